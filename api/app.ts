@@ -1,0 +1,112 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import { type FastifyBaseLogger, fastify, LogController } from 'fastify';
+import { bioPageRoutes } from './bio-pages/routes.ts';
+import { channelRoutes } from './channels/routes.ts';
+import { clickRoutes } from './clicks/routes.ts';
+import { creditRoutes } from './credits/routes.ts';
+import type { Api, ApiDeps } from './dependencies.ts';
+import { embedRoutes } from './embed/routes.ts';
+import { folderRoutes } from './folders/routes.ts';
+import { healthRoutes } from './health/routes.ts';
+import { linkRoutes } from './links/routes.ts';
+import { meRoutes } from './me/routes.ts';
+import { partnerRoutes } from './partner/routes.ts';
+import { payoutRoutes } from './payouts/routes.ts';
+import { addAuth } from './plugins/auth.ts';
+import { addBody } from './plugins/body.ts';
+import { addCors } from './plugins/cors.ts';
+import { addDraining } from './plugins/draining.ts';
+import { addErrors, answerClientError, sendError, toAppError } from './plugins/errors.ts';
+import { addIdempotency } from './plugins/idempotency.ts';
+import { addLoadLimit } from './plugins/load-limit.ts';
+import { addOpenApi } from './plugins/openapi.ts';
+import { addRequestIds, newRequestId } from './plugins/request-ids.ts';
+import { addRequestMetrics } from './plugins/request-metrics.ts';
+import { addUnknownPaths } from './plugins/unknown-paths.ts';
+import { addValidation } from './plugins/validation.ts';
+import { addWorkspaceTurns } from './plugins/workspace-turns.ts';
+import { programRoutes } from './programs/routes.ts';
+import { referralRoutes } from './referrals/routes.ts';
+import { trackRoutes } from './track/routes.ts';
+import { visitorRoutes } from './visitors/routes.ts';
+import { webhookRoutes } from './webhooks/routes.ts';
+
+/** Bytes of a request's headers with its URL: 500 ids in a query are about 20 KB. */
+const MAX_HEADER_BYTES = 65_536;
+const BODY_LIMIT = 1_048_576;
+/** Longest time a request may take to arrive. Milliseconds. */
+const ARRIVAL_LIMIT = 30_000;
+
+/** A resource's routes, registered under `/api/v1`. */
+type Routes = (app: Api, deps: ApiDeps) => Promise<void>;
+
+/** Every resource of the API. A new one is added here and nowhere else. */
+const RESOURCES: Routes[] = [
+  meRoutes,
+  linkRoutes,
+  folderRoutes,
+  channelRoutes,
+  clickRoutes,
+  visitorRoutes,
+  trackRoutes,
+  programRoutes,
+  referralRoutes,
+  creditRoutes,
+  payoutRoutes,
+  bioPageRoutes,
+  partnerRoutes,
+  webhookRoutes,
+];
+
+/**
+ * Builds the API. It listens nowhere yet: `main.ts` calls `listen`, tests `inject`. Closing it ends the requests
+ * under way and leaves the stores open: they belong to the caller.
+ *
+ * The order below is the order of checks in a request: its id, CORS, load, path and method, key, scope and plan,
+ * then the body, the parameters and the `Idempotency-Key`, then the handler.
+ */
+export async function createApi(deps: ApiDeps): Promise<Api> {
+  const app: Api = fastify<Server, IncomingMessage, ServerResponse, FastifyBaseLogger>({
+    loggerInstance: deps.log,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
+    genReqId: newRequestId,
+    bodyLimit: BODY_LIMIT,
+    requestTimeout: ARRIVAL_LIMIT,
+    trustProxy: deps.config.trustProxy.length > 0 ? deps.config.trustProxy : false,
+    forceCloseConnections: 'idle',
+    // A connection that is still open may finish what it asks: the stores are closed after the API.
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: MAX_HEADER_BYTES },
+    http: { maxHeaderSize: MAX_HEADER_BYTES },
+    clientErrorHandler: answerClientError(newRequestId),
+    frameworkErrors: (error, request, reply) => {
+      reply.header('access-control-allow-origin', '*');
+      sendError(toAppError(error), error, request, reply);
+    },
+  }).withTypeProvider<TypeBoxTypeProvider>();
+
+  addErrors(app);
+  addRequestIds(app);
+  await addCors(app);
+  addRequestMetrics(app, deps);
+  addLoadLimit(app, deps);
+  addDraining(app);
+  addUnknownPaths(app);
+  addAuth(app, deps);
+  addBody(app);
+  addValidation(app);
+  addWorkspaceTurns(app);
+  addIdempotency(app);
+  await addOpenApi(app, deps);
+
+  await app.register(async (scope) => healthRoutes(scope as Api, deps));
+  await app.register(async (scope) => embedRoutes(scope as Api, deps));
+  await app.register(
+    async (scope) => {
+      for (const routes of RESOURCES) await routes(scope as Api, deps);
+    },
+    { prefix: '/api/v1' },
+  );
+  return app;
+}

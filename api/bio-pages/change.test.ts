@@ -1,0 +1,306 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createClickHouse } from '../../clickhouse/client.ts';
+import { DEFAULT_THEME, mergeTheme } from '../../core/bio/theme.ts';
+import { openErasures } from '../../sql/erasures.ts';
+import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import {
+  addClicks,
+  bioBody,
+  bioPage,
+  changeBioPage,
+  makeBioPage,
+  trackedLinks,
+} from '../../test/support/bio.ts';
+import type { LinkRecord } from '../links/schemas.ts';
+import type { BioPageRecord } from './schemas.ts';
+
+let api: TestApi;
+let shop: TestWorkspace;
+beforeAll(async () => {
+  api = await testApi();
+  shop = await api.addWorkspace();
+});
+afterAll(() => api.close());
+
+const unreachable = createClickHouse({ url: 'http://127.0.0.1:1', database: 'none' });
+const link = async (id: string | null | undefined) => shop.get<LinkRecord>(`/links/${id}`);
+
+describe('PATCH /bio-pages/:id', () => {
+  test('changes what it names, by id or by slug, and leaves the rest', async () => {
+    const page = await makeBioPage(shop, 'change', { metadata: { a: 1 } });
+    const byId = await changeBioPage(shop, page.id, { title: 'New', is_published: false });
+    expect(byId).toEqual({ ...page, title: 'New', is_published: false, updated_at: byId.updated_at });
+    expect(byId.updated_at > page.updated_at).toBe(true);
+    const bySlug = await changeBioPage(shop, 'change', { bio: '', show_branding: false, social_links: [] });
+    expect(bySlug).toMatchObject({ bio: '', show_branding: false, social_links: [], title: 'New' });
+    const cleared = await changeBioPage(shop, 'change', { avatar_url: null, metadata: null });
+    expect([cleared.avatar_url, cleared.metadata]).toEqual([null, null]);
+    expect(cleared.links).toEqual(page.links);
+  });
+
+  test('slug and external_id stay, so a page may be sent back as it was read', async () => {
+    const page = await makeBioPage(shop, 'echo', { external_id: 'echo-1' });
+    const echoed = await changeBioPage(shop, page.id, { ...page, slug: 'other-slug', external_id: 'echo-2' });
+    expect(echoed).toEqual({ ...page, updated_at: echoed.updated_at });
+  });
+
+  test('an invalid change changes nothing: 400', async () => {
+    const page = await makeBioPage(shop, 'invalid-change');
+    const links = [{ label: 'A', url: 'javascript:alert(1)' }];
+    expect((await shop.patch(`/bio-pages/${page.id}`, { title: 'New', links })).status).toBe(400);
+    expect(await bioPage(shop, page.id)).toEqual(page);
+  });
+
+  test('an unknown page: 404', async () => {
+    for (const id of ['nobody', crypto.randomUUID()]) {
+      expect((await shop.patch(`/bio-pages/${id}`, { title: 'T' })).status).toBe(404);
+      expect((await shop.get(`/bio-pages/${id}`)).status).toBe(404);
+      expect((await shop.delete(`/bio-pages/${id}`)).status).toBe(404);
+      expect((await shop.get(`/bio-pages/${id}/stats`)).status).toBe(404);
+    }
+  });
+});
+
+describe('the theme', () => {
+  test('is merged onto the current one; a value outside its set becomes the default', async () => {
+    const page = await makeBioPage(shop, 'themed', {
+      theme: {
+        canvasMode: 'gradient',
+        canvasValue: 'sunset',
+        buttonRadius: 'full',
+        textColor: 'red',
+        odd: 1,
+      },
+    });
+    expect(page.theme).toEqual({
+      ...DEFAULT_THEME,
+      canvasMode: 'gradient',
+      canvasValue: 'sunset',
+      buttonRadius: 'full',
+      textColor: 'red',
+    });
+    const merged = await changeBioPage(shop, 'themed', {
+      theme: { buttonRadius: 'huge', font: 'serif', textColor: 'url(javascript:alert(1))' },
+    });
+    expect(merged.theme).toEqual({ ...page.theme, buttonRadius: 'md', font: 'serif', textColor: '#111111' });
+  });
+
+  test.each(['dark', null, [], 7])('%j is no theme: 400', async (theme) => {
+    await shop.post('/bio-pages', bioBody('bad-theme'));
+    expect((await shop.patch('/bio-pages/bad-theme', { theme })).status).toBe(400);
+  });
+
+  test('merging a theme keeps keys that are not named', () => {
+    expect(mergeTheme({ ...DEFAULT_THEME, font: 'mono' }, {}).font).toBe('mono');
+  });
+});
+
+describe('buttons', () => {
+  const url = 'https://new.example/page';
+
+  test('one keeps its short link while its id stays, with another url, label and place', async () => {
+    const before = await makeBioPage(shop, 'kept');
+    const after = await changeBioPage(shop, 'kept', {
+      links: [
+        { id: 'blog', label: 'Blog', url: 'http://blog.example' },
+        { id: 'shop', label: 'Store', url },
+      ],
+    });
+    const [was, is] = [trackedLinks(before), trackedLinks(after)];
+    expect(is).toEqual({ blog: was.blog, shop: was.shop });
+    expect(after.links[1]).toMatchObject({ label: 'Store', url, short_url: before.links[0]?.short_url });
+    const { body } = await link(was.shop);
+    expect([body.destination, body.name]).toEqual([url, 'Store']);
+  });
+
+  test('one that is left out, or becomes a heading, loses its short link', async () => {
+    const before = trackedLinks(await makeBioPage(shop, 'removed'));
+    const after = await changeBioPage(shop, 'removed', {
+      links: [
+        { id: 'shop', type: 'section', label: 'Shop' },
+        { id: 'talk', label: 'Talk', url },
+      ],
+    });
+    expect(trackedLinks(after)).toEqual({ shop: null, talk: before.talk });
+    for (const id of [before.shop, before.blog]) expect((await link(id)).status).toBe(404);
+    expect((await link(before.talk)).status).toBe(200);
+    const { rows } = await api.stores.pool.query(
+      `SELECT count(*) AS gone FROM links WHERE id = ANY ($1) AND deleted_at IS NOT NULL`,
+      [[before.shop, before.blog]],
+    );
+    expect(rows[0].gone).toBe(2);
+  });
+
+  test('a removed one frees its place under the cap for another of the same save', async () => {
+    const free = await api.addWorkspace({ plan: 'free' });
+    const links = (from: number) =>
+      Array.from({ length: 25 }, (_, n) => ({ id: `b${from + n}`, label: 'B', url }));
+    await makeBioPage(free, 'full-page', { links: links(0) });
+    const after = await changeBioPage(free, 'full-page', { links: links(10) });
+    expect(after.links.every((button) => button.tracked_link_id !== null)).toBe(true);
+  });
+
+  test('the same id on another page is another button', async () => {
+    const one = trackedLinks(await makeBioPage(shop, 'page-one'));
+    const two = trackedLinks(await makeBioPage(shop, 'page-two'));
+    expect(one.shop).not.toBe(two.shop);
+    await changeBioPage(shop, 'page-one', { links: [] });
+    expect((await link(two.shop)).status).toBe(200);
+  });
+
+  test('a short link that was deleted by itself leaves the button without one; saving again makes another', async () => {
+    const before = await makeBioPage(shop, 'orphan');
+    const id = trackedLinks(before).shop;
+    await shop.delete(`/links/${id}`);
+    expect((await bioPage(shop, 'orphan')).links[0]).toMatchObject({
+      tracked_link_id: null,
+      short_url: null,
+    });
+    const after = await changeBioPage(shop, 'orphan', {});
+    expect(after.links[0]?.tracked_link_id).toEqual(expect.any(String));
+    expect(after.links[0]?.tracked_link_id).not.toBe(id);
+  });
+
+  test('a short link that was renamed shows its new address', async () => {
+    const page = await makeBioPage(shop, 'renamed');
+    await shop.patch(`/links/${trackedLinks(page).shop}`, { slug: 'Shop-Now' });
+    expect((await bioPage(shop, 'renamed')).links[0]?.short_url).toBe('https://hop.example/Shop-Now');
+  });
+
+  test('when no short link can be made, whatever the reason, the page is saved', async () => {
+    const { pool } = api.stores;
+    await pool.query(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN RAISE EXCEPTION 'no links today'; END $$`);
+    await pool.query(`CREATE TRIGGER no_links BEFORE INSERT ON links FOR EACH ROW EXECUTE FUNCTION refuse()`);
+    const page = await makeBioPage(shop, 'no-links');
+    expect(page.links.map((button) => button.tracked_link_id)).toEqual([null, null, null, null]);
+    await pool.query('DROP TRIGGER no_links ON links');
+    const saved = await changeBioPage(shop, 'no-links', { title: 'Again' });
+    expect(saved.links.filter((button) => button.tracked_link_id !== null)).toHaveLength(3);
+  });
+
+  test('many saves at once leave no button with two links', async () => {
+    await makeBioPage(shop, 'busy', { links: [] });
+    const links = [{ id: 'a', label: 'A', url }];
+    await Promise.all(Array.from({ length: 6 }, () => changeBioPage(shop, 'busy', { links })));
+    const { body } = await shop.get<{ links: LinkRecord[] }>('/links?view=records&channel=bio&limit=500');
+    expect(body.links.filter((record) => record.utm_campaign === 'busy')).toHaveLength(1);
+  });
+});
+
+describe('history', () => {
+  const clicksIn = async (path: string) => (await shop.get(path)).text;
+
+  test.each([
+    ['a removed button', () => shop.patch('/bio-pages/history', { links: [] })],
+    ['a deleted page', () => shop.delete('/bio-pages/history')],
+  ])(
+    'of %s leaves every answer at once, and its removal from the store has been asked for',
+    async (_, remove) => {
+      const page = await makeBioPage(shop, 'history', {
+        links: [{ id: 'a', label: 'A', url: 'https://a.example' }],
+      });
+      const id = trackedLinks(page).a ?? '';
+      const visitor = crypto.randomUUID();
+      await addClicks(api, shop.workspace.id, id, [{ visitor }, { visitor }]);
+      for (const path of ['/clicks', '/links', `/clicks/export?format=ndjson`]) {
+        expect(await clicksIn(path)).toContain(id);
+      }
+      expect((await shop.get(`/visitors/${visitor}/journey`)).status).toBe(200);
+      expect((await remove()).status).toBe(200);
+      for (const path of [
+        '/clicks',
+        '/links',
+        '/links?view=records',
+        `/clicks/export?format=ndjson`,
+        '/channels',
+      ]) {
+        expect(await clicksIn(path)).not.toContain(id);
+      }
+      expect((await shop.get(`/visitors/${visitor}/journey`)).status).toBe(404);
+      const { body } = await shop.get<{ channels: { channel: string }[] }>('/channels');
+      expect(body.channels.filter((row) => row.channel === 'bio')).toEqual([]);
+      const asked = await openErasures(api.stores.pool, 1_000);
+      expect(asked).toContainEqual(expect.objectContaining({ kind: 'link', targetId: id }));
+      await shop.delete('/bio-pages/history');
+    },
+  );
+
+  test('of a button that only changed stays', async () => {
+    const page = await makeBioPage(shop, 'stays', {
+      links: [{ id: 'a', label: 'A', url: 'https://a.example' }],
+    });
+    const id = trackedLinks(page).a ?? '';
+    await addClicks(api, shop.workspace.id, id, [{}]);
+    await changeBioPage(shop, 'stays', { links: [{ id: 'a', label: 'B', url: 'https://b.example' }] });
+    expect(await clicksIn('/clicks')).toContain(id);
+  });
+
+  test('a removal is saved with ClickHouse down, too', async () => {
+    const down = await testApi(() => ({ clickhouse: unreachable }));
+    const other = await down.addWorkspace();
+    await makeBioPage(other, 'store-down');
+    expect((await changeBioPage(other, 'store-down', { links: [] })).links).toEqual([]);
+    expect((await openErasures(down.stores.pool, 10)).length).toBe(3);
+    await down.close();
+  });
+});
+
+test('DELETE removes the page and its short links: { ok: true }, and the slug can be made again', async () => {
+  const page = await makeBioPage(shop, 'gone');
+  const answer = await shop.delete<{ ok: boolean }>('/bio-pages/gone');
+  expect([answer.status, answer.body]).toEqual([200, { ok: true }]);
+  expect((await shop.get('/bio-pages/gone')).status).toBe(404);
+  expect((await shop.get(`/bio-pages/${page.id}`)).status).toBe(404);
+  for (const id of Object.values(trackedLinks(page))) if (id) expect((await link(id)).status).toBe(404);
+  const again = await makeBioPage(shop, 'gone');
+  expect(trackedLinks(again).shop).not.toBe(trackedLinks(page).shop);
+});
+
+describe('GET /bio-pages', () => {
+  type List = { bio_pages: BioPageRecord[]; next_cursor: string | null };
+
+  test('lists newest first, and a walk returns every page once', async () => {
+    const other = await api.addWorkspace();
+    const made: string[] = [];
+    for (let n = 0; n < 7; n++) made.unshift((await makeBioPage(other, `listed-${n}`)).id);
+    const all = await other.get<List>('/bio-pages');
+    expect(all.body).toMatchObject({ next_cursor: null });
+    expect(all.body.bio_pages.map((page) => page.id)).toEqual(made);
+    expect(all.body.bio_pages[0]).toEqual(await bioPage(other, 'listed-6'));
+    const seen: string[] = [];
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const { body }: { body: List } = await other.get(
+        `/bio-pages?limit=3${cursor && `&cursor=${encodeURIComponent(cursor)}`}`,
+      );
+      expect(body.bio_pages.length).toBeLessThanOrEqual(3);
+      seen.push(...body.bio_pages.map((page) => page.id));
+      cursor = body.next_cursor;
+    }
+    expect(seen).toEqual(made);
+  });
+
+  test('pages made at once have creation times of their own', async () => {
+    const other = await api.addWorkspace();
+    await Promise.all(Array.from({ length: 8 }, (_, n) => makeBioPage(other, `burst-${n}`, { links: [] })));
+    const { body } = await other.get<List>('/bio-pages');
+    expect(new Set(body.bio_pages.map((page) => page.created_at)).size).toBe(8);
+  });
+
+  test('50 a page unless asked otherwise, at most 200', async () => {
+    const other = await api.addWorkspace();
+    for (let n = 0; n < 51; n++) await makeBioPage(other, `fifty-${n}`, { links: [] });
+    expect((await other.get<List>('/bio-pages')).body.bio_pages).toHaveLength(50);
+    expect((await other.get<List>('/bio-pages?limit=200')).body.bio_pages).toHaveLength(51);
+    for (const limit of ['201', '0', '1.5', 'all']) {
+      expect((await other.get(`/bio-pages?limit=${limit}`)).status).toBe(400);
+    }
+    expect((await other.get('/bio-pages?cursor=yesterday')).status).toBe(400);
+  });
+
+  test('external_id finds one page', async () => {
+    const page = await makeBioPage(shop, 'findable', { external_id: 'find-me' });
+    expect((await shop.get<List>('/bio-pages?external_id=find-me')).body.bio_pages).toEqual([page]);
+    expect((await shop.get<List>('/bio-pages?external_id=nobody')).body.bio_pages).toEqual([]);
+  });
+});

@@ -1,0 +1,96 @@
+import type { SocialLink } from '../../core/bio/public-page.ts';
+import { IMAGE_URL_LIMIT } from '../../core/bio/theme.ts';
+import { badRequest } from '../../core/errors.ts';
+import { bioSlugProblem, generateSlug, normaliseBioSlug } from '../../core/slugs.ts';
+import { requireWebUrl } from '../../core/web-urls.ts';
+import type { BioButton } from '../../sql/bio-buttons.ts';
+import { checkMetadata } from '../schemas.ts';
+import { BUTTON_URL_LIMIT, type ButtonBody, type ChangeBody } from './schemas.ts';
+
+/** A button before it has a short link. */
+export type WantedButton = Omit<BioButton, 'link_id'>;
+
+/** What a create or a change asks for, checked. Undefined: not sent. */
+export type PageRequest = Omit<ChangeBody, 'links' | 'social_links'> & {
+  buttons: WantedButton[] | undefined;
+  social_links: SocialLink[] | undefined;
+};
+
+const EMAIL_ADDRESS = /^[^\s@<>()[\]\\,;:"?&#%/]{1,64}@[^\s@<>()[\]\\,;:"?&#%/]+\.[^\s@<>()[\]\\,;:"?&#%/]+$/;
+const EMAIL_LIMIT = 254;
+
+/**
+ * Checks what the schema can't.
+ *
+ * @throws {AppError} `bad_request` that names the field
+ */
+export function readPageRequest(body: ChangeBody): PageRequest {
+  const { links, social_links, ...rest } = body;
+  if (body.avatar_url) requireWebUrl('avatar_url', body.avatar_url, IMAGE_URL_LIMIT);
+  if (body.avatar_url === '') throw badRequest('avatar_url', 'must be an http(s) URL or null');
+  checkMetadata(body.metadata);
+  return {
+    ...rest,
+    buttons: links && readButtons(links),
+    social_links: social_links?.map((link, index) => ({
+      platform: link.platform,
+      url: readSocialUrl(`social_links.${index}.url`, link.platform, link.url),
+    })),
+  };
+}
+
+/**
+ * The slug as it is stored: without spaces and capitals.
+ *
+ * @throws {AppError} `bad_request` when it is reserved or can't be one
+ */
+export function readBioSlug(text: string): string {
+  const slug = normaliseBioSlug(text);
+  const problem = bioSlugProblem(slug);
+  if (problem === 'reserved') throw badRequest('slug', `"${slug}" is reserved`);
+  if (problem) throw badRequest('slug', 'must be 3-40 lowercase letters, digits and hyphens');
+  return slug;
+}
+
+function readButtons(links: ButtonBody[]): WantedButton[] {
+  const sent = new Set<string>();
+  for (const [index, { id }] of links.entries()) {
+    if (id !== undefined && sent.has(id)) throw badRequest(`links.${index}.id`, 'is in the list twice');
+    if (id !== undefined) sent.add(id);
+  }
+  return links.map((link, index) => {
+    const { type = 'link', label = '' } = link;
+    const path = `links.${index}`;
+    if (link.image_url !== undefined && link.image_url !== null) {
+      requireWebUrl(`${path}.image_url`, link.image_url, IMAGE_URL_LIMIT);
+    }
+    if (type === 'link') {
+      if (link.url === undefined || link.url === null) throw badRequest(`${path}.url`, 'is required');
+      requireWebUrl(`${path}.url`, link.url, BUTTON_URL_LIMIT);
+    }
+    return {
+      id: link.id ?? freshId(sent),
+      type,
+      label,
+      url: type === 'link' ? (link.url ?? null) : null,
+      emoji: link.emoji || null,
+      image_url: link.image_url ?? null,
+    };
+  });
+}
+
+function freshId(taken: Set<string>): string {
+  let id = generateSlug();
+  while (taken.has(id)) id = generateSlug();
+  taken.add(id);
+  return id;
+}
+
+function readSocialUrl(path: string, platform: SocialLink['platform'], text: string): string {
+  const address = text.replace(/^mailto:/i, '');
+  if (platform === 'email' && address.length <= EMAIL_LIMIT && EMAIL_ADDRESS.test(address)) {
+    return `mailto:${address}`;
+  }
+  requireWebUrl(path, text, BUTTON_URL_LIMIT);
+  return text;
+}

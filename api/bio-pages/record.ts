@@ -1,0 +1,45 @@
+import type { Config } from '../../core/config.ts';
+import { buttonsOfPages, type TrackedButton } from '../../sql/bio-buttons.ts';
+import type { BioPage } from '../../sql/bio-pages.ts';
+import type { Queryable } from '../../sql/pool.ts';
+import type { BioPageRecord } from './schemas.ts';
+
+type Origins = Pick<Config, 'publicUrl' | 'shortUrl'>;
+
+/** Pages of a workspace as the API shows them, in the order given. */
+export async function toRecords(
+  db: Queryable,
+  workspaceId: string,
+  pages: BioPage[],
+  origins: Origins,
+): Promise<BioPageRecord[]> {
+  const buttons = await buttonsOfPages(
+    db,
+    workspaceId,
+    pages.map((page) => page.id),
+  );
+  return pages.map((page) => toRecord(page, buttons.get(page.id) ?? [], origins));
+}
+
+/** A page as the API shows it. */
+export function toRecord(
+  page: BioPage,
+  buttons: TrackedButton[],
+  { publicUrl, shortUrl }: Origins,
+): BioPageRecord {
+  const { workspace_id: _, ...shown } = page;
+  return {
+    ...shown,
+    url: `${publicUrl}/${page.slug}`,
+    links: buttons.map((button) => ({
+      id: button.id,
+      type: button.type,
+      label: button.label,
+      url: button.url,
+      emoji: button.emoji,
+      image_url: button.image_url,
+      tracked_link_id: button.link_id,
+      short_url: button.link_slug && `${shortUrl}/${button.link_slug}`,
+    })),
+  };
+}

@@ -1,0 +1,210 @@
+import { bioSlugProblem, normaliseBioSlug } from '../../core/slugs.ts';
+import { isBioSlugFree, listBioPages } from '../../sql/bio-pages.ts';
+import { inTransaction } from '../../sql/pool.ts';
+import type { Api, ApiDeps } from '../dependencies.ts';
+import { cutPage, readCursor } from '../pages.ts';
+import { withIdempotency } from '../plugins/idempotency.ts';
+import { Ok } from '../schemas.ts';
+import { readBioSlug, readPageRequest } from './page-request.ts';
+import { toRecord, toRecords } from './record.ts';
+import {
+  Availability,
+  AvailabilityQuery,
+  BioPageList,
+  BioPageRecord,
+  ChangeBody,
+  CreateBody,
+  ListQuery,
+  PageParams,
+  Stats,
+  StatsQuery,
+} from './schemas.ts';
+import { changePage, createPage, hideHistory, removePage, requirePage } from './service.ts';
+import { pageStats } from './stats.ts';
+
+const CONFIG = { scope: 'secret', plan: 'any' } as const;
+const tags = ['Bio pages'];
+
+/** Link-in-bio pages, whose buttons are tracked links. Any plan; stats need a paid one. */
+export async function bioPageRoutes(app: Api, deps: ApiDeps): Promise<void> {
+  const { pool, config } = deps;
+  const rules = { shortUrl: config.shortUrl, log: deps.log };
+
+  app.post(
+    '/bio-pages',
+    {
+      config: { ...CONFIG, idempotent: true, errors: ['conflict'] },
+      schema: {
+        tags,
+        operationId: 'createBioPage',
+        summary: 'Create a bio page',
+        description: CREATE_DESCRIPTION,
+        body: CreateBody,
+        response: {
+          201: { description: 'The page.', ...BioPageRecord },
+          200: {
+            description: 'The page that has this `external_id`: nothing was changed.',
+            ...BioPageRecord,
+          },
+        },
+      },
+    },
+    async (request, reply) => {
+      const { slug, external_id = null, ...body } = request.body;
+      const wanted = { ...readPageRequest(body), slug: readBioSlug(slug), external_id };
+      return withIdempotency(pool, request, reply, async (tx) => {
+        const saved = await createPage(tx, request.auth.workspace.id, wanted, rules);
+        return { status: saved.made ? 201 : 200, body: toRecord(saved.page, saved.buttons, config) };
+      });
+    },
+  );
+
+  app.get(
+    '/bio-pages',
+    {
+      config: CONFIG,
+      schema: {
+        tags,
+        operationId: 'listBioPages',
+        summary: 'List bio pages, newest first',
+        querystring: ListQuery,
+        response: { 200: BioPageList },
+      },
+    },
+    async ({ auth, query: { limit, cursor, external_id } }) => {
+      const { id } = auth.workspace;
+      const pages = await listBioPages(pool, id, {
+        before: readCursor(cursor),
+        externalId: external_id ?? null,
+        limit: limit + 1,
+      });
+      const { rows, nextCursor } = cutPage(pages, limit);
+      return { bio_pages: await toRecords(pool, id, rows, config), next_cursor: nextCursor };
+    },
+  );
+
+  app.get(
+    '/bio-pages/availability',
+    {
+      config: CONFIG,
+      schema: {
+        tags,
+        operationId: 'checkBioSlug',
+        summary: 'Whether a slug is free',
+        description:
+          'The slug is normalised first. One of a page that the workspace has deleted is free for it, and for nobody else.',
+        querystring: AvailabilityQuery,
+        response: { 200: Availability },
+      },
+    },
+    async ({ auth, query }) => {
+      const slug = normaliseBioSlug(query.slug);
+      const problem = bioSlugProblem(slug);
+      const taken = problem === null && !(await isBioSlugFree(pool, auth.workspace.id, slug));
+      const reason = problem ?? (taken ? ('taken' as const) : null);
+      return { slug, available: reason === null, reason };
+    },
+  );
+
+  app.get(
+    '/bio-pages/:id',
+    {
+      config: CONFIG,
+      schema: {
+        tags,
+        operationId: 'getBioPage',
+        summary: 'One bio page, by id or by slug',
+        params: PageParams,
+        response: { 200: BioPageRecord },
+      },
+    },
+    async ({ auth, params }) => {
+      const page = await requirePage(pool, auth.workspace.id, params.id);
+      const [record] = await toRecords(pool, auth.workspace.id, [page], config);
+      return record as BioPageRecord;
+    },
+  );
+
+  app.patch(
+    '/bio-pages/:id',
+    {
+      config: CONFIG,
+      schema: {
+        tags,
+        operationId: 'updateBioPage',
+        summary: 'Change a bio page',
+        description: CHANGE_DESCRIPTION,
+        params: PageParams,
+        body: ChangeBody,
+        response: { 200: BioPageRecord },
+      },
+    },
+    async ({ auth, params, body, server }) => {
+      const wanted = readPageRequest(body);
+      const { id } = auth.workspace;
+      const saved = await server.workspaceTurns(id, () =>
+        inTransaction(pool, (tx) => changePage(tx, id, params.id, wanted, rules)),
+      );
+      await hideHistory(deps, id, saved.removed);
+      return toRecord(saved.page, saved.buttons, config);
+    },
+  );
+
+  app.delete(
+    '/bio-pages/:id',
+    {
+      config: CONFIG,
+      schema: {
+        tags,
+        operationId: 'deleteBioPage',
+        summary: "Delete a bio page and its buttons' short links",
+        description: `The page answers 404 at once, and so do its buttons' short links; their click history leaves every answer. The slug stays reserved for the workspace.`,
+        params: PageParams,
+        response: { 200: Ok },
+      },
+    },
+    async ({ auth, params, server }) => {
+      const { id } = auth.workspace;
+      const removed = await server.workspaceTurns(id, () =>
+        inTransaction(pool, (tx) => removePage(tx, id, params.id)),
+      );
+      await hideHistory(deps, id, removed);
+      return { ok: true as const };
+    },
+  );
+
+  app.get(
+    '/bio-pages/:id/stats',
+    {
+      config: { ...CONFIG, plan: 'paid' },
+      schema: {
+        tags,
+        operationId: 'getBioPageStats',
+        summary: 'What each button brought',
+        description:
+          'Clicks on tracked buttons in the window, without bots, and what they led to. Views of the page are not counted. Needs a paid plan.',
+        params: PageParams,
+        querystring: StatsQuery,
+        response: { 200: Stats },
+      },
+    },
+    async ({ auth, params, query }) => pageStats(deps, auth.workspace, params.id, query),
+  );
+}
+
+const CREATE_DESCRIPTION = `The page is public at \`url\` within a second, in any spelling of the slug.
+
+- \`slug\` is normalised (spaces to hyphens, capitals to small letters) and fixed from then on: 400 when reserved, 409
+  when another page, a short link or a programme has it.
+- Each button of type \`link\` gets a short link on the channel \`bio\`, which counts towards the plan's cap of links.
+  Where none can be made (the cap is reached, or the URL leads to a short link of this service) the button is saved
+  and leads straight to its URL, with \`tracked_link_id\` and \`short_url\` null; saving the page again tries again.
+- Button URLs are \`http(s)\` to any site, up to 2,048 characters, without credentials; images up to 1,024.
+- A page made here never appears in a dashboard's own builder, and has no custom domain.`;
+
+const CHANGE_DESCRIPTION = `Any subset of the fields; \`slug\` and \`external_id\` are ignored, so a page may be sent
+back as it was read. \`null\` clears \`avatar_url\` and \`metadata\`.
+
+\`links\` replaces the whole list. A button keeps its short link and history while its \`id\` stays, also with another
+\`url\` or \`label\`. One that is left out, or becomes a section, is removed with its short link and click history:
+that leaves every answer at once and the store within a day.`;

@@ -1,0 +1,182 @@
+import { hideLinks } from '../../clickhouse/erasures.ts';
+import { DEFAULT_THEME, mergeTheme } from '../../core/bio/theme.ts';
+import { AppError } from '../../core/errors.ts';
+import { isUuid } from '../../core/ids.ts';
+import { normaliseBioSlug } from '../../core/slugs.ts';
+import { buttonsOfPages, replaceButtons, type TrackedButton } from '../../sql/bio-buttons.ts';
+import {
+  type BioPage,
+  type BioPageFields,
+  bioPageByExternalId,
+  deleteBioPage,
+  findBioPage,
+  insertBioPage,
+  newBioPageId,
+  reclaimBioSlug,
+  updateBioPage,
+} from '../../sql/bio-pages.ts';
+import { requestErasure } from '../../sql/erasures.ts';
+import { deleteLink } from '../../sql/links.ts';
+import type { PoolClient, Queryable } from '../../sql/pool.ts';
+import { claimSlugs } from '../../sql/slugs.ts';
+import { lockWorkspace, type Workspace } from '../../sql/workspaces.ts';
+import type { ApiDeps } from '../dependencies.ts';
+import type { PageRequest } from './page-request.ts';
+import { type TrackingRules, trackButtons } from './tracking.ts';
+
+export const noSuchPage = () => new AppError('not_found', 'the workspace has no such bio page');
+
+/** Page and buttons as they are after a save, and links whose history must go. */
+export type Saved = { page: BioPage; buttons: TrackedButton[]; removed: string[] };
+
+/** The page that a path names by id or by slug. @throws {AppError} `not_found` */
+export async function requirePage(db: Queryable, workspaceId: string, idOrSlug: string): Promise<BioPage> {
+  const page = await findBioPage(db, workspaceId, {
+    id: isUuid(idOrSlug) ? idOrSlug : null,
+    slug: normaliseBioSlug(idOrSlug),
+  });
+  if (!page) throw noSuchPage();
+  return page;
+}
+
+/**
+ * Creates a page with its buttons and their short links. With a known `external_id` it makes nothing and gives that
+ * page as it is.
+ *
+ * @param slug checked and normalised
+ * @throws {AppError} `conflict` when the slug is taken
+ */
+export async function createPage(
+  tx: PoolClient,
+  workspaceId: string,
+  request: PageRequest & { slug: string; external_id: string | null },
+  rules: TrackingRules,
+): Promise<Saved & { made: boolean }> {
+  const workspace = await lockWorkspace(tx, workspaceId);
+  if (request.external_id !== null) {
+    const known = await bioPageByExternalId(tx, workspaceId, request.external_id);
+    if (known) return { ...(await withButtons(tx, known)), made: false };
+  }
+  const id = newBioPageId();
+  await claimSlug(tx, { slug: request.slug, pageId: id, workspaceId });
+  await insertBioPage(tx, {
+    ...changedFields(EMPTY, request),
+    id,
+    workspace_id: workspaceId,
+    slug: request.slug,
+    external_id: request.external_id,
+  });
+  const saved = await saveButtons(tx, workspace, { id, slug: request.slug }, request, [], rules);
+  return { ...saved, made: true };
+}
+
+/** Changes a page. Buttons that have no short link get one if they can, also when the request names none. */
+export async function changePage(
+  tx: PoolClient,
+  workspaceId: string,
+  idOrSlug: string,
+  request: PageRequest,
+  rules: TrackingRules,
+): Promise<Saved> {
+  const workspace = await lockWorkspace(tx, workspaceId);
+  const page = await requirePage(tx, workspaceId, idOrSlug);
+  const current = await withButtons(tx, page);
+  await updateBioPage(tx, workspaceId, page.id, changedFields(page, request));
+  return saveButtons(tx, workspace, page, request, current.buttons, rules);
+}
+
+/**
+ * Deletes a page, its buttons and their short links.
+ *
+ * @returns the links whose history must go
+ */
+export async function removePage(tx: PoolClient, workspaceId: string, idOrSlug: string): Promise<string[]> {
+  await lockWorkspace(tx, workspaceId);
+  const page = await requirePage(tx, workspaceId, idOrSlug);
+  const { buttons } = await withButtons(tx, page);
+  const links = buttons.flatMap(({ link_id }) => link_id ?? []);
+  for (const id of links) await deleteLink(tx, workspaceId, id);
+  await askForErasure(tx, workspaceId, links);
+  await deleteBioPage(tx, workspaceId, page.id);
+  return links;
+}
+
+/**
+ * Takes removed links out of every answer, once their removal is committed. With the store of clicks down there is
+ * no answer either, and the workers do it when it is back: the erasure has been asked for in the same transaction.
+ */
+export async function hideHistory(
+  { clickhouse, log }: Pick<ApiDeps, 'clickhouse' | 'log'>,
+  workspaceId: string,
+  links: string[],
+): Promise<void> {
+  try {
+    await hideLinks(
+      clickhouse,
+      links.map((targetId) => ({ workspaceId, targetId })),
+    );
+  } catch (error) {
+    log.warn({ err: error, workspace: workspaceId, links }, 'history of removed buttons not hidden yet');
+  }
+}
+
+async function saveButtons(
+  tx: PoolClient,
+  workspace: Workspace,
+  page: { id: string; slug: string },
+  request: PageRequest,
+  current: TrackedButton[],
+  rules: TrackingRules,
+): Promise<Saved> {
+  const wanted =
+    request.buttons ??
+    current.map(({ id, type, label, url, emoji, image_url }) => ({ id, type, label, url, emoji, image_url }));
+  const { buttons, removed } = await trackButtons(tx, workspace, page, wanted, current, rules);
+  await replaceButtons(tx, { id: page.id, workspaceId: workspace.id }, buttons);
+  await askForErasure(tx, workspace.id, removed);
+  return { ...(await withButtons(tx, await requirePage(tx, workspace.id, page.id))), removed };
+}
+
+async function withButtons(db: Queryable, page: BioPage): Promise<Saved> {
+  const buttons = await buttonsOfPages(db, page.workspace_id, [page.id]);
+  return { page, buttons: buttons.get(page.id) ?? [], removed: [] };
+}
+
+async function askForErasure(tx: Queryable, workspaceId: string, links: string[]): Promise<void> {
+  for (const targetId of links) await requestErasure(tx, { workspaceId, kind: 'link', targetId });
+}
+
+async function claimSlug(
+  tx: Queryable,
+  given: { slug: string; pageId: string; workspaceId: string },
+): Promise<void> {
+  const { slug, pageId: targetId, workspaceId } = given;
+  const claimed = await claimSlugs(tx, [{ slug, kind: 'bio_page', targetId, workspaceId }]);
+  if (claimed.length === 0 && !(await reclaimBioSlug(tx, given))) {
+    throw new AppError('conflict', `the slug "${slug}" is taken`);
+  }
+}
+
+const EMPTY: BioPageFields = {
+  title: '',
+  bio: '',
+  avatar_url: null,
+  theme: DEFAULT_THEME,
+  social_links: [],
+  is_published: true,
+  show_branding: true,
+  metadata: null,
+};
+
+function changedFields(current: BioPageFields, request: PageRequest): BioPageFields {
+  return {
+    title: request.title ?? current.title,
+    bio: request.bio ?? current.bio,
+    avatar_url: request.avatar_url === undefined ? current.avatar_url : request.avatar_url,
+    theme: mergeTheme(current.theme, request.theme ?? {}),
+    social_links: request.social_links ?? current.social_links,
+    is_published: request.is_published ?? current.is_published,
+    show_branding: request.show_branding ?? current.show_branding,
+    metadata: request.metadata === undefined ? current.metadata : request.metadata,
+  };
+}

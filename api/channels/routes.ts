@@ -1,0 +1,44 @@
+import { channelsReport } from '../../clickhouse/questions/channels-report.ts';
+import { lifetimeValues } from '../../clickhouse/questions/lifetime-values.ts';
+import { toMajor } from '../../core/money.ts';
+import type { Api, ApiDeps } from '../dependencies.ts';
+import { reportWindow } from '../report-window.ts';
+import { ChannelsQuery, ChannelsReport } from './schemas.ts';
+
+/** `GET /channels`: what each channel brought. */
+export async function channelRoutes(app: Api, { clickhouse }: ApiDeps): Promise<void> {
+  app.get(
+    '/channels',
+    {
+      config: { scope: 'secret', plan: 'paid' },
+      schema: {
+        tags: ['Channels'],
+        operationId: 'listChannels',
+        summary: 'Performance of channels',
+        description:
+          'Channels with a click or an order in the window, most revenue first, then most clicks. Bots count in ' +
+          'nothing. An order counts where its own time is in the window. `visitors` is exact up to a million ' +
+          'clicks in the window, within 1 % above, never more than `clicks`.',
+        querystring: ChannelsQuery,
+        response: { 200: ChannelsReport },
+      },
+    },
+    async ({ auth, query }) => {
+      const { id, currency } = auth.workspace;
+      const { shown, span } = reportWindow(query);
+      const [rows, values] = await Promise.all([
+        channelsReport(clickhouse, id, span),
+        query.ltv === '1' ? lifetimeValues(clickhouse, id) : null,
+      ]);
+      const channels = rows.map(({ channel, clicks, visitors, conversions, revenueMinor }) => ({
+        channel,
+        clicks,
+        visitors,
+        conversions,
+        revenue: toMajor(revenueMinor, currency),
+        ...(values && { ltv: toMajor(values.get(channel) ?? 0n, currency) }),
+      }));
+      return { window: shown, channels };
+    },
+  );
+}

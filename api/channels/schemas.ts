@@ -1,0 +1,25 @@
+import { Type } from 'typebox';
+import { OneOf, WINDOW_PARAMETERS, Window } from '../schemas.ts';
+
+export const ChannelsQuery = Type.Object({
+  ...WINDOW_PARAMETERS,
+  ltv: Type.Optional(OneOf(['0', '1'], { description: '`1`: adds `ltv` to each row.' })),
+});
+
+export const ChannelsReport = Type.Object({
+  window: Window,
+  channels: Type.Array(
+    Type.Object({
+      channel: Type.String(),
+      clicks: Type.Integer(),
+      visitors: Type.Integer(),
+      conversions: Type.Number({ description: 'Fractions under `linear` attribution.' }),
+      revenue: Type.Number({ description: "Major units of the workspace's currency." }),
+      ltv: Type.Optional(
+        Type.Number({
+          description: 'All-time revenue of the people whose first click came through the channel.',
+        }),
+      ),
+    }),
+  ),
+});

@@ -1,0 +1,176 @@
+import { type IncomingMessage, request } from 'node:http';
+import { Readable } from 'node:stream';
+import { parse } from 'csv-parse/sync';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { uuidv7 } from '../../core/ids.ts';
+import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import { storeClicks } from '../../test/support/stored-events.ts';
+
+const AT = 1_795_168_800_000_000_000n; // 2026-11-20T10:00:00Z
+const WINDOW = 'from=2026-11-20T10:00:00Z&to=2026-11-20T11:00:00Z';
+const REFERER = 'https://a.example/?q="quoted", <tag>\\ and ümlaut/';
+
+let api: TestApi;
+let shop: TestWorkspace;
+let clicks: Record<string, unknown>[];
+
+beforeAll(async () => {
+  api = await testApi();
+});
+beforeEach(async () => {
+  shop = await api.addWorkspace();
+  await storeClicks(
+    api.stores,
+    Array.from({ length: 40 }, (_, n) => ({
+      workspaceId: shop.workspace.id,
+      tsNanos: AT + BigInt(n) * 123_456_789n,
+      referer: n === 3 ? REFERER : '',
+      country: n === 4 ? '' : 'DE',
+    })),
+  );
+  const page = await shop.get<{ clicks: Record<string, unknown>[] }>('/clicks?limit=500');
+  clicks = page.body.clicks;
+});
+afterAll(() => api.close());
+
+async function exported(query: string): Promise<{ body: Buffer; type: string; name: string }> {
+  const response = await api.app.inject({
+    url: `/api/v1/clicks/export?${query}`,
+    headers: { authorization: `Bearer ${shop.secretKey}` },
+  });
+  expect(response.statusCode).toBe(200);
+  return {
+    body: response.rawPayload,
+    type: String(response.headers['content-type']),
+    name: String(response.headers['content-disposition']),
+  };
+}
+
+describe('an export has the same clicks, columns and order as the stream', () => {
+  test('as CSV, the default', async () => {
+    const { body, type, name } = await exported(WINDOW);
+    const rows: Record<string, string>[] = parse(body, { columns: true });
+    expect(rows).toEqual(clicks.map((click) => ({ ...click, is_bot: String(click.is_bot) })));
+    expect(Object.keys(rows[0] ?? {})).toEqual(Object.keys(clicks[0] ?? {}));
+    expect(type).toMatch(/^text\/csv/);
+    expect(name).toBe('attachment; filename="clicks.csv"');
+  });
+
+  test('as NDJSON', async () => {
+    const { body, type } = await exported(`${WINDOW}&format=ndjson`);
+    const lines = body.toString('utf8').trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line))).toEqual(clicks);
+    expect(type).toMatch(/^application\/x-ndjson/);
+  });
+
+  test('as Parquet, with a timestamp of microseconds and a boolean', async () => {
+    const { body } = await exported(`${WINDOW}&format=parquet`);
+    const { clickhouse } = api.stores;
+    await clickhouse.command({
+      query: `CREATE TABLE read_back (id String, ts DateTime64(6, 'UTC'), link_id String, visitor_id String,
+        channel String, country String, city String, device String, browser String, os String, referer String,
+        is_bot Bool) ENGINE = Memory`,
+    });
+    const { stream } = await clickhouse.exec({
+      query: 'INSERT INTO read_back FORMAT Parquet',
+      values: Readable.from([body], { objectMode: false }),
+    });
+    stream.resume();
+    const result = await clickhouse.query({
+      query: `SELECT * FROM read_back ORDER BY ts DESC SETTINGS date_time_output_format = 'iso'`,
+      format: 'JSONEachRow',
+    });
+    expect(await result.json()).toEqual(clicks);
+  });
+});
+
+test('an export takes a window, links and bots as the stream does', async () => {
+  const linkId = uuidv7();
+  const own = { workspaceId: shop.workspace.id, linkId };
+  await storeClicks(api.stores, [
+    { ...own, tsNanos: AT - 1n },
+    { ...own, tsNanos: AT },
+    { ...own, tsNanos: AT + 1_000n, isBot: true },
+    { ...own, tsNanos: AT + 3_600_000_000_000n },
+  ]);
+  const count = async (query: string) => {
+    const { body } = await exported(`format=ndjson&${query}`);
+    return body.toString('utf8').split('\n').length - 1;
+  };
+  expect(await count(`${WINDOW}&link_id=${linkId}`)).toBe(1);
+  expect(await count(`${WINDOW}&link_ids=${linkId}&bots=include`)).toBe(2);
+  expect(await count(`${WINDOW}&link_ids=${uuidv7()}`)).toBe(0);
+  const many = [...Array.from({ length: 499 }, () => uuidv7()), linkId].join(',');
+  expect(await count(`${WINDOW}&link_ids=${many}`)).toBe(1);
+  const header = (await exported(`${WINDOW}&link_ids=${uuidv7()}`)).body.toString('utf8');
+  expect(header.trim().split(',')).toHaveLength(12);
+});
+
+test.each([
+  ['format=xlsx', 'format'],
+  ['days=0', 'days'],
+  ['from=2026-11-21&to=2026-11-20', 'from'],
+  ['link_ids=x', 'link_ids'],
+])('%s is refused', async (query, path) => {
+  const answer = await shop.get(`/clicks/export?${query}`);
+  expect(answer.status).toBe(400);
+  expect(answer.body.error.details?.[0]?.path).toBe(path);
+});
+
+test("another workspace's clicks are in no export", async () => {
+  const other = await api.addWorkspace();
+  const answer = await other.get<string>(`/clicks/export?${WINDOW}&format=ndjson`);
+  expect([answer.status, answer.text]).toEqual([200, '']);
+});
+
+describe('with many clicks', () => {
+  beforeEach(async () => {
+    await api.stores.clickhouse.command({
+      query: `INSERT INTO clicks (workspace_id, ts, link_id, visitor_id, referer)
+        SELECT {workspace:UUID}, fromUnixTimestamp64Nano(toInt64({at:UInt64} + number * 1000), 'UTC'),
+          generateUUIDv4(1), generateUUIDv4(2), repeat('x', 500) FROM numbers(400000)`,
+      query_params: { workspace: shop.workspace.id, at: AT },
+    });
+  });
+
+  /** Starts an export and resolves with its answer as soon as its head is there, without reading on. */
+  function begin(origin: string): Promise<IncomingMessage> {
+    return new Promise((resolve, reject) => {
+      const call = request(
+        `${origin}/api/v1/clicks/export?${WINDOW}&format=ndjson`,
+        { headers: { authorization: `Bearer ${shop.secretKey}` } },
+        resolve,
+      );
+      call.on('error', reject);
+      call.end();
+    });
+  }
+
+  /** Exports that ClickHouse works on in this test's database. */
+  async function running(): Promise<number> {
+    const result = await api.stores.clickhouse.query({
+      query: `SELECT count() AS n FROM system.processes
+        WHERE current_database = {database:String} AND query LIKE '%ORDER BY ts DESC FORMAT JSONEachRow%'
+          AND query NOT LIKE '%system.processes%'`,
+      query_params: { database: api.stores.clickhouseDatabase },
+      format: 'JSONEachRow',
+    });
+    const [row] = await result.json<{ n: string }>();
+    return Number(row?.n);
+  }
+
+  test('four exports run at once, a fifth is a 503, and callers who hang up end theirs', async () => {
+    const origin = await api.app.listen({ host: '127.0.0.1', port: 0 });
+    const answers = await Promise.all(Array.from({ length: 4 }, () => begin(origin)));
+    expect(answers.map((answer) => answer.statusCode)).toEqual([200, 200, 200, 200]);
+    expect(await running()).toBe(4); // nobody reads, so they wait
+    const fifth = await shop.get(`/clicks/export?${WINDOW}`);
+    expect([fifth.status, fifth.body.error.code]).toEqual([503, 'unavailable']);
+    expect(fifth.headers['retry-after']).toBeDefined();
+    for (const answer of answers) answer.destroy();
+    await expect.poll(running, { timeout: 20_000 }).toBe(0);
+    await expect
+      .poll(async () => (await shop.get(`/clicks/export?${WINDOW}&link_ids=${uuidv7()}`)).status)
+      .toBe(200);
+  });
+});

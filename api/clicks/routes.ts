@@ -1,0 +1,94 @@
+import { type ExportFormat, exportClicks } from '../../clickhouse/questions/export-clicks.ts';
+import { AppError } from '../../core/errors.ts';
+import type { Api, ApiDeps } from '../dependencies.ts';
+import { reportWindow } from '../report-window.ts';
+import { ClicksPage, ClicksQuery, ExportQuery } from './schemas.ts';
+import { clicksPage, linksOf } from './service.ts';
+
+const MEDIA_TYPES: Record<ExportFormat, string> = {
+  csv: 'text/csv; charset=utf-8; header=present',
+  ndjson: 'application/x-ndjson; charset=utf-8',
+  parquet: 'application/vnd.apache.parquet',
+};
+
+const EXPORT_ANSWER = {
+  description:
+    'Columns as the fields of a Click. In Parquet `ts` is a timestamp of microseconds in UTC. A transfer that breaks ' +
+    'off is incomplete: try again.',
+  content: Object.fromEntries(
+    Object.values(MEDIA_TYPES).map((type) => [type.split(';')[0], { schema: { type: 'string' } }]),
+  ),
+};
+
+/**
+ * Exports of one process at a time. Each holds a connection to the store for as long as its reader likes, and the
+ * other questions need some too.
+ */
+const MAX_EXPORTS = 4;
+
+/** `GET /clicks`, the raw stream, and `GET /clicks/export`, a window of it in one file. */
+export async function clickRoutes(app: Api, deps: ApiDeps): Promise<void> {
+  const config = { scope: 'secret', plan: 'paid' } as const;
+  let exports = 0;
+
+  app.get(
+    '/clicks',
+    {
+      config,
+      schema: {
+        tags: ['Clicks'],
+        operationId: 'listClicks',
+        summary: 'The raw stream of clicks, newest first',
+        description:
+          'Pass `next_cursor` back as `before` until it is null: you see every click exactly once. To poll, pass the ' +
+          "previous answer's `watermark` as `since` (of several pages the first one's) and drop the ids that you " +
+          'have seen: you miss nothing, however late a click reached the store.',
+        querystring: ClicksQuery,
+        response: { 200: ClicksPage },
+      },
+    },
+    async ({ auth, query }) => clicksPage(deps, auth.workspace.id, query),
+  );
+
+  app.get(
+    '/clicks/export',
+    {
+      config: { ...config, answers: { 200: EXPORT_ANSWER } },
+      // A HEAD would run the whole export for nothing.
+      exposeHeadRoute: false,
+      schema: {
+        tags: ['Clicks'],
+        operationId: 'exportClicks',
+        summary: 'A window of clicks as a file, newest first',
+        description: `At most ${MAX_EXPORTS} at a time in each API process; a reader that stands still for 30 s is cut off.`,
+        querystring: ExportQuery,
+      },
+    },
+    async ({ auth, query }, reply) => {
+      const linkIds = linksOf(query);
+      const { span } = reportWindow(query);
+      if (exports >= MAX_EXPORTS) {
+        throw new AppError('unavailable', `${MAX_EXPORTS} exports are under way, try again`);
+      }
+      exports += 1;
+      // A caller who hangs up ends the query, also before its first byte.
+      const gone = new AbortController();
+      reply.raw.once('close', () => {
+        exports -= 1;
+        gone.abort();
+      });
+      const filter = {
+        workspaceId: auth.workspace.id,
+        since: span.from,
+        before: span.to,
+        linkIds,
+        bots: query.bots === 'include',
+      };
+      const file = await exportClicks(deps.clickhouse, filter, query.format, gone.signal);
+      return reply
+        .type(MEDIA_TYPES[query.format])
+        .header('content-disposition', `attachment; filename="clicks.${query.format}"`)
+        .send(file);
+    },
+  );
+}

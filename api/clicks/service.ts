@@ -1,0 +1,55 @@
+import { type ClickFilter, newestClicks } from '../../clickhouse/questions/newest-clicks.ts';
+import { clickRecord } from '../../core/click-record.ts';
+import { clampToStored, formatInstant, NANOS_PER_MICRO, requireInstant } from '../../core/timestamps.ts';
+import { watermark } from '../../sql/streams.ts';
+import type { ApiDeps } from '../dependencies.ts';
+import { readIdList } from '../id-lists.ts';
+
+/** The parameters that say which clicks, after their schema. */
+export type FilterRequest = { link_id?: string; link_ids?: string; bots: 'exclude' | 'include' };
+
+/**
+ * Which links' clicks a request is about: those of `link_id` and `link_ids` alike; null: all.
+ *
+ * @throws {AppError} `bad_request` when `link_ids` is malformed or too long
+ */
+export function linksOf({ link_id, link_ids }: FilterRequest): string[] | null {
+  const one = link_id?.toLowerCase();
+  const several = link_ids === undefined ? null : readIdList('link_ids', link_ids);
+  if (one === undefined) return several;
+  if (several === null) return [one];
+  return several.filter((id) => id === one);
+}
+
+export type PageRequest = FilterRequest & { limit: number; before?: string; since?: string };
+
+/**
+ * One page of the stream, newest first. The cursor is the last click's `ts` with all its nine digits, which no other
+ * click has.
+ *
+ * @throws {AppError} `bad_request` for a list of ids that is malformed or too long
+ */
+export async function clicksPage(
+  { pool, clickhouse }: Pick<ApiDeps, 'pool' | 'clickhouse'>,
+  workspaceId: string,
+  request: PageRequest,
+) {
+  const filter: ClickFilter = {
+    workspaceId,
+    since: request.since === undefined ? null : clampToStored(requireInstant('since', request.since)),
+    before: request.before === undefined ? null : clampToStored(requireInstant('before', request.before)),
+    linkIds: linksOf(request),
+    bots: request.bots === 'include',
+  };
+  // Before the clicks: whatever becomes visible between the two is then newer than the watermark, or in the page.
+  const visibleBefore = await watermark(pool);
+  const rows = await newestClicks(clickhouse, filter, request.limit + 1);
+  const page = rows.slice(0, request.limit);
+  const last = page.at(-1);
+  return {
+    clicks: page.map(clickRecord),
+    next_cursor: rows.length > request.limit && last ? formatInstant(last.tsNanos, 9) : null,
+    // Without a stream there is no click either, and the first one may come with any time.
+    watermark: formatInstant(BigInt(visibleBefore ?? 0) * NANOS_PER_MICRO, 6),
+  };
+}

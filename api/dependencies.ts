@@ -1,0 +1,74 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Registry } from 'prom-client';
+import type { TSchema } from 'typebox';
+import type { ClickHouseClient } from '../clickhouse/client.ts';
+import type { Config } from '../core/config.ts';
+import type { ErrorCode } from '../core/errors.ts';
+import type { EventLogWriter } from '../core/event-log/port.ts';
+import type { Logger } from '../core/log.ts';
+import type { ResolveHost } from '../core/webhooks/resolve-host.ts';
+import type { KeyRecord } from '../sql/keys.ts';
+import type { Partner } from '../sql/partners.ts';
+import type { Pool } from '../sql/pool.ts';
+import type { Workspace } from '../sql/workspaces.ts';
+
+/** What the API needs of the world. `main.ts` makes it for a process, `test/support/api.ts` for a test. */
+export type ApiDeps = {
+  config: Config;
+  pool: Pool;
+  clickhouse: ClickHouseClient;
+  /** The stream that `/track/*` writes to. */
+  eventLog: EventLogWriter;
+  log: Logger;
+  registry: Registry;
+  /** For tests: other name servers, for the addresses of webhooks. */
+  resolveHost?: ResolveHost;
+};
+
+/** The Fastify instance that routes are registered on: its handlers' types come from their TypeBox schemas. */
+export type Api = FastifyInstance<
+  Server,
+  IncomingMessage,
+  ServerResponse<IncomingMessage>,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>;
+
+/** The workspace that a request acts for, and the key it came with. */
+export type Auth = { workspace: Workspace; key: KeyRecord };
+
+/**
+ * Who may call a route. `secret`: a secret workspace key. `any`: a secret or a publishable one. `partner`: a
+ * partner key. `public`: nobody is asked.
+ */
+export type Scope = 'secret' | 'any' | 'partner' | 'public';
+
+export type PlanNeed = 'paid' | 'any';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Required on every route under `/api/v1`; a route without it is refused at start. */
+    scope?: Scope;
+    /** The plan a route needs; a function where it depends on the query. Without it: `paid`. */
+    plan?: PlanNeed | ((request: FastifyRequest) => PlanNeed);
+    /** The route creates something: `Idempotency-Key` is checked and documented; see `withIdempotency`. */
+    idempotent?: true;
+    /** Codes that the route answers with besides those that follow from its other settings: for the document. */
+    errors?: ErrorCode[];
+    /** Answers for the document where one schema can't serialise them all. */
+    answers?: Record<number, TSchema>;
+  }
+
+  interface FastifyRequest {
+    /** Set on routes of scope `secret` and `any`. */
+    auth: Auth;
+    /** Set on routes of scope `partner`. */
+    partner: Partner;
+    /** The checked `Idempotency-Key` with the request's fingerprint, on idempotent routes that carry one. */
+    idempotency: { key: string; fingerprint: Buffer } | null;
+  }
+}
+
+export type { FastifyReply, FastifyRequest };

@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import type { FastifyReply, FastifyRequest } from '../dependencies.ts';
+
+/** Where `web/build.ts` writes. */
+const DIST = new URL('../../web/dist/', import.meta.url);
+
+/** A text that never changes while this process runs, ready to be sent. */
+export type Asset = {
+  type: string;
+  /** Base64 of the SHA-384, for `integrity`. */
+  sha384: string;
+  /** Of the SHA-256, for names and ETags. */
+  hash: string;
+  body: { identity: Buffer; gzip: Buffer; br: Buffer };
+};
+
+/** @param type with its charset */
+export function assetOf(content: Buffer, type: string): Asset {
+  return {
+    type,
+    sha384: createHash('sha384').update(content).digest('base64'),
+    hash: createHash('sha256').update(content).digest('hex').slice(0, 16),
+    body: { identity: content, gzip: gzipSync(content, { level: 9 }), br: brotliCompressSync(content) },
+  };
+}
+
+/**
+ * Reads what the browser build wrote.
+ *
+ * @param name such as `embed.js`
+ * @throws Error when it has not been built
+ */
+export function builtAsset(name: string): Asset {
+  const path = fileURLToPath(new URL(name, DIST));
+  const type = name.endsWith('.css') ? 'text/css; charset=utf-8' : 'text/javascript; charset=utf-8';
+  try {
+    return assetOf(readFileSync(path), type);
+  } catch (error) {
+    throw new Error(`${path} is missing: build it with "node web/build.ts"`, { cause: error });
+  }
+}
+
+/** Answers with an asset, or with 304 to who has it, in the best encoding that the caller reads. */
+export function sendAsset(request: FastifyRequest, reply: FastifyReply, asset: Asset): FastifyReply {
+  const encoding = encodingFor(request.headers['accept-encoding']);
+  const etag = `"${asset.hash}-${encoding}"`;
+  reply
+    .header('content-type', asset.type)
+    .header('etag', etag)
+    .header('cross-origin-resource-policy', 'cross-origin')
+    .header('x-content-type-options', 'nosniff');
+  addVary(reply, 'Accept-Encoding');
+  if (tagsOf(request.headers['if-none-match']).includes(etag)) return reply.status(304).send();
+  if (encoding !== 'identity') reply.header('content-encoding', encoding);
+  return reply.send(asset.body[encoding]);
+}
+
+export function addVary(reply: FastifyReply, name: string): void {
+  const present = reply.getHeader('vary');
+  reply.header('vary', present ? `${String(present)}, ${name}` : name);
+}
+
+/** An encoding with weight 0 is refused by the caller; other weights don't matter among two. */
+function encodingFor(accepted: string | string[] | undefined): keyof Asset['body'] {
+  const names = String(accepted ?? '')
+    .split(',')
+    .filter((entry) => !/;\s*q=0(\.0*)?\s*$/.test(entry))
+    .map((entry) => entry.split(';', 1)[0]?.trim().toLowerCase());
+  if (names.includes('br')) return 'br';
+  return names.includes('gzip') ? 'gzip' : 'identity';
+}
+
+function tagsOf(header: string | undefined): string[] {
+  return (header ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
+}

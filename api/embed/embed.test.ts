@@ -1,0 +1,115 @@
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type TestApi, testApi } from '../../test/support/api.ts';
+import { buildWeb } from '../../web/build.ts';
+
+/** The promise of the page's weight: everything that a browser loads for it, compressed. Bytes. */
+const MOST_BYTES = 60_000;
+
+let api: TestApi;
+beforeAll(async () => {
+  await buildWeb();
+  api = await testApi();
+});
+afterAll(() => api.close());
+
+const get = (url: string, headers: Record<string, string> = {}) =>
+  api.app.inject({ method: 'GET', url, headers });
+
+/** The addresses that the page names, in its order: style, script. */
+async function filesOfPage(): Promise<string[]> {
+  const { body } = await get('/embed/referrals');
+  return [...body.matchAll(/(?:href|src)="(\/[^"]+)"/g)].map(([, path]) => path ?? '');
+}
+
+test('loader, page, script and style together are under 60 KB compressed', async () => {
+  const paths = ['/embed.js', '/embed/referrals', ...(await filesOfPage())];
+  expect(paths).toHaveLength(4);
+  const sizes = await Promise.all(
+    paths.map(async (path) => (await get(path, { 'accept-encoding': 'gzip' })).rawPayload.length),
+  );
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(MOST_BYTES);
+});
+
+test('the page has no inline script or style, and its policy allows none', async () => {
+  const page = await get('/embed/referrals?key=pk_live_1&uid=u1');
+  expect(page.statusCode).toBe(200);
+  expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
+  expect(page.body).not.toMatch(/<style|style=|<script>|\son\w+=/);
+  // Neither does anything of the address get into it.
+  expect(page.body).not.toContain('pk_live_1');
+  const policy = String(page.headers['content-security-policy']);
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).toContain('frame-ancestors *');
+  expect(policy).toMatch(/connect-src 'self'(;| http)/);
+  expect(policy).not.toMatch(/unsafe/);
+  expect(page.headers['referrer-policy']).toBe('no-referrer');
+  expect(page.headers['x-frame-options']).toBeUndefined();
+});
+
+test('files have their hash in the name and are kept for ever; the page and the loader are asked for again', async () => {
+  const files = await filesOfPage();
+  for (const path of files) {
+    const file = await get(path);
+    expect(file.statusCode).toBe(200);
+    expect(file.headers['cache-control']).toBe('public, max-age=31536000, immutable');
+    expect(file.headers['access-control-allow-origin']).toBe('*');
+  }
+  expect((await get('/embed/referrals')).headers['cache-control']).toBe('no-cache');
+  expect((await get('/embed.js')).headers['cache-control']).toMatch(/^public, max-age=300/);
+  expect((await get('/embed/assets/page-0000000000000000.js')).statusCode).toBe(404);
+});
+
+test('who has the newest already is told so', async () => {
+  for (const path of ['/embed.js', '/embed/referrals', ...(await filesOfPage())]) {
+    const first = await get(path, { 'accept-encoding': 'gzip, br' });
+    const again = await get(path, {
+      'accept-encoding': 'gzip, br',
+      'if-none-match': `"other", W/${first.headers.etag}`,
+    });
+    expect(again.statusCode, path).toBe(304);
+    expect(again.body).toBe('');
+    expect(again.headers.vary).toContain('Accept-Encoding');
+  }
+});
+
+test('each encoding holds the same bytes', async () => {
+  const plain = await get('/embed.js');
+  const zipped = await get('/embed.js', { 'accept-encoding': 'gzip, br;q=0' });
+  expect(plain.headers['content-encoding']).toBeUndefined();
+  expect(zipped.headers['content-encoding']).toBe('gzip');
+  expect(gunzipSync(zipped.rawPayload)).toEqual(plain.rawPayload);
+  expect(zipped.rawPayload.length).toBeLessThanOrEqual(gzipSync(plain.rawPayload).length);
+  expect((await get('/embed.js', { 'accept-encoding': 'br' })).headers['content-encoding']).toBe('br');
+});
+
+test('a framed page may connect to the API that it is told of, and to no text that is no origin', async () => {
+  const policyFor = async (apiBase: string, destination: string) => {
+    const answer = await get(`/embed/referrals?api_base=${encodeURIComponent(apiBase)}`, {
+      'sec-fetch-dest': destination,
+    });
+    return String(answer.headers['content-security-policy']);
+  };
+  expect(await policyFor('https://api.example.com/', 'iframe')).toContain(
+    "connect-src 'self' https://api.example.com;",
+  );
+  // As a page of its own it stands under this deployment's name.
+  expect(await policyFor('https://api.example.com', 'document')).not.toContain('api.example.com');
+  for (const hostile of [
+    "https://a;script-src 'unsafe-inline'",
+    'https://a,b',
+    'https://*',
+    'data:',
+    'https://a\r\nx: y',
+    "'unsafe-eval'",
+  ]) {
+    expect(await policyFor(hostile, 'iframe'), hostile).toContain("connect-src 'self';");
+  }
+  // The same parameter twice is no origin either.
+  expect((await get('/embed/referrals?api_base=a&api_base=b')).statusCode).toBe(200);
+});
+
+test('other methods are refused, HEAD is answered', async () => {
+  expect((await api.app.inject({ method: 'HEAD', url: '/embed.js' })).statusCode).toBe(200);
+  expect((await api.app.inject({ method: 'POST', url: '/embed/referrals' })).statusCode).toBe(405);
+});

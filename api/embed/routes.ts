@@ -1,0 +1,59 @@
+import type { Api, ApiDeps } from '../dependencies.ts';
+import { type Asset, addVary, assetOf, builtAsset, sendAsset } from './assets.ts';
+import { assetPath, pageHtml, pagePolicy, requestedApi } from './page.ts';
+
+/** Sites get a new loader within minutes, and never wait for it. */
+const LOADER_CACHE = 'public, max-age=300, stale-while-revalidate=86400';
+const FOREVER = 'public, max-age=31536000, immutable';
+/** Asked for anew each time, answered with 304: a page never names files that are gone. */
+const REVALIDATED = 'no-cache';
+
+type Files = { loader: Asset; page: Asset; script: Asset; style: Asset };
+
+/** The embeddable referral dashboard: `/embed.js`, `/embed/referrals` and its files. No key is asked for. */
+export async function embedRoutes(app: Api, { config }: Pick<ApiDeps, 'config'>): Promise<void> {
+  const ownApi = config.baseUrl === config.appUrl ? null : config.baseUrl;
+  let read: Files | null = null;
+  // Read at the first request: the API is of use without the browser's files, as in most tests.
+  const files = (): Files => {
+    read ??= readFiles(ownApi);
+    return read;
+  };
+  const hidden = { schema: { hide: true } };
+
+  app.get('/embed.js', hidden, (request, reply) =>
+    sendAsset(request, reply.header('cache-control', LOADER_CACHE), files().loader),
+  );
+
+  app.get<{ Querystring: { api_base?: unknown } }>('/embed/referrals', hidden, (request, reply) => {
+    const asked = requestedApi(request.query.api_base, destinationOf(request.headers['sec-fetch-dest']));
+    const apis = [ownApi, asked].filter((origin) => origin !== null);
+    reply
+      .header('cache-control', REVALIDATED)
+      .header('content-security-policy', pagePolicy(apis))
+      // The address holds who the user is.
+      .header('referrer-policy', 'no-referrer')
+      .header('permissions-policy', 'camera=(), geolocation=(), microphone=(), payment=()');
+    addVary(reply, 'Sec-Fetch-Dest');
+    return sendAsset(request, reply, files().page);
+  });
+
+  app.get<{ Params: { file: string } }>('/embed/assets/:file', hidden, (request, reply) => {
+    const { script, style } = files();
+    const found = [
+      { asset: script, path: assetPath('page', script, 'js') },
+      { asset: style, path: assetPath('page', style, 'css') },
+    ].find(({ path }) => path === `/embed/assets/${request.params.file}`);
+    if (!found) return reply.callNotFound();
+    return sendAsset(request, reply.header('cache-control', FOREVER), found.asset);
+  });
+}
+
+function readFiles(ownApi: string | null): Files {
+  const script = builtAsset('embed-page.js');
+  const style = builtAsset('embed-page.css');
+  const page = assetOf(Buffer.from(pageHtml(script, style, ownApi)), 'text/html; charset=utf-8');
+  return { loader: builtAsset('embed.js'), page, script, style };
+}
+
+const destinationOf = (header: string | string[] | undefined) => (Array.isArray(header) ? header[0] : header);

@@ -1,0 +1,98 @@
+import { AppError } from '../../core/errors.ts';
+import { deleteFolder, folderById, insertFolder, listFolders, renameFolder } from '../../sql/folders.ts';
+import { lockWorkspace } from '../../sql/workspaces.ts';
+import type { Api, ApiDeps } from '../dependencies.ts';
+import { cutPage, readCursor } from '../pages.ts';
+import { withIdempotency } from '../plugins/idempotency.ts';
+import { IdParams, Ok } from '../schemas.ts';
+import { FolderBody, FolderChange, FolderList, FolderQuery, FolderRecord } from './schemas.ts';
+
+const CONFIG = { scope: 'secret', plan: 'any' } as const;
+const tags = ['Folders'];
+const notFound = () => new AppError('not_found', 'the workspace has no such folder');
+
+/** Folders, which campaigns are sorted into. Any plan. */
+export async function folderRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
+  app.get(
+    '/folders',
+    {
+      config: CONFIG,
+      schema: {
+        tags,
+        operationId: 'listFolders',
+        summary: 'List folders, newest first',
+        querystring: FolderQuery,
+        response: { 200: FolderList },
+      },
+    },
+    async ({ auth, query: { limit, cursor } }) => {
+      const rows = await listFolders(pool, auth.workspace.id, {
+        before: readCursor(cursor),
+        limit: limit + 1,
+      });
+      const page = cutPage(rows, limit);
+      return { folders: page.rows, next_cursor: page.nextCursor };
+    },
+  );
+
+  app.post(
+    '/folders',
+    {
+      config: { ...CONFIG, idempotent: true },
+      schema: {
+        tags,
+        operationId: 'createFolder',
+        summary: 'Create a folder',
+        body: FolderBody,
+        response: { 201: FolderRecord },
+      },
+    },
+    async (request, reply) =>
+      withIdempotency(pool, request, reply, async (tx) => {
+        const { id } = await lockWorkspace(tx, request.auth.workspace.id);
+        return { status: 201, body: await insertFolder(tx, id, request.body.name) };
+      }),
+  );
+
+  app.patch(
+    '/folders/:id',
+    {
+      config: CONFIG,
+      schema: {
+        tags,
+        operationId: 'renameFolder',
+        summary: 'Rename a folder',
+        params: IdParams,
+        body: FolderChange,
+        response: { 200: FolderRecord },
+      },
+    },
+    async ({ auth, params, body }) => {
+      const folder =
+        body.name === undefined
+          ? await folderById(pool, auth.workspace.id, params.id)
+          : await renameFolder(pool, auth.workspace.id, params.id, body.name);
+      if (!folder) throw notFound();
+      return folder;
+    },
+  );
+
+  app.delete(
+    '/folders/:id',
+    {
+      config: CONFIG,
+      schema: {
+        tags,
+        operationId: 'deleteFolder',
+        summary: 'Delete a folder',
+        description: 'Its campaigns stay, without a folder.',
+        params: IdParams,
+        response: { 200: Ok },
+      },
+    },
+    async ({ auth, params }) => {
+      if (!(await deleteFolder(pool, auth.workspace.id, params.id))) throw notFound();
+      return { ok: true as const };
+    },
+  );
+}

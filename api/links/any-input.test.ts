@@ -1,0 +1,120 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import { campaign, createLink } from '../../test/support/links.ts';
+import { ChangeBody, CreateBody, ListQuery } from './schemas.ts';
+
+/** Whatever is sent, the answer is never a 5xx. Seeds of failures are printed by fast-check. */
+
+const RUNS = { numRuns: 400 };
+
+let api: TestApi;
+let shop: TestWorkspace;
+let linkId: string;
+
+beforeAll(async () => {
+  api = await testApi();
+  shop = await api.addWorkspace();
+  const { first } = await createLink(shop, campaign());
+  linkId = first.id;
+});
+afterAll(() => api.close());
+
+const nasty = fc.constantFrom<unknown>(
+  '\0',
+  '\ud800',
+  '𝒳'.repeat(300),
+  "'; DROP TABLE links; --",
+  '{}',
+  '%00',
+  '../../etc/passwd',
+  -1,
+  2 ** 31,
+  2 ** 53,
+  1e308,
+  -0,
+  '9999-12-31T23:59:59.999999999-23:59',
+  '0000-01-01',
+  'https://[::1',
+  'https://xn--/',
+  'http://localhost:99999',
+  `https://a.example/${'x'.repeat(5_000)}`,
+);
+const value = fc.oneof(nasty, fc.jsonValue({ maxDepth: 3 }), fc.string({ unit: 'binary' }), fc.webUrl());
+const bodyOf = (schema: { properties: object }) =>
+  fc.record(Object.fromEntries(Object.keys(schema.properties).map((name) => [name, value])), {
+    requiredKeys: [],
+  });
+
+test('POST /links', async () => {
+  const body = bodyOf(CreateBody).map((fields) => ({ ...campaign(), ...fields }));
+  await fc.assert(
+    fc.asyncProperty(body, async (given) => {
+      expect((await shop.post('/links', given)).status).toBeLessThan(500);
+    }),
+    RUNS,
+  );
+});
+
+test('POST /links with one field that is anything', async () => {
+  const one = fc.tuple(fc.constantFrom(...Object.keys(CreateBody.properties)), value);
+  await fc.assert(
+    fc.asyncProperty(one, async ([name, given]) => {
+      expect((await shop.post('/links', { ...campaign(), [name]: given })).status).toBeLessThan(500);
+    }),
+    RUNS,
+  );
+});
+
+test('POST /links/bulk', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.oneof(value, bodyOf(CreateBody)), { maxLength: 5 }), async (links) => {
+      expect((await shop.post('/links/bulk', { links })).status).toBeLessThan(500);
+    }),
+    { numRuns: 100 },
+  );
+});
+
+test('PATCH /links/:id', async () => {
+  await fc.assert(
+    fc.asyncProperty(bodyOf(ChangeBody), async (body) => {
+      expect((await shop.patch(`/links/${linkId}`, body)).status).toBeLessThan(500);
+    }),
+    RUNS,
+  );
+});
+
+test('GET /links in both views', async () => {
+  const text = fc.oneof(
+    fc.string({ unit: 'grapheme' }),
+    nasty.map(String),
+    fc.constantFrom('%00', '%ff', '%'),
+  );
+  const names = Object.keys(ListQuery.properties).filter((name) => name !== 'view');
+  const query = fc.record(Object.fromEntries(names.map((name) => [name, text])), { requiredKeys: [] });
+  await fc.assert(
+    fc.asyncProperty(query, fc.boolean(), async (given, records) => {
+      const parts = Object.entries(given).map(([name, part = '']) => {
+        const encoded = part.includes('%')
+          ? part.replaceAll(' ', '+')
+          : encodeURIComponent(part.toWellFormed());
+        return `${name}=${encoded}`;
+      });
+      const path = `/links?${[...(records ? ['view=records'] : []), ...parts].join('&')}`;
+      expect((await shop.get(path)).status).toBeLessThan(500);
+    }),
+    RUNS,
+  );
+});
+
+test('an id that is anything', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.string({ unit: 'grapheme', minLength: 1 }), async (id) => {
+      const path = `/links/${encodeURIComponent(id.toWellFormed())}`;
+      for (const answer of [await shop.get(path), await shop.patch(path, {}), await shop.delete(path)]) {
+        expect(answer.status).toBeLessThan(500);
+      }
+    }),
+    { numRuns: 100 },
+  );
+});

@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type ErrorBody, type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import type { LinkRecord } from './schemas.ts';
+
+type Row = { index: number; status: number; body: { links: LinkRecord[] } & ErrorBody };
+type Results = { results: Row[] };
+
+let api: TestApi;
+let shop: TestWorkspace;
+
+beforeAll(async () => {
+  api = await testApi();
+});
+beforeEach(async () => {
+  shop = await api.addWorkspace();
+});
+afterAll(() => api.close());
+
+const row = (more: object = {}) => ({
+  destination_url: 'https://shop.example',
+  name: 'N',
+  channel: 'reddit',
+  ...more,
+});
+const bulk = (links: unknown[], key?: string) =>
+  shop.post<Results>('/links/bulk', { links }, key ? { headers: { 'idempotency-key': key } } : {});
+
+async function countOfLinks(): Promise<number> {
+  const { rows } = await api.stores.pool.query<{ count: number }>(
+    'SELECT count(*) AS count FROM links WHERE workspace_id = $1',
+    [shop.workspace.id],
+  );
+  return rows[0]?.count ?? -1;
+}
+
+test('each row has its own outcome, in order, and a refused one changes nothing for the others', async () => {
+  const { status, body } = await bulk([
+    row({ slug: 'bulk-one', unknown: true }),
+    row({ slug: 'BULK-ONE' }),
+    row({ channel: 'x', smart: true }),
+    'no object',
+    null,
+    row({ external_id: 'e' }),
+    row({ external_id: 'e' }),
+    row({ destination_url: 'https://elsewhere.example' }),
+    row({ folder_id: '01a1fda0-08a1-7000-b1c0-3017c3a6f7c2' }),
+    row({ max_clicks: '3' }),
+    row({ channel: undefined, channels: ['slack', 'x'] }),
+  ]);
+  expect(status).toBe(200);
+  expect(body.results.map((result) => result.index)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  expect(body.results.map((result) => result.status)).toEqual([
+    201, 409, 400, 400, 400, 201, 200, 400, 404, 400, 201,
+  ]);
+  expect(body.results[0]?.body.links[0]?.slug).toBe('bulk-one');
+  expect(body.results[1]?.body.error).toMatchObject({ code: 'conflict', request_id: expect.any(String) });
+  expect(body.results[9]?.body.error.details?.[0]?.path).toBe('max_clicks');
+  expect(body.results[6]?.body.links[0]?.id).toBe(body.results[5]?.body.links[0]?.id);
+  expect(await countOfLinks()).toBe(4);
+});
+
+test('1,000 rows are made, 1,001 are 400', async () => {
+  const rows = Array.from({ length: 1_000 }, (_, index) => row({ external_id: String(index) }));
+  const { body } = await bulk(rows);
+  expect(body.results.filter((result) => result.status === 201)).toHaveLength(1_000);
+  const refused = await shop.post('/links/bulk', { links: [...rows, row()] });
+  expect([refused.status, refused.body.error.details?.[0]?.path]).toEqual([400, 'links']);
+});
+
+test('a body over the 1 MiB of other endpoints is read', async () => {
+  const metadata = { text: 'x'.repeat(4_000) };
+  const { body } = await bulk(Array.from({ length: 300 }, () => row({ metadata })));
+  expect(body.results.every((result) => result.status === 201)).toBe(true);
+});
+
+test('the cap holds row by row', async () => {
+  shop = await api.addWorkspace({ plan: 'free' });
+  const { body } = await bulk(Array.from({ length: 30 }, () => row()));
+  expect(body.results.map((result) => result.status)).toEqual([
+    ...Array(25).fill(201),
+    ...Array(5).fill(402),
+  ]);
+  expect(body.results[29]?.body.error.code).toBe('limit_reached');
+});
+
+test('a replay makes nothing a second time', async () => {
+  const rows = [row(), row({ channel: 'nope' })];
+  const first = await bulk(rows, 'bulk-key');
+  const second = await bulk(rows, 'bulk-key');
+  expect(second.headers['idempotent-replayed']).toBe('true');
+  expect(second.body).toEqual(first.body);
+  expect(await countOfLinks()).toBe(1);
+});
+
+test('links is required and a list', async () => {
+  expect((await shop.post('/links/bulk', {})).status).toBe(400);
+  expect((await shop.post('/links/bulk', { links: {} })).status).toBe(400);
+  expect((await bulk([])).body).toEqual({ results: [] });
+});

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { CREATABLE_CHANNELS } from '../../core/enrich/channels.ts';
+import { workspaceById } from '../../sql/workspaces.ts';
+import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import { type CreatedLinks, campaign, createLink, refusedLink } from '../../test/support/links.ts';
+
+let api: TestApi;
+let shop: TestWorkspace;
+
+beforeAll(async () => {
+  api = await testApi();
+});
+beforeEach(async () => {
+  shop = await api.addWorkspace();
+});
+afterAll(() => api.close());
+
+const created = (body: object) => createLink(shop, body);
+const refused = (body: object, status: number, path?: string) => refusedLink(shop, body, status, path);
+
+describe('the own-site domain', () => {
+  const domain = async () => (await workspaceById(api.stores.pool, shop.workspace.id))?.primary_domain;
+
+  test('is set by the first own-site link to its registrable domain', async () => {
+    await created(campaign({ destination_url: 'https://a.b.shop.co.uk/x' }));
+    expect(await domain()).toBe('shop.co.uk');
+    await created(campaign({ destination_url: 'https://shop.co.uk/y' }));
+    await created(campaign({ destination_url: 'https://other.shop.co.uk/z' }));
+  });
+
+  test('is not set by an external one', async () => {
+    await created(campaign({ destination_url: 'https://social.example/me', external: true }));
+    expect(await domain()).toBeNull();
+  });
+
+  test('another domain is 400 unless it is external', async () => {
+    await created(campaign());
+    await refused(campaign({ destination_url: 'https://elsewhere.example' }), 400, 'destination_url');
+    await refused(campaign({ destination_url: 'https://notshop.example' }), 400, 'destination_url');
+    const { first } = await created(
+      campaign({ destination_url: 'https://elsewhere.example', external: true }),
+    );
+    expect(first.external).toBe(true);
+  });
+
+  test('of concurrent first links on different domains one sets it and the others are refused', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, index) =>
+        shop.post('/links', campaign({ destination_url: `https://site${index}.example` })),
+      ),
+    );
+    expect(answers.filter((answer) => answer.status === 201)).toHaveLength(1);
+    expect(answers.filter((answer) => answer.status === 400)).toHaveLength(9);
+  });
+});
+
+describe('the cap of the plan', () => {
+  test('a free workspace gets 402 limit_reached beyond 25 links, exactly, also under concurrency', async () => {
+    const free = await api.addWorkspace({ plan: 'free' });
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, index) => free.post('/links', campaign({ external_id: `n${index}` }))),
+    );
+    expect(answers.filter((answer) => answer.status === 201)).toHaveLength(25);
+    const codes = answers.filter((answer) => answer.status === 402).map((answer) => answer.body.error.code);
+    expect(codes).toEqual(Array(15).fill('limit_reached'));
+  });
+
+  test('a create of several links counts each, and is refused as a whole', async () => {
+    const free = await api.addWorkspace({ plan: 'free' });
+    const body = campaign({ channel: undefined, channels: CREATABLE_CHANNELS });
+    expect((await free.post('/links', body)).status).toBe(201);
+    expect((await free.post('/links', body)).status).toBe(402);
+    const three = campaign({ channel: undefined, channels: ['reddit', 'slack', 'devto'] });
+    expect((await free.post('/links', three)).status).toBe(201);
+    expect((await free.post('/links', campaign())).status).toBe(402);
+  });
+
+  test('a known external_id is answered at the cap, and a deleted link gives its place back', async () => {
+    const free = await api.addWorkspace({ plan: 'free' });
+    const made = await free.post<CreatedLinks>('/links', campaign({ external_id: 'a' }));
+    const { channel: _, ...rest } = campaign();
+    expect((await free.post('/links', { ...rest, channels: CREATABLE_CHANNELS })).status).toBe(201);
+    await free.post('/links', { ...rest, channels: ['reddit', 'slack'] });
+    expect((await free.post('/links', campaign())).status).toBe(402);
+    expect((await free.post('/links', campaign({ external_id: 'a' }))).status).toBe(200);
+    await free.delete(`/links/${made.body.links[0]?.id}`);
+    expect((await free.post('/links', campaign())).status).toBe(201);
+  });
+
+  test('a paid plan that is canceled has the cap of the free one', async () => {
+    const lapsed = await api.addWorkspace({ plan: 'pro', plan_status: 'canceled' });
+    const body = campaign({ channel: undefined, channels: CREATABLE_CHANNELS });
+    expect((await lapsed.post('/links', body)).status).toBe(201);
+    expect((await lapsed.post('/links', body)).status).toBe(402);
+  });
+});
+
+test('a folder of another workspace is 404, and nothing is made', async () => {
+  const other = await api.addWorkspace();
+  const folder = await other.post<{ id: string }>('/folders', { name: 'Theirs' });
+  expect(await refused(campaign({ folder_id: folder.body.id }), 404)).toBe('not_found');
+  expect((await shop.get<{ links: unknown[] }>('/links?view=records')).body.links).toEqual([]);
+});

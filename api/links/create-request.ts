@@ -1,0 +1,100 @@
+import { requireDestination } from '../../core/destinations.ts';
+import { type CreatableChannel, creatableChannel } from '../../core/enrich/channels.ts';
+import { badRequest } from '../../core/errors.ts';
+import { channelSlug, linkSlugProblem, SLUG_LIMIT } from '../../core/slugs.ts';
+import type { LinkSettings } from '../../sql/links.ts';
+import { checkMetadata } from '../schemas.ts';
+import type { CreateBody } from './schemas.ts';
+import { readSettings } from './settings.ts';
+
+/** A new campaign's fields as they were asked for. */
+export type NewCampaign = {
+  kind: 'new';
+  name: string;
+  destinationUrl: URL;
+  destinationText: string;
+  external: boolean;
+  tags: string[];
+  folderId: string | null;
+};
+
+/** What a create asks for, once everything that needs no store has been checked. */
+export type CreateRequest = {
+  campaign: NewCampaign | { kind: 'existing'; id: string };
+  /** One link each; null is a Smart Link. */
+  channels: (CreatableChannel | null)[];
+  externalId: string | null;
+  metadata: Record<string, unknown> | null;
+  /** A custom slug; with several channels the first part of each. */
+  slug: string | null;
+  /** What was not sent is undefined. */
+  settings: Partial<LinkSettings>;
+};
+
+/**
+ * Checks a create body beyond its schema.
+ *
+ * @throws {AppError} `bad_request` that names the field
+ */
+export async function readCreateRequest(
+  body: CreateBody,
+  rules: { shortUrl: string },
+): Promise<CreateRequest> {
+  const channels = readChannels(body);
+  if (body.external_id !== undefined && channels.length > 1) {
+    throw badRequest('external_id', 'is allowed only when exactly one link is created');
+  }
+  checkMetadata(body.metadata);
+  return {
+    campaign: body.destination_id
+      ? { kind: 'existing', id: body.destination_id.toLowerCase() }
+      : readCampaign(body, rules),
+    channels,
+    externalId: body.external_id ?? null,
+    metadata: body.metadata ?? null,
+    slug: readSlug(body.slug, channels),
+    settings: await readSettings(body, rules),
+  };
+}
+
+function readCampaign(body: CreateBody, rules: { shortUrl: string }): NewCampaign {
+  if (body.destination_url === undefined) {
+    throw badRequest('destination_url', 'is required without destination_id');
+  }
+  if (body.name === undefined) throw badRequest('name', 'is required without destination_id');
+  return {
+    kind: 'new',
+    name: body.name,
+    destinationUrl: requireDestination('destination_url', body.destination_url, rules),
+    destinationText: body.destination_url,
+    external: body.external ?? false,
+    tags: [...new Set(body.tags)],
+    folderId: body.folder_id ?? null,
+  };
+}
+
+function readChannels({ channel, channels, smart }: CreateBody): (CreatableChannel | null)[] {
+  const given = [channel !== undefined, channels !== undefined, smart === true].filter(Boolean).length;
+  if (given !== 1) throw badRequest('channel', 'send exactly one of channel, channels and smart: true');
+  if (smart === true) return [null];
+  const keys = (channels ?? [channel ?? '']).map((name, index) => {
+    const key = creatableChannel(name);
+    if (!key) throw badRequest(channels ? `channels.${index}` : 'channel', 'is no channel');
+    return key;
+  });
+  if (new Set(keys).size < keys.length) throw badRequest('channels', 'must not name a channel twice');
+  return keys;
+}
+
+function readSlug(slug: string | undefined, channels: (CreatableChannel | null)[]): string | null {
+  if (slug === undefined) return null;
+  for (const channel of channels) {
+    const whole = channel && channels.length > 1 ? channelSlug(slug, channel) : slug;
+    const problem = linkSlugProblem(whole);
+    if (problem === 'reserved') throw badRequest('slug', `"${whole}" is reserved`);
+    if (problem) {
+      throw badRequest('slug', `"${whole}" must be 1 to ${SLUG_LIMIT} characters of A-Z a-z 0-9 - _`);
+    }
+  }
+  return slug;
+}

@@ -1,0 +1,100 @@
+import { lockWorkspace } from '../../sql/workspaces.ts';
+import type { Api, ApiDeps } from '../dependencies.ts';
+import { withIdempotency } from '../plugins/idempotency.ts';
+import { bodyCheck } from '../plugins/validation.ts';
+import { createInBulk, readBulkRows } from './bulk.ts';
+import { createLinks } from './create.ts';
+import { readCreateRequest } from './create-request.ts';
+import { toRecord } from './record.ts';
+import { BULK_LIMIT, BulkBody, BulkResults, CreateBody, CreatedLinks } from './schemas.ts';
+
+/** Bytes of a bulk body: 1,000 rows of 16 KiB. */
+const BULK_BODY_LIMIT = 16 * 1_048_576;
+
+/** `POST /links` and `POST /links/bulk`. Any plan, up to its cap of links. */
+export async function linkCreateRoutes(app: Api, { config, pool }: ApiDeps): Promise<void> {
+  const { shortUrl } = config;
+
+  app.post(
+    '/links',
+    {
+      config: {
+        scope: 'secret',
+        plan: 'any',
+        idempotent: true,
+        errors: ['limit_reached', 'not_found', 'conflict'],
+      },
+      schema: {
+        tags: ['Links'],
+        operationId: 'createLinks',
+        summary: 'Create a campaign with its links, or add links to one',
+        description: CREATE_DESCRIPTION,
+        body: CreateBody,
+        response: {
+          201: { description: 'The links that were created.', ...CreatedLinks },
+          200: {
+            description: 'A link with this `external_id` exists: nothing was created.',
+            ...CreatedLinks,
+          },
+        },
+      },
+    },
+    async (request, reply) => {
+      const wanted = await readCreateRequest(request.body, { shortUrl });
+      return withIdempotency(pool, request, reply, async (tx) => {
+        const workspace = await lockWorkspace(tx, request.auth.workspace.id);
+        const created = await createLinks(tx, workspace, wanted);
+        return {
+          status: created.made ? 201 : 200,
+          body: {
+            destination_id: created.destinationId,
+            links: created.links.map((link) => toRecord(link, shortUrl)),
+          },
+        };
+      });
+    },
+  );
+
+  const checkRow = bodyCheck(CreateBody);
+  app.post(
+    '/links/bulk',
+    {
+      bodyLimit: BULK_BODY_LIMIT,
+      config: { scope: 'secret', plan: 'any', idempotent: true },
+      schema: {
+        tags: ['Links'],
+        operationId: 'createLinksInBulk',
+        summary: `Up to ${BULK_LIMIT} creates at once`,
+        description:
+          "Each row has its own outcome, in the order of the rows: the status and the body that `POST /links` would have answered. A refused row changes nothing for the others. The `Idempotency-Key` is the whole call's.",
+        body: BulkBody,
+        response: { 200: BulkResults },
+      },
+    },
+    async (request, reply) => {
+      const rows = await readBulkRows(request.body.links, checkRow, { shortUrl });
+      return withIdempotency(pool, request, reply, async (tx) => ({
+        status: 200,
+        body: { results: await createInBulk(tx, request, rows, shortUrl) },
+      }));
+    },
+  );
+}
+
+const CREATE_DESCRIPTION = `Send exactly one of \`channel\`, \`channels\` and \`smart: true\`.
+
+- \`external_id\` is allowed when exactly one link is created. If a link of the workspace has it already, the answer
+  is 200 with that link, whatever else the body says.
+- \`destination_id\` adds to a campaign, which keeps its URL, name, tags and folder. Settings that are not sent
+  (\`utm_campaign\`, \`targeting\`, \`expires_at\`, \`max_clicks\`, \`expired_redirect_url\`, \`password\`,
+  \`retargeting\`) are inherited from its oldest link; \`null\` leaves one out.
+- A campaign has one link per channel, and one Smart Link; a second one needs a distinct \`external_id\`, else 409.
+- \`slug\` is taken verbatim for one link and as \`<slug>-<channel>\` for several; 409 if taken. Where the campaign's
+  link on the same channel has it, the new link gets the first free of \`<slug>-2\`, \`<slug>-3\`…
+- The first own-site destination sets the workspace's \`primary_domain\` to its registrable domain; another
+  domain needs \`external: true\`.
+- \`utm_campaign\` is the campaign's name unless sent, fixed when the link is created. \`utm_source\` is the
+  channel, \`utm_medium\` is \`social\` (\`local\` for \`google_business\`); both are null for a Smart Link, whose
+  clicks get those of their inferred channel.
+- \`destination_url\`, \`targeting\` and \`expired_redirect_url\` are \`https://\` (\`http://\` for loopback hosts only),
+  without credentials, and do not lead back to the short-link origin.`;

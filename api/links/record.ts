@@ -1,0 +1,39 @@
+import { formatInstantShort, parseInstant } from '../../core/timestamps.ts';
+import type { Link } from '../../sql/links.ts';
+import type { LinkRecord } from './schemas.ts';
+
+/** A link as the API shows it: never its password. */
+export function toRecord(link: Link, shortUrl: string): LinkRecord {
+  return {
+    id: link.id,
+    destination_id: link.destination_id,
+    name: link.name,
+    slug: link.slug,
+    short_url: `${shortUrl}/${link.slug}`,
+    destination: link.destination_url,
+    channel: link.channel,
+    smart: link.channel === null,
+    external: link.external,
+    external_id: link.external_id,
+    metadata: link.metadata,
+    utm_source: link.utm_source,
+    utm_medium: link.utm_medium,
+    utm_campaign: link.utm_campaign,
+    tags: link.tags,
+    folder_id: link.folder_id,
+    targeting: link.targeting,
+    expires_at: link.expires_at && shortened(link.expires_at),
+    max_clicks: link.max_clicks,
+    expired_redirect_url: link.expired_redirect_url,
+    password_protected: link.password_hash !== null,
+    retargeting: link.retargeting,
+    created_at: link.created_at,
+    updated_at: link.updated_at,
+  };
+}
+
+/** `…:00.000000Z` as it was most likely sent: `…:00.000Z`. */
+function shortened(instant: string): string {
+  const nanos = parseInstant(instant);
+  return nanos === null ? instant : formatInstantShort(nanos);
+}

@@ -1,0 +1,125 @@
+import { Type } from 'typebox';
+import { filterChannel } from '../../core/enrich/channels.ts';
+import { AppError } from '../../core/errors.ts';
+import { deleteLink, linkById, listLinks } from '../../sql/links.ts';
+import { inTransaction } from '../../sql/pool.ts';
+import type { Api, ApiDeps } from '../dependencies.ts';
+import { cutPage, readCursor } from '../pages.ts';
+import { IdParams, Ok } from '../schemas.ts';
+import { changeLink, readChangeRequest } from './change.ts';
+import { linkCreateRoutes } from './create-routes.ts';
+import { linkPerformance } from './performance.ts';
+import { toRecord } from './record.ts';
+import {
+  ChangeBody,
+  LinkRecord,
+  ListQuery,
+  Performance,
+  type ListQuery as Query,
+  RecordsPage,
+} from './schemas.ts';
+
+const notFound = () => new AppError('not_found', 'the workspace has no such link');
+
+/** Everything on links but their creation, which it registers too. */
+export async function linkRoutes(app: Api, deps: ApiDeps): Promise<void> {
+  const { pool } = deps;
+  const { shortUrl } = deps.config;
+  await linkCreateRoutes(app, deps);
+
+  app.get(
+    '/links',
+    {
+      config: {
+        scope: 'secret',
+        plan: ({ query }) => ((query as Partial<Query>).view === 'records' ? 'any' : 'paid'),
+        answers: { 200: Type.Union([Performance, RecordsPage]) },
+      },
+      schema: {
+        tags: ['Links'],
+        operationId: 'listLinks',
+        summary: 'Performance of links, or their records',
+        description:
+          'Without `view`: clicks, visitors, conversions and revenue of links in a window, most revenue first; needs a paid plan. `view=records`: the records, newest first, on any plan; pass `next_cursor` back as `cursor` until it is null.',
+        querystring: ListQuery,
+      },
+    },
+    async ({ auth, query }) => {
+      const { workspace } = auth;
+      if (query.view !== 'records') return linkPerformance(deps, workspace, query);
+      const links = await listLinks(pool, workspace.id, {
+        channel: query.channel === undefined ? null : filterChannel(query.channel),
+        destinationId: query.destination_id ?? null,
+        slugPart: query.slug ?? null,
+        externalId: query.external_id ?? null,
+        before: readCursor(query.cursor),
+        limit: query.limit + 1,
+      });
+      const page = cutPage(links, query.limit);
+      return { links: page.rows.map((link) => toRecord(link, shortUrl)), next_cursor: page.nextCursor };
+    },
+  );
+
+  app.get(
+    '/links/:id',
+    {
+      config: { scope: 'secret', plan: 'paid' },
+      schema: {
+        tags: ['Links'],
+        operationId: 'getLink',
+        summary: 'One link',
+        params: IdParams,
+        response: { 200: LinkRecord },
+      },
+    },
+    async ({ auth, params }) => {
+      const link = await linkById(pool, auth.workspace.id, params.id);
+      if (!link) throw notFound();
+      return toRecord(link, shortUrl);
+    },
+  );
+
+  app.patch(
+    '/links/:id',
+    {
+      config: { scope: 'secret', plan: 'paid', errors: ['conflict'] },
+      schema: {
+        tags: ['Links'],
+        operationId: 'changeLink',
+        summary: 'Change a link or its campaign',
+        description:
+          "Any subset of the fields; `null` clears. `destination_url`, `name`, `tags` and `folder_id` are the campaign's and change for all its links. A slug that is given up stays reserved for the link.",
+        params: IdParams,
+        body: ChangeBody,
+        response: { 200: LinkRecord },
+      },
+    },
+    async ({ auth, params, body }) => {
+      const change = await readChangeRequest(body, { shortUrl });
+      const link = await app.workspaceTurns(auth.workspace.id, () =>
+        inTransaction(pool, (tx) => changeLink(tx, auth.workspace.id, params.id, change)),
+      );
+      return toRecord(link, shortUrl);
+    },
+  );
+
+  app.delete(
+    '/links/:id',
+    {
+      config: { scope: 'secret', plan: 'any' },
+      schema: {
+        tags: ['Links'],
+        operationId: 'deleteLink',
+        summary: 'Delete a link',
+        description:
+          'It stops redirecting at once and is gone from every links endpoint. Its slug stays reserved; its place under the cap and its `external_id` are free again; its clicks stay in channels, clicks and journeys.',
+        params: IdParams,
+        response: { 200: Ok },
+      },
+    },
+    async ({ auth, params }) => {
+      if (!(await deleteLink(pool, auth.workspace.id, params.id))) throw notFound();
+      return { ok: true as const };
+    },
+  );
+}

@@ -1,0 +1,79 @@
+import { requireDestination } from '../../core/destinations.ts';
+import { badRequest } from '../../core/errors.ts';
+import { hashPassword } from '../../core/passwords.ts';
+import { formatInstant, NANOS_PER_MILLI, requireInstant } from '../../core/timestamps.ts';
+import type { LinkSettings, Retargeting, Targeting } from '../../sql/links.ts';
+import type { SettingFields } from './schemas.ts';
+
+/**
+ * Pixel ids as each platform writes them. Strict, because they end up in a page of ours: nothing that could close
+ * a string or a tag gets through.
+ */
+const PIXEL_IDS: Record<keyof Retargeting, RegExp> = {
+  facebook: /^\d{5,20}$/,
+  google: /^(?:AW|DC)-\d{6,14}$|^(?:G|GT)-[A-Z0-9]{6,14}$|^UA-\d{4,12}-\d{1,4}$/,
+  tiktok: /^[A-Z0-9]{10,32}$/,
+  linkedin: /^\d{3,12}$/,
+  x: /^[a-z0-9]{4,12}$/,
+  pinterest: /^\d{8,20}$/,
+};
+
+const EARLIEST_EXPIRY = 0n;
+const LATEST_EXPIRY = BigInt(Date.UTC(9999, 0)) * NANOS_PER_MILLI;
+
+/**
+ * What a body says of a link's own settings, checked and in the form in which they are stored. A field that was not
+ * sent stays undefined; null clears it. The password is hashed here, before any transaction is open.
+ *
+ * @throws {AppError} `bad_request` that names the field
+ */
+export async function readSettings(
+  fields: SettingFields,
+  rules: { shortUrl: string },
+): Promise<Partial<LinkSettings>> {
+  const settings: Partial<LinkSettings> = {
+    utm_campaign: fields.utm_campaign,
+    targeting: fields.targeting && readTargeting(fields.targeting, rules),
+    expires_at: fields.expires_at && readExpiry(fields.expires_at),
+    max_clicks: fields.max_clicks,
+    expired_redirect_url: fields.expired_redirect_url,
+    retargeting: fields.retargeting && readRetargeting(fields.retargeting),
+  };
+  if (fields.expired_redirect_url) {
+    requireDestination('expired_redirect_url', fields.expired_redirect_url, rules);
+  }
+  if (fields.password !== undefined) {
+    settings.password_hash = fields.password === null ? null : await hashPassword(fields.password);
+  }
+  return settings;
+}
+
+/** Within the years that every part of the service can hold. */
+function readExpiry(text: string): string {
+  const nanos = requireInstant('expires_at', text);
+  if (nanos < EARLIEST_EXPIRY || nanos >= LATEST_EXPIRY) {
+    throw badRequest('expires_at', 'must be in the years 1970 to 9998');
+  }
+  return formatInstant(nanos, 6);
+}
+
+function readTargeting(given: Targeting, rules: { shortUrl: string }): Targeting | null {
+  const { mobile, desktop } = given;
+  if (mobile !== undefined) requireDestination('targeting.mobile', mobile, rules);
+  if (desktop !== undefined) requireDestination('targeting.desktop', desktop, rules);
+  if (mobile === undefined && desktop === undefined) return null;
+  return { ...(mobile !== undefined && { mobile }), ...(desktop !== undefined && { desktop }) };
+}
+
+function readRetargeting(given: Retargeting): Retargeting | null {
+  const pixels: Retargeting = {};
+  for (const platform of Object.keys(PIXEL_IDS) as (keyof Retargeting)[]) {
+    const id = given[platform];
+    if (id === undefined) continue;
+    if (!PIXEL_IDS[platform].test(id)) {
+      throw badRequest(`retargeting.${platform}`, `must be a pixel id of ${platform}`);
+    }
+    pixels[platform] = id;
+  }
+  return Object.keys(pixels).length > 0 ? pixels : null;
+}

@@ -1,0 +1,136 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { createKey } from '../sql/keys.ts';
+import { createWorkspace } from '../sql/workspaces.ts';
+import { type TestStores, testStores } from '../test/support/stores.ts';
+
+let stores: TestStores;
+let dataDir: string;
+let child: ChildProcess | undefined;
+
+beforeAll(async () => {
+  stores = await testStores();
+  dataDir = mkdtempSync(join(tmpdir(), 'hoplog-api-'));
+});
+afterEach(async () => {
+  if (child && child.exitCode === null && child.signalCode === null) {
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  }
+});
+afterAll(async () => {
+  rmSync(dataDir, { recursive: true, force: true });
+  await stores.close();
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  return typeof address === 'object' && address ? address.port : 0;
+}
+
+type Started = { process: ChildProcess; output: () => string; errors: () => string };
+
+function start(env: Record<string, string>): Started {
+  const started = spawn(
+    process.execPath,
+    ['--disable-warning=ExperimentalWarning', new URL('./main.ts', import.meta.url).pathname],
+    { env: { PATH: process.env.PATH ?? '', DATA_DIR: dataDir, METRICS_PORT: '0', ...env } },
+  );
+  child = started;
+  let output = '';
+  let errors = '';
+  started.stdout.setEncoding('utf8').on('data', (text) => {
+    output += text;
+  });
+  started.stderr.setEncoding('utf8').on('data', (text) => {
+    errors += text;
+  });
+  return { process: started, output: () => output, errors: () => errors };
+}
+
+async function startReady(): Promise<Started & { origin: string }> {
+  const port = await freePort();
+  const started = start({
+    API_PORT: String(port),
+    DATABASE_URL: stores.databaseUrl,
+    CLICKHOUSE_URL: stores.clickhouseUrl,
+    CLICKHOUSE_DATABASE: stores.clickhouseDatabase,
+  });
+  const ended = once(started.process, 'exit').then(() => {
+    throw new Error(`the API ended before it was ready: ${started.errors()}`);
+  });
+  ended.catch(() => undefined);
+  await Promise.race([
+    ended,
+    expect.poll(started.output, { timeout: 30_000 }).toContain('{"event":"ready"}\n'),
+  ]);
+  return { ...started, origin: `http://127.0.0.1:${port}` };
+}
+
+test('it says ready when it answers, tracks, and ends with 0 on SIGTERM, a second time too', async () => {
+  const { id } = await createWorkspace(stores.pool, { name: 'Main', plan: 'pro' });
+  const { token } = await createKey(stores.pool, { workspaceId: id, kind: 'secret', label: 'test' });
+  for (const order_id of ['first', 'second']) {
+    const { origin, process: api } = await startReady();
+    expect((await fetch(`${origin}/health/ready`)).status).toBe(200);
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    expect((await fetch(`${origin}/api/v1/me`, { headers })).status).toBe(200);
+    const order = { order_id, amount: 5, currency: 'usd', email: 'a@shop.example' };
+    const tracked = await fetch(`${origin}/api/v1/track/order`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(order),
+    });
+    expect(tracked.status).toBe(202);
+    const exit = once(api, 'exit');
+    api.kill('SIGTERM');
+    expect(await exit).toEqual([0, null]);
+  }
+  const { rows } = await stores.pool.query('SELECT name, ordinal FROM ingest_streams');
+  expect(rows).toEqual([{ name: 'api-0', ordinal: 0 }]);
+});
+
+test('a request under way is answered before it ends', async () => {
+  const { origin, process: api } = await startReady();
+  const blocker = await stores.pool.connect();
+  const { id } = await createWorkspace(stores.pool, { name: 'Slow', plan: 'pro' });
+  const { token } = await createKey(stores.pool, { workspaceId: id, kind: 'secret', label: 'test' });
+  await blocker.query('BEGIN');
+  await blocker.query('SELECT 1 FROM workspaces WHERE id = $1 FOR UPDATE', [id]);
+  const answer = fetch(`${origin}/api/v1/folders`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: '{"name":"F"}',
+  });
+  await expect
+    .poll(async () => {
+      const { rows } = await stores.pool.query(
+        `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      return rows.length;
+    })
+    .toBe(1);
+  const exit = once(api, 'exit');
+  api.kill('SIGTERM');
+  await blocker.query('COMMIT');
+  blocker.release();
+  expect((await answer).status).toBe(201);
+  expect(await exit).toEqual([0, null]);
+});
+
+test('a wrong setting ends it with 78 and is named', async () => {
+  const wrong = start({ API_PORT: 'many', DATABASE_URL: 'postgres://x', CLICKHOUSE_URL: 'http://x' });
+  expect(await once(wrong.process, 'exit')).toEqual([78, null]);
+  expect(wrong.errors()).toContain('API_PORT="many"');
+  const missing = start({ CLICKHOUSE_URL: 'http://x' });
+  expect(await once(missing.process, 'exit')).toEqual([78, null]);
+  expect(missing.errors()).toContain('DATABASE_URL');
+});

@@ -1,0 +1,41 @@
+import { type Static, Type } from 'typebox';
+import { PLAN_TIERS } from '../../core/plans.ts';
+import { ATTRIBUTION_MODELS, PLAN_STATUSES } from '../../sql/workspaces.ts';
+import { Instant, Nullable, OneOf, Uuid } from '../schemas.ts';
+
+const Usage = Type.Object({
+  used: Type.Number(),
+  limit: Nullable(Type.Number({ description: 'Null: unlimited.' })),
+});
+
+export const Me = Type.Object({
+  workspace: Type.Object({
+    id: Uuid,
+    name: Type.String(),
+    slug: Type.String(),
+    primary_domain: Type.String({ description: 'Empty until the first own-site link sets it.' }),
+    attribution_model: OneOf(ATTRIBUTION_MODELS),
+    attribution_window: Type.Number({ description: 'Days.' }),
+    created_at: Instant,
+    partner_managed: Type.Boolean(),
+  }),
+  plan: Type.Object({
+    tier: OneOf(PLAN_TIERS),
+    name: Type.String(),
+    status: OneOf(PLAN_STATUSES),
+    covered_by: Nullable(Type.String()),
+    revenue_visible: Type.Boolean(),
+    limits: Type.Object({ links: Usage, events: Usage, commission: Usage }),
+    events_reset_at: Instant,
+    commission_reset_at: Instant,
+  }),
+  key: Type.Object({
+    id: Uuid,
+    label: Type.String(),
+    scopes: Type.Array(Type.String()),
+    created_at: Instant,
+    last_used_at: Nullable(Instant),
+  }),
+  features: Type.Array(Type.String(), { description: 'What this service can do. The list only grows.' }),
+});
+export type Me = Static<typeof Me>;

@@ -1,0 +1,44 @@
+import { exponentOf, toMajor } from '../../core/money.ts';
+import type { PayoutLine } from '../../sql/rewards/pay-out.ts';
+
+const COLUMNS = [
+  'partner_id',
+  'program_id',
+  'external_user_id',
+  'name',
+  'email',
+  'method',
+  'payout_email',
+  'amount',
+  'currency',
+  'commissions',
+] as const;
+
+/** A payout file: one line per referrer, in RFC 4180's form, sorted by method. Addresses are in clear. */
+export function payoutCsv(lines: readonly PayoutLine[]): string {
+  const rows = lines.map((line) => [
+    line.partnerId,
+    line.programId,
+    textCell(line.externalUserId),
+    textCell(line.name ?? ''),
+    textCell(line.email ?? ''),
+    line.method ?? '',
+    textCell(line.payoutEmail ?? ''),
+    toMajor(line.amountMinor, line.currency).toFixed(exponentOf(line.currency)),
+    line.currency,
+    String(line.commissions),
+  ]);
+  return [COLUMNS, ...rows].map((row) => `${row.map(quoted).join(',')}\r\n`).join('');
+}
+
+/**
+ * Users name themselves: a text that a spreadsheet would run as a formula gets an apostrophe in front, as OWASP
+ * advises ("CSV injection").
+ */
+function textCell(text: string): string {
+  return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+}
+
+function quoted(cell: string): string {
+  return /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+}

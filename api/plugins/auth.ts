@@ -1,0 +1,77 @@
+import type { FastifyRequest } from 'fastify';
+import { AppError } from '../../core/errors.ts';
+import { keyMatches, parseKey } from '../../core/keys.ts';
+import { callerByLookup } from '../../sql/callers.ts';
+import { noteKeyUse } from '../../sql/keys.ts';
+import { partnerByLookup } from '../../sql/partners.ts';
+import type { Api, ApiDeps, Auth, Scope } from '../dependencies.ts';
+import { refuseUncovered } from './plan.ts';
+
+/** How old a key's `last_used_at` gets before another use is noted. Milliseconds. */
+const USE_NOTED_EVERY = 60_000;
+
+/**
+ * Asks every route for the key that it declares, before parameters and body are looked at: key (401), scope (403),
+ * plan (402). Nothing is cached, so a revoked key or a changed plan holds with the next request.
+ */
+export function addAuth(app: Api, deps: ApiDeps): void {
+  app.decorateRequest('auth', null as unknown as Auth);
+  app.decorateRequest('partner');
+  app.addHook('onRoute', ({ url, config }) => {
+    if (url.startsWith('/api/v1/') && !config?.scope) throw new Error(`route ${url} declares no scope`);
+  });
+  app.addHook('onRequest', async (request) => {
+    const { scope } = request.routeOptions.config;
+    if (!scope || scope === 'public') return;
+    if (scope === 'partner') {
+      request.partner = await checkPartner(deps, tokenOf(request));
+      return;
+    }
+    request.auth = await checkWorkspaceKey(deps, tokenOf(request), scope);
+    refuseUncovered(request);
+  });
+}
+
+const unauthorized = (message: string) => new AppError('unauthorized', message);
+
+function tokenOf(request: FastifyRequest): string {
+  const header = request.headers.authorization;
+  if (header === undefined) throw unauthorized('send your key as "Authorization: Bearer <key>"');
+  const token = /^Bearer +(\S+) *$/i.exec(header)?.[1];
+  if (!token) throw unauthorized('the Authorization header is not "Bearer <key>"');
+  return token;
+}
+
+async function checkWorkspaceKey(
+  deps: ApiDeps,
+  token: string,
+  scope: Exclude<Scope, 'public' | 'partner'>,
+): Promise<Auth> {
+  const parsed = parseKey(token);
+  if (parsed?.kind === 'partner') throw unauthorized('a partner key works on /api/v1/partner/* only');
+  const caller = parsed && (await callerByLookup(deps.pool, parsed.lookup));
+  if (!caller || !keyMatches(token, caller.key.hash)) throw unauthorized('there is no such key');
+  if (caller.key.revoked_at) throw unauthorized('this key was revoked');
+  const { hash: _, ...key } = caller.key;
+  if (scope === 'secret' && key.kind !== 'secret') {
+    throw new AppError('forbidden', 'this endpoint needs a secret key');
+  }
+  const now = new Date();
+  if (!key.last_used_at || now.getTime() - key.last_used_at.getTime() >= USE_NOTED_EVERY) {
+    key.last_used_at = now;
+    // Not awaited: bookkeeping never delays an answer, and the next use makes up for a failed note.
+    noteKeyUse(deps.pool, key.id).catch((error: unknown) =>
+      deps.log.debug({ err: error, key: key.id }, 'key use not noted'),
+    );
+  }
+  return { workspace: caller.workspace, key };
+}
+
+async function checkPartner(deps: ApiDeps, token: string) {
+  const parsed = parseKey(token);
+  if (parsed && parsed.kind !== 'partner') throw unauthorized('this endpoint needs a partner key');
+  const found = parsed && (await partnerByLookup(deps.pool, parsed.lookup));
+  if (!found || !keyMatches(token, found.hash)) throw unauthorized('there is no such partner key');
+  const { hash: _, ...partner } = found;
+  return partner;
+}

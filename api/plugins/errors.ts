@@ -1,0 +1,100 @@
+import type { Socket } from 'node:net';
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { AppError, type ErrorDetail } from '../../core/errors.ts';
+import type { Api } from '../dependencies.ts';
+import { storeError } from './store-errors.ts';
+import { validationDetail } from './validation.ts';
+
+/** Seconds after which a caller may try again when a store is down or the API is full. */
+const RETRY_AFTER = '1';
+
+/** Every error of the API in its one form. */
+export type ErrorEnvelope = {
+  error: { code: string; message: string; request_id: string; details?: ErrorDetail[] };
+};
+
+/** Answers errors in the envelope: ours, Fastify's, the stores', and as `internal` whatever is left. */
+export function addErrors(app: Api): void {
+  app.setErrorHandler((error, request, reply) => sendError(toAppError(error), error, request, reply));
+}
+
+/** The error in the form the API speaks. */
+export function toAppError(error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  const stored = storeError(error);
+  if (stored) return stored;
+  return fastifyError(error as FastifyError) ?? new AppError('internal', 'something went wrong on our side');
+}
+
+function fastifyError(error: FastifyError): AppError | null {
+  if (error.validation) {
+    const detail = validationDetail(error.validation, error.validationContext);
+    return new AppError('bad_request', `${detail.path}: ${detail.message}`, [detail]);
+  }
+  switch (error.statusCode) {
+    case 413:
+      return new AppError('payload_too_large', 'the request body is too large');
+    case 415:
+      return new AppError('unsupported_media_type', 'send JSON with content-type: application/json');
+    case 503:
+      return new AppError('unavailable', 'the API is stopping, try again');
+    default:
+      return error.statusCode && error.statusCode >= 400 && error.statusCode < 500
+        ? new AppError('bad_request', error.message)
+        : null;
+  }
+}
+
+/** Sends the envelope; what is our fault goes to the log with its cause. */
+export function sendError(
+  answer: AppError,
+  cause: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  if (answer.code === 'internal') request.log.error({ err: cause }, 'request failed');
+  if (answer.code === 'unavailable') {
+    reply.header('retry-after', RETRY_AFTER);
+    request.log.warn({ err: answer.cause ?? answer }, 'request refused: unavailable');
+  }
+  if (answer.code === 'unauthorized') reply.header('www-authenticate', 'Bearer');
+  return reply
+    .status(answer.status)
+    .header('x-request-id', request.id)
+    .type('application/json; charset=utf-8')
+    .send(JSON.stringify(envelope(answer, request.id)));
+}
+
+/** The body of an error. */
+export function envelope(error: AppError, requestId: string): ErrorEnvelope {
+  return {
+    error: {
+      code: error.code,
+      message: error.message,
+      request_id: requestId,
+      ...(error.details && { details: error.details }),
+    },
+  };
+}
+
+/**
+ * Answers what Node's parser refuses before there is a request, such as headers over 64 KiB: a 400 with the
+ * envelope, then the connection ends.
+ */
+export function answerClientError(newId: () => string) {
+  return (error: NodeJS.ErrnoException, socket: Socket): void => {
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    const message =
+      error.code === 'HPE_HEADER_OVERFLOW' ? 'the request headers are too large' : 'not a valid HTTP request';
+    const id = newId();
+    const body = JSON.stringify(envelope(new AppError('bad_request', message), id));
+    socket.end(
+      `HTTP/1.1 400 Bad Request\r\nx-request-id: ${id}\r\naccess-control-allow-origin: *\r\n` +
+        `content-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\n` +
+        `connection: close\r\n\r\n${body}`,
+    );
+  };
+}

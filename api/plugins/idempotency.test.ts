@@ -1,0 +1,197 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import { withIdempotency } from './idempotency.ts';
+
+type Created = { destination_id: string; links: { id: string }[] };
+
+let api: TestApi;
+let shop: TestWorkspace;
+/** What the route `/api/v1/test/half` waits for after it has created a folder. */
+let half: () => Promise<void>;
+
+beforeAll(async () => {
+  api = await testApi();
+  api.app.post(
+    '/api/v1/test/half',
+    { config: { scope: 'secret', plan: 'any', idempotent: true } },
+    async (request, reply) =>
+      withIdempotency(api.deps.pool, request, reply, async (tx) => {
+        await tx.query('INSERT INTO folders (id, workspace_id, name) VALUES (gen_random_uuid(), $1, $2)', [
+          request.auth.workspace.id,
+          'half',
+        ]);
+        await half();
+        return { status: 201, body: { made: true } };
+      }),
+  );
+});
+beforeEach(async () => {
+  shop = await api.addWorkspace();
+  half = async () => undefined;
+});
+afterAll(() => api.close());
+
+const body = { destination_url: 'https://shop.example', name: 'N', channels: ['x', 'slack'] };
+const withKey = (key: string) => ({ headers: { 'idempotency-key': key } });
+const create = (key: string, given: unknown = body) => shop.post<Created>('/links', given, withKey(key));
+
+async function count(table: 'destinations' | 'folders' | 'idempotency_keys'): Promise<number> {
+  const { rows } = await api.stores.pool.query<{ count: number }>(
+    `SELECT count(*) AS count FROM ${table} WHERE workspace_id = $1`,
+    [shop.workspace.id],
+  );
+  return rows[0]?.count ?? -1;
+}
+
+test('a replay gets the stored status and body, and says so', async () => {
+  const first = await create('one');
+  const second = await create('one');
+  expect([first.status, second.status]).toEqual([201, 201]);
+  expect(second.text).toBe(first.text);
+  expect(first.headers['idempotent-replayed']).toBeUndefined();
+  expect(second.headers['idempotent-replayed']).toBe('true');
+  expect(second.headers['x-request-id']).not.toBe(first.headers['x-request-id']);
+  expect(await count('destinations')).toBe(1);
+});
+
+test('the order of keys and the white space of a body do not matter', async () => {
+  const first = await create('order');
+  const headers = { 'content-type': 'application/json', 'idempotency-key': 'order' };
+  const reordered = `{ "channels": ["x","slack"],\n "name": "N", "destination_url": "https://shop.example" }`;
+  const second = await shop.call<Created>('POST', '/links', { body: reordered, headers });
+  expect(second.body).toEqual(first.body);
+  expect(await count('destinations')).toBe(1);
+});
+
+test('the same key with another body or path is 422', async () => {
+  await create('reused');
+  for (const other of [
+    { ...body, name: 'M' },
+    { ...body, channels: ['slack', 'x'] },
+  ]) {
+    const answer = await shop.post('/links', other, withKey('reused'));
+    expect([answer.status, answer.body.error.code]).toEqual([422, 'idempotency_key_reused']);
+  }
+  expect((await shop.post('/folders', { name: 'F' }, withKey('reused'))).status).toBe(422);
+  expect(await count('folders')).toBe(0);
+});
+
+test('keys belong to their workspace', async () => {
+  const first = await create('shared');
+  const other = await api.addWorkspace();
+  const theirs = await other.post<Created>('/links', body, withKey('shared'));
+  expect(theirs.status).toBe(201);
+  expect(theirs.body.destination_id).not.toBe(first.body.destination_id);
+});
+
+describe('what a key may be', () => {
+  test.each([[''], ['x'.repeat(201)], ['tab\tinside'], ['é']])('%j is 400', async (key) => {
+    const answer = await shop.post('/links', body, withKey(key));
+    expect([answer.status, answer.body.error.details?.[0]?.path]).toEqual([400, 'Idempotency-Key']);
+  });
+
+  test('1 and 200 printable characters are accepted', async () => {
+    expect((await create('1')).status).toBe(201);
+    expect((await create('~'.repeat(200))).status).toBe(201);
+    expect((await create('with space !"#$%&')).status).toBe(201);
+  });
+
+  test('it is judged after the key, like any parameter', async () => {
+    const answer = await shop.post('/links', body, { ...withKey(''), key: null });
+    expect(answer.status).toBe(401);
+  });
+});
+
+describe('errors', () => {
+  test('made nothing and are judged anew', async () => {
+    expect((await create('retry', { ...body, slug: 'idem', channels: ['x'] })).status).toBe(201);
+    const taken = { ...body, slug: 'idem', channels: ['slack'] };
+    expect((await create('error', taken)).status).toBe(409);
+    expect((await create('error', { ...taken, slug: 'idem2' })).status).toBe(201);
+    expect((await create('bad', { ...body, name: 5 })).status).toBe(400);
+    expect((await create('bad')).status).toBe(201);
+  });
+
+  test('a 200 for a known external_id is stored as well', async () => {
+    const known = { ...body, channels: ['x'], external_id: 'e' };
+    await shop.post('/links', known);
+    const first = await create('known', known);
+    const second = await create('known', known);
+    expect([first.status, second.status]).toEqual([200, 200]);
+    expect(second.headers['idempotent-replayed']).toBe('true');
+  });
+});
+
+test('of 50 concurrent identical creates one makes the campaign, the others replay it or wait to', async () => {
+  const answers = await Promise.all(Array.from({ length: 50 }, () => create('burst')));
+  expect(await count('destinations')).toBe(1);
+  expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([201, 409]));
+  const made = answers.filter((answer) => answer.status === 201);
+  expect(new Set(made.map((answer) => answer.text)).size).toBe(1);
+  expect(made.filter((answer) => answer.headers['idempotent-replayed'] !== 'true')).toHaveLength(1);
+  for (const answer of answers.filter(({ status }) => status === 409)) {
+    expect(answer.text).toContain('idempotency_in_progress');
+  }
+});
+
+test('a second request while the first runs is 409, and a replay afterwards', async () => {
+  const entered = Promise.withResolvers<void>();
+  const release = Promise.withResolvers<void>();
+  half = async () => {
+    entered.resolve();
+    await release.promise;
+  };
+  const first = shop.post('/test/half', {}, withKey('slow'));
+  await entered.promise;
+  const second = await shop.post('/test/half', {}, withKey('slow'));
+  expect([second.status, second.body.error.code]).toEqual([409, 'idempotency_in_progress']);
+  release.resolve();
+  expect((await first).status).toBe(201);
+  const third = await shop.post('/test/half', {}, withKey('slow'));
+  expect([third.status, third.headers['idempotent-replayed']]).toEqual([201, 'true']);
+  expect(await count('folders')).toBe(1);
+});
+
+test('a failure half-way leaves neither the work nor the record, and the retry makes it', async () => {
+  half = async () => {
+    throw new Error('half-way');
+  };
+  expect((await shop.post('/test/half', {}, withKey('half'))).status).toBe(500);
+  expect([await count('folders'), await count('idempotency_keys')]).toEqual([0, 0]);
+  half = async () => undefined;
+  expect((await shop.post('/test/half', {}, withKey('half'))).status).toBe(201);
+  expect([await count('folders'), await count('idempotency_keys')]).toEqual([1, 1]);
+});
+
+test('a connection that dies half-way leaves neither the work nor the record, and answers 503', async () => {
+  half = async () => {
+    await api.stores.pool.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+       WHERE datname = current_database() AND state = 'idle in transaction'`,
+    );
+  };
+  const answer = await shop.post('/test/half', {}, withKey('dead'));
+  expect([answer.status, answer.body.error.code]).toEqual([503, 'unavailable']);
+  expect(answer.headers['retry-after']).toBe('1');
+  expect([await count('folders'), await count('idempotency_keys')]).toEqual([0, 0]);
+});
+
+test('a record is of no account after 24 hours, and goes in time', async () => {
+  const first = await create('old');
+  await create('older');
+  await api.stores.pool.query(
+    `UPDATE idempotency_keys SET created_at = now() - interval '24 hours 1 second' WHERE workspace_id = $1`,
+    [shop.workspace.id],
+  );
+  const second = await create('old');
+  expect(second.body.destination_id).not.toBe(first.body.destination_id);
+  expect((await create('old')).body).toEqual(second.body);
+  expect(await count('idempotency_keys')).toBe(1);
+});
+
+test('without a key every create makes something', async () => {
+  await shop.post('/links', body);
+  await shop.post('/links', body);
+  expect(await count('destinations')).toBe(2);
+  expect(await count('idempotency_keys')).toBe(0);
+});

@@ -1,0 +1,159 @@
+import swagger from '@fastify/swagger';
+import swaggerUi from '@fastify/swagger-ui';
+import type { FastifySchema, RouteOptions } from 'fastify';
+import { ERROR_STATUS, type ErrorCode } from '../../core/errors.ts';
+import type { Api, ApiDeps, Scope } from '../dependencies.ts';
+import { DESCRIPTION, TAGS } from './openapi-text.ts';
+
+/**
+ * The OpenAPI 3.1 document, made of the routes' own schemas, at `/api/v1/openapi.json`, and a page to read it at
+ * `/docs` that loads nothing from elsewhere. Awaited before the routes are registered.
+ */
+export async function addOpenApi(app: Api, { config }: Pick<ApiDeps, 'config'>): Promise<void> {
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Hoplog',
+        version: '1',
+        description: DESCRIPTION,
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      },
+      servers: [{ url: config.baseUrl }],
+      tags: TAGS,
+      components: {
+        securitySchemes: {
+          secret: { type: 'http', scheme: 'bearer', description: 'A secret workspace key, `lk_live_…`.' },
+          publishable: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'A publishable workspace key, `pk_live_…`; safe in a browser.',
+          },
+          partner: { type: 'http', scheme: 'bearer', description: 'A partner key, `pt_live_…`.' },
+        },
+      },
+    },
+    transform: ({ schema, url, route }) => ({ url, schema: documented(schema ?? {}, route) }),
+  });
+  await app.register(swaggerUi, {
+    routePrefix: '/docs',
+    uiConfig: { deepLinking: true },
+    staticCSP: true,
+    theme: {
+      title: 'Hoplog API',
+      // The bar holds another product's logo and a field for other documents' addresses.
+      css: [{ filename: 'hoplog.css', content: '.swagger-ui .topbar { display: none }' }],
+    },
+  });
+  app.get(
+    '/api/v1/openapi.json',
+    { config: { scope: 'public', plan: 'any' }, schema: { hide: true } },
+    async () => app.swagger(),
+  );
+}
+
+const ERROR_SCHEMA = {
+  type: 'object',
+  required: ['error'],
+  properties: {
+    error: {
+      type: 'object',
+      required: ['code', 'message', 'request_id'],
+      properties: {
+        code: { type: 'string', enum: Object.keys(ERROR_STATUS) },
+        message: { type: 'string' },
+        request_id: { type: 'string', description: 'Also the `x-request-id` header.' },
+        details: {
+          type: 'array',
+          items: {
+            type: 'object',
+            required: ['path', 'message'],
+            properties: { path: { type: 'string' }, message: { type: 'string' } },
+          },
+        },
+      },
+    },
+  },
+} as const;
+
+/** Adds what follows from the route's own settings: who may call it, its errors, its `Idempotency-Key`. */
+function documented(schema: FastifySchema, route: RouteOptions): FastifySchema {
+  const { scope, plan = 'paid', idempotent } = route.config ?? {};
+  if (!scope) return schema;
+  const codes: ErrorCode[] = ['bad_request', 'internal', 'unavailable'];
+  if (scope !== 'public') codes.push('unauthorized');
+  if (scope === 'secret') codes.push('forbidden');
+  if (scope !== 'public' && scope !== 'partner' && plan !== 'any') codes.push('payment_required');
+  if (route.url.includes(':')) codes.push('not_found');
+  if (schema.body) codes.push('payload_too_large', 'unsupported_media_type');
+  if (idempotent) codes.push('idempotency_in_progress', 'idempotency_key_reused');
+  codes.push(...(route.config?.errors ?? []));
+  return {
+    ...schema,
+    ...(schema.body ? { body: withoutClosedObjects(schema.body) } : {}),
+    ...(schema.querystring ? { querystring: withOptionalDefaults(schema.querystring) } : {}),
+    ...(idempotent ? { headers: IDEMPOTENCY_HEADER } : {}),
+    security: SECURITY[scope],
+    response: { ...asRecord(schema.response), ...route.config?.answers, ...errorResponses(codes) },
+  };
+}
+
+const SECURITY: Record<Scope, Record<string, string[]>[]> = {
+  secret: [{ secret: [] }],
+  any: [{ secret: [] }, { publishable: [] }],
+  partner: [{ partner: [] }],
+  public: [],
+};
+
+const IDEMPOTENCY_HEADER = {
+  type: 'object',
+  properties: {
+    'Idempotency-Key': {
+      type: 'string',
+      minLength: 1,
+      maxLength: 200,
+      pattern: '^[ -~]+$',
+      description: 'Makes the call safe to retry for 24 hours; see Idempotency.',
+    },
+  },
+};
+
+function errorResponses(codes: ErrorCode[]): Record<string, unknown> {
+  const byStatus = new Map<number, string[]>();
+  for (const code of new Set(codes)) {
+    byStatus.set(ERROR_STATUS[code], [...(byStatus.get(ERROR_STATUS[code]) ?? []), code]);
+  }
+  return Object.fromEntries(
+    [...byStatus].map(([status, names]) => [
+      status,
+      { description: names.map((name) => `\`${name}\``).join(', '), ...ERROR_SCHEMA },
+    ]),
+  );
+}
+
+/** Bodies drop fields they don't know, they don't refuse them: the document must not say otherwise. */
+function withoutClosedObjects(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withoutClosedObjects);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  return Object.fromEntries(
+    Object.entries(schema)
+      .filter(([name, value]) => !(name === 'additionalProperties' && value === false))
+      .map(([name, value]) => [name, withoutClosedObjects(value)]),
+  );
+}
+
+/** What has a default may be left out: inside it is always there, so the schema itself calls it required. */
+function withOptionalDefaults(schema: unknown): unknown {
+  const { required, properties, ...rest } = asRecord(schema);
+  const parameters = asRecord(properties);
+  const names = Array.isArray(required) ? required : [];
+  return {
+    ...rest,
+    properties,
+    required: names.filter((name: string) => !('default' in asRecord(parameters[name]))),
+  };
+}
+
+function asRecord(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? { ...value } : {};
+}

@@ -1,0 +1,15 @@
+import type { FastifyRequest } from 'fastify';
+import { AppError } from '../../core/errors.ts';
+import { isPaid } from '../../core/plans.ts';
+
+/** A 402 when the route needs an active paid plan and the workspace has none. */
+export function refuseUncovered(request: FastifyRequest): void {
+  const { plan = 'paid' } = request.routeOptions.config;
+  const need = typeof plan === 'function' ? plan(request) : plan;
+  const { workspace } = request.auth;
+  if (need === 'any' || isPaid(workspace)) return;
+  throw new AppError(
+    'payment_required',
+    `this endpoint needs an active paid plan; the workspace is on ${workspace.plan} (${workspace.plan_status})`,
+  );
+}

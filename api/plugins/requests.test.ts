@@ -1,0 +1,236 @@
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type ErrorBody, type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+
+let api: TestApi;
+let shop: TestWorkspace;
+let origin: string;
+
+beforeAll(async () => {
+  api = await testApi();
+  shop = await api.addWorkspace();
+  origin = await api.app.listen({ host: '127.0.0.1', port: 0 });
+});
+afterAll(() => api.close());
+
+const json = { 'content-type': 'application/json' };
+const post = (body: string | Buffer, headers: Record<string, string> = json) =>
+  shop.call('POST', '/folders', { body, headers });
+
+test('every error has the envelope, and its request_id is the x-request-id header', async () => {
+  const answer = await shop.post('/folders', { name: 5 });
+  expect(answer.body).toEqual({
+    error: {
+      code: 'bad_request',
+      message: 'name: must be string',
+      request_id: answer.headers['x-request-id'],
+      details: [{ path: 'name', message: 'must be string' }],
+    },
+  });
+  expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+});
+
+test("x-request-id comes with every answer, and is ours, not the caller's", async () => {
+  const answer = await shop.get('/me', { headers: { 'x-request-id': 'forged' } });
+  expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);
+});
+
+describe('bodies', () => {
+  test.each([
+    ['malformed JSON', '{"name":'],
+    ['two documents', '{}{}'],
+    ['no JSON at all', 'name=x'],
+    ['not UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
+    ['a NUL character', '{"name":"a\\u0000b"}'],
+    ['a NUL character in a name of a field', '{"name":"a","x":{"a\\u0000":1}}'],
+    ['half a surrogate pair', '{"name":"\\ud800"}'],
+    ['a number beyond a double', '{"name":"a","x":1e999}'],
+    ['an empty body', ''],
+    ['null', 'null'],
+    ['a list', '[]'],
+    ['a text', '"x"'],
+    ['200,000 lists in one another', '['.repeat(200_000) + ']'.repeat(200_000)],
+    ['100,000 objects in one another', `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`],
+  ])('%s: 400', async (_, body) => {
+    const answer = await post(body);
+    expect([answer.status, answer.body.error.code]).toEqual([400, 'bad_request']);
+  });
+
+  test('a body of another type is 415, a missing type too', async () => {
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/xml']) {
+      const answer = await post('{"name":"a"}', { 'content-type': type });
+      expect([answer.status, answer.body.error.code]).toEqual([415, 'unsupported_media_type']);
+    }
+    expect((await post('{"name":"a"}', {})).status).toBe(415);
+  });
+
+  test('a charset and other letters in the type do no harm', async () => {
+    expect((await post('{"name":"a"}', { 'content-type': 'Application/JSON; charset=UTF-8' })).status).toBe(
+      201,
+    );
+  });
+
+  test('over 1 MiB is 413', async () => {
+    const answer = await post(JSON.stringify({ name: 'a', x: 'y'.repeat(1_048_576) }));
+    expect([answer.status, answer.body.error.code]).toEqual([413, 'payload_too_large']);
+  });
+
+  test('__proto__ and constructor are fields like any unknown one', async () => {
+    const answer = await post('{"name":"a","__proto__":{"admin":true},"constructor":{"prototype":{"x":1}}}');
+    expect(answer.status).toBe(201);
+    expect(({} as Record<string, unknown>).admin).toBeUndefined();
+  });
+
+  test('NUL in metadata, deep metadata and huge integers are no 500', async () => {
+    const create = (metadata: string) =>
+      shop.call('POST', '/links', {
+        body: `{"destination_url":"https://shop.example","name":"N","smart":true,"metadata":${metadata}}`,
+        headers: json,
+      });
+    expect((await create('{"a":"\\u0000"}')).status).toBe(400);
+    expect((await create(`${'{"a":'.repeat(100)}1${'}'.repeat(100)}`)).status).toBe(400);
+    expect((await create(`${'{"a":'.repeat(50)}1${'}'.repeat(50)}`)).status).toBe(201);
+    expect((await create(`{"a":1e308,"b":${'9'.repeat(300)}}`)).status).toBe(201);
+  });
+});
+
+describe('paths and queries', () => {
+  test('an unknown path is 404, with or without a key', async () => {
+    for (const path of ['/nothing', '/', '/links/a/b', '/me/', '/Me', '/partner']) {
+      const answer = await shop.get(path, { key: null });
+      expect([path, answer.status, answer.body.error.code]).toEqual([path, 404, 'not_found']);
+    }
+    const response = await api.app.inject('/nowhere');
+    expect([response.statusCode, response.json<ErrorBody>().error.code]).toEqual([404, 'not_found']);
+  });
+
+  test('a wrong method is 405 with Allow, whatever the body', async () => {
+    const answer = await shop.call('PUT', '/links', { body: 'x', headers: { 'content-type': 'text/css' } });
+    expect([answer.status, answer.body.error.code]).toEqual([405, 'method_not_allowed']);
+    expect(answer.headers.allow).toBe('GET, HEAD, POST');
+    expect((await shop.post('/links/abc', {})).headers.allow).toBe('DELETE, GET, HEAD, PATCH');
+    expect((await shop.delete('/me')).headers.allow).toBe('GET, HEAD');
+  });
+
+  test('a path with broken escapes, NUL or 10,000 characters is 400 or 404', async () => {
+    expect((await shop.get('/links/%zz')).status).toBe(400);
+    expect((await shop.get('/links/%00')).status).toBe(400);
+    expect((await shop.get('/links/%ff')).status).toBe(400);
+    expect((await shop.get(`/links/${'a'.repeat(10_000)}`)).status).toBe(400);
+  });
+
+  test('a query with NUL or broken escapes is 400, never 500', async () => {
+    for (const query of ['slug=%00', 'external_id=%00', 'slug=%ed%a0%80', 'external_id=%ff', 'cursor=%']) {
+      const answer = await shop.get(`/links?view=records&${query}`);
+      expect([query, [200, 400].includes(answer.status)]).toEqual([query, true]);
+    }
+  });
+
+  test('unknown parameters are ignored', async () => {
+    expect((await shop.get('/links?view=records&nonsense=1')).status).toBe(200);
+  });
+
+  test('HEAD answers as GET without a body', async () => {
+    const answer = await shop.call('HEAD', '/me');
+    expect([answer.status, answer.text]).toEqual([200, '']);
+  });
+});
+
+describe('CORS', () => {
+  test('a preflight needs no key and allows the three headers from any origin', async () => {
+    const answer = await shop.call('OPTIONS', '/links', {
+      key: null,
+      headers: {
+        origin: 'https://app.example',
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'authorization,content-type,idempotency-key',
+      },
+    });
+    expect(answer.status).toBe(204);
+    expect(answer.headers['access-control-allow-origin']).toBe('*');
+    expect(answer.headers['access-control-allow-headers']).toBe(
+      'Authorization, Content-Type, Idempotency-Key',
+    );
+    expect(answer.headers['access-control-allow-methods']).toBe('GET, HEAD, POST, PATCH, DELETE');
+    expect(answer.headers['access-control-allow-credentials']).toBeUndefined();
+  });
+
+  test.each([
+    ['200', '/me', undefined],
+    ['401', '/me', null],
+    ['404', '/nowhere', undefined],
+    ['400', '/links/abc', undefined],
+  ])('a %s can be read by a browser', async (status, path, key) => {
+    const answer = await shop.get(path, {
+      ...(key === null && { key }),
+      headers: { origin: 'https://a.example' },
+    });
+    expect(String(answer.status)).toBe(status);
+    expect(answer.headers['access-control-allow-origin']).toBe('*');
+    expect(answer.headers['access-control-expose-headers']).toBe(
+      'x-request-id, Idempotent-Replayed, Retry-After',
+    );
+  });
+});
+
+describe('over a socket', () => {
+  const authorization = () => ({ authorization: `Bearer ${shop.secretKey}` });
+
+  test('a URL with 500 ids is answered', async () => {
+    const ids = Array.from({ length: 500 }, () => crypto.randomUUID()).join(',');
+    const response = await fetch(`${origin}/api/v1/links?view=records&ids=${ids}`, {
+      headers: authorization(),
+    });
+    expect(response.status).toBe(200);
+  });
+
+  test('headers over 64 KiB are 400 with the envelope', async () => {
+    const response = await fetch(`${origin}/api/v1/me`, {
+      headers: { ...authorization(), x: 'y'.repeat(70_000) },
+    });
+    expect(response.status).toBe(400);
+    const body = (await response.json()) as ErrorBody;
+    expect(body.error.code).toBe('bad_request');
+    expect(response.headers.get('x-request-id')).toBe(body.error.request_id);
+  });
+
+  test('bytes that are no HTTP are answered 400 and the connection ends', async () => {
+    const text = await exchange('nonsense\r\n\r\n');
+    expect(text).toMatch(/^HTTP\/1.1 400 /);
+    expect(text).toContain('"code":"bad_request"');
+  });
+
+  test('a body that is larger than it may be is refused without reading it all', async () => {
+    const text = await exchange(
+      `POST /api/v1/folders HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${shop.secretKey}\r\n` +
+        'content-type: application/json\r\ncontent-length: 99999999\r\nconnection: close\r\n\r\n{',
+    );
+    expect(text).toMatch(/^HTTP\/1.1 413 /);
+  });
+
+  test('a caller that hangs up half-way leaves the API answering', async () => {
+    const { port } = new URL(origin);
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.write(
+      `POST /api/v1/folders HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${shop.secretKey}\r\n` +
+        'content-type: application/json\r\ncontent-length: 50\r\n\r\n{"na',
+    );
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    socket.destroy();
+    expect((await fetch(`${origin}/api/v1/me`, { headers: authorization() })).status).toBe(200);
+  });
+
+  function exchange(request: string): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const socket = connect(Number(new URL(origin).port), '127.0.0.1');
+      let text = '';
+      socket.setEncoding('utf8');
+      socket.on('data', (chunk) => {
+        text += chunk;
+      });
+      socket.on('close', () => resolve(text));
+      socket.on('error', reject);
+      socket.write(request);
+    });
+  }
+});

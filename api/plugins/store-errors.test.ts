@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createClickHouse } from '../../clickhouse/client.ts';
+import { createPool } from '../../sql/pool.ts';
+import { type TestApi, testApi } from '../../test/support/api.ts';
+import { storeError } from './store-errors.ts';
+
+const NOBODY = '127.0.0.1:1';
+
+describe('PostgreSQL down', () => {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await testApi(() => ({ pool: createPool(`postgres://u:p@${NOBODY}/none`) }));
+  });
+  afterAll(() => api.close());
+
+  test('an endpoint answers 503 with Retry-After', async () => {
+    const shop = await api.addWorkspace();
+    const answer = await shop.get('/me');
+    expect([answer.status, answer.body.error.code]).toEqual([503, 'unavailable']);
+    expect(answer.headers['retry-after']).toBe('1');
+  });
+
+  test('the process is alive, not ready, and says which store is down', async () => {
+    expect((await api.app.inject('/health/live')).statusCode).toBe(200);
+    const ready = await api.app.inject('/health/ready');
+    expect(ready.statusCode).toBe(503);
+    expect(ready.json()).toEqual({ status: 'unready', stores: { postgres: 'down', clickhouse: 'up' } });
+  });
+
+  test('what needs no store is answered: 404, 405, the document, a call without a key', async () => {
+    const shop = await api.addWorkspace();
+    expect((await shop.get('/nothing')).status).toBe(404);
+    expect((await shop.call('PUT', '/me')).status).toBe(405);
+    expect((await shop.get('/openapi.json')).status).toBe(200);
+    expect((await shop.get('/me', { key: null })).status).toBe(401);
+  });
+});
+
+describe('ClickHouse down', () => {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await testApi(() => ({
+      clickhouse: createClickHouse({ url: `http://${NOBODY}`, database: 'none' }),
+    }));
+  });
+  afterAll(() => api.close());
+
+  test('what reads it answers 503, what does not goes on', async () => {
+    const shop = await api.addWorkspace();
+    const answer = await shop.get('/me');
+    expect([answer.status, answer.headers['retry-after']]).toEqual([503, '1']);
+    expect((await shop.get('/links?view=records')).status).toBe(200);
+    expect((await shop.post('/folders', { name: 'F' })).status).toBe(201);
+  });
+});
+
+test('both up: ready', async () => {
+  const api = await testApi();
+  expect((await api.app.inject('/health/ready')).json()).toEqual({
+    status: 'ready',
+    stores: { postgres: 'up', clickhouse: 'up' },
+  });
+  await api.close();
+});
+
+describe('storeError', () => {
+  const failing = (message: string, code?: string) => Object.assign(new Error(message), { code });
+
+  test.each([
+    [failing('terminating connection', '57P01')],
+    [failing('canceling statement due to statement timeout', '57014')],
+    [failing('too many clients', '53300')],
+    [failing('deadlock detected', '40P01')],
+    [failing('connect', 'ECONNREFUSED')],
+    [failing('timeout exceeded when trying to connect')],
+    [failing('Connection terminated unexpectedly')],
+    [new AggregateError([failing('connect', 'ECONNREFUSED')])],
+  ])('%s is 503', (error) => {
+    expect(storeError(error)?.code).toBe('unavailable');
+  });
+
+  test('a value that PostgreSQL refuses is 400', () => {
+    expect(storeError(failing('date out of range', '22008'))?.code).toBe('bad_request');
+  });
+
+  test('anything else is a fault of ours', () => {
+    expect(storeError(failing('syntax error', '42601'))).toBeNull();
+    expect(storeError(new TypeError('x is undefined'))).toBeNull();
+    expect(storeError('text')).toBeNull();
+  });
+});

@@ -1,0 +1,92 @@
+import { inTransaction } from '../../sql/pool.ts';
+import { listPrograms, programById } from '../../sql/programs.ts';
+import type { Api, ApiDeps } from '../dependencies.ts';
+import { withIdempotency } from '../plugins/idempotency.ts';
+import { IdParams } from '../schemas.ts';
+import { ProgramBody, ProgramChange, ProgramList, ProgramRecord } from './schemas.ts';
+import { changeProgram, createProgram, noSuchProgram, programRecord } from './service.ts';
+
+const CONFIG = { scope: 'secret', plan: 'paid' } as const;
+const tags = ['Programmes'];
+
+/** Referral programmes. Secret key, paid plan. */
+export async function programRoutes(app: Api, { pool, config }: ApiDeps): Promise<void> {
+  const { shortUrl } = config;
+
+  app.get(
+    '/programs',
+    {
+      config: CONFIG,
+      schema: {
+        tags,
+        operationId: 'listPrograms',
+        summary: 'List referral programmes, newest first',
+        response: { 200: ProgramList },
+      },
+    },
+    async ({ auth }) => ({ programs: (await listPrograms(pool, auth.workspace.id)).map(programRecord) }),
+  );
+
+  app.post(
+    '/programs',
+    {
+      config: { ...CONFIG, idempotent: true, errors: ['conflict'] },
+      schema: {
+        tags,
+        operationId: 'createProgram',
+        summary: 'Create a referral programme',
+        body: ProgramBody,
+        response: { 201: ProgramRecord },
+      },
+    },
+    async (request, reply) =>
+      withIdempotency(pool, request, reply, async (tx) => {
+        const { workspace } = request.auth;
+        const program = await createProgram(tx, workspace.id, request.body, { shortUrl, now: new Date() });
+        return { status: 201, body: programRecord(program) };
+      }),
+  );
+
+  app.get(
+    '/programs/:id',
+    {
+      config: CONFIG,
+      schema: {
+        tags,
+        operationId: 'getProgram',
+        summary: 'One referral programme',
+        params: IdParams,
+        response: { 200: ProgramRecord },
+      },
+    },
+    async ({ auth, params }) => {
+      const program = await programById(pool, auth.workspace.id, params.id);
+      if (!program) throw noSuchProgram();
+      return programRecord(program);
+    },
+  );
+
+  app.patch(
+    '/programs/:id',
+    {
+      config: { ...CONFIG, errors: ['conflict'] },
+      schema: {
+        tags,
+        operationId: 'changeProgram',
+        summary: 'Change a referral programme',
+        description:
+          'Any subset of the fields. New terms hold for what happens from now on; what was earned stays as it is. A `code` that is given up stays reserved.',
+        params: IdParams,
+        body: ProgramChange,
+        response: { 200: ProgramRecord },
+      },
+    },
+    async ({ auth, params, body }) => {
+      const rules = { shortUrl, now: new Date() };
+      const program = await inTransaction(pool, (tx) =>
+        changeProgram(tx, auth.workspace.id, params.id, body, rules),
+      );
+      return programRecord(program);
+    },
+  );
+}

@@ -1,0 +1,140 @@
+import { AppError } from '../../core/errors.ts';
+import { toMajor } from '../../core/money.ts';
+import { toCredits } from '../../core/referrals/credits.ts';
+import { generateSlug } from '../../core/slugs.ts';
+import { insertDestination, updateDestination } from '../../sql/destinations.ts';
+import { updateLink } from '../../sql/links.ts';
+import type { Queryable } from '../../sql/pool.ts';
+import {
+  insertProgram,
+  lockProgram,
+  newProgramId,
+  type Program,
+  programById,
+  programHasCommissions,
+  updateProgram,
+} from '../../sql/programs.ts';
+import { insertCodeLink } from '../../sql/referral-links.ts';
+import { claimSlugs } from '../../sql/slugs.ts';
+import { lockWorkspace } from '../../sql/workspaces.ts';
+import type { ProgramChange, ProgramRecord } from './schemas.ts';
+import { changedSettings, defaultSettings, requireProgramDestination } from './settings.ts';
+
+export const noSuchProgram = () => new AppError('not_found', 'the workspace has no such programme');
+
+export type NewProgram = ProgramChange & { name: string; destination_url: string };
+
+/**
+ * Creates a programme: its campaign, its code among the slugs and the link that the code is.
+ *
+ * @throws {AppError} `bad_request`; `conflict` when the code is taken
+ */
+export async function createProgram(
+  tx: Queryable,
+  workspaceId: string,
+  body: NewProgram,
+  rules: { shortUrl: string; now: Date },
+): Promise<Program> {
+  requireProgramDestination(body.destination_url, rules.shortUrl);
+  const workspace = await lockWorkspace(tx, workspaceId);
+  const settings = changedSettings(defaultSettings(generateSlug(), workspace.currency), body);
+  const id = newProgramId();
+  await claimCode(tx, { code: settings.code, programId: id, workspaceId });
+  const destination = await insertDestination(tx, {
+    workspace_id: workspaceId,
+    name: body.name,
+    destination_url: body.destination_url,
+    // A programme may send its referees anywhere: an app's sign-up page is often not on the shop's domain.
+    external: true,
+    tags: [],
+    folder_id: null,
+  });
+  await insertProgram(tx, {
+    ...settings,
+    id,
+    workspaceId,
+    destinationId: destination.id,
+    now: rules.now,
+  });
+  const program = await programById(tx, workspaceId, id);
+  if (!program) throw new Error(`programme ${id} was not inserted`);
+  await insertCodeLink(tx, program);
+  return program;
+}
+
+/**
+ * Changes a programme for what happens from now on. A code that is given up stays reserved.
+ *
+ * @throws {AppError} `not_found`, `bad_request`; `conflict` when the code is taken, or when the currency would change
+ *   under commissions that were earned in it
+ */
+export async function changeProgram(
+  tx: Queryable,
+  workspaceId: string,
+  id: string,
+  change: ProgramChange,
+  rules: { shortUrl: string; now: Date },
+): Promise<Program> {
+  if (change.destination_url !== undefined) requireProgramDestination(change.destination_url, rules.shortUrl);
+  const program = await lockProgram(tx, workspaceId, id);
+  if (!program) throw noSuchProgram();
+  const settings = changedSettings(program, change);
+  if (settings.terms.currency !== program.terms.currency && (await programHasCommissions(tx, id))) {
+    throw new AppError('conflict', `commissions were earned in ${program.terms.currency}`);
+  }
+  if (settings.code !== program.code) {
+    await claimCode(tx, { code: settings.code, programId: id, workspaceId });
+    await updateLink(tx, workspaceId, id, { slug: settings.code });
+  }
+  await updateProgram(tx, workspaceId, id, settings, rules.now);
+  await updateDestination(tx, workspaceId, program.destination_id, {
+    ...(change.name !== undefined && { name: change.name }),
+    ...(change.destination_url !== undefined && { destination_url: change.destination_url }),
+  });
+  const changed = await programById(tx, workspaceId, id);
+  if (!changed) throw noSuchProgram();
+  return changed;
+}
+
+/** The code is a link with the programme's id: redirects and clicks on it are those of any link. */
+async function claimCode(
+  tx: Queryable,
+  claim: { code: string; programId: string; workspaceId: string },
+): Promise<void> {
+  const claimed = await claimSlugs(tx, [
+    { slug: claim.code, kind: 'link', targetId: claim.programId, workspaceId: claim.workspaceId },
+  ]);
+  if (claimed.length === 0) throw new AppError('conflict', `the code ${claim.code} is taken`);
+}
+
+/** A programme as it is shown. */
+export function programRecord(program: Program): ProgramRecord {
+  const { terms } = program;
+  return {
+    id: program.id,
+    name: program.name,
+    code: program.code,
+    destination_url: program.destination_url,
+    status: terms.status,
+    credit_enabled: terms.creditEnabled,
+    credit_kind: terms.creditKind,
+    signup_credit: {
+      free: toCredits(terms.signupCredit.free),
+      paid: toCredits(terms.signupCredit.paid),
+    },
+    purchase_credit: toCredits(terms.purchaseCredit),
+    referee_credit: toCredits(terms.refereeCredit),
+    commission_type: terms.commissionType,
+    commission_rate: terms.commissionRate,
+    first_sale_only: terms.firstSaleOnly,
+    commission_months: terms.commissionMonths,
+    hold_days: terms.holdDays,
+    levels: terms.levels,
+    allow_affiliate_upgrade: program.allow_affiliate_upgrade,
+    payout_methods: program.payout_methods,
+    min_payout: toMajor(program.min_payout_minor, terms.currency),
+    currency: terms.currency,
+    created_at: program.created_at.toISOString(),
+    updated_at: program.updated_at.toISOString(),
+  };
+}

@@ -1,0 +1,73 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { referralLinksClicked } from '../../clickhouse/questions/referral-clicks.ts';
+import { enrollmentOfUser } from '../../sql/enrollments.ts';
+import { enrollmentOfLinks, enrollmentOfRef } from '../../sql/referral-links.ts';
+import type { Signup } from '../../sql/signups.ts';
+import { watermark } from '../../sql/streams.ts';
+import type { ApiDeps } from '../dependencies.ts';
+import type { SignupAnswer, SignupBody } from './schemas.ts';
+
+/**
+ * How long a report by `_vid` waits for the watermark to pass it: until then a newer click of the visitor may be on
+ * its way. A pipeline that keeps its promise passes within a second. Milliseconds.
+ */
+const VISIBLE_WITHIN = 2_000;
+const LOOK_EVERY = 40;
+
+/** `unknown`: a click that is not visible yet may tell. `none`: nobody referred the user. */
+export type Referrer = { enrollmentId: string } | 'unknown' | 'none';
+
+/** Who referred a user, by the report of the signup: `ref_code`, then `_vid`, then `referrer_external_user_id`. */
+export async function resolveReferrer(
+  deps: Pick<ApiDeps, 'pool' | 'clickhouse'>,
+  workspaceId: string,
+  body: SignupBody,
+): Promise<Referrer> {
+  const { pool } = deps;
+  if (body.ref_code) {
+    const enrollmentId = await enrollmentOfRef(pool, workspaceId, body.ref_code);
+    if (enrollmentId) return { enrollmentId };
+  }
+  const byVisitor = body._vid ? await referrerOfVisitor(deps, workspaceId, body._vid) : 'none';
+  if (typeof byVisitor === 'object') return byVisitor;
+  if (body.referrer_external_user_id) {
+    const enrollment = await enrollmentOfUser(pool, workspaceId, body.referrer_external_user_id);
+    if (enrollment) return { enrollmentId: enrollment.id };
+  }
+  return byVisitor;
+}
+
+async function referrerOfVisitor(
+  { pool, clickhouse }: Pick<ApiDeps, 'pool' | 'clickhouse'>,
+  workspaceId: string,
+  visitorId: string,
+): Promise<Referrer> {
+  const askedAt = Date.now();
+  let isVisible = await hasPassed(pool, askedAt);
+  while (!isVisible && Date.now() - askedAt < VISIBLE_WITHIN) {
+    await sleep(LOOK_EVERY);
+    isVisible = await hasPassed(pool, askedAt);
+  }
+  const links = await referralLinksClicked(clickhouse, { workspaceId, visitorId, before: null });
+  const enrollmentId = await enrollmentOfLinks(pool, workspaceId, links);
+  if (enrollmentId) return { enrollmentId };
+  return isVisible ? 'none' : 'unknown';
+}
+
+/** Whether every click before the instant (milliseconds) is visible; without streams there are no clicks. */
+async function hasPassed(pool: ApiDeps['pool'], millis: number): Promise<boolean> {
+  const mark = await watermark(pool);
+  return mark === null || mark >= millis * 1_000;
+}
+
+/** What a report of a signup answers. */
+export function signupAnswer(signup: Signup | null): SignupAnswer {
+  if (signup?.state !== 'matched') return { matched: false };
+  return {
+    matched: true,
+    program_id: signup.program_id,
+    partner_id: signup.enrollment_id,
+    blocked: signup.block_reason !== null,
+    block_reason: signup.block_reason,
+  };
+}

@@ -1,0 +1,269 @@
+import type { FastifyRequest } from 'fastify';
+import { Counter } from 'prom-client';
+import { addressHash } from '../../core/address-hash.ts';
+import { inTransaction } from '../../sql/pool.ts';
+import { recordPurchase } from '../../sql/rewards/record-purchase.ts';
+import { recordRefund } from '../../sql/rewards/record-refund.ts';
+import { recordSignup } from '../../sql/rewards/record-signup.ts';
+import { type DeploymentSecrets, readSecrets } from '../../sql/secrets.ts';
+import { signupOfUser } from '../../sql/signups.ts';
+import type { Api, ApiDeps } from '../dependencies.ts';
+import { withIdempotency } from '../plugins/idempotency.ts';
+import { enroll, enrolled, requireEmail } from './enroll.ts';
+import { savedMethod, savePayoutMethod, switchRewardMode } from './payout-method.ts';
+import { purchaseAnswer, readPurchase, refundAnswer } from './report-purchase.ts';
+import { resolveReferrer, signupAnswer } from './report-signup.ts';
+import {
+  EnrollBody,
+  Enrolled,
+  PayoutMethodAnswer,
+  PayoutMethodBody,
+  PurchaseAnswer,
+  PurchaseBody,
+  RefundAnswer,
+  RefundBody,
+  RewardModeAnswer,
+  RewardModeBody,
+  SignupAnswer,
+  SignupBody,
+  Stats,
+  StatsQuery,
+} from './schemas.ts';
+import { partnerOf, referralStats } from './stats.ts';
+
+const ANY_KEY = { scope: 'any', plan: 'paid' } as const;
+const SECRET_KEY = { scope: 'secret', plan: 'paid' } as const;
+const tags = ['Referrals'];
+
+/** Referrers, whom they referred, and what it earned. Paid plan. */
+export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
+  const { pool, config } = deps;
+  const hashOfCaller = callerHasher(deps);
+  const purchases = new Counter({
+    name: 'hoplog_referral_purchase_reports_total',
+    help: 'Answers to report-purchase, replays too, by what they said: rewarded, unmatched, or the reason.',
+    labelNames: ['outcome'],
+    registers: [deps.registry],
+  });
+
+  app.post(
+    '/referrals/enroll',
+    {
+      config: { ...ANY_KEY, idempotent: true, errors: ['not_found'] },
+      schema: {
+        tags,
+        operationId: 'enrollReferrer',
+        summary: 'Enroll a user as a referrer',
+        description:
+          'Once per user and workspace: a second call answers with the first programme and link. With a secret key another `tier` holds for future signups.',
+        body: EnrollBody,
+        response: { 200: Enrolled },
+      },
+    },
+    async (request, reply) => {
+      const { body, auth } = request;
+      const hash = await hashOfCaller(request);
+      return withIdempotency(pool, request, reply, async (tx) => {
+        const { enrollment, slug } = await enroll(
+          tx,
+          auth.workspace.id,
+          {
+            externalUserId: body.external_user_id,
+            email: body.email,
+            name: body.name ?? null,
+            deviceId: body.device_id ?? null,
+            addressHash: hash,
+            tier: body.tier,
+            mayChangeTier: auth.key.kind === 'secret',
+            programId: body.program_id ?? null,
+          },
+          new Date(),
+        );
+        return { status: 200, body: partnerOf(enrollment, slug, config.shortUrl) };
+      });
+    },
+  );
+
+  app.post(
+    '/referrals/report-signup',
+    {
+      config: { ...ANY_KEY, idempotent: true, answers: { 200: SignupAnswer } },
+      schema: {
+        tags,
+        operationId: 'reportSignup',
+        summary: 'Report that a user signed up',
+        description:
+          'Once per new user: a user who has been matched stays with that referrer. The referrer is resolved by `ref_code`, then `_vid`, then `referrer_external_user_id`. A report by `_vid` waits up to two seconds for the click to be visible; later it is resolved in the background, and a repeated call tells.',
+        body: SignupBody,
+      },
+    },
+    async (request, reply) => {
+      const { body, auth } = request;
+      const { workspace } = auth;
+      requireEmail('email', body.email ?? null);
+      const known = await signupOfUser(pool, workspace.id, body.new_user_external_user_id);
+      const referrer = known?.state === 'matched' ? 'none' : await resolveReferrer(deps, workspace.id, body);
+      const hash = await hashOfCaller(request);
+      return withIdempotency(pool, request, reply, async (tx) => {
+        if (referrer === 'none') return { status: 200, body: signupAnswer(known) };
+        const report = {
+          workspace_id: workspace.id,
+          external_user_id: body.new_user_external_user_id,
+          email: body.email ?? null,
+          device_id: body.device_id ?? null,
+          visitor_id: body._vid ?? null,
+          address_hash: hash,
+        };
+        const signup = await recordSignup(tx, workspace, report, referrer, new Date());
+        return { status: 200, body: signupAnswer(signup) };
+      });
+    },
+  );
+
+  app.post(
+    '/referrals/report-purchase',
+    {
+      config: { ...SECRET_KEY, idempotent: true },
+      schema: {
+        tags,
+        operationId: 'reportPurchase',
+        summary: 'Report a paid purchase',
+        description:
+          'Once per `order_id`: a replay returns the same body. The order also counts in reports, as one that a server tracked. A sale in a currency without a rate to the programme’s earns no percentage (`no_currency_rate`).',
+        body: PurchaseBody,
+        response: { 200: PurchaseAnswer },
+      },
+    },
+    async (request, reply) => {
+      const now = new Date();
+      const report = readPurchase(request.body, now);
+      return withIdempotency(pool, request, reply, async (tx) => {
+        const body = purchaseAnswer(await recordPurchase(tx, request.auth.workspace, report, now));
+        purchases.inc({ outcome: body.rewarded ? 'rewarded' : (body.reason ?? 'unmatched') });
+        return { status: 200, body };
+      });
+    },
+  );
+
+  app.post(
+    '/referrals/report-refund',
+    {
+      config: { ...SECRET_KEY, idempotent: true },
+      schema: {
+        tags,
+        operationId: 'reportRefund',
+        summary: 'Report a refund of an order',
+        description:
+          "Once per `refund_id`. Pending and eligible commissions of the order are taken back in proportion; a paid one, or one in a payout export, gets a negative commission that the next payout takes off. More than is left of the order is a 400. Credits and the order's revenue stay.",
+        body: RefundBody,
+        response: { 200: RefundAnswer },
+      },
+    },
+    async (request, reply) => {
+      const { refund_id: refundId, order_id: orderId, amount = null } = request.body;
+      return withIdempotency(pool, request, reply, async (tx) => ({
+        status: 200,
+        body: refundAnswer(
+          await recordRefund(tx, request.auth.workspace, { refundId, orderId, amount }, new Date()),
+        ),
+      }));
+    },
+  );
+
+  app.get(
+    '/referrals/stats',
+    {
+      config: { ...ANY_KEY, errors: ['not_found'] },
+      schema: {
+        tags,
+        operationId: 'getReferralStats',
+        summary: 'What a referrer brought and earned',
+        description: 'Enrolls the user who is no referrer yet, as enroll does.',
+        querystring: StatsQuery,
+        response: { 200: Stats },
+      },
+    },
+    async (request) => {
+      const { query, auth } = request;
+      const now = new Date();
+      const referrer = await enrolled(
+        pool,
+        auth.workspace.id,
+        {
+          externalUserId: query.external_user_id,
+          email: query.email || null,
+          name: null,
+          deviceId: null,
+          addressHash: await hashOfCaller(request),
+          tier: query.tier ?? 'free',
+          mayChangeTier: false,
+          programId: query.program_id ?? null,
+        },
+        now,
+      );
+      return referralStats(deps, referrer, query.days, now);
+    },
+  );
+
+  app.post(
+    '/referrals/reward-mode',
+    {
+      config: { ...ANY_KEY, errors: ['not_found', 'forbidden'] },
+      schema: {
+        tags,
+        operationId: 'switchRewardMode',
+        summary: "Switch a referrer's reward mode",
+        description: 'Holds for future conversions only; what was earned stays.',
+        body: RewardModeBody,
+        response: { 200: RewardModeAnswer },
+      },
+    },
+    async ({ auth, body }) => {
+      const given = { externalUserId: body.external_user_id, mode: body.mode, now: new Date() };
+      const enrollment = await inTransaction(pool, (tx) => switchRewardMode(tx, auth.workspace.id, given));
+      const { id, program_id, reward_mode } = enrollment;
+      return { partner_id: id, program_id, reward_mode };
+    },
+  );
+
+  app.post(
+    '/referrals/payout-method',
+    {
+      config: { ...ANY_KEY, errors: ['method_not_offered', 'not_found', 'forbidden'] },
+      schema: {
+        tags,
+        operationId: 'savePayoutMethod',
+        summary: 'Save where an affiliate is paid',
+        body: PayoutMethodBody,
+        response: { 200: PayoutMethodAnswer },
+      },
+    },
+    async ({ auth, body }) => {
+      const enrollment = await inTransaction(pool, (tx) =>
+        savePayoutMethod(tx, auth.workspace.id, body, new Date()),
+      );
+      const payoutMethod = savedMethod(enrollment);
+      if (!payoutMethod) throw new Error('the payout method was not saved');
+      const { paypal_email } = payoutMethod;
+      return {
+        partner_id: enrollment.id,
+        program_id: enrollment.program_id,
+        payout_method: payoutMethod,
+        ...(paypal_email !== undefined && { paypal_email }),
+      };
+    },
+  );
+}
+
+/**
+ * The keyed hash of a caller's address, for calls with a publishable key; null for a server's. The key is read once,
+ * at the first call, so that the API starts with Postgres down.
+ */
+function callerHasher({ pool }: Pick<ApiDeps, 'pool'>) {
+  let secrets: DeploymentSecrets | null = null;
+  return async ({ auth, ip }: FastifyRequest): Promise<Buffer | null> => {
+    if (auth.key.kind === 'secret') return null;
+    secrets ??= await readSecrets(pool);
+    return addressHash(secrets.addressHash, auth.workspace.id, ip);
+  };
+}

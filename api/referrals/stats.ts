@@ -1,0 +1,154 @@
+import { clicksByDay } from '../../clickhouse/questions/referral-stats.ts';
+import { toMajor } from '../../core/money.ts';
+import { toCredits } from '../../core/referrals/credits.ts';
+import { NANOS_PER_MILLI } from '../../core/timestamps.ts';
+import { recentCommissions } from '../../sql/commissions.ts';
+import type { Enrollment } from '../../sql/enrollments.ts';
+import { type Account, type Balance, balancesOf } from '../../sql/ledger.ts';
+import { payoutsOf } from '../../sql/payouts.ts';
+import { programById } from '../../sql/programs.ts';
+import { activityByDay } from '../../sql/referral-activity.ts';
+import { referralLinkIds } from '../../sql/referral-links.ts';
+import type { ApiDeps } from '../dependencies.ts';
+import type { Enrolled } from './enroll.ts';
+import { savedMethod } from './payout-method.ts';
+import type { Stats } from './schemas.ts';
+
+const DAY_MS = 86_400_000;
+/** How many commissions and payouts a dashboard shows. */
+const RECENT = 20;
+
+/**
+ * What a referrer's dashboard shows. The window is whole UTC days up to now, so the series has exactly `days`
+ * entries and its sums are the stats.
+ */
+export async function referralStats(
+  deps: Pick<ApiDeps, 'pool' | 'clickhouse' | 'config'>,
+  { enrollment, slug }: Enrolled,
+  days: number,
+  now: Date,
+): Promise<Stats> {
+  const { pool, clickhouse, config } = deps;
+  const { workspace_id: workspaceId } = enrollment;
+  const midnight = Math.floor(now.getTime() / DAY_MS) * DAY_MS;
+  const from = new Date(midnight - (days - 1) * DAY_MS);
+  const nanos = (date: Date) => BigInt(date.getTime()) * NANOS_PER_MILLI;
+  const [program, clicks, activity, balances, commissions, payouts] = await Promise.all([
+    programById(pool, workspaceId, enrollment.program_id),
+    referralLinkIds(pool, enrollment.id).then((linkIds) =>
+      clicksByDay(clickhouse, { workspaceId, linkIds, span: { from: nanos(from), to: nanos(now) } }),
+    ),
+    activityByDay(pool, enrollment.id, from, now),
+    balancesOf(pool, workspaceId, enrollment.external_user_id),
+    recentCommissions(pool, enrollment.id, RECENT),
+    payoutsOf(pool, enrollment.id, RECENT),
+  ]);
+  if (!program) throw new Error(`programme ${enrollment.program_id} is gone`);
+  const { currency } = program.terms;
+  const series = seriesOf(from, days, clicks, activity);
+  const cash = cashOf(balances, currency);
+  return {
+    ...partnerOf(enrollment, slug, config.shortUrl),
+    window: { from: from.toISOString(), to: now.toISOString(), days },
+    stats: totalsOf(series),
+    rewards: {
+      cash: {
+        currency,
+        pending: toMajor(cash.pending + cash.eligible, currency),
+        paid: toMajor(cash.paid, currency),
+        total: toMajor(cash.pending + cash.eligible + cash.paid, currency),
+      },
+      credits: creditsOf(balances),
+    },
+    series,
+    reward_mode: enrollment.reward_mode,
+    affiliate: {
+      allowed: program.allow_affiliate_upgrade && program.terms.creditEnabled,
+      min_payout: toMajor(program.min_payout_minor, currency),
+      payout_methods: program.payout_methods,
+      payout_method: savedMethod(enrollment),
+      balance: {
+        pending: toMajor(cash.pending, currency),
+        eligible: toMajor(cash.eligible, currency),
+        paid: toMajor(cash.paid, currency),
+      },
+      recent_commissions: commissions.map((commission) => ({
+        date: commission.created_at.toISOString(),
+        type: commission.type,
+        amount: toMajor(commission.sale_minor, commission.sale_currency),
+        earnings: toMajor(commission.earnings_minor, commission.currency),
+        status: commission.status,
+      })),
+      payouts: payouts.map((payout) => ({
+        date: payout.paid_at.toISOString(),
+        amount: toMajor(payout.amount_minor, payout.currency),
+        status: 'paid' as const,
+      })),
+    },
+  };
+}
+
+/** How a referrer is named in every answer. */
+export function partnerOf(enrollment: Enrollment, slug: string, shortUrl: string) {
+  return {
+    partner_id: enrollment.id,
+    program_id: enrollment.program_id,
+    referral_link: `${shortUrl}/${slug}`,
+    status: enrollment.status,
+  };
+}
+
+type Day = Stats['series'][number];
+
+function seriesOf(
+  from: Date,
+  days: number,
+  clicks: ReadonlyMap<string, number>,
+  activity: readonly { day: string; signups: number; purchases: number }[],
+): Day[] {
+  const byDay = new Map(activity.map((entry) => [entry.day, entry]));
+  return Array.from({ length: days }, (_, index) => {
+    const day = new Date(from.getTime() + index * DAY_MS).toISOString().slice(0, 10);
+    const { signups = 0, purchases = 0 } = byDay.get(day) ?? {};
+    return { day, clicks: clicks.get(day) ?? 0, signups, purchases };
+  });
+}
+
+function totalsOf(series: readonly Day[]): Stats['stats'] {
+  const sum = (pick: (day: Day) => number) => series.reduce((total, day) => total + pick(day), 0);
+  const clicks = sum((day) => day.clicks);
+  const purchases = sum((day) => day.purchases);
+  return {
+    clicks,
+    signups: sum((day) => day.signups),
+    purchases,
+    // A purchase may follow a click of before the window: never more than all of them.
+    conversion_rate: clicks === 0 ? 0 : Math.min(1, purchases / clicks),
+  };
+}
+
+function cashOf(balances: readonly Balance[], currency: string) {
+  const of = (account: Account) =>
+    balances.find((balance) => balance.account === account && balance.unit === currency)?.amount ?? 0;
+  return { pending: of('cash_pending'), eligible: of('cash_eligible'), paid: of('cash_paid') };
+}
+
+function creditsOf(balances: readonly Balance[]): Stats['rewards']['credits'] {
+  const credits = balances.filter(({ account }) => account.startsWith('credit_'));
+  const byKind = Map.groupBy(credits, ({ unit }) => unit);
+  return Object.fromEntries(
+    [...byKind].map(([kind, accounts]) => {
+      const of = (account: Account) => accounts.find((entry) => entry.account === account)?.amount ?? 0;
+      const pending = of('credit_earned');
+      const delivered = of('credit_delivered');
+      return [
+        kind,
+        {
+          earned: toCredits(pending + delivered),
+          delivered: toCredits(delivered),
+          pending: toCredits(pending),
+        },
+      ];
+    }),
+  );
+}

@@ -1,0 +1,61 @@
+import { uuidToBytes } from '../../core/ids.ts';
+import { readAmount, readPerson } from '../../core/track-reports.ts';
+import type { Api, ApiDeps } from '../dependencies.ts';
+import { Ok } from '../schemas.ts';
+import { IdentifyBody, OrderBody } from './schemas.ts';
+import { writeEvent } from './service.ts';
+
+const tags = ['Tracking'];
+
+/** `POST /track/identify` and `POST /track/order`: what the pixel reports, from a server. */
+export async function trackRoutes(app: Api, { eventLog }: ApiDeps): Promise<void> {
+  const config = { scope: 'secret', plan: 'paid' } as const;
+
+  app.post(
+    '/track/identify',
+    {
+      config,
+      schema: {
+        tags,
+        operationId: 'trackIdentify',
+        summary: 'Say who a visitor is',
+        description: 'Visitors who gave the same email are one person for attribution.',
+        body: IdentifyBody,
+        response: { 202: Ok },
+      },
+    },
+    async ({ auth, body }, reply) => {
+      const workspaceId = uuidToBytes(auth.workspace.id);
+      await writeEvent(eventLog, { kind: 'identify', workspaceId, ...readPerson(body), source: 'server' });
+      return reply.status(202).send({ ok: true });
+    },
+  );
+
+  app.post(
+    '/track/order',
+    {
+      config,
+      schema: {
+        tags,
+        operationId: 'trackOrder',
+        summary: 'Report an order',
+        description:
+          'Counted once per `order_id`: a report from a server replaces what the pixel reported, and of several the ' +
+          'earliest counts.',
+        body: OrderBody,
+        response: { 202: Ok },
+      },
+    },
+    async ({ auth, body }, reply) => {
+      await writeEvent(eventLog, {
+        kind: 'order',
+        workspaceId: uuidToBytes(auth.workspace.id),
+        orderId: body.order_id,
+        ...readAmount(body.amount, body.currency),
+        ...readPerson(body),
+        source: 'server',
+      });
+      return reply.status(202).send({ ok: true });
+    },
+  );
+}

@@ -1,0 +1,72 @@
+import {
+  type JourneyStep,
+  visitorJourney,
+  visitorSummary,
+} from '../../clickhouse/questions/visitor-journey.ts';
+import { AppError } from '../../core/errors.ts';
+import { toMajor } from '../../core/money.ts';
+import { formatInstant } from '../../core/timestamps.ts';
+import { slugsOfLinks } from '../../sql/link-slugs.ts';
+import type { Api, ApiDeps } from '../dependencies.ts';
+import { IdParams } from '../schemas.ts';
+import { Journey } from './schemas.ts';
+
+/** Entries of a journey: the newest that many. */
+const JOURNEY_LIMIT = 10_000;
+
+/** `GET /visitors/:id/journey`: what one visitor did. */
+export async function visitorRoutes(app: Api, { pool, clickhouse }: ApiDeps): Promise<void> {
+  app.get(
+    '/visitors/:id/journey',
+    {
+      config: { scope: 'secret', plan: 'paid' },
+      schema: {
+        tags: ['Visitors'],
+        operationId: 'getJourney',
+        summary: "A visitor's journey",
+        description:
+          "The visitor's clicks, identifies and orders, oldest first, at most the newest 10,000. An order that came " +
+          'without a visitor is in the journeys of the visitors who gave its email.',
+        params: IdParams,
+        response: { 200: Journey },
+      },
+    },
+    async ({ auth, params }) => {
+      const id = params.id.toLowerCase();
+      const { workspace } = auth;
+      const [summary, steps] = await Promise.all([
+        visitorSummary(clickhouse, workspace.id, id),
+        visitorJourney(clickhouse, workspace.id, id, JOURNEY_LIMIT),
+      ]);
+      if (!summary) throw new AppError('not_found', 'the workspace has no such visitor');
+      const links = new Set(steps.flatMap((step) => (step.type === 'click' ? [step.linkId] : [])));
+      const slugs = await slugsOfLinks(pool, workspace.id, [...links]);
+      return {
+        visitor: {
+          id,
+          email: summary.email,
+          first_seen: formatInstant(summary.firstSeenNanos, 6),
+          last_seen: formatInstant(summary.lastSeenNanos, 6),
+        },
+        journey: steps.map((step) => toEntry(step, slugs)),
+      };
+    },
+  );
+}
+
+function toEntry(step: JourneyStep, slugs: Map<string, string>) {
+  const ts = formatInstant(step.tsNanos, 6);
+  switch (step.type) {
+    case 'click':
+      return { type: step.type, ts, channel: step.channel, slug: slugs.get(step.linkId) ?? '' };
+    case 'identify':
+      return { type: step.type, ts, email: step.email === '' ? null : step.email };
+    case 'order':
+      return {
+        type: step.type,
+        ts,
+        amount: toMajor(step.amountMinor, step.currency),
+        currency: step.currency,
+      };
+  }
+}

@@ -1,0 +1,95 @@
+import { type Static, Type } from 'typebox';
+import { EVENT_TYPES } from '../../core/webhooks/event-types.ts';
+import { DELIVERY_STATUSES } from '../../sql/deliveries.ts';
+import { Body, Instant, Limit, Nullable, OneOf, Uuid } from '../schemas.ts';
+
+const Url = Type.String({
+  minLength: 1,
+  maxLength: 2_048,
+  description:
+    'An http:// or https:// address without credentials. One that resolves to an address which is not globally reachable is a 400; one that does not resolve yet is accepted.',
+});
+const Events = Type.Array(OneOf(EVENT_TYPES), { minItems: 1, maxItems: 20 });
+const Description = Nullable(Type.String({ maxLength: 500 }));
+const IsActive = Type.Boolean({
+  description:
+    'A webhook that is not active gets nothing. Switched on again, it gets what happens from then on.',
+});
+
+export const WebhookBody = Body({
+  url: Url,
+  events: Events,
+  description: Type.Optional(Description),
+  is_active: Type.Optional(IsActive),
+});
+export type WebhookBody = Static<typeof WebhookBody>;
+
+export const WebhookChange = Body({
+  url: Type.Optional(Url),
+  events: Type.Optional(Events),
+  description: Type.Optional(Description),
+  is_active: Type.Optional(IsActive),
+});
+export type WebhookChange = Static<typeof WebhookChange>;
+
+const FIELDS = {
+  id: Uuid,
+  url: Type.String(),
+  events: Type.Array(OneOf(EVENT_TYPES)),
+  description: Nullable(Type.String()),
+  is_active: Type.Boolean(),
+  disabled_at: Nullable(
+    Type.String({
+      format: 'date-time',
+      description: 'When it was disabled because it had only failed for five days; null: it was not.',
+    }),
+  ),
+  created_at: Instant,
+  updated_at: Instant,
+};
+
+export const WebhookRecord = Type.Object(FIELDS);
+export type WebhookRecord = Static<typeof WebhookRecord>;
+
+export const WebhookWithSecret = Type.Object({
+  ...FIELDS,
+  secret: Type.String({
+    description: 'The signing secret: `whsec_` and base64. Shown here only.',
+  }),
+});
+
+export const WebhookList = Type.Object({
+  webhooks: Type.Array(WebhookRecord),
+  next_cursor: Nullable(Instant),
+});
+
+const Cursor = Type.Optional(Type.String({ format: 'date-time' }));
+
+export const WebhookQuery = Type.Object({ limit: Limit(500, 100), cursor: Cursor });
+
+export const Delivery = Type.Object({
+  id: Uuid,
+  event_id: Type.String({ format: 'uuid', description: "The `webhook-id`, and the body's `id`." }),
+  type: Type.String({ description: 'The event, or `webhook.test`.' }),
+  status: OneOf(DELIVERY_STATUSES),
+  attempts: Type.Integer(),
+  response_status: Nullable(Type.Integer()),
+  response_body: Nullable(Type.String({ description: 'Up to 64 KiB of it.' })),
+  error: Nullable(Type.String({ description: 'Why the last attempt did not deliver.' })),
+  next_attempt_at: Nullable(Instant),
+  created_at: Instant,
+  delivered_at: Nullable(Instant),
+});
+
+export const DeliveryList = Type.Object({
+  deliveries: Type.Array(Delivery),
+  next_cursor: Nullable(Instant),
+});
+
+export const DeliveryQuery = Type.Object({
+  status: Type.Optional(OneOf(DELIVERY_STATUSES)),
+  limit: Limit(500, 100),
+  cursor: Cursor,
+});
+
+export const DeliveryParams = Type.Object({ id: Uuid, delivery_id: Uuid });

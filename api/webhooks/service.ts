@@ -1,0 +1,111 @@
+import { AppError } from '../../core/errors.ts';
+import { uuidv7 } from '../../core/ids.ts';
+import { deliveryBody, deliveryId } from '../../core/webhooks/delivery.ts';
+import { TEST_EVENT } from '../../core/webhooks/event-types.ts';
+import { newSecret, printSecret } from '../../core/webhooks/signature.ts';
+import { type Delivery, insertDelivery, redeliver } from '../../sql/deliveries.ts';
+import type { Queryable } from '../../sql/pool.ts';
+import {
+  insertWebhook,
+  lockWebhook,
+  rotateSecret,
+  updateWebhook,
+  type Webhook,
+  webhookById,
+} from '../../sql/webhooks.ts';
+import { lockWorkspace } from '../../sql/workspaces.ts';
+import type { WebhookBody, WebhookChange } from './schemas.ts';
+
+export const noSuchWebhook = () => new AppError('not_found', 'the workspace has no such webhook');
+
+/** How long a secret that was rotated out goes on signing beside the new one. Milliseconds. */
+const OVERLAP_MS = 86_400_000;
+
+/** Creates a webhook. Its URL has been checked. */
+export async function createWebhook(
+  tx: Queryable,
+  workspaceId: string,
+  body: WebhookBody,
+): Promise<Webhook & { secret: string }> {
+  await lockWorkspace(tx, workspaceId);
+  const secret = newSecret();
+  const webhook = await insertWebhook(tx, workspaceId, {
+    url: body.url,
+    events: [...new Set(body.events)],
+    description: body.description ?? null,
+    is_active: body.is_active ?? true,
+    secret,
+  });
+  return { ...webhook, secret: printSecret(secret) };
+}
+
+/** Changes the given settings and leaves the others. @throws {AppError} `not_found` */
+export async function changeWebhook(
+  tx: Queryable,
+  workspaceId: string,
+  id: string,
+  change: WebhookChange,
+): Promise<Webhook> {
+  const webhook = await requireLocked(tx, workspaceId, id);
+  if (Object.keys(change).length === 0) return webhook;
+  const changed = await updateWebhook(tx, workspaceId, id, {
+    url: change.url ?? webhook.url,
+    events: [...new Set(change.events ?? webhook.events)],
+    description: change.description === undefined ? webhook.description : change.description,
+    is_active: change.is_active ?? webhook.is_active,
+  });
+  if (!changed) throw noSuchWebhook();
+  return changed;
+}
+
+/** Puts a new secret in force beside those of the last 24 hours. @throws {AppError} `not_found` */
+export async function rotate(
+  tx: Queryable,
+  workspaceId: string,
+  id: string,
+): Promise<Webhook & { secret: string }> {
+  const webhook = await requireLocked(tx, workspaceId, id);
+  const secret = newSecret();
+  await rotateSecret(tx, id, secret, OVERLAP_MS);
+  return { ...webhook, secret: printSecret(secret) };
+}
+
+/** Makes an event of its own for a webhook, whatever that subscribes to. @throws {AppError} `not_found`, `conflict` */
+export async function sendTest(tx: Queryable, workspaceId: string, id: string): Promise<Delivery> {
+  requireActive(await webhookById(tx, workspaceId, id));
+  const eventId = uuidv7();
+  const created_at = new Date().toISOString();
+  return insertDelivery(tx, {
+    id: deliveryId(id, eventId),
+    workspaceId,
+    webhookId: id,
+    eventId,
+    type: TEST_EVENT,
+    body: deliveryBody({ id: eventId, type: TEST_EVENT, created_at, data: {} }),
+  });
+}
+
+/** Makes a delivery due at once. @throws {AppError} `not_found`, `conflict` */
+export async function redeliverNow(
+  tx: Queryable,
+  workspaceId: string,
+  id: string,
+  deliveryId: string,
+): Promise<Delivery> {
+  requireActive(await webhookById(tx, workspaceId, id));
+  const delivery = await redeliver(tx, workspaceId, id, deliveryId);
+  if (!delivery) throw new AppError('not_found', 'the webhook has no such delivery');
+  return delivery;
+}
+
+async function requireLocked(tx: Queryable, workspaceId: string, id: string): Promise<Webhook> {
+  const webhook = await lockWebhook(tx, workspaceId, id);
+  if (!webhook) throw noSuchWebhook();
+  return webhook;
+}
+
+/** @throws {AppError} `not_found`, or `conflict`: a webhook that is not active gets nothing */
+function requireActive(webhook: Webhook | null): void {
+  if (!webhook) throw noSuchWebhook();
+  if (!webhook.is_active) throw new AppError('conflict', 'the webhook is not active');
+}

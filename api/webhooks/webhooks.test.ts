@@ -1,0 +1,266 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ResolveHost } from '../../core/webhooks/resolve-host.ts';
+import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+
+type Hook = {
+  id: string;
+  url: string;
+  events: string[];
+  description: string | null;
+  is_active: boolean;
+  disabled_at: string | null;
+  secret?: string;
+  created_at: string;
+  updated_at: string;
+};
+type Delivery = {
+  id: string;
+  event_id: string;
+  type: string;
+  status: string;
+  attempts: number;
+  created_at: string;
+};
+
+const NAMES: Record<string, string[]> = {
+  'public.example': ['8.8.8.8', '2606:4700::1111'],
+  'private.example': ['10.0.0.1'],
+  'both.example': ['8.8.8.8', '127.0.0.1'],
+  'mapped.example': ['::ffff:127.0.0.1'],
+  'nat64.example': ['64:ff9b::7f00:1'],
+};
+
+const resolveHost: ResolveHost = async (name) => {
+  const addresses = NAMES[name];
+  if (!addresses) throw new Error('ENOTFOUND');
+  return addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+};
+
+let api: TestApi;
+let shop: TestWorkspace;
+beforeAll(async () => {
+  api = await testApi(() => ({ resolveHost }));
+  shop = await api.addWorkspace();
+});
+afterAll(() => api.close());
+
+const BODY = { url: 'https://public.example/hook', events: ['click.created'] };
+
+async function create(body: object = BODY, workspace = shop): Promise<Hook> {
+  const answer = await workspace.post<Hook>('/webhooks', body);
+  expect(answer.status).toBe(201);
+  return answer.body;
+}
+
+describe('a webhook', () => {
+  test('is created with its secret, which is shown nowhere else', async () => {
+    const hook = await create({ ...BODY, events: ['click.created', 'click.created', 'sale.created'] });
+    expect(hook).toEqual({
+      id: expect.any(String),
+      url: BODY.url,
+      events: ['click.created', 'sale.created'],
+      description: null,
+      is_active: true,
+      disabled_at: null,
+      secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]+=*$/),
+      created_at: expect.any(String),
+      updated_at: expect.any(String),
+    });
+    const { secret, ...shown } = hook;
+    const one = await shop.get<Hook>(`/webhooks/${hook.id}`);
+    expect(one.body).toEqual(shown);
+    const list = await shop.get<{ webhooks: Hook[]; next_cursor: string | null }>('/webhooks');
+    expect(list.body.webhooks).toContainEqual(shown);
+    expect(list.text + one.text).not.toContain(secret);
+  });
+
+  test('needs a secret key and a paid plan', async () => {
+    const free = await api.addWorkspace({ plan: 'free' });
+    const late = await api.addWorkspace({ plan: 'pro', plan_status: 'past_due' });
+    const calls = [
+      ['GET', '/webhooks'],
+      ['POST', '/webhooks'],
+      ['GET', `/webhooks/${crypto.randomUUID()}`],
+      ['PATCH', `/webhooks/${crypto.randomUUID()}`],
+      ['DELETE', `/webhooks/${crypto.randomUUID()}`],
+      ['POST', `/webhooks/${crypto.randomUUID()}/test`],
+      ['POST', `/webhooks/${crypto.randomUUID()}/rotate-secret`],
+      ['GET', `/webhooks/${crypto.randomUUID()}/deliveries`],
+      ['POST', `/webhooks/${crypto.randomUUID()}/deliveries/${crypto.randomUUID()}/redeliver`],
+    ] as const;
+    for (const [method, path] of calls) {
+      const options = method === 'GET' || method === 'DELETE' ? {} : { body: {} };
+      for (const workspace of [free, late]) {
+        const answer = await workspace.call(method, path, options);
+        expect([path, answer.status, answer.body.error.code]).toEqual([path, 402, 'payment_required']);
+      }
+      const publishable = await shop.call(method, path, { ...options, key: shop.publishableKey });
+      expect([path, publishable.status]).toEqual([path, 403]);
+    }
+  });
+
+  test('is changed in any subset of its fields', async () => {
+    const hook = await create();
+    const changed = await shop.patch<Hook>(`/webhooks/${hook.id}`, {
+      url: 'http://public.example:8080/other',
+      events: ['lead.created'],
+      description: 'CRM',
+    });
+    expect(changed.body).toMatchObject({
+      url: 'http://public.example:8080/other',
+      events: ['lead.created'],
+      description: 'CRM',
+      is_active: true,
+    });
+    const off = await shop.patch<Hook>(`/webhooks/${hook.id}`, { is_active: false, description: null });
+    expect(off.body).toMatchObject({ is_active: false, description: null, events: ['lead.created'] });
+    expect((await shop.patch<Hook>(`/webhooks/${hook.id}`, {})).body).toEqual(off.body);
+    expect((await shop.get<Hook>(`/webhooks/${hook.id}`)).body).toEqual(off.body);
+  });
+
+  test('is gone after it is deleted, with its deliveries', async () => {
+    const hook = await create();
+    const { body: delivery } = await shop.post<Delivery>(`/webhooks/${hook.id}/test`);
+    expect(await shop.delete(`/webhooks/${hook.id}`)).toMatchObject({ status: 200, body: { ok: true } });
+    const path = `/webhooks/${hook.id}`;
+    expect((await shop.get(path)).status).toBe(404);
+    expect((await shop.patch(path, { description: 'x' })).status).toBe(404);
+    expect((await shop.delete(path)).status).toBe(404);
+    expect((await shop.post(`${path}/test`)).status).toBe(404);
+    expect((await shop.post(`${path}/rotate-secret`)).status).toBe(404);
+    expect((await shop.get(`${path}/deliveries`)).status).toBe(404);
+    expect((await shop.post(`${path}/deliveries/${delivery.id}/redeliver`)).status).toBe(404);
+    expect((await shop.get('/webhooks')).text).not.toContain(hook.id);
+  });
+
+  test('is created once with an Idempotency-Key, with the same secret in both answers', async () => {
+    const options = { headers: { 'idempotency-key': 'one' } };
+    const [first, second] = [
+      await shop.post<Hook>('/webhooks', BODY, options),
+      await shop.post<Hook>('/webhooks', BODY, options),
+    ];
+    expect(second.body).toEqual(first.body);
+    expect(second.headers['idempotent-replayed']).toBe('true');
+  });
+
+  test('comes up once in a walk through pages, newest first', async () => {
+    const owner = await api.addWorkspace();
+    const made = [];
+    for (let hook = 0; hook < 7; hook++) made.push((await create(BODY, owner)).id);
+    const seen: string[] = [];
+    let cursor: string | null = '';
+    while (cursor !== null) {
+      const query: string = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+      const { body } = await owner.get<{ webhooks: Hook[]; next_cursor: string | null }>(
+        `/webhooks?limit=3${query}`,
+      );
+      expect(body.webhooks.length).toBeLessThanOrEqual(3);
+      seen.push(...body.webhooks.map((hook) => hook.id));
+      cursor = body.next_cursor;
+    }
+    expect(seen).toEqual(made.toReversed());
+  });
+
+  test.each([
+    ['url', { events: ['click.created'] }],
+    ['url', { ...BODY, url: 'not a url' }],
+    ['url', { ...BODY, url: 'ftp://public.example' }],
+    ['url', { ...BODY, url: 'javascript:alert(1)' }],
+    ['url', { ...BODY, url: 'https://user:word@public.example' }],
+    ['url', { ...BODY, url: `https://public.example/${'x'.repeat(2_048)}` }],
+    ['events', { url: BODY.url }],
+    ['events', { ...BODY, events: [] }],
+    ['events', { ...BODY, events: ['click.deleted'] }],
+    ['events', { ...BODY, events: ['webhook.test'] }],
+    ['events', { ...BODY, events: 'click.created' }],
+    ['is_active', { ...BODY, is_active: 'yes' }],
+    ['description', { ...BODY, description: 'x'.repeat(501) }],
+  ])('is refused for a bad %s: %j', async (field, body) => {
+    const answer = await shop.post('/webhooks', body);
+    expect(answer.status).toBe(400);
+    expect(answer.body.error.details?.[0]?.path).toContain(field);
+  });
+});
+
+describe('an address', () => {
+  const REFUSED = [
+    'http://127.0.0.1/',
+    'http://127.1/',
+    'http://0x7f.0.0.1/',
+    'http://2130706433/',
+    'http://0177.0.0.1/',
+    'http://0/',
+    'http://localhost/',
+    'http://LOCALHOST./',
+    'https://api.localhost/',
+    'http://10.1.2.3/',
+    'http://169.254.169.254/latest/meta-data',
+    'http://100.64.0.1/',
+    'http://[::1]/',
+    'http://[::]/',
+    'http://[::ffff:127.0.0.1]/',
+    'http://[::ffff:8.8.8.8]/',
+    'http://[64:ff9b::7f00:1]/',
+    'http://[2002:7f00:1::]/',
+    'http://[2001:0:4136:e378:8000:63bf:3fff:fdd2]/',
+    'http://[fe80::1]/',
+    'http://[fd00::1]/',
+    'https://private.example/',
+    'https://both.example/',
+    'https://mapped.example/',
+    'https://nat64.example/',
+  ];
+
+  test.each(REFUSED)('like %s is refused when a webhook is created and when it is changed', async (url) => {
+    const created = await shop.post('/webhooks', { ...BODY, url });
+    expect([url, created.status]).toEqual([url, 400]);
+    expect(created.body.error.details?.[0]?.path).toBe('url');
+    const hook = await create();
+    expect((await shop.patch(`/webhooks/${hook.id}`, { url })).status).toBe(400);
+  });
+
+  test.each(['https://unknown.example/', 'http://8.8.8.8/', 'https://[2606:4700::1111]/'])(
+    'like %s is accepted: public, or a name that does not resolve yet',
+    async (url) => {
+      await create({ ...BODY, url });
+    },
+  );
+});
+
+describe('deliveries', () => {
+  test('of a test are listed newest first, and can be asked for by status', async () => {
+    const hook = await create();
+    const made: Delivery[] = [];
+    for (let test = 0; test < 5; test++) {
+      const answer = await shop.post<Delivery>(`/webhooks/${hook.id}/test`);
+      expect(answer.status).toBe(201);
+      made.push(answer.body);
+    }
+    expect(made[0]).toMatchObject({ type: 'webhook.test', status: 'pending', attempts: 0 });
+    const path = `/webhooks/${hook.id}/deliveries`;
+    const all = await shop.get<{ deliveries: Delivery[]; next_cursor: string | null }>(path);
+    expect(all.body.deliveries.map((one) => one.id)).toEqual(made.map((one) => one.id).toReversed());
+    expect(all.body.next_cursor).toBeNull();
+    const first = await shop.get<typeof all.body>(`${path}?limit=2`);
+    const second = await shop.get<typeof all.body>(`${path}?limit=3&cursor=${first.body.next_cursor}`);
+    expect([...first.body.deliveries, ...second.body.deliveries]).toEqual(all.body.deliveries);
+    expect((await shop.get<typeof all.body>(`${path}?status=failed`)).body.deliveries).toEqual([]);
+    expect((await shop.get(`${path}?status=lost`)).status).toBe(400);
+    expect((await shop.get(`${path}?limit=501`)).status).toBe(400);
+    expect((await shop.get(`${path}?cursor=yesterday`)).status).toBe(400);
+  });
+
+  test('are made again only for a webhook that is active and a delivery that it has', async () => {
+    const [hook, other] = [await create(), await create()];
+    const { body: delivery } = await shop.post<Delivery>(`/webhooks/${hook.id}/test`);
+    const again = (id: string) => shop.post<Delivery>(`/webhooks/${id}/deliveries/${delivery.id}/redeliver`);
+    expect(await again(hook.id)).toMatchObject({
+      status: 200,
+      body: { id: delivery.id, event_id: delivery.event_id },
+    });
+    expect((await again(other.id)).status).toBe(404);
+    await shop.patch(`/webhooks/${hook.id}`, { is_active: false });
+    expect((await again(hook.id)).status).toBe(409);
+    expect((await shop.post(`/webhooks/${hook.id}/test`)).status).toBe(409);
+  });
+});

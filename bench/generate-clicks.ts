@@ -1,0 +1,107 @@
+import type { ClickHouseClient } from '../clickhouse/client.ts';
+import { ALIVE } from '../clickhouse/questions/ask.ts';
+
+/**
+ * Clicks as a busy deployment has them, made inside ClickHouse from `numbers(N)`, so that ten million rows take
+ * seconds: one workspace has half of the clicks, one a tenth, one a hundredth, two hundred share the rest; links
+ * follow Zipf's law, visitors come back (2.5 clicks each on average, the keen ones far more), 8 % are bots. The
+ * same arguments give the same rows.
+ */
+
+export type GenerateOptions = {
+  /** Table to fill, with its database. It has the columns of `clicks`. */
+  table: string;
+  rows: number;
+  /** Days that the clicks are spread over, evenly, up to `until`. */
+  days: number;
+  /** Midnight UTC after the newest click, such as `2026-11-21`. */
+  until: string;
+};
+
+/** Workspaces by the share of the clicks that they have; every one after these shares the rest. */
+export const WORKSPACES = {
+  half: workspace(0),
+  tenth: workspace(1),
+  hundredth: workspace(2),
+  small: workspace(3),
+} as const;
+
+function workspace(index: number): string {
+  return `00000000-0000-7000-8000-${index.toString(16).padStart(12, '0')}`;
+}
+
+const CHANNELS = [
+  ...['facebook', 'instagram', 'youtube', 'linkedin', 'twitter', 'tiktok', 'newsletter', 'website', 'other'],
+  ...['threads', 'bluesky', 'mastodon', 'pinterest', 'reddit', 'telegram', 'discord', 'bio', 'referral'],
+];
+
+const REFERERS = [
+  'https://l.instagram.com/',
+  'https://www.facebook.com/',
+  'https://t.co/',
+  'https://news.ycombinator.com/item?id=',
+  'https://www.google.com/',
+];
+
+/** Inserts the rows. Resolves when they are stored. */
+export async function generateClicks(client: ClickHouseClient, options: GenerateOptions): Promise<void> {
+  const { table, rows, days, until } = options;
+  const spanMicros = days * 86_400_000_000;
+  // Apart by more than the jitter below: ts stays unique.
+  const stepMicros = Math.floor(spanMicros / rows);
+  if (stepMicros < 1_000) throw new RangeError(`${rows} rows do not fit into ${days} days`);
+  const columns = [
+    'workspace_id, ts, link_id, visitor_id, channel, country, city, device, browser, os, referer, is_bot',
+    'sequence',
+  ].join(', ');
+  await client.command({
+    query: `INSERT INTO ${table} (${columns})
+      WITH
+        cityHash64(number, 1) / 18446744073709551616. AS share,
+        cityHash64(number, 2) / 18446744073709551616. AS fame,
+        cityHash64(number, 3) / 18446744073709551616. AS keenness,
+        cityHash64(number, 4) AS h,
+        multiIf(share < 0.5, 0, share < 0.6, 1, share < 0.61, 2, 3 + h % 200) AS w,
+        multiIf(w = 0, 10000, w = 1, 2000, 200) AS links,
+        toUInt64(floor(exp(fame * log(links)))) AS l,
+        ceil({rows:UInt64} * multiIf(w = 0, 0.5, w = 1, 0.1, w = 2, 0.01, 0.39 / 200) / 2.5) AS visitors,
+        toUInt64(floor(visitors * pow(keenness, 1.5))) AS v,
+        exp(intDiv(h, 65536) % 65536 / 65536. * log(20000)) AS place
+      SELECT
+        ${uuid('toUInt64(0x8000000000000000) + w', '0x7000')} AS workspace_id,
+        fromUnixTimestamp64Nano(toInt64((toUnixTimestamp({until:DateTime('UTC')}) * 1000000
+          - {span:UInt64} + number * {step:UInt64} + h % 1000) * 1000 + 1), 'UTC') AS ts,
+        ${uuid('sipHash64(w, l, 7)', 'sipHash64(w, l, 8)')} AS link_id,
+        ${uuid('sipHash64(w, v, 9)', 'sipHash64(w, v, 10)')} AS visitor_id,
+        {channels:Array(String)}[1 + l % length({channels:Array(String)})] AS channel,
+        ['US', 'DE', 'FR', 'GB', 'IN', 'BR', 'JP', 'CA', 'ES', 'IT', ''][1 + intDiv(h, 256) % 11] AS country,
+        concat('City ', toString(floor(place))) AS city,
+        ['mobile', 'desktop', 'tablet'][1 + intDiv(h, 4096) % 3] AS device,
+        ['Chrome', 'Safari', 'Firefox', 'Edge', 'Instagram', 'Facebook'][1 + intDiv(h, 8192) % 6] AS browser,
+        ['iOS', 'Android', 'Windows', 'macOS', 'Linux'][1 + intDiv(h, 16384) % 5] AS os,
+        if(intDiv(h, 32768) % 3 = 0, '', concat({referers:Array(String)}[1 + l % 5],
+          if(intDiv(h, 131072) % 4 = 0, hex(h), ''))) AS referer,
+        intDiv(h, 524288) % 100 < 8 AS is_bot,
+        number AS sequence
+      FROM numbers({rows:UInt64})`,
+    query_params: {
+      rows,
+      span: spanMicros,
+      step: stepMicros,
+      until: `${until} 00:00:00`,
+      channels: CHANNELS,
+      referers: REFERERS,
+    },
+    clickhouse_settings: {
+      ...ALIVE,
+      max_insert_block_size: '1000000',
+      max_execution_time: 600,
+      wait_end_of_query: 1,
+    },
+  });
+}
+
+/** SQL for a UUID of two UInt64 expressions. */
+function uuid(low: string, high: string): string {
+  return `reinterpret(bitOr(bitShiftLeft(toUInt128(${low}), 64), toUInt128(${high})), 'UUID')`;
+}

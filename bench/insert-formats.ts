@@ -1,0 +1,154 @@
+import { Readable } from 'node:stream';
+import { parseArgs } from 'node:util';
+import { type ClickHouseClient, createClickHouse } from '../clickhouse/client.ts';
+import { type ClickRow, clickBlock } from '../clickhouse/inserts/clicks.ts';
+import { migrate } from '../clickhouse/migrate.ts';
+import { bytesToUuid, uuidToBytes, uuidv7 } from '../core/ids.ts';
+
+/**
+ * Compares formats for inserting clicks: time to encode on this core, and time until the store has the block.
+ *
+ *   node bench/insert-formats.ts --url http://127.0.0.1:PORT [--rows 50000] [--rounds 7]
+ *
+ * The native encoder is the product's, RowBinary and JSON are written here with the same care. It works in a
+ * database of its own, `hoplog_bench_formats`, and drops it at the end. Prints medians.
+ */
+
+const DATABASE = 'hoplog_bench_formats';
+const COLUMNS = 13;
+
+const { values } = parseArgs({
+  options: {
+    url: { type: 'string' },
+    rows: { type: 'string', default: '50000' },
+    rounds: { type: 'string', default: '7' },
+  },
+});
+if (!values.url) throw new Error('--url is missing: the address of a ClickHouse server');
+const rowCount = Number(values.rows);
+const rounds = Number(values.rounds);
+
+const workspaces = [uuidv7(), uuidv7()].map(uuidToBytes);
+const links = Array.from({ length: 1_000 }, () => uuidToBytes(uuidv7()));
+let sequence = 0n;
+let micros = Date.UTC(2026, 10, 20) * 1000;
+
+function generate(): ClickRow[] {
+  return Array.from({ length: rowCount }, (_, i) => ({
+    event: {
+      kind: 'click',
+      ts: micros++,
+      workspaceId: workspaces[i % 2] ?? new Uint8Array(16),
+      linkId: links[(i * 7_919) % 1_000] ?? new Uint8Array(16),
+      visitorId: uuidToBytes(uuidv7()),
+      channel: '',
+      referer: '',
+      userAgent: '',
+      address: new Uint8Array(16),
+      flags: 0,
+    },
+    enriched: {
+      country: ['US', 'DE', 'GB', ''][i % 4] ?? '',
+      city: `City ${(i * 31) % 3_000}`,
+      device: i % 3 === 0 ? 'desktop' : 'mobile',
+      browser: ['Chrome', 'Safari', 'Firefox'][i % 3] ?? '',
+      os: ['Windows', 'iOS', 'Android'][i % 3] ?? '',
+      isBot: i % 50 === 0,
+      channel: ['twitter', 'tiktok', 'newsletter'][i % 3] ?? '',
+      referer: `https://example.com/articles/${(i * 13) % 500}`,
+    },
+    ordinal: 7,
+    sequence: sequence++,
+  }));
+}
+
+function texts({ enriched }: ClickRow): string[] {
+  const { channel, country, city, device, browser, os, referer } = enriched;
+  return [channel, country, city, device, browser, os, referer];
+}
+
+function rowBinary(rows: ClickRow[]): Uint8Array[] {
+  const buffer = Buffer.allocUnsafe(rows.length * 400);
+  let at = 0;
+  const uuid = (bytes: Uint8Array) => {
+    for (let i = 0; i < 8; i++) {
+      buffer[at + i] = bytes[7 - i] ?? 0;
+      buffer[at + 8 + i] = bytes[15 - i] ?? 0;
+    }
+    at += 16;
+  };
+  for (const row of rows) {
+    uuid(row.event.workspaceId);
+    at = buffer.writeBigInt64LE(BigInt(row.event.ts) * 1000n + BigInt(row.ordinal), at);
+    uuid(row.event.linkId);
+    uuid(row.event.visitorId);
+    for (const text of texts(row)) {
+      const size = buffer.write(text, at + 1); // all are shorter than 128 bytes here
+      buffer[at] = size;
+      at += 1 + size;
+    }
+    buffer[at++] = row.enriched.isBot ? 1 : 0;
+    at = buffer.writeBigUInt64LE(row.sequence, at);
+  }
+  return [buffer.subarray(0, at)];
+}
+
+function json(rows: ClickRow[]): Uint8Array[] {
+  const lines = rows.map((row) =>
+    JSON.stringify([
+      bytesToUuid(row.event.workspaceId),
+      `${Math.floor(row.event.ts / 1_000_000)}.${String(row.event.ts % 1_000_000).padStart(6, '0')}007`,
+      bytesToUuid(row.event.linkId),
+      bytesToUuid(row.event.visitorId),
+      ...texts(row),
+      row.enriched.isBot,
+      String(row.sequence),
+    ]),
+  );
+  return [Buffer.from(lines.join('\n'))];
+}
+
+async function insert(client: ClickHouseClient, format: string, block: Uint8Array[]): Promise<void> {
+  const { stream } = await client.exec({
+    query: `INSERT INTO ${DATABASE}.clicks FORMAT ${format}`,
+    values: Readable.from(block, { objectMode: false }),
+    clickhouse_settings: { async_insert: 0, wait_end_of_query: 1 },
+  });
+  for await (const _ of stream);
+}
+
+function median(times: number[]): number {
+  return times.sort((a, b) => a - b)[times.length >> 1] ?? 0;
+}
+
+const client = createClickHouse({ url: values.url, database: 'default' });
+await migrate(client, { database: DATABASE, cluster: '' });
+const table = [];
+for (const [format, encode] of [
+  ['Native', clickBlock],
+  ['RowBinary', rowBinary],
+  ['JSONCompactEachRow', json],
+] as const) {
+  const [encoding, storing]: [number[], number[]] = [[], []];
+  let bytes = 0;
+  for (let round = 0; round < rounds; round++) {
+    const rows = generate();
+    const began = performance.now();
+    const block = encode(rows);
+    const encoded = performance.now();
+    await insert(client, format, block);
+    encoding.push(encoded - began);
+    storing.push(performance.now() - encoded);
+    bytes = block.reduce((sum, piece) => sum + piece.length, 0);
+  }
+  table.push({
+    format,
+    'encoded rows/s': Math.round((rowCount / median(encoding)) * 1000),
+    'stored rows/s': Math.round((rowCount / median(storing)) * 1000),
+    'bytes/row': Math.round(bytes / rowCount),
+  });
+}
+process.stdout.write(`${rowCount} rows a block, ${COLUMNS} columns, median of ${rounds}\n`);
+console.table(table);
+await client.command({ query: `DROP DATABASE ${DATABASE} SYNC` });
+await client.close();

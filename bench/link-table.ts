@@ -1,0 +1,75 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { startEmbeddedPostgres } from '../cli/embedded/postgres.ts';
+import { silentLogger } from '../core/log.ts';
+import { generateSlug } from '../core/slugs.ts';
+import { openLinkTable } from '../ingest/link-table/open.ts';
+import { migrate } from '../sql/migrate.ts';
+import { createPool, type Pool } from '../sql/pool.ts';
+import { createWorkspace } from '../sql/workspaces.ts';
+
+/**
+ * What the link table costs: `node bench/link-table.ts [--links 1000000]`. Fills a PostgreSQL of its own, loads the
+ * table from it, then once more from disk alone, and prints time and memory of the process that holds it.
+ */
+const { values } = parseArgs({ options: { links: { type: 'string', default: '1000000' } } });
+
+const BATCH = 20_000;
+const LIMIT_BYTES = 2 ** 30;
+
+async function fill(pool: Pool, links: number): Promise<void> {
+  const { id } = await createWorkspace(pool, { name: 'Bench', plan: 'unlimited' });
+  for (let made = 0; made < links; made += BATCH) {
+    const slugs = Array.from({ length: Math.min(BATCH, links - made) }, generateSlug);
+    // Each link in a campaign of its own: the most that a table of this size can take.
+    await pool.query(
+      `WITH given AS (SELECT slug, n, gen_random_uuid() AS campaign FROM unnest($2::text[]) WITH ORDINALITY AS g (slug, n)),
+       campaigns AS (INSERT INTO destinations (id, workspace_id, name, destination_url)
+         SELECT campaign, $1, 'Campaign', 'https://www.example.com/products/category-' || (n % 100) || '/item-' || slug ||
+           '?variant=' || n FROM given)
+       INSERT INTO links (id, workspace_id, destination_id, slug, channel, utm_source, utm_medium, utm_campaign,
+         created_at, updated_at)
+       SELECT gen_random_uuid(), $1, campaign, slug, 'facebook', 'facebook', 'social', 'spring-sale-' || (n % 50),
+         now() + ($3 + n) * interval '1 microsecond', now() FROM given
+       ON CONFLICT DO NOTHING`,
+      [id, slugs, made],
+    );
+  }
+  await pool.query('TRUNCATE link_changes');
+}
+
+type Row = { step: string; seconds: string; links: number; 'RSS MiB': number; 'records MiB': number };
+
+async function load(step: string, pool: Pool, dir: string, fromDisk: boolean): Promise<Row> {
+  const started = performance.now();
+  const opened = await openLinkTable({ pool, dir, log: silentLogger() });
+  while (!fromDisk && !opened.loader.loaded()) await new Promise((resolve) => setTimeout(resolve, 20));
+  const seconds = ((performance.now() - started) / 1_000).toFixed(1);
+  const { rss } = process.memoryUsage();
+  const row = {
+    step,
+    seconds,
+    links: opened.table.size(),
+    'RSS MiB': Math.round(rss / 2 ** 20),
+    'records MiB': Math.round(opened.table.bytes() / 2 ** 20),
+  };
+  await opened.close();
+  if (rss > LIMIT_BYTES) process.exitCode = 1;
+  return row;
+}
+
+const dataDir = mkdtempSync(join(tmpdir(), 'hoplog-bench-'));
+const postgres = await startEmbeddedPostgres({ dataDir, log: silentLogger(), durable: false });
+const pool = createPool(postgres.url, { statementTimeoutMs: 300_000 });
+const dir = join(dataDir, 'ingest');
+try {
+  await migrate(pool);
+  await fill(pool, Number(values.links));
+  console.table([await load('from PostgreSQL', pool, dir, false), await load('from disk', pool, dir, true)]);
+} finally {
+  await pool.end();
+  await postgres.stop();
+  rmSync(dataDir, { recursive: true, force: true });
+}

@@ -1,0 +1,211 @@
+import { parseArgs } from 'node:util';
+import { type ClickHouseClient, createClickHouse } from '../clickhouse/client.ts';
+import { migrate } from '../clickhouse/migrate.ts';
+import { ask } from '../clickhouse/questions/ask.ts';
+import { channelsReport } from '../clickhouse/questions/channels-report.ts';
+import { countEvents } from '../clickhouse/questions/events-used.ts';
+import { exportClicks } from '../clickhouse/questions/export-clicks.ts';
+import { linksReport } from '../clickhouse/questions/links-report.ts';
+import { type ClickFilter, newestClicks } from '../clickhouse/questions/newest-clicks.ts';
+import { IN_SPAN, type Span } from '../clickhouse/questions/visible-clicks.ts';
+import { visitorJourney, visitorSummary } from '../clickhouse/questions/visitor-journey.ts';
+import { rollUp } from '../clickhouse/rollups/roll-up.ts';
+import { NANOS_PER_DAY, parseInstant } from '../core/timestamps.ts';
+import { withClickHouse } from './clickhouse-server.ts';
+import { generateClicks, WORKSPACES } from './generate-clicks.ts';
+
+/**
+ * Times every question of the API on generated clicks, the reports without and with roll-ups, and says how far
+ * estimated visitors are off. The best of the runs is shown: a shared machine only ever adds to it.
+ *
+ *   node bench/queries.ts [--url http://…] [--rows 40000000] [--days 365] [--runs 5]
+ *
+ * It works on an embedded server of its own, or on the given one in the database `hoplog_bench_queries`, which it
+ * drops at the end (`--keep` leaves it, and a run with `--keep` uses what it finds).
+ */
+
+const DATABASE = 'hoplog_bench_queries';
+const UNTIL = '2026-11-21';
+/** Mid-day, as windows end: the edges are read click by click. */
+const NOW = '2026-11-20T13:37:00Z';
+
+const { values } = parseArgs({
+  options: {
+    url: { type: 'string' },
+    rows: { type: 'string', default: '40000000' },
+    days: { type: 'string', default: '365' },
+    runs: { type: 'string', default: '5' },
+    keep: { type: 'boolean', default: false },
+  },
+});
+const runs = Number(values.runs);
+const now = parseInstant(NOW) ?? 0n;
+
+async function best(work: () => Promise<unknown>): Promise<number> {
+  let least = Number.POSITIVE_INFINITY;
+  for (let run = 0; run <= runs; run++) {
+    const start = performance.now();
+    await work();
+    if (run > 0) least = Math.min(least, performance.now() - start); // the first run warms up
+  }
+  return Math.round(least);
+}
+
+function print(cells: (string | number)[]): void {
+  process.stdout.write(`| ${cells.join(' | ')} |\n`);
+}
+
+function lastDays(days: number): Span {
+  return { from: now - BigInt(days) * NANOS_PER_DAY, to: now };
+}
+
+const everything = (workspaceId: string): ClickFilter => ({
+  workspaceId,
+  since: null,
+  before: now,
+  linkIds: null,
+  bots: false,
+});
+
+async function streamTimes(client: ClickHouseClient): Promise<void> {
+  const workspaceId = WORKSPACES.half;
+  const [sample] = await ask<{ links: string[]; cold: string; visitor: string }>(client, {
+    sql: `SELECT groupArray(500)(link_id) AS links, argMin(link_id, n) AS cold,
+            (SELECT any(visitor_id) FROM clicks WHERE workspace_id = {half:UUID} AND sequence % 1000 = 7) AS visitor
+          FROM (SELECT link_id, count() AS n FROM clicks WHERE workspace_id = {half:UUID} GROUP BY link_id
+            HAVING n < 200)`,
+    params: WORKSPACES,
+    seconds: 60,
+  });
+  if (!sample) throw new Error('no clicks were generated');
+  const all = everything(workspaceId);
+  const pages: [string, ClickFilter, number][] = [
+    ['newest 100', all, 100],
+    ['newest 500', all, 500],
+    ['newest 100 of the small workspace', everything(WORKSPACES.small), 100],
+    ['500 links since an hour', { ...all, since: now - NANOS_PER_DAY / 24n, linkIds: sample.links }, 100],
+    ['newest 100 of a cold link', { ...all, linkIds: [sample.cold] }, 100],
+  ];
+  for (const [name, filter, limit] of pages) {
+    print([name, await best(() => newestClicks(client, filter, limit))]);
+  }
+  const { visitor } = sample;
+  const journey = () =>
+    Promise.all([
+      visitorSummary(client, workspaceId, visitor),
+      visitorJourney(client, workspaceId, visitor, 10_000),
+    ]);
+  print(['journey', await best(journey)]);
+  const month = new Date(Date.parse(NOW) - 30 * 86_400_000);
+  print(['events of a month', await best(() => countEvents(client, workspaceId, month, new Date(NOW)))]);
+  const newest = { ...all, ...(await million(client)) };
+  print(['export of a million clicks, CSV', await best(() => exported(client, newest))]);
+}
+
+/** A span with about a million clicks of the half workspace. */
+async function million(client: ClickHouseClient): Promise<{ since: bigint }> {
+  const [row] = await ask<{ since: string }>(client, {
+    sql: `SELECT toUnixTimestamp64Nano(ts) AS since FROM clicks WHERE workspace_id = {half:UUID} AND NOT is_bot
+          AND ts < fromUnixTimestamp64Nano({now:Int64}, 'UTC') ORDER BY ts DESC LIMIT 1 OFFSET 1000000`,
+    params: { ...WORKSPACES, now },
+    seconds: 60,
+  });
+  return { since: BigInt(row?.since ?? 0) };
+}
+
+async function exported(client: ClickHouseClient, filter: ClickFilter): Promise<void> {
+  const stream = await exportClicks(client, filter, 'csv', new AbortController().signal);
+  for await (const _ of stream);
+}
+
+/** Times every report with and without roll-ups, in turns, so that whatever else the machine does slows both. */
+async function printReportTimes(client: ClickHouseClient): Promise<void> {
+  await client.command({ query: 'CREATE TABLE IF NOT EXISTS nothing_rolled_up AS rolled_up_periods' });
+  const toggle = () => client.command({ query: 'EXCHANGE TABLES rolled_up_periods AND nothing_rolled_up' });
+  print(['workspace', 'days', 'report', 'click by click, ms', 'with roll-ups, ms']);
+  print(['---', '--:', '---', '--:', '--:']);
+  for (const [name, workspace] of Object.entries(WORKSPACES)) {
+    for (const days of [1, 30, 90, 365]) {
+      const span = lastDays(days);
+      const reports: [string, () => Promise<unknown>][] = [
+        ['channels', () => channelsReport(client, workspace, span)],
+        ['links, 100', () => linksReport(client, workspace, span, { kind: 'top', limit: 100, offset: 0 })],
+      ];
+      for (const [report, ask] of reports) {
+        const least = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+        for (let run = 0; run <= 2 * runs + 1; run++) {
+          await toggle(); // run 0: nothing stands rolled up
+          const start = performance.now();
+          await ask();
+          const taken = Math.round(performance.now() - start);
+          if (run > 1) least[run % 2] = Math.min(least[run % 2] ?? taken, taken);
+        }
+        print([name, days, report, ...least]);
+      }
+    }
+  }
+}
+
+/** How far the estimates of a year are off, at worst and on average, in percent. */
+async function errors(client: ClickHouseClient): Promise<{ rows: number; worst: number; mean: number }> {
+  const workspaceId = WORKSPACES.half;
+  const span = lastDays(365);
+  const estimates = await linksReport(client, workspaceId, span, { kind: 'top', limit: 500, offset: 0 });
+  const truths = await ask<{ link_id: string; visitors: string }>(client, {
+    sql: `SELECT link_id, uniqExact(visitor_id) AS visitors FROM clicks
+          WHERE workspace_id = {workspace:UUID} AND ${IN_SPAN} AND NOT is_bot AND link_id IN {ids:Array(UUID)}
+          GROUP BY link_id`,
+    params: { workspace: workspaceId, ...span, ids: estimates.map((row) => row.linkId) },
+    seconds: 300,
+  });
+  const truthOf = new Map(truths.map((row) => [row.link_id, Number(row.visitors)]));
+  const off = estimates.map((row) => {
+    const truth = truthOf.get(row.linkId) ?? 0;
+    return (100 * Math.abs(row.visitors - truth)) / truth;
+  });
+  const mean = off.reduce((sum, one) => sum + one, 0) / off.length;
+  return { rows: off.length, worst: Math.max(...off), mean };
+}
+
+async function measure(url: string): Promise<void> {
+  const server = createClickHouse({ url, database: 'default', timeoutMs: 120_000 });
+  const client = createClickHouse({ url, database: DATABASE, timeoutMs: 120_000 });
+  try {
+    if (!values.keep) await server.command({ query: `DROP DATABASE IF EXISTS ${DATABASE} SYNC` });
+    await migrate(server, { database: DATABASE, cluster: '' });
+    const [found] = await ask<{ n: string }>(client, {
+      sql: 'SELECT count() AS n FROM clicks',
+      params: {},
+      seconds: 60,
+    });
+    if (found?.n === '0') {
+      await generateClicks(client, {
+        table: `${DATABASE}.clicks`,
+        rows: Number(values.rows),
+        days: Number(values.days),
+        until: UNTIL,
+      });
+    }
+    for (const table of ['clicks_rolled_up', 'rolled_up_periods']) {
+      await client.command({ query: `TRUNCATE TABLE ${table}` });
+    }
+    print(['question', 'ms']);
+    print(['---', '--:']);
+    await streamTimes(client);
+    const start = performance.now();
+    const { made } = await rollUp(client, UNTIL);
+    process.stdout.write(
+      `\n${made.length} periods rolled up in ${Math.round(performance.now() - start)} ms\n\n`,
+    );
+    await printReportTimes(client);
+    const { rows, worst, mean } = await errors(client);
+    process.stdout.write(
+      `\nvisitors of ${rows} links of a year: off by ${mean.toFixed(2)} % on average, ${worst.toFixed(2)} % at worst\n`,
+    );
+  } finally {
+    if (!values.keep) await server.command({ query: `DROP DATABASE IF EXISTS ${DATABASE} SYNC` });
+    await Promise.all([client.close(), server.close()]);
+  }
+}
+
+await withClickHouse(values.url, measure);

@@ -1,0 +1,47 @@
+import { InvalidArgumentError } from 'commander';
+import { isUuid } from '../core/ids.ts';
+import { isCurrency } from '../core/money.ts';
+
+/** Reads an option as a whole number from `least` to `most`. */
+export function wholeNumber(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!/^\d+$/.test(text) || value < least || value > most) {
+      throw new InvalidArgumentError(`must be a whole number from ${least} to ${most}`);
+    }
+    return value;
+  };
+}
+
+/** Reads a name of 1 to 100 characters. */
+export function name(text: string): string {
+  const value = text.trim();
+  if (value.length < 1 || value.length > 100) throw new InvalidArgumentError('must have 1 to 100 characters');
+  return value;
+}
+
+/** Reads a domain such as `example.com`; lower-cased. */
+export function domain(text: string): string {
+  const value = text.toLowerCase();
+  if (
+    !/^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(value)
+  ) {
+    throw new InvalidArgumentError('must be a domain such as example.com, without scheme and path');
+  }
+  return value;
+}
+
+/** Reads an ISO 4217 currency code; lower-cased. */
+export function currency(text: string): string {
+  const value = text.toLowerCase();
+  if (!isCurrency(value)) throw new InvalidArgumentError('must be an ISO 4217 currency code such as usd');
+  return value;
+}
+
+/** Reads a visitor's id, lower-cased. The zero UUID stands for nobody: whole workspaces' orders carry it. */
+export function visitorId(text: string): string {
+  const value = text.toLowerCase();
+  if (!isUuid(value) || /^[0-]+$/.test(value))
+    throw new InvalidArgumentError('must be the UUID of a visitor');
+  return value;
+}

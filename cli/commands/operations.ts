@@ -1,0 +1,76 @@
+import type { Command } from 'commander';
+import { createClickHouse } from '../../clickhouse/client.ts';
+import { migrate as migrateClickHouse } from '../../clickhouse/migrate.ts';
+import { migrate as migratePostgres } from '../../sql/migrate.ts';
+import { createPool } from '../../sql/pool.ts';
+import { printResult, table } from '../output.ts';
+import { readStatus } from '../status.ts';
+import { operatorConfig } from '../stores.ts';
+import { createDemoWorkspace } from '../supervisor/first-start.ts';
+
+/** `hoplog migrate | status`. */
+export function operationCommands(program: Command): void {
+  program
+    .command('migrate')
+    .description('apply the migrations that PostgreSQL and ClickHouse lack')
+    .option('--demo', 'then make the workspace demo where there is none; its keys are shown this once')
+    .action(async (options: { demo?: boolean }, command: Command) => {
+      const config = await operatorConfig();
+      const pool = createPool(config.databaseUrl, { max: 1, name: 'hoplog-migrate' });
+      // Not connected to the database itself: the first migration makes it.
+      const clickhouse = createClickHouse({
+        url: config.clickhouseUrl,
+        database: 'default',
+        timeoutMs: 600_000,
+      });
+      try {
+        const applied = {
+          postgres: await migratePostgres(pool),
+          clickhouse: await migrateClickHouse(clickhouse, {
+            database: config.clickhouseDatabase,
+            cluster: config.clickhouseCluster,
+          }),
+        };
+        const demo = options.demo ? await createDemoWorkspace(pool) : null;
+        printResult(command, { applied, ...(demo && { demo }) }, (result) => {
+          const done = table(
+            ['store', 'applied'],
+            Object.entries(result.applied).map(([store, names]) => [store, names.join(', ') || 'up to date']),
+          );
+          if (!demo) return done;
+          return `${done}\n\nworkspace demo\nsecret key       ${demo.secret_key}\npublishable key  ${demo.publishable_key}\nBoth are shown this once.`;
+        });
+      } finally {
+        await Promise.all([pool.end(), clickhouse.close()]);
+      }
+    });
+
+  program
+    .command('status')
+    .description('the health and lag of every part; exit status 1 when one is down')
+    .action(async (_options: object, command: Command) => {
+      const status = await readStatus(await operatorConfig());
+      printResult(command, status, (result) => {
+        const parts = table(
+          ['part', 'state', 'detail'],
+          Object.entries(result.parts).map(([part, { ok, detail }]) => [part, ok ? 'up' : 'DOWN', detail]),
+        );
+        if (!result.progress) return parts;
+        const streams = table(
+          ['stream', 'state', 'visible', 'behind'],
+          result.progress.streams.map((one) => [
+            one.name,
+            one.state,
+            one.visible_before,
+            `${one.lag_seconds.toFixed(1)} s`,
+          ]),
+        );
+        return `${parts}\n\n${streams}\n\nwatermark ${result.progress.watermark ?? '-'}, dead letters ${result.progress.dead_letters}, orders waiting for attribution ${result.progress.orders_unattributed}`;
+      });
+      if (!allUp(status)) process.exitCode = 1;
+    });
+}
+
+function allUp(status: { parts: Record<string, { ok: boolean }> }): boolean {
+  return Object.values(status.parts).every((part) => part.ok);
+}

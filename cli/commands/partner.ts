@@ -1,0 +1,50 @@
+import type { Command } from 'commander';
+import { AppError } from '../../core/errors.ts';
+import { isUuid } from '../../core/ids.ts';
+import { createPartner, listPartners, type Partner, rotatePartnerKey } from '../../sql/partners.ts';
+import { name } from '../arguments.ts';
+import { printResult, table } from '../output.ts';
+import { withStores } from '../stores.ts';
+
+const describe = (partners: Partner[]) =>
+  table(
+    ['id', 'name', 'created'],
+    partners.map((partner) => [partner.id, partner.name, partner.created_at.toISOString()]),
+  );
+
+const withKey = (made: { partner: Partner; partner_key: string }) =>
+  `${describe([made.partner])}\n\npartner key  ${made.partner_key}\nShown this once.`;
+
+/** `hoplog partner create | rotate | list`. */
+export function partnerCommands(program: Command): void {
+  const group = program.command('partner').description('platforms that run workspaces for their customers');
+  group
+    .command('create')
+    .description('make a partner with its key (shown once)')
+    .requiredOption('--name <name>', 'name, 1 to 100 characters; labels the keys that it mints', name)
+    .action(async (options: { name: string }, command: Command) => {
+      const { partner, token } = await withStores(({ pool }) => createPartner(pool, options.name));
+      printResult(command, { partner, partner_key: token }, withKey);
+    });
+
+  group
+    .command('rotate')
+    .description('give a partner another key (shown once); the one before stops working at once')
+    .requiredOption('--partner <id>', 'id of the partner')
+    .action(async (options: { partner: string }, command: Command) => {
+      const rotated = await withStores(async ({ pool }) =>
+        isUuid(options.partner) ? rotatePartnerKey(pool, options.partner) : null,
+      );
+      if (!rotated)
+        throw new AppError('not_found', `no partner has the id ${JSON.stringify(options.partner)}`);
+      printResult(command, { partner: rotated.partner, partner_key: rotated.token }, withKey);
+    });
+
+  group
+    .command('list')
+    .description('every partner')
+    .action(async (_options: object, command: Command) => {
+      const partners = await withStores(({ pool }) => listPartners(pool));
+      printResult(command, { partners }, (result) => describe(result.partners));
+    });
+}

@@ -1,0 +1,132 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { AppError } from '../../core/errors.ts';
+import { createKey } from '../../sql/keys.ts';
+import { inTransaction, type Queryable } from '../../sql/pool.ts';
+import {
+  ATTRIBUTION_MODELS,
+  type AttributionModel,
+  createWorkspace,
+  findWorkspace,
+  listWorkspaces,
+  PLAN_STATUSES,
+  PLANS,
+  type Plan,
+  type PlanStatus,
+  updateWorkspace,
+  type Workspace,
+} from '../../sql/workspaces.ts';
+import { currency, domain, name, wholeNumber } from '../arguments.ts';
+import { printResult, table } from '../output.ts';
+import { withStores } from '../stores.ts';
+
+/** The workspace that `--workspace` names by id or slug. @throws {AppError} when there is none */
+export async function namedWorkspace(db: Queryable, idOrSlug: string): Promise<Workspace> {
+  const workspace = await findWorkspace(db, idOrSlug);
+  if (!workspace)
+    throw new AppError('not_found', `no workspace has the id or slug ${JSON.stringify(idOrSlug)}`);
+  return workspace;
+}
+
+type CreateOptions = { name: string; plan: Plan; domain?: string };
+type SetOptions = {
+  workspace: string;
+  plan?: Plan;
+  status?: PlanStatus;
+  attributionModel?: AttributionModel;
+  attributionWindow?: number;
+  domain?: string;
+  currency?: string;
+};
+
+const describe = (workspace: Workspace) =>
+  table(
+    ['id', 'slug', 'plan', 'status', 'domain', 'currency', 'attribution'],
+    [
+      [
+        workspace.id,
+        workspace.slug,
+        workspace.plan,
+        workspace.plan_status,
+        workspace.primary_domain ?? '-',
+        workspace.currency,
+        `${workspace.attribution_model} ${workspace.attribution_window} d`,
+      ],
+    ],
+  );
+
+/** `hoplog workspace create | set | list`. */
+export function workspaceCommands(program: Command): void {
+  const group = program.command('workspace').description('workspaces and their plans');
+  group
+    .command('create')
+    .description('make a workspace with one secret and one publishable key (shown once)')
+    .requiredOption('--name <name>', 'name, 1 to 100 characters', name)
+    .addOption(new Option('--plan <plan>', 'plan').choices(PLANS).default('unlimited'))
+    .option('--domain <domain>', 'the domain of its own-site destinations', domain)
+    .action(async (options: CreateOptions, command: Command) => {
+      const result = await withStores(({ pool }) =>
+        inTransaction(pool, async (db) => {
+          const workspace = await createWorkspace(db, {
+            name: options.name,
+            plan: options.plan,
+            primaryDomain: options.domain ?? null,
+          });
+          const secret = await createKey(db, { workspaceId: workspace.id, kind: 'secret', label: 'first' });
+          const publishable = await createKey(db, {
+            workspaceId: workspace.id,
+            kind: 'publishable',
+            label: 'first',
+          });
+          return { workspace, secret_key: secret.token, publishable_key: publishable.token };
+        }),
+      );
+      printResult(
+        command,
+        result,
+        (made) =>
+          `${describe(made.workspace)}\n\nsecret key       ${made.secret_key}\npublishable key  ${made.publishable_key}\nBoth are shown this once.`,
+      );
+    });
+
+  group
+    .command('set')
+    .description("change a workspace's plan, attribution, domain or currency")
+    .requiredOption('--workspace <id>', 'id or slug')
+    .addOption(new Option('--plan <plan>', 'plan').choices(PLANS))
+    .addOption(new Option('--status <status>', 'status of the plan').choices(PLAN_STATUSES))
+    .addOption(
+      new Option('--attribution-model <model>', 'for orders from now on').choices(ATTRIBUTION_MODELS),
+    )
+    .option('--attribution-window <days>', '1 to 365 days', wholeNumber(1, 365))
+    .option('--domain <domain>', 'the domain of its own-site destinations', domain)
+    .option('--currency <code>', 'ISO 4217 code of its revenue', currency)
+    .action(async (options: SetOptions, command: Command) => {
+      const result = await withStores(async ({ pool }) => {
+        const { id } = await namedWorkspace(pool, options.workspace);
+        const workspace = await updateWorkspace(pool, id, {
+          plan: options.plan,
+          plan_status: options.status,
+          attribution_model: options.attributionModel,
+          attribution_window: options.attributionWindow,
+          primary_domain: options.domain,
+          currency: options.currency,
+        });
+        if (!workspace) throw new InvalidArgumentError(`workspace ${id} is gone`);
+        return { workspace };
+      });
+      printResult(command, result, ({ workspace }) => describe(workspace));
+    });
+
+  group
+    .command('list')
+    .description('every workspace, oldest first')
+    .action(async (_options: object, command: Command) => {
+      const result = await withStores(async ({ pool }) => ({ workspaces: await listWorkspaces(pool) }));
+      printResult(command, result, ({ workspaces }) =>
+        table(
+          ['id', 'slug', 'name', 'plan', 'status'],
+          workspaces.map((one) => [one.id, one.slug, one.name, one.plan, one.plan_status]),
+        ),
+      );
+    });
+}

@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto';
+import { availableParallelism, totalmem } from 'node:os';
+
+const MIB = 2 ** 20;
+
+/** Name of the one user that may do anything; the built-in `default` user only starts the listener. */
+export const CLICKHOUSE_USER = 'hoplog';
+
+/** The config.xml of the embedded ClickHouse: where it listens, and limits that leave room for the rest. */
+export function configXml(options: { dataPath: string; port: number }): string {
+  return `<clickhouse>
+  <logger><level>warning</level><console>1</console></logger>
+  <path>${escapeXml(options.dataPath)}/</path>
+  <http_port>${options.port}</http_port>
+  <listen_host>127.0.0.1</listen_host>
+  <users_config>users.xml</users_config>
+  <max_server_memory_usage>${memoryLimit()}</max_server_memory_usage>
+  <mark_cache_size>${128 * MIB}</mark_cache_size>
+  <uncompressed_cache_size>0</uncompressed_cache_size>
+  <background_pool_size>${Math.max(2, Math.min(8, availableParallelism()))}</background_pool_size>
+  <background_schedule_pool_size>16</background_schedule_pool_size>
+  <keep_alive_timeout>30</keep_alive_timeout>
+  <merge_tree>
+    <number_of_free_entries_in_pool_to_execute_mutation>1</number_of_free_entries_in_pool_to_execute_mutation>
+    <number_of_free_entries_in_pool_to_lower_max_size_of_merge>1</number_of_free_entries_in_pool_to_lower_max_size_of_merge>
+    <number_of_free_entries_in_pool_to_execute_optimize_entire_partition>1</number_of_free_entries_in_pool_to_execute_optimize_entire_partition>
+  </merge_tree>
+</clickhouse>
+`;
+}
+
+/**
+ * The users.xml. chDB's own session is the user `default`, without a password, from 127.0.0.1; nobody can
+ * change that, and other users of the machine come from 127.0.0.1 too. So `default` may do only what starts
+ * the listener, and its quota is used up by that: whoever comes later without the password is refused.
+ */
+export function usersXml(password: string): string {
+  const hash = createHash('sha256').update(password).digest('hex');
+  return `<clickhouse>
+  <users>
+    <default>
+      <password></password>
+      <profile>default</profile>
+      <quota>starting</quota>
+      <networks><ip>127.0.0.1</ip></networks>
+      <grants>
+        <query>GRANT SYSTEM LISTEN ON *.*</query>
+        <query>GRANT READ ON FILE</query>
+        <query>GRANT CREATE TEMPORARY TABLE ON *.*</query>
+      </grants>
+    </default>
+    <${CLICKHOUSE_USER}>
+      <password_sha256_hex>${hash}</password_sha256_hex>
+      <profile>default</profile>
+      <quota>default</quota>
+      <networks><ip>127.0.0.1</ip></networks>
+      <access_management>1</access_management>
+    </${CLICKHOUSE_USER}>
+  </users>
+  <profiles><default/></profiles>
+  <quotas>
+    <default/>
+    <starting><interval><duration>2147483647</duration><queries>2</queries></interval></starting>
+  </quotas>
+</clickhouse>
+`;
+}
+
+/** Half of what this machine or container has, at least 768 MiB: below that ClickHouse hardly starts. */
+function memoryLimit(): number {
+  // 0 or an astronomic number where no limit is set, see process.constrainedMemory().
+  const constrained = process.constrainedMemory();
+  const total = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
+  return Math.max(768 * MIB, Math.floor(total / 2));
+}
+
+function escapeXml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}

@@ -1,0 +1,31 @@
+import { accessSync, chmodSync, constants, existsSync, mkdirSync } from 'node:fs';
+import { ConfigError } from '../../core/config.ts';
+
+/**
+ * Makes DATA_DIR unless it is there. Nobody else may list it; under root others may pass it, because
+ * PostgreSQL runs as a user of its own below it. What is in it is private by itself.
+ *
+ * @throws {ConfigError} when this user can't make it or may not write to it
+ */
+export function makeDataDir(path: string): void {
+  try {
+    if (!existsSync(path)) {
+      make(path);
+      chmodSync(path, process.getuid?.() === 0 ? 0o711 : 0o700);
+    }
+    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new ConfigError('DATA_DIR', path, `must be a directory that this user may write to (${code})`);
+  }
+}
+
+/** The directories above it are ordinary ones. */
+function make(path: string): void {
+  const umask = process.umask(0o022);
+  try {
+    mkdirSync(path, { recursive: true });
+  } finally {
+    process.umask(umask);
+  }
+}

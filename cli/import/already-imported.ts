@@ -1,0 +1,43 @@
+import type { BulkRow } from '../../api/links/bulk.ts';
+import type { CreateRequest } from '../../api/links/create-request.ts';
+import { AppError } from '../../core/errors.ts';
+import { channelSlug } from '../../core/slugs.ts';
+import { type Link, linksBySlugs } from '../../sql/links.ts';
+import type { PoolClient } from '../../sql/pool.ts';
+
+/**
+ * Of the rows of a batch those whose links the workspace has already, by their slugs: each slug in the row's exact
+ * spelling names a link that leads where the row says. Rows with an `external_id` are for the create to recognise.
+ */
+export async function alreadyImported(
+  tx: PoolClient,
+  workspaceId: string,
+  rows: readonly BulkRow[],
+): Promise<Set<BulkRow>> {
+  const wanted = rows.flatMap((row) => {
+    const slugs = row instanceof AppError || row.externalId !== null ? [] : slugsOf(row);
+    return row instanceof AppError || slugs.length === 0 ? [] : [{ row, slugs }];
+  });
+  const links = await linksBySlugs(
+    tx,
+    workspaceId,
+    wanted.flatMap(({ slugs }) => slugs),
+  );
+  const bySlug = new Map(links.map((link) => [link.slug, link]));
+  const isThere = ({ row, slugs }: { row: CreateRequest; slugs: string[] }) =>
+    slugs.every((slug) => leadsTo(bySlug.get(slug), row));
+  return new Set(wanted.filter(isThere).map(({ row }) => row));
+}
+
+function slugsOf({ slug, channels }: CreateRequest): string[] {
+  if (slug === null) return [];
+  return channels.map((channel) => (channel && channels.length > 1 ? channelSlug(slug, channel) : slug));
+}
+
+function leadsTo(link: Link | undefined, { campaign }: CreateRequest): boolean {
+  if (!link) return false;
+  if (campaign.kind === 'existing') return link.destination_id === campaign.id;
+  return (
+    URL.canParse(link.destination_url) && new URL(link.destination_url).href === campaign.destinationUrl.href
+  );
+}

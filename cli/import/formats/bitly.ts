@@ -1,0 +1,54 @@
+import { type CreateRow, NAME_LIMIT } from '../create-row.ts';
+import { nameOf, RowProblem, type SourceRow, textOf } from '../source-row.ts';
+import { cut, listOf, nameOfDestination, slugOfUrl, tagsOf } from '../values.ts';
+import type { Format } from './format.ts';
+
+const DESTINATION = ['longurl', 'destinationurl', 'originalurl'];
+const CUSTOM = ['custombitlinks', 'custombitlink', 'customlink', 'customlinks'];
+const LINK = ['link', 'bitlink', 'shortlink', 'id'];
+
+/**
+ * Bitly. JSON: the pages of `GET /v4/groups/{group_guid}/bitlinks` (`links` with `id`, `link`, `custom_bitlinks`,
+ * `long_url`, `title`, `tags`, `archived`; https://dev.bitly.com/api-reference/#getBitlinksByGroup, an answer is
+ * quoted in https://github.com/thedevs-network/kutt/issues/382). CSV: the dashboard's export, whose columns are the
+ * same fields, or Link, Custom Link and Destination URL
+ * (https://github.com/URLR/urlr-docs, migration/bitly.md), or Bitlink and Long URL.
+ *
+ * A link with custom back-halves keeps each of them as a link of its own, and one without any its generated one: those
+ * are what was printed. An archived link goes on redirecting at Bitly, so it is imported.
+ */
+export const bitly: Format = {
+  name: 'Bitly',
+  matches: ({ columns }) =>
+    (columns.has('longurl') || columns.has('originalurl') || CUSTOM.some((key) => columns.has(key))) &&
+    DESTINATION.some((key) => columns.has(key)) &&
+    LINK.some((key) => columns.has(key)),
+  read(row) {
+    const destination = textOf(row, ...DESTINATION);
+    const custom = CUSTOM.flatMap((key) => listOf(row.columns.get(key)?.value));
+    const link = textOf(row, ...LINK);
+    const links = custom.length > 0 ? custom : link === null ? [] : [link];
+    if (links.length === 0) throw new RowProblem(nameOf(row, ...LINK), 'names no short link');
+    const slugs = new Set(links.map(slugOfUrl));
+    return [...slugs].map((slug) => readLink(row, { destination, slug, isCustom: custom.length > 0 }));
+  },
+};
+
+function readLink(
+  row: SourceRow,
+  { destination, slug, isCustom }: { destination: string | null; slug: string; isCustom: boolean },
+): CreateRow {
+  return {
+    body: {
+      ...(destination !== null && { destination_url: destination }),
+      name: cut(textOf(row, 'title') ?? nameOfDestination(destination ?? slug), NAME_LIMIT),
+      slug,
+      tags: tagsOf(row.columns.get('tags')?.value),
+    },
+    columnOf: {
+      destination_url: nameOf(row, ...DESTINATION) ?? 'long_url',
+      name: nameOf(row, 'title') ?? 'title',
+      slug: nameOf(row, ...(isCustom ? CUSTOM : LINK)) ?? 'link',
+    },
+  };
+}

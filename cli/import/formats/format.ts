@@ -1,0 +1,16 @@
+import type { CreateRow } from '../create-row.ts';
+import type { SourceRow } from '../source-row.ts';
+
+/** A kind of file that links are imported from. */
+export type Format = {
+  /** As a person knows it. */
+  name: string;
+  /** Whether a file is of this kind, by one row's columns (see `columnKey`). */
+  matches(row: SourceRow): boolean;
+  /**
+   * What a row creates: a create body each.
+   *
+   * @throws {RowProblem} when the row can't be a link here
+   */
+  read(row: SourceRow): CreateRow[];
+};

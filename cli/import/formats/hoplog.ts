@@ -1,0 +1,80 @@
+import type { CreateRow } from '../create-row.ts';
+import { isYes, RowProblem, type SourceRow } from '../source-row.ts';
+import { listOf } from '../values.ts';
+import type { Format } from './format.ts';
+
+/** How a column's text becomes the field's value. What it can't read stays text, for the create's own schema to refuse. */
+type Reader = (text: string, column: string) => unknown;
+
+const asText: Reader = (text) => text;
+const asList: Reader = (text) => listOf(text);
+const asInteger: Reader = (text) => (/^\d{1,15}$/.test(text) ? Number(text) : text);
+const asJson: Reader = (text, column) => {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    throw new RowProblem(column, `is no JSON: ${(error as Error).message}`);
+  }
+};
+const asBoolean: Reader = (text) => {
+  if (isYes(text)) return true;
+  return /^(false|f|no|n|0)$/i.test(text) ? false : text;
+};
+
+const READERS: Readonly<Record<string, Reader>> = {
+  destination_url: asText,
+  name: asText,
+  channel: asText,
+  channels: asList,
+  smart: asBoolean,
+  slug: asText,
+  external_id: asText,
+  metadata: asJson,
+  destination_id: asText,
+  external: asBoolean,
+  tags: asList,
+  folder_id: asText,
+  utm_campaign: asText,
+  targeting: asJson,
+  expires_at: asText,
+  max_clicks: asInteger,
+  expired_redirect_url: asText,
+  password: asText,
+  retargeting: asJson,
+};
+
+/** `targeting.mobile`, `retargeting.facebook`, …: a field of a field. */
+const PART = /^(targeting|retargeting)\.([a-z]+)$/;
+
+/**
+ * Our own: columns are the fields of the create body (`POST /links`), an empty cell is a field that is not sent.
+ * Objects of JSON are create bodies as they are.
+ */
+export const hoplog: Format = {
+  name: 'Hoplog',
+  matches: (row) => 'destination_url' in row.values || 'destination_id' in row.values,
+  read: (row) => [{ body: bodyOf(row), columnOf: {} }],
+};
+
+/** Whether a create takes anything from the column. */
+export function isHoplogColumn(name: string): boolean {
+  return name in READERS || PART.test(name);
+}
+
+function bodyOf(row: SourceRow): CreateRow['body'] {
+  const body: Record<string, unknown> = {};
+  for (const [column, value] of Object.entries(row.values)) {
+    if (!isHoplogColumn(column)) continue;
+    if (typeof value !== 'string') {
+      if (value !== null) body[column] = value;
+      continue;
+    }
+    // A password keeps its blanks.
+    const text = column === 'password' ? value : value.trim();
+    if (text === '') continue;
+    const [, field, part] = PART.exec(column) ?? [];
+    if (field && part) body[field] = { ...(body[field] as object | undefined), [part]: text };
+    else body[column] = READERS[column]?.(text, column);
+  }
+  return body;
+}

@@ -1,0 +1,30 @@
+import { CommandFailed } from '../../output.ts';
+import type { SourceRow } from '../source-row.ts';
+import { bitly } from './bitly.ts';
+import { dub } from './dub.ts';
+import type { Format } from './format.ts';
+import { hoplog } from './hoplog.ts';
+import { kutt } from './kutt.ts';
+import { shlink } from './shlink.ts';
+import { yourls } from './yourls.ts';
+
+/** In the order in which they are tried: the one with the most telling columns first. */
+const FORMATS: readonly Format[] = [hoplog, shlink, kutt, yourls, bitly, dub];
+
+/**
+ * The format of a file by its first row.
+ *
+ * @throws {CommandFailed} that names the columns when it is none of the known ones
+ */
+export function formatOf(row: SourceRow): Format {
+  const format = FORMATS.find((one) => one.matches(row));
+  if (format) return format;
+  const names = Object.keys(row.values).slice(0, 20).join(', ');
+  throw new CommandFailed(
+    `no known export has these columns: ${names}. Give a CSV with destination_url, name, slug, … (the fields of POST /links) or an export of ${FORMATS.slice(
+      1,
+    )
+      .map((one) => one.name)
+      .join(', ')}.`,
+  );
+}

@@ -1,0 +1,47 @@
+import { NAME_LIMIT } from '../create-row.ts';
+import { isYes, RowProblem, textOf } from '../source-row.ts';
+import { cut, instantText, nameOfDestination, refusePassword } from '../values.ts';
+import type { Format } from './format.ts';
+
+/**
+ * Kutt. JSON: `GET /api/v2/links` (`data` with `address`, `target`, `description`, `expire_in`, `password` as a
+ * boolean, `banned`, `visit_count`; `sanitize.link` in https://github.com/thedevs-network/kutt,
+ * server/utils/utils.js). CSV: its table `links` (the columns in server/queries/link.queries.js), where `password` is a
+ * hash.
+ */
+export const kutt: Format = {
+  name: 'Kutt',
+  matches: ({ columns }) => columns.has('address') && columns.has('target'),
+  read(row) {
+    const password = row.columns.get('password')?.value;
+    const isOpen = password === undefined || password === null || password === false;
+    if (!isOpen && !/^(|f|false|0|null|\\N)$/i.test(String(password).trim())) refusePassword(row, 'password');
+    if (isYes(row.columns.get('banned')?.value)) {
+      throw new RowProblem('banned', 'the link was banned there');
+    }
+    const destination = textOf(row, 'target');
+    const slug = textOf(row, 'address') ?? '';
+    const expires = textOf(row, 'expirein');
+    return [
+      {
+        body: {
+          ...(destination !== null && { destination_url: destination }),
+          name: cut(textOf(row, 'description') ?? nameOfDestination(destination ?? slug), NAME_LIMIT),
+          slug,
+          ...(expires !== null && !isNull(expires) && { expires_at: instantText(expires) }),
+        },
+        columnOf: {
+          destination_url: 'target',
+          name: 'description',
+          slug: 'address',
+          expires_at: 'expire_in',
+        },
+      },
+    ];
+  },
+};
+
+/** What databases write into CSV for a value that is not there. */
+function isNull(text: string): boolean {
+  return text === 'NULL' || text === '\\N';
+}

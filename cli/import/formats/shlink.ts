@@ -1,0 +1,58 @@
+import { parseInstant } from '../../../core/timestamps.ts';
+import { NAME_LIMIT } from '../create-row.ts';
+import { nameOf, RowProblem, type SourceRow, textOf } from '../source-row.ts';
+import { cut, instantText, nameOfDestination, tagsOf } from '../values.ts';
+import type { Format } from './format.ts';
+
+const NANOS_PER_MILLI = 1_000_000n;
+
+/**
+ * Shlink. CSV: the web client's export (createdAt, domain, shortCode, shortUrl, longUrl, title, tags, visits, tags
+ * parted by bars; src/short-urls/helpers/ExportShortUrlsBtn.tsx in https://github.com/shlinkio/shlink-web-component), or
+ * the form that Shlink itself imports (Long URL, Short code, Title, Tags; https://github.com/shlinkio/shlink-importer).
+ * JSON: `GET /rest/v3/short-urls` (`shortUrls.data`, with `meta.validSince`, `meta.validUntil` and `meta.maxVisits`).
+ */
+export const shlink: Format = {
+  name: 'Shlink',
+  matches: ({ columns }) => columns.has('shortcode') && columns.has('longurl'),
+  read(row) {
+    const destination = textOf(row, 'longurl');
+    const slug = textOf(row, 'shortcode') ?? '';
+    const { validSince, validUntil, maxVisits } = metaOf(row);
+    refuseLaterStart(validSince);
+    return [
+      {
+        body: {
+          ...(destination !== null && { destination_url: destination }),
+          name: cut(textOf(row, 'title') ?? nameOfDestination(destination ?? slug), NAME_LIMIT),
+          slug,
+          tags: tagsOf(row.columns.get('tags')?.value),
+          ...(typeof validUntil === 'string' && { expires_at: instantText(validUntil) }),
+          ...(typeof maxVisits === 'number' && { max_clicks: maxVisits }),
+        },
+        columnOf: {
+          destination_url: nameOf(row, 'longurl') ?? 'longUrl',
+          name: nameOf(row, 'title') ?? 'title',
+          slug: nameOf(row, 'shortcode') ?? 'shortCode',
+          expires_at: 'meta.validUntil',
+          max_clicks: 'meta.maxVisits',
+        },
+      },
+    ];
+  },
+};
+
+type Meta = { validSince?: unknown; validUntil?: unknown; maxVisits?: unknown };
+
+function metaOf(row: SourceRow): Meta {
+  const meta = row.columns.get('meta')?.value;
+  return typeof meta === 'object' && meta !== null ? meta : {};
+}
+
+function refuseLaterStart(validSince: unknown): void {
+  if (typeof validSince !== 'string') return;
+  const start = parseInstant(instantText(validSince));
+  if (start !== null && start > BigInt(Date.now()) * NANOS_PER_MILLI) {
+    throw new RowProblem('meta.validSince', 'the link begins to work later, which links here can not');
+  }
+}

@@ -1,0 +1,37 @@
+import { NAME_LIMIT } from '../create-row.ts';
+import { nameOf, textOf } from '../source-row.ts';
+import { cut, nameOfDestination } from '../values.ts';
+import type { Format } from './format.ts';
+
+/**
+ * YOURLS. Either the table `yourls_url` as CSV (keyword, url, title, timestamp, ip, clicks; its definition is in
+ * https://github.com/YOURLS/YOURLS, includes/functions-install.php), or what the plugin YOURLS Import Export writes:
+ * source, target, hits, with the keyword between slashes (fileio/csv.php in
+ * https://github.com/GautamGupta/YOURLS-Import-Export).
+ */
+export const yourls: Format = {
+  name: 'YOURLS',
+  matches: ({ columns }) =>
+    (columns.has('keyword') && columns.has('url')) || (columns.has('source') && columns.has('target')),
+  read(row) {
+    const destination = textOf(row, 'url', 'target');
+    const slug = textOf(row, 'keyword', 'source')?.replaceAll(/^\/+|\/+$/g, '') ?? '';
+    const title = textOf(row, 'title');
+    // A database's export writes NULL where there is no title.
+    const name = title === null || title === 'NULL' || title === '\\N' ? null : title;
+    return [
+      {
+        body: {
+          ...(destination !== null && { destination_url: destination }),
+          name: cut(name ?? nameOfDestination(destination ?? slug), NAME_LIMIT),
+          slug,
+        },
+        columnOf: {
+          destination_url: nameOf(row, 'url', 'target') ?? 'url',
+          name: 'title',
+          slug: nameOf(row, 'keyword', 'source') ?? 'keyword',
+        },
+      },
+    ];
+  },
+};

@@ -1,0 +1,173 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { csvRows } from './csv-rows.ts';
+import { jsonRows } from './json-rows.ts';
+import type { ReadRow } from './source-row.ts';
+import { openTextFile, readText } from './text-file.ts';
+
+let directory: string;
+
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'hoplog-rows-'));
+});
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+/** What is read of a file: each row's line with its values, or what is wrong. */
+async function read(content: string | Buffer): Promise<[number, Record<string, unknown> | string][]> {
+  const path = join(directory, 'links');
+  writeFileSync(path, content);
+  const file = await openTextFile(path);
+  const text = readText(file, () => undefined);
+  return collect(file.content.kind === 'json' ? jsonRows(text) : csvRows(text, file.content));
+}
+
+async function collect(rows: AsyncIterable<ReadRow>): Promise<[number, Record<string, unknown> | string][]> {
+  const all: [number, Record<string, unknown> | string][] = [];
+  for await (const row of rows) all.push([row.line, 'problem' in row ? row.problem.message : row.values]);
+  return all;
+}
+
+/** A text in pieces of so many characters. */
+async function* inPieces(text: string, size: number): AsyncGenerator<string> {
+  for (let at = 0; at < text.length; at += size) yield text.slice(at, at + size);
+}
+
+const TWO = [
+  [2, { a: '1', b: 'x' }],
+  [3, { a: '2', b: 'ü' }],
+];
+
+describe('CSV', () => {
+  test.each([
+    ['commas', 'a,b\n1,x\n2,ü\n'],
+    ['semicolons', 'a;b\n1;x\n2;ü\n'],
+    ['tabs', 'a\tb\n1\tx\n2\tü\n'],
+    ['bars', 'a|b\n1|x\n2|ü\n'],
+    ['no newline at the end', 'a,b\n1,x\n2,ü'],
+    ['newlines of Windows', 'a,b\r\n1,x\r\n2,ü\r\n'],
+    ['newlines of the first Macs', 'a,b\r1,x\r2,ü\r'],
+    ['newlines of several kinds', 'a,b\r\n1,x\n2,ü\r'],
+    ['a byte order mark', '\uFEFFa,b\n1,x\n2,ü\n'],
+    ['quotes', '"a","b"\n"1","x"\n"2","ü"\n'],
+    ['blanks around the names', ' a ,b \n1,x\n2,ü\n'],
+    ['empty values behind the last column', 'a,b\n1,x,,\n2,ü\n'],
+  ])('with %s is read', async (_, text) => {
+    expect(await read(text)).toEqual(TWO);
+  });
+
+  test("in UTF-16, as Excel's Unicode text, is read", async () => {
+    const little = Buffer.from('\uFEFFa\tb\r\n1\tx\r\n2\tü\r\n', 'utf16le');
+    expect(await read(little)).toEqual(TWO);
+    expect(await read(Buffer.from(little).swap16())).toEqual(TWO);
+  });
+
+  test("with Excel's line that names the delimiter is read", async () => {
+    expect(await read('sep=;\r\na;b\r\n1;x,y\r\n')).toEqual([[3, { a: '1', b: 'x,y' }]]);
+  });
+
+  test('a delimiter inside the quotes of the first line does not count', async () => {
+    expect(await read('"a;;;;",b\n1,x\n')).toEqual([[2, { 'a;;;;': '1', b: 'x' }]]);
+  });
+
+  test.each([1, 2, 3, 7, 1_000])(
+    'has quoted newlines, delimiters and quotes in its values, and lines by number, in pieces of %i',
+    async (size) => {
+      const text = 'a,b\r\n"x\r\ny","1,2"\r\n\r\n,\r\n"he said ""no""",z\r\n';
+      const rows = csvRows(inPieces(text, size), { delimiter: ',', firstLine: 1 });
+      expect(await collect(rows)).toEqual([
+        [2, { a: 'x\ny', b: '1,2' }],
+        [6, { a: 'he said "no"', b: 'z' }],
+      ]);
+    },
+  );
+
+  test('rows with too many or too few values are told apart from the others', async () => {
+    expect(await read('a,b\n1,2,3\n1\n4,5\n')).toEqual([
+      [2, expect.stringMatching(/^has 3 values for 2 columns/)],
+      [3, expect.stringMatching(/^has 1 values for 2 columns/)],
+      [4, { a: '4', b: '5' }],
+    ]);
+  });
+
+  test('a quote that is never closed ends the reading, after the rows before it', async () => {
+    expect(await read('a,b\n1,x\n2,"ü\n3,y\n')).toEqual([
+      [2, { a: '1', b: 'x' }],
+      [3, expect.stringMatching(/^can not be read, and nothing after it: Quote Not Closed/)],
+    ]);
+    const [, end] = await read(`a,b\n1,x\n2,"ü\n${'3,y\n'.repeat(400_000)}`);
+    expect(end).toEqual([3, expect.stringMatching(/nothing after it: Max Record Size/)]);
+  });
+
+  test('what is not UTF-8 shows', async () => {
+    expect(await read(Buffer.from('a,b\n1,caf\xe9\n', 'latin1'))).toEqual([[2, { a: '1', b: 'caf\uFFFD' }]]);
+  });
+});
+
+describe('JSON', () => {
+  const rows = [{ a: 1, b: { c: ['[', { d: '}' }] } }, { a: 'x"{\\' }, {}];
+
+  test.each([
+    ['an array', JSON.stringify(rows)],
+    ['an array over many lines', JSON.stringify(rows, null, 2)],
+    ['an object around it', JSON.stringify({ total: 3, shortUrls: { data: rows, pagination: { page: 1 } } })],
+    ['several documents', rows.map((row) => JSON.stringify({ links: [row], page: {} })).join('\n')],
+    ['a byte order mark', `\uFEFF${JSON.stringify(rows)}`],
+  ])('with %s is read', async (_, text) => {
+    expect((await read(text)).map(([, row]) => row)).toEqual(rows);
+    for (const size of [1, 2, 5]) {
+      expect((await collect(jsonRows(inPieces(text, size)))).map(([, row]) => row)).toEqual(rows);
+    }
+  });
+
+  test('rows have the line on which they begin', async () => {
+    expect((await read(JSON.stringify(rows, null, 1))).map(([line]) => line)).toEqual([2, 13, 16]);
+  });
+
+  test('a row that is no JSON is told apart from the others', async () => {
+    expect(await read('[{"a": 1},\n{"a": nothing},\n{"a": 2}]')).toEqual([
+      [1, { a: 1 }],
+      [2, expect.stringMatching(/^is no JSON: /)],
+      [3, { a: 2 }],
+    ]);
+  });
+
+  test('a document that is cut off ends the reading, after the rows before it', async () => {
+    expect(await read('[{"a": 1},\n{"a": {"b"')).toEqual([
+      [1, { a: 1 }],
+      [2, expect.stringMatching(/the JSON is cut off/)],
+    ]);
+    expect((await read('[{"a": 1},')).length).toBe(2);
+  });
+});
+
+describe('a file', () => {
+  test.each([
+    ['that is not there', () => join(directory, 'nowhere'), /can not read .*nowhere: ENOENT/],
+    ['that is a directory', () => directory, /is not a file/],
+    ['that is empty', () => written(''), /is empty/],
+    ['of blanks', () => written(' \n\n'), /is empty/],
+    ['that is no text', () => written(Buffer.from('PK\x03\x04\x00\x00', 'latin1')), /is no text/],
+  ])('%s is refused', async (_, path, why) => {
+    await expect(openTextFile(path())).rejects.toThrow(why);
+  });
+
+  test('is read to its last byte, and says how far', async () => {
+    const content = `a,b\n${'1,ü\n'.repeat(50_000)}`;
+    const file = await openTextFile(written(content));
+    let bytes = 0;
+    let text = '';
+    const count = (more: number) => {
+      bytes += more;
+    };
+    for await (const piece of readText(file, count)) text += piece;
+    expect([text === content, bytes, file.size]).toEqual([true, Buffer.byteLength(content), bytes]);
+  });
+
+  function written(content: string | Buffer): string {
+    const path = join(directory, 'refused');
+    writeFileSync(path, content);
+    return path;
+  }
+});

@@ -1,0 +1,93 @@
+import { createClickHouse } from '../clickhouse/client.ts';
+import type { Config } from '../core/config.ts';
+import { createPool } from '../sql/pool.ts';
+import { type Progress, readProgress } from '../sql/progress.ts';
+
+const PATIENCE_MS = 3_000;
+
+export type PartStatus = { ok: boolean; detail: string };
+
+export type Status = {
+  /** `redirects`, `api`, `postgres`, `clickhouse`. */
+  parts: Record<string, PartStatus>;
+  /** Null while PostgreSQL is down. */
+  progress: StatusProgress | null;
+};
+
+export type StatusProgress = Omit<Progress, 'streams'> & {
+  /** ISO 8601: every click older than it is visible. Null before the first stream. */
+  watermark: string | null;
+  streams: { name: string; state: string; visible_before: string; lag_seconds: number }[];
+};
+
+/** Asks every part for its health, each for at most three seconds, and PostgreSQL for the lag of every stream. */
+export async function readStatus(config: Config): Promise<Status> {
+  const pool = createPool(config.databaseUrl, {
+    max: 1,
+    connectTimeoutMs: PATIENCE_MS,
+    statementTimeoutMs: PATIENCE_MS,
+  });
+  const clickhouse = createClickHouse({
+    url: config.clickhouseUrl,
+    database: config.clickhouseDatabase,
+    timeoutMs: PATIENCE_MS,
+  });
+  let progress: StatusProgress | null = null;
+  try {
+    const [redirects, api, postgres, store] = await Promise.all([
+      part(() => health(config.shortUrl)),
+      part(() => health(config.baseUrl)),
+      part(async () => {
+        progress = withLag(await readProgress(pool), Date.now());
+        return 'answers';
+      }),
+      part(async () => {
+        const answer = await clickhouse.query({
+          query: 'SELECT version() AS version',
+          format: 'JSONEachRow',
+        });
+        const [row] = await answer.json<{ version: string }>();
+        return `version ${row?.version ?? 'unknown'}`;
+      }),
+    ]);
+    return { parts: { redirects, api, postgres, clickhouse: store }, progress };
+  } finally {
+    await Promise.all([pool.end(), clickhouse.close()]);
+  }
+}
+
+async function part(ask: () => Promise<string>): Promise<PartStatus> {
+  try {
+    return { ok: true, detail: await ask() };
+  } catch (error) {
+    const cause = error instanceof Error && error.cause instanceof Error ? ` (${error.cause.message})` : '';
+    return { ok: false, detail: `${error instanceof Error ? error.message : String(error)}${cause}` };
+  }
+}
+
+async function health(origin: string): Promise<string> {
+  const response = await fetch(`${origin}/health/ready`, { signal: AbortSignal.timeout(PATIENCE_MS) });
+  await response.body?.cancel();
+  if (!response.ok) throw new Error(`${origin}/health/ready answers ${response.status}`);
+  return `ready at ${origin}`;
+}
+
+function withLag(progress: Progress, nowMillis: number): StatusProgress {
+  const active = progress.streams.filter((stream) => stream.state === 'active');
+  const watermark = active.length === 0 ? null : Math.min(...active.map((stream) => stream.visible_before));
+  return {
+    ...progress,
+    watermark: watermark === null ? null : isoMicros(watermark),
+    streams: progress.streams.map(({ name, state, visible_before }) => ({
+      name,
+      state,
+      visible_before: isoMicros(visible_before),
+      lag_seconds: Math.max(0, nowMillis - visible_before / 1_000) / 1_000,
+    })),
+  };
+}
+
+function isoMicros(micros: number): string {
+  const fraction = String(micros % 1_000_000).padStart(6, '0');
+  return new Date(Math.floor(micros / 1_000)).toISOString().replace(/\.\d{3}Z$/, `.${fraction}Z`);
+}

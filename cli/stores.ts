@@ -1,0 +1,72 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Static, Type } from 'typebox';
+import { Value } from 'typebox/value';
+import { type ClickHouseClient, createClickHouse } from '../clickhouse/client.ts';
+import { type Config, readConfig } from '../core/config.ts';
+import { createPool, type Pool } from '../sql/pool.ts';
+import { CommandFailed } from './output.ts';
+
+const Running = Type.Object({
+  databaseUrl: Type.String(),
+  clickhouseUrl: Type.String(),
+  baseUrl: Type.String(),
+  shortUrl: Type.String(),
+});
+
+/** Where the supervisor of a running `npm start` leaves the addresses of its stores (mode 0600). */
+export function runFile(dataDir: string): string {
+  return join(dataDir, 'run', 'supervisor.json');
+}
+
+/**
+ * The settings of a command: the environment's, completed by the addresses that a running `npm start` with the
+ * same `DATA_DIR` has left. That may have chosen its ports, so the origins are its own, too, where it runs on the
+ * stores that the environment names.
+ *
+ * @throws {CommandFailed} when a store is neither configured nor running
+ */
+export async function operatorConfig(): Promise<Config> {
+  const config = readConfig(process.env);
+  const running = await runningService(config.dataDir);
+  const isNamed = (named: string, own: string) => named === '' || named === own;
+  if (
+    running &&
+    isNamed(config.databaseUrl, running.databaseUrl) &&
+    isNamed(config.clickhouseUrl, running.clickhouseUrl)
+  ) {
+    return { ...config, ...running };
+  }
+  if (config.databaseUrl && config.clickhouseUrl) return config;
+  throw new CommandFailed(
+    `no running service in DATA_DIR=${config.dataDir}: run "npm start" first, or set DATABASE_URL and CLICKHOUSE_URL`,
+  );
+}
+
+async function runningService(dataDir: string): Promise<Static<typeof Running> | null> {
+  const text = await readFile(runFile(dataDir), 'utf8').catch(() => null);
+  if (text === null) return null;
+  const { databaseUrl, clickhouseUrl, baseUrl, shortUrl } = Value.Parse(Running, JSON.parse(text));
+  return { databaseUrl, clickhouseUrl, baseUrl, shortUrl };
+}
+
+/** An operator waits longer than a request may: erasing touches every part of a table. */
+const CLICKHOUSE_MS = 600_000;
+
+export type Stores = { config: Config; pool: Pool; clickhouse: ClickHouseClient };
+
+/** Runs a command with both stores open and closes them after it. */
+export async function withStores<T>(work: (stores: Stores) => Promise<T>): Promise<T> {
+  const config = await operatorConfig();
+  const pool = createPool(config.databaseUrl, { max: 4, name: 'hoplog-cli' });
+  const clickhouse = createClickHouse({
+    url: config.clickhouseUrl,
+    database: config.clickhouseDatabase,
+    timeoutMs: CLICKHOUSE_MS,
+  });
+  try {
+    return await work({ config, pool, clickhouse });
+  } finally {
+    await Promise.all([pool.end(), clickhouse.close()]);
+  }
+}

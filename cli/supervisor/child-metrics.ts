@@ -1,0 +1,26 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+
+/** The supervisor's own figures. */
+export type ChildMetrics = { onChange(name: string, up: boolean): void };
+
+export function childMetrics(registry: Registry): ChildMetrics {
+  const registers = [registry];
+  const running = new Gauge({
+    name: 'hoplog_child_up',
+    help: 'Whether the child process or embedded store is ready.',
+    labelNames: ['child'],
+    registers,
+  });
+  const deaths = new Counter({
+    name: 'hoplog_child_deaths_total',
+    help: 'How often the child process or embedded store has ended.',
+    labelNames: ['child'],
+    registers,
+  });
+  return {
+    onChange(child, up) {
+      running.set({ child }, up ? 1 : 0);
+      if (!up) deaths.inc({ child });
+    },
+  };
+}

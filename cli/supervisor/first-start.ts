@@ -1,0 +1,37 @@
+import { createKey } from '../../sql/keys.ts';
+import { inTransaction, type Pool } from '../../sql/pool.ts';
+import { createWorkspace } from '../../sql/workspaces.ts';
+
+/** What the first start prints, once. The keys can't be had a second time. */
+export type DemoWorkspace = {
+  workspace_id: string;
+  workspace: string;
+  secret_key: string;
+  publishable_key: string;
+};
+
+// Any fixed number: the advisory lock under which one process at a time looks whether there is a workspace.
+const LOCK = 7_205_011_974;
+
+/**
+ * On a database without any workspace, makes `demo` (plan `unlimited`) with one key of each kind.
+ *
+ * @returns null on every later start
+ */
+export function createDemoWorkspace(pool: Pool): Promise<DemoWorkspace | null> {
+  return inTransaction(pool, async (db) => {
+    await db.query('SELECT pg_advisory_xact_lock($1)', [LOCK]);
+    const { rowCount } = await db.query('SELECT 1 FROM workspaces LIMIT 1');
+    if (rowCount !== 0) return null;
+    const workspace = await createWorkspace(db, { name: 'demo', plan: 'unlimited' });
+    const given = { workspaceId: workspace.id, label: 'first start' };
+    const secret = await createKey(db, { ...given, kind: 'secret' });
+    const publishable = await createKey(db, { ...given, kind: 'publishable' });
+    return {
+      workspace_id: workspace.id,
+      workspace: workspace.slug,
+      secret_key: secret.token,
+      publishable_key: publishable.token,
+    };
+  });
+}

@@ -1,0 +1,47 @@
+import { createServer, type Server } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import { ConfigError, readConfig } from '../../core/config.ts';
+import { freePort } from '../embedded/free-port.ts';
+import { settlePorts } from './ports.ts';
+
+let server: Server | undefined;
+
+afterEach(() => {
+  server?.close();
+});
+
+async function takenPort(): Promise<number> {
+  const port = await freePort();
+  server = createServer();
+  await new Promise<void>((resolve) => server?.listen(port, '127.0.0.1', resolve));
+  return port;
+}
+
+const FREE = { API_PORT: '0', INGEST_PORT: '0', METRICS_PORT: '0' };
+
+test('port 0 means any free one, and no two are the same', async () => {
+  const { api, ingest, metrics } = await settlePorts(readConfig(FREE));
+  const all = [api, ingest, ...Object.values(metrics)];
+  expect(all.every((port) => port > 0)).toBe(true);
+  expect(new Set(all).size).toBe(all.length);
+});
+
+test('a port in use is an error that names its setting', async () => {
+  const port = await takenPort();
+  for (const setting of ['API_PORT', 'INGEST_PORT'] as const) {
+    const settled = settlePorts(readConfig({ ...FREE, [setting]: String(port) }));
+    await expect(settled).rejects.toThrow(ConfigError);
+    await expect(settled).rejects.toThrow(`${setting}="${port}"`);
+  }
+});
+
+test('the children take the ports that follow METRICS_PORT, and one in use names that setting', async () => {
+  const port = await takenPort();
+  const settled = settlePorts(readConfig({ ...FREE, METRICS_PORT: String(port - 2) }));
+  await expect(settled).rejects.toThrow(/METRICS_PORT/);
+});
+
+test('an address that this machine has not is an error that names HOST', async () => {
+  const settled = settlePorts(readConfig({ ...FREE, API_PORT: '3999', HOST: '192.0.2.1' }));
+  await expect(settled).rejects.toThrow(/HOST="192.0.2.1"/);
+});

@@ -1,0 +1,106 @@
+import { existsSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { silentLogger } from '../../core/log.ts';
+import { programIn, temporaryDirectory } from '../../test/support/process-fixtures.ts';
+import { freePort } from '../embedded/free-port.ts';
+import { childRecords } from './records.ts';
+import { keepTier, type Tier, type TierSpec } from './tier.ts';
+
+const SAYS_READY = `process.stdout.write('{"event":"ready"}\\n'); setInterval(() => {}, 1000);`;
+
+let directory: ReturnType<typeof temporaryDirectory>;
+let tier: Tier | undefined;
+let changes: boolean[];
+
+beforeEach(() => {
+  directory = temporaryDirectory();
+  changes = [];
+});
+
+afterEach(async () => {
+  tier?.kill();
+  await tier?.stop();
+  directory.remove();
+});
+
+function keep(source: string, given: Partial<TierSpec> = {}): Tier {
+  tier = keepTier(
+    {
+      name: 'workers',
+      script: programIn(directory.path, 'main.cjs', source),
+      env: {},
+      readiness: { kind: 'line' },
+      drainMs: 5_000,
+      ...given,
+    },
+    {
+      log: silentLogger(),
+      records: childRecords(directory.path),
+      onChange: (_name, up) => changes.push(up),
+    },
+  );
+  return tier;
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await delay(20);
+}
+
+test('a tier is ready when it says so', async () => {
+  await keep(SAYS_READY).ready;
+  expect(changes).toEqual([true]);
+});
+
+test('a tier is ready when its health endpoint answers 200, not before', async () => {
+  const port = await freePort();
+  const source = `let asked = 0;
+    require('node:http').createServer((request, response) => {
+      asked += 1;
+      response.statusCode = asked < 3 ? 503 : 200;
+      response.end(String(asked));
+    }).listen(${port}, '127.0.0.1')`;
+  const url = `http://127.0.0.1:${port}/health/ready`;
+  await keep(source, { readiness: { kind: 'http', url } }).ready;
+  expect(Number(await (await fetch(url)).text())).toBeGreaterThan(3);
+});
+
+test('a tier that dies is started again', async () => {
+  await keep(`process.stdout.write('{"event":"ready"}\\n'); setTimeout(() => process.exit(1), 50)`).ready;
+  await until(() => changes.filter((up) => up).length >= 3);
+});
+
+test('a tier that is killed is started again', async () => {
+  const source = `process.stdout.write('{"event":"ready"}\\n'); setTimeout(() => process.kill(process.pid, 'SIGKILL'), 50)`;
+  await keep(source).ready;
+  await until(() => changes.filter((up) => up).length >= 2);
+});
+
+test('a tier with a configuration error is not started again', async () => {
+  const kept = keep('process.exit(78)');
+  await expect(kept.ready).rejects.toThrow('workers can not be started: it ended with 78');
+  expect(changes).toEqual([false]);
+});
+
+test('a tier that never gets ready is given up after three deaths', async () => {
+  await expect(keep('process.exit(1)').ready).rejects.toThrow('it ended with 1');
+  expect(changes).toEqual([false, false, false]);
+});
+
+test('stopping lets the tier drain and does not start it again', async () => {
+  const kept = keep(
+    `process.on('SIGTERM', () => setTimeout(() => { require('node:fs').writeFileSync(process.env.DONE, 'x'); process.exit(0) }, 100)); ${SAYS_READY}`,
+    { env: { DONE: `${directory.path}/drained` } },
+  );
+  await kept.ready;
+  await kept.stop();
+  expect(changes).toEqual([true, false]);
+  expect(existsSync(`${directory.path}/drained`)).toBe(true);
+});
+
+test('a tier that does not drain in its time is killed', async () => {
+  const kept = keep(`process.on('SIGTERM', () => {}); ${SAYS_READY}`, { drainMs: 200 });
+  await kept.ready;
+  await kept.stop();
+  expect(changes).toEqual([true, false]);
+});

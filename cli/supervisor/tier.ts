@@ -1,0 +1,153 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from '../../core/log.ts';
+import { followLines } from '../embedded/child-output.ts';
+import { createBackoff } from './backoff.ts';
+import type { ChildRecords } from './records.ts';
+
+/** Exit status of a tier whose settings are wrong: starting it again would not help. EX_CONFIG of sysexits.h. */
+export const CONFIGURATION_ERROR = 78;
+/** Deaths in a row, before a tier was ever ready, after which the start is given up. */
+const START_ATTEMPTS = 3;
+
+export type TierSpec = {
+  name: string;
+  /** Path of its main file. */
+  script: string;
+  env: NodeJS.ProcessEnv;
+  /** How it says that it is ready: its health endpoint answers 200, or it writes the line `{"event":"ready"}`. */
+  readiness: { kind: 'http'; url: string } | { kind: 'line' };
+  /** Time it gets to drain after SIGTERM before it is killed, milliseconds. */
+  drainMs: number;
+};
+
+export type Tier = {
+  name: string;
+  /** Resolves when it was ready once; rejects when it can't be started. */
+  ready: Promise<void>;
+  /** Asks it to drain and waits until it has ended. It is not started again. */
+  stop(): Promise<void>;
+  /** Ends it at once. It is not started again. */
+  kill(): void;
+};
+
+export type TierDeps = {
+  log: Logger;
+  records: ChildRecords;
+  /** Told whenever it comes up or goes down. */
+  onChange?: (name: string, up: boolean) => void;
+};
+
+/** Starts a tier as a child process and starts it again, after a growing pause, whenever it dies. */
+export function keepTier(spec: TierSpec, deps: TierDeps): Tier {
+  const stopping = new AbortController();
+  const ready = Promise.withResolvers<void>();
+  // Whoever awaits it gets the error; nobody may be waiting any more.
+  ready.promise.catch(() => {});
+  const pauseAfter = createBackoff();
+  let child: ChildProcess | undefined;
+  let wasReady = false;
+
+  const runOnce = async (): Promise<number | NodeJS.Signals | null> => {
+    const started = spawnTier(spec);
+    child = started;
+    if (started.pid !== undefined) deps.records.write(spec.name, started.pid);
+    const ended = exitOf(started);
+    const lines = isReady(spec, started, stopping.signal).then((up) => {
+      if (!up) return;
+      wasReady = true;
+      ready.resolve();
+      deps.onChange?.(spec.name, true);
+    });
+    const outcome = await ended;
+    child = undefined;
+    await lines;
+    deps.records.remove(spec.name);
+    deps.onChange?.(spec.name, false);
+    return outcome;
+  };
+
+  const loop = async (): Promise<void> => {
+    for (let deaths = 1; !stopping.signal.aborted; deaths += 1) {
+      const startedAt = Date.now();
+      const outcome = await runOnce();
+      if (stopping.signal.aborted) return;
+      if (outcome === CONFIGURATION_ERROR || (!wasReady && deaths >= START_ATTEMPTS)) {
+        deps.log.error({ child: spec.name, outcome }, 'this child can not be started');
+        ready.reject(new Error(`${spec.name} can not be started: it ended with ${outcome}`));
+        return;
+      }
+      const pauseMs = pauseAfter(Date.now() - startedAt);
+      deps.log.warn({ child: spec.name, outcome, pauseMs }, 'this child died: starting it again');
+      await delay(pauseMs, undefined, { signal: stopping.signal }).catch(() => {});
+    }
+  };
+  const ended = loop();
+
+  return {
+    name: spec.name,
+    ready: ready.promise,
+    async stop() {
+      stopping.abort();
+      const drained = child;
+      drained?.kill('SIGTERM');
+      const timer = setTimeout(() => {
+        deps.log.warn({ child: spec.name }, 'this child did not drain in time: killed');
+        drained?.kill('SIGKILL');
+      }, spec.drainMs);
+      await ended;
+      clearTimeout(timer);
+    },
+    kill() {
+      stopping.abort();
+      child?.kill('SIGKILL');
+    },
+  };
+}
+
+function spawnTier(spec: TierSpec): ChildProcess {
+  return spawn(process.execPath, ['--disable-warning=ExperimentalWarning', spec.script], {
+    env: spec.env,
+    // Its own process group, so that Ctrl-C in a terminal reaches the supervisor alone, which stops in order.
+    detached: true,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+}
+
+function exitOf(child: ChildProcess): Promise<number | NodeJS.Signals | null> {
+  return new Promise((resolve) => {
+    child.once('exit', (code, signal) => resolve(code ?? signal));
+    child.once('error', () => resolve(null));
+  });
+}
+
+/** Whether the child got ready before it ended. */
+async function isReady(spec: TierSpec, child: ChildProcess, stopping: AbortSignal): Promise<boolean> {
+  const { readiness } = spec;
+  const line = Promise.withResolvers<boolean>();
+  followLines(child.stdout, (text) => {
+    if (text.includes('"event":"ready"')) line.resolve(true);
+  });
+  const gone = exitOf(child).then(() => false);
+  if (readiness.kind === 'line') return Promise.race([line.promise, gone]);
+  while (
+    !stopping.aborted &&
+    child.exitCode === null &&
+    child.signalCode === null &&
+    child.pid !== undefined
+  ) {
+    if (await answersOk(readiness.url)) return true;
+    await Promise.race([delay(50), gone]);
+  }
+  return false;
+}
+
+async function answersOk(url: string): Promise<boolean> {
+  try {
+    const answer = await fetch(url, { signal: AbortSignal.timeout(3_000) });
+    await answer.body?.cancel();
+    return answer.ok;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,143 @@
+import type { ClickHouseClient } from './client.ts';
+
+/** Stands in `visitor_id` of orders without a visitor. */
+const NOBODY = '00000000-0000-0000-0000-000000000000';
+
+/** What makes an order nobody's. The order itself stays: it is the workspace's revenue. */
+const MADE_NOBODYS = `UPDATE visitor_id = toUUID('${NOBODY}'), email = '', external_user_id = ''`;
+
+/** Something whose rows must be rewritten out of the store, in one workspace. */
+export type Erased = { workspaceId: string; targetId: string };
+
+type Rewrite = {
+  table: 'clicks' | 'identifies' | 'orders';
+  column: 'visitor_id' | 'link_id';
+  /** What a mutation does with the rows. */
+  change: string;
+};
+
+const REWRITES: Record<'visitor' | 'link', readonly Rewrite[]> = {
+  visitor: [
+    { table: 'clicks', column: 'visitor_id', change: 'DELETE' },
+    { table: 'identifies', column: 'visitor_id', change: 'DELETE' },
+    { table: 'orders', column: 'visitor_id', change: MADE_NOBODYS },
+  ],
+  link: [{ table: 'clicks', column: 'link_id', change: 'DELETE' }],
+};
+
+function matches(column: string): string {
+  return `(workspace_id, ${column}) IN (SELECT arrayJoin(arrayZip({workspaces:Array(UUID)}, {targets:Array(UUID)})))`;
+}
+
+function parametersOf(erased: readonly Erased[]) {
+  return {
+    workspaces: erased.map((target) => target.workspaceId),
+    targets: erased.map((target) => target.targetId),
+  };
+}
+
+/** Takes links out of every answer at once, before the store is rewritten. */
+export async function hideLinks(client: ClickHouseClient, links: readonly Erased[]): Promise<void> {
+  if (links.length === 0) return;
+  await client.insert({
+    table: 'deleted_links',
+    values: links.map((link) => ({ workspace_id: link.workspaceId, link_id: link.targetId })),
+    format: 'JSONEachRow',
+  });
+}
+
+/**
+ * Takes a visitor out of every answer at once: clicks and identifies are masked, orders rewritten, on every replica
+ * by the time this resolves. Masked rows are still on the disk until {@link beginRewriting} has gone over them.
+ *
+ * @param emails whose orders without a visitor were the visitor's too
+ * @returns how many clicks and identifies there were
+ */
+export async function hideVisitor(
+  client: ClickHouseClient,
+  { workspaceId, targetId }: Erased,
+  emails: readonly string[],
+): Promise<{ clicks: number; identifies: number }> {
+  const params = { workspace: workspaceId, visitor: targetId };
+  const own = 'workspace_id = {workspace:UUID} AND visitor_id = {visitor:UUID}';
+  const result = await client.query({
+    query: `SELECT (SELECT count() FROM clicks WHERE ${own}) AS clicks,
+              (SELECT count() FROM identifies FINAL WHERE ${own}) AS identifies`,
+    query_params: params,
+    format: 'JSONEachRow',
+  });
+  const [found] = await result.json<{ clicks: string; identifies: string }>();
+  for (const table of ['clicks', 'identifies']) {
+    await client.command({
+      query: `DELETE FROM ${table} WHERE ${own}`,
+      query_params: params,
+      clickhouse_settings: { lightweight_deletes_sync: '2' },
+    });
+  }
+  await client.command({
+    query: `ALTER TABLE orders ${MADE_NOBODYS} WHERE (${own})
+              OR (workspace_id = {workspace:UUID} AND visitor_id = toUUID('${NOBODY}') AND email IN {emails:Array(String)})`,
+    query_params: { ...params, emails },
+    clickhouse_settings: { mutations_sync: '2' },
+  });
+  return { clicks: Number(found?.clicks ?? 0), identifies: Number(found?.identifies ?? 0) };
+}
+
+/**
+ * Of the given targets those that rows are left of, masked rows included.
+ *
+ * @returns their ids
+ */
+export async function stillStored(
+  client: ClickHouseClient,
+  kind: 'visitor' | 'link',
+  erased: readonly Erased[],
+): Promise<Set<string>> {
+  const left = new Set<string>();
+  if (erased.length === 0) return left;
+  for (const { table, column } of REWRITES[kind]) {
+    const result = await client.query({
+      query: `SELECT DISTINCT ${column} FROM ${table} WHERE ${matches(column)}`,
+      query_params: parametersOf(erased),
+      use_multipart_params: true,
+      clickhouse_settings: { apply_deleted_mask: 0 },
+      format: 'JSONCompactEachRow',
+    });
+    for (const [id] of await result.json<[string]>()) left.add(id);
+  }
+  return left;
+}
+
+/** Whether a rewriting of the store is still going on. */
+export async function isRewriting(client: ClickHouseClient): Promise<boolean> {
+  const result = await client.query({
+    query: `SELECT count() AS open FROM system.mutations WHERE database = currentDatabase() AND NOT is_done`,
+    format: 'JSONEachRow',
+  });
+  const [row] = await result.json<{ open: string }>();
+  return row?.open !== '0';
+}
+
+/** Begins to rewrite the store without the given targets. The store goes on answering meanwhile. */
+export async function beginRewriting(
+  client: ClickHouseClient,
+  kind: 'visitor' | 'link',
+  erased: readonly Erased[],
+): Promise<void> {
+  if (erased.length === 0) return;
+  // A mutation is kept as text and takes no parameters: the ids come from columns of type uuid.
+  const targets = erased.map(({ workspaceId, targetId }) => `(${quoted(workspaceId)}, ${quoted(targetId)})`);
+  for (const { table, column, change } of REWRITES[kind]) {
+    // A mutation does not see rows that are masked already: without this they would stay on the disk for ever.
+    const masked = change === 'DELETE' ? ', APPLY DELETED MASK' : '';
+    await client.command({
+      query: `ALTER TABLE ${table} ${change} WHERE (workspace_id, ${column}) IN (${targets.join(', ')})${masked}`,
+      clickhouse_settings: { mutations_sync: '0' },
+    });
+  }
+}
+
+function quoted(uuid: string): string {
+  if (!/^[0-9a-f-]{36}$/.test(uuid)) throw new Error(`not a UUID: ${JSON.stringify(uuid)}`);
+  return `'${uuid}'`;
+}

@@ -1,0 +1,194 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bytesToUuid, uuidToBytes, uuidv7 } from '../../core/ids.ts';
+import { type TestStores, testStores } from '../../test/support/stores.ts';
+import { type ClickRow, clickBlock } from './clicks.ts';
+import { identifyBlock } from './identifies.ts';
+import { insertBlock } from './insert-block.ts';
+import { orderCreditBlock } from './order-credits.ts';
+import { orderBlock } from './orders.ts';
+import { presentSequences } from './present-sequences.ts';
+
+let stores: TestStores;
+beforeAll(async () => {
+  stores = await testStores();
+});
+afterAll(() => stores.close());
+
+const TS = Date.UTC(2026, 10, 20, 12) * 1000;
+
+async function rowsOf<Row>(query: string): Promise<Row[]> {
+  const result = await stores.clickhouse.query({ query, format: 'JSONEachRow' });
+  return result.json<Row>();
+}
+
+function clickRow(sequence: bigint, changes: Partial<ClickRow['enriched']> = {}, ts = TS): ClickRow {
+  return {
+    event: {
+      kind: 'click',
+      ts,
+      workspaceId: uuidToBytes(uuidv7()),
+      linkId: randomBytes(16),
+      visitorId: randomBytes(16),
+      channel: 'x',
+      referer: '',
+      userAgent: '',
+      address: new Uint8Array(16),
+      flags: 0,
+    },
+    enriched: {
+      country: 'DE',
+      city: 'Köln',
+      device: 'desktop',
+      browser: 'Chrome',
+      os: 'Linux',
+      isBot: false,
+      channel: 'twitter',
+      referer: '',
+      ...changes,
+    },
+    ordinal: 999,
+    sequence,
+  };
+}
+
+describe('blocks', () => {
+  it('carry every kind of value through to the table', async () => {
+    const long = `https://example.com/${'ü'.repeat(1_000)}`;
+    const rows = [
+      clickRow(2n ** 64n - 1n, { referer: long, isBot: true }, TS + 1),
+      clickRow(0n, { referer: '', city: '東京', country: '' }, TS + 2),
+      clickRow(7n, { referer: 'a'.repeat(128) }, Date.UTC(2026, 10, 1) * 1000),
+    ];
+    await insertBlock(stores.clickhouse, { table: 'clicks', block: clickBlock(rows), token: 'kinds' });
+    expect(await rowsOf('SELECT * FROM clicks ORDER BY ts')).toEqual(
+      [rows[2], rows[0], rows[1]].map((row) => ({
+        workspace_id: bytesToUuid(row?.event.workspaceId ?? new Uint8Array()),
+        ts: `${new Date((row?.event.ts ?? 0) / 1000).toISOString().slice(0, 19).replace('T', ' ')}.${String(
+          (row?.event.ts ?? 0) % 1_000_000,
+        ).padStart(6, '0')}999`,
+        link_id: bytesToUuid(row?.event.linkId ?? new Uint8Array()),
+        visitor_id: bytesToUuid(row?.event.visitorId ?? new Uint8Array()),
+        channel: 'twitter',
+        country: row?.enriched.country,
+        city: row?.enriched.city,
+        device: 'desktop',
+        browser: 'Chrome',
+        os: 'Linux',
+        referer: row?.enriched.referer,
+        is_bot: row?.enriched.isBot,
+        sequence: String(row?.sequence),
+      })),
+    );
+  });
+
+  it('hold more different texts than one and two bytes can number', async () => {
+    for (const size of [256, 257, 65_537]) {
+      const rows = Array.from({ length: size }, (_, i) =>
+        clickRow(BigInt(i), { city: `${size}-${i}`, country: 'ZZ' }, TS + i),
+      );
+      await insertBlock(stores.clickhouse, { table: 'clicks', block: clickBlock(rows), token: `d${size}` });
+      const [counted] = await rowsOf(
+        `SELECT uniqExact(city) AS cities, countIf(city != concat('${size}-', toString(sequence))) AS wrong
+         FROM clicks WHERE startsWith(city, '${size}-')`,
+      );
+      expect(counted).toEqual({ cities: String(size), wrong: '0' });
+    }
+  });
+
+  it('of identifies, orders and credits fit their tables', async () => {
+    const workspaceId = uuidToBytes(uuidv7());
+    await insertBlock(stores.clickhouse, {
+      table: 'identifies',
+      block: identifyBlock([
+        {
+          event: {
+            kind: 'identify',
+            ts: TS,
+            workspaceId,
+            visitorId: null,
+            email: 'a@example.com',
+            externalUserId: null,
+            source: 'server',
+          },
+          ordinal: 1,
+          sequence: 5n,
+        },
+      ]),
+      token: 'i',
+    });
+    const order = {
+      kind: 'order',
+      ts: TS,
+      workspaceId,
+      visitorId: null,
+      orderId: 'o-1',
+      amountMinor: -5,
+      currency: 'jpy',
+      email: null,
+      externalUserId: 'u-1',
+      source: 'server',
+    } as const;
+    await insertBlock(stores.clickhouse, {
+      table: 'orders',
+      block: orderBlock([{ event: order, version: 2n ** 64n - 1n, ordinal: 1, sequence: 6n }]),
+      token: 'o',
+    });
+    const credit = { workspaceId, orderId: 'o-1', version: 9n, ts: TS, ordinal: 1, linkId: workspaceId };
+    await insertBlock(stores.clickhouse, {
+      table: 'order_credits',
+      block: orderCreditBlock([
+        { ...credit, part: 3, channel: 'x', share: 0.25, amountMinor: 2 ** 52, firstChannel: '' },
+      ]),
+      token: 'c',
+    });
+    expect(await rowsOf('SELECT visitor_id, email, external_user_id, sequence FROM identifies')).toEqual([
+      {
+        visitor_id: '00000000-0000-0000-0000-000000000000',
+        email: 'a@example.com',
+        external_user_id: '',
+        sequence: '5',
+      },
+    ]);
+    expect(
+      await rowsOf('SELECT order_id, version, external_user_id, amount_minor, currency FROM orders'),
+    ).toEqual([
+      {
+        order_id: 'o-1',
+        version: String(2n ** 64n - 1n),
+        external_user_id: 'u-1',
+        amount_minor: '-5',
+        currency: 'jpy',
+      },
+    ]);
+    expect(await rowsOf('SELECT part, ts, share, amount_minor FROM order_credits')).toEqual([
+      { part: 3, ts: '2026-11-20 12:00:00.000000001', share: 0.25, amount_minor: String(2 ** 52) },
+    ]);
+  });
+});
+
+describe('a block inserted twice', () => {
+  it('is stored once under the same token', async () => {
+    const block = clickBlock([clickRow(1n, { country: 'TW' })]);
+    for (const token of ['same', 'same', 'other']) {
+      await insertBlock(stores.clickhouse, { table: 'clicks', block, token });
+    }
+    expect(await rowsOf(`SELECT count() AS stored FROM clicks WHERE country = 'TW'`)).toEqual([
+      { stored: '2' },
+    ]);
+  });
+
+  it('can be found by its sequences', async () => {
+    const [minTs, maxTs] = [TS + 5_000_000, TS + 5_000_010];
+    const rows = [clickRow(10n, {}, minTs), clickRow(11n, {}, minTs + 1), clickRow(30n, {}, maxTs)];
+    await insertBlock(stores.clickhouse, { table: 'clicks', block: clickBlock(rows), token: 'found' });
+    const found = await presentSequences(stores.clickhouse, {
+      table: 'clicks',
+      minTs,
+      maxTs,
+      minSequence: 0n,
+      maxSequence: 29n,
+    });
+    expect(found).toEqual(new Set(['999/10', '999/11']));
+  });
+});

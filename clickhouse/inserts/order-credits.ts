@@ -1,0 +1,61 @@
+import {
+  float64Column,
+  int64Column,
+  lowCardinalityColumn,
+  nativeBlock,
+  textColumn,
+  timeColumn,
+  uint16Column,
+  uint64Column,
+  uuidColumn,
+} from './native-columns.ts';
+
+/** What one link gets of one version of an order. */
+export type OrderCreditRow = {
+  workspaceId: Uint8Array;
+  orderId: string;
+  version: bigint;
+  /** From 0 within the version. */
+  part: number;
+  /** Microseconds, of the order. */
+  ts: number;
+  ordinal: number;
+  /** The zero UUID, with an empty channel, when no click led to the order. */
+  linkId: Uint8Array;
+  channel: string;
+  /** 0 to 1; the shares of a version add up to 1. */
+  share: number;
+  /** Minor units of the workspace's currency. */
+  amountMinor: number;
+  /** Where the person's first click came from; on part 0 only. */
+  firstChannel: string;
+};
+
+/** The rows as one block of table `order_credits`. */
+export function orderCreditBlock(rows: readonly OrderCreditRow[]): Uint8Array[] {
+  const size = rows.length;
+  const workspace = uuidColumn('workspace_id', size);
+  const order = textColumn('order_id', size);
+  const version = uint64Column('version', size);
+  const part = uint16Column('part', size);
+  const ts = timeColumn('ts', size);
+  const link = uuidColumn('link_id', size);
+  const channel = lowCardinalityColumn('channel', size);
+  const share = float64Column('share', size);
+  const amount = int64Column('amount_minor', size);
+  const firstChannel = lowCardinalityColumn('first_channel', size);
+  rows.forEach((credit, row) => {
+    workspace.put(row, credit.workspaceId);
+    order.put(row, credit.orderId);
+    version.put(row, credit.version);
+    part.put(row, credit.part);
+    ts.put(row, credit.ts, credit.ordinal);
+    link.put(row, credit.linkId);
+    channel.put(row, credit.channel);
+    share.put(row, credit.share);
+    amount.put(row, BigInt(credit.amountMinor));
+    firstChannel.put(row, credit.firstChannel);
+  });
+  const columns = [workspace, order, version, part, ts, link, channel, share, amount, firstChannel];
+  return nativeBlock(columns, size);
+}

@@ -1,0 +1,37 @@
+import type { ClickHouseClient } from '../client.ts';
+
+/** Names an event of any stream: `<ordinal>/<sequence>`. */
+export type EventName = `${number}/${bigint}`;
+
+/**
+ * Which events of a range of time stand in the table. Asked before a range is inserted again, so that what an
+ * earlier, half-known attempt stored is left out, however long ago it was.
+ *
+ * @param range.minTs least event time, microseconds; `maxTs` the greatest
+ */
+export async function presentSequences(
+  client: ClickHouseClient,
+  range: {
+    table: 'clicks' | 'identifies' | 'orders';
+    minTs: number;
+    maxTs: number;
+    minSequence: bigint;
+    maxSequence: bigint;
+  },
+): Promise<Set<EventName>> {
+  const result = await client.query({
+    query: `SELECT toUnixTimestamp64Nano(ts) % 1000 AS ordinal, sequence FROM ${range.table}
+      WHERE ts >= fromUnixTimestamp64Micro({from:Int64}, 'UTC')
+        AND ts < fromUnixTimestamp64Micro({to:Int64}, 'UTC')
+        AND sequence BETWEEN {least:UInt64} AND {greatest:UInt64}`,
+    query_params: {
+      from: range.minTs,
+      to: range.maxTs + 1,
+      least: String(range.minSequence),
+      greatest: String(range.maxSequence),
+    },
+    format: 'JSONCompactEachRow',
+  });
+  const rows = await result.json<[string, string]>();
+  return new Set(rows.map(([ordinal, sequence]): EventName => `${Number(ordinal)}/${BigInt(sequence)}`));
+}

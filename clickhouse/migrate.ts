@@ -1,0 +1,81 @@
+import { readdir, readFile } from 'node:fs/promises';
+import type { ClickHouseClient } from './client.ts';
+
+const FOLDER = new URL('./migrations/', import.meta.url);
+
+export type MigrateOptions = {
+  database: string;
+  /** Cluster for `ON CLUSTER` and Replicated engines; empty on one node. */
+  cluster: string;
+};
+
+/**
+ * Applies the numbered migrations that the store lacks. In the files, `{{engine:X}}` becomes engine `X`, or
+ * `ReplicatedX` with a cluster, and `{{on_cluster}}` the clause or nothing. ClickHouse has no transactions:
+ * every statement is written to be safe to run twice (`IF NOT EXISTS`).
+ *
+ * @param client connected to any database of the server
+ * @returns names of the migrations applied now, in order
+ */
+export async function migrate(client: ClickHouseClient, options: MigrateOptions): Promise<string[]> {
+  const { database, cluster } = options;
+  const onCluster = cluster ? `ON CLUSTER '${cluster}'` : '';
+  const server = (query: string) => client.command({ query });
+  // Atomic on one node: chDB's own default is an overlay that can't hold tables.
+  await server(`CREATE DATABASE IF NOT EXISTS ${database} ${onCluster} ENGINE = Atomic`);
+  await server(
+    `CREATE TABLE IF NOT EXISTS ${database}.migrations ${onCluster} (name String, applied_at DateTime DEFAULT now())
+     ENGINE = ${engine('MergeTree', '', cluster)} ORDER BY name`,
+  );
+  const result = await client.query({
+    query: `SELECT DISTINCT name FROM ${database}.migrations`,
+    format: 'JSONEachRow',
+  });
+  const done = new Set((await result.json<{ name: string }>()).map((row) => row.name));
+  const applied: string[] = [];
+  for (const { name, statements } of await readMigrations(options)) {
+    if (done.has(name)) continue;
+    for (const statement of statements) await server(statement);
+    await client.insert({ table: `${database}.migrations`, values: [{ name }], format: 'JSONEachRow' });
+    applied.push(name);
+  }
+  return applied;
+}
+
+/** The numbered migrations in order, each as the statements for this database and cluster. */
+export async function readMigrations(
+  options: MigrateOptions,
+): Promise<{ name: string; statements: string[] }[]> {
+  const names = (await readdir(FOLDER)).filter((file) => /^\d{4}_\w+\.sql$/.test(file)).sort();
+  return Promise.all(
+    names.map(async (name) => {
+      const text = await readFile(new URL(name, FOLDER), 'utf8');
+      return { name, statements: statements(render(text, options.database, options.cluster)) };
+    }),
+  );
+}
+
+function render(text: string, database: string, cluster: string): string {
+  return text
+    .replaceAll('{{database}}', database)
+    .replaceAll('{{on_cluster}}', cluster ? `ON CLUSTER '${cluster}'` : '')
+    .replace(/\{\{engine:(\w+)(?:\(([^)]*)\))?\}\}/g, (_, name: string, args = '') =>
+      engine(name, args, cluster),
+    );
+}
+
+function engine(name: string, args: string, cluster: string): string {
+  if (!cluster) return `${name}(${args})`;
+  const path = `'/clickhouse/tables/{shard}/{database}/{table}', '{replica}'`;
+  return `Replicated${name}(${args ? `${path}, ${args}` : path})`;
+}
+
+function statements(text: string): string[] {
+  return text
+    .split('\n')
+    .filter((line) => !line.trimStart().startsWith('--'))
+    .join('\n')
+    .split(/;\s*(?:\n|$)/)
+    .map((statement) => statement.trim())
+    .filter((statement) => statement !== '');
+}

@@ -1,0 +1,30 @@
+import type { ClickHouseClient } from '../client.ts';
+
+/** A question to the store: text with `{name:Type}` parameters, never with values in it. */
+export type Question = {
+  sql: string;
+  params: Record<string, unknown>;
+  /** Longest time the store may work on it, in seconds. Past it the question fails with code 159. */
+  seconds: number;
+};
+
+/** The client gives up a connection that is silent for 30 s; a question that may take longer says it is alive. */
+export const ALIVE = {
+  send_progress_in_http_headers: 1,
+  http_headers_progress_interval_ms: '10000',
+} as const;
+
+/**
+ * Asks, and waits for every row. A 64-bit integer comes as text; what a row holds is the question's to know.
+ *
+ * @throws {ClickHouseError} with code 159 past `seconds`; a network error when the store is away
+ */
+export async function ask<Row>(client: ClickHouseClient, question: Question): Promise<Row[]> {
+  const result = await client.query({
+    query: question.sql,
+    query_params: question.params,
+    clickhouse_settings: { max_execution_time: question.seconds, ...(question.seconds > 20 && ALIVE) },
+    format: 'JSONEachRow',
+  });
+  return result.json<Row>();
+}

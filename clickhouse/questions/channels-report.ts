@@ -1,0 +1,35 @@
+import type { ClickHouseClient } from '../client.ts';
+import { ask } from './ask.ts';
+import { EXACT_CLICKS, reportedClicks } from './clicks-by.ts';
+import { type FigureRow, type Figures, SUMMED_FIGURES, toFigures } from './report-figures.ts';
+import { standingCredits } from './standing-credits.ts';
+import { IN_SPAN, type Span, withoutDeletedLinks } from './visible-clicks.ts';
+
+export type ChannelFigures = Figures & { channel: string };
+
+/**
+ * Clicks, visitors, conversions and revenue of every channel with a click or an order in the window, by revenue,
+ * then clicks, most first. An order counts where its own time is in the window, whenever its clicks were.
+ */
+export async function channelsReport(
+  client: ClickHouseClient,
+  workspaceId: string,
+  span: Span,
+  exactUpTo = EXACT_CLICKS,
+): Promise<ChannelFigures[]> {
+  const condition = await withoutDeletedLinks(client, workspaceId);
+  const { by } = await reportedClicks(client, { workspaceId, span, condition, params: {}, exactUpTo });
+  const clicks = by('channel', 'visitors');
+  const rows = await ask<FigureRow & { channel: string }>(client, {
+    sql: `
+      SELECT channel, ${SUMMED_FIGURES} FROM (
+        SELECT channel, clicks, visitors, 0. AS conversions, 0 AS revenue FROM ${clicks.sql}
+        UNION ALL
+        SELECT channel, 0, 0, sum(share), sum(amount_minor) FROM ${standingCredits(IN_SPAN)}
+        WHERE channel != '' ${condition} GROUP BY channel)
+      GROUP BY channel ORDER BY revenue DESC, clicks DESC, channel`,
+    params: clicks.params,
+    seconds: 60,
+  });
+  return rows.map((row) => ({ channel: row.channel, ...toFigures(row) }));
+}

@@ -1,0 +1,31 @@
+import type { ClickHouseClient } from '../client.ts';
+
+/**
+ * How many events of the workspace count towards its plan in `[from, to)`: clicks that are no bots', identifies and
+ * orders, each order once however often it was reported.
+ */
+export async function countEvents(
+  clickhouse: ClickHouseClient,
+  workspaceId: string,
+  from: Date,
+  to: Date,
+): Promise<number> {
+  const result = await clickhouse.query({
+    query: `
+      WITH {workspace:UUID} AS workspace,
+           fromUnixTimestamp64Milli({from:Int64}) AS since,
+           fromUnixTimestamp64Milli({to:Int64}) AS until
+      SELECT sum(events) AS events FROM (
+        SELECT count() AS events FROM clicks
+        WHERE workspace_id = workspace AND ts >= since AND ts < until AND NOT is_bot
+        UNION ALL
+        SELECT count() FROM identifies FINAL WHERE workspace_id = workspace AND ts >= since AND ts < until
+        UNION ALL
+        SELECT count() FROM orders FINAL WHERE workspace_id = workspace AND ts >= since AND ts < until
+      )`,
+    query_params: { workspace: workspaceId, from: from.getTime(), to: to.getTime() },
+    format: 'JSONEachRow',
+  });
+  const [row] = await result.json<{ events: string }>();
+  return Number(row?.events ?? 0);
+}

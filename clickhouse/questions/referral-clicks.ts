@@ -1,0 +1,25 @@
+import type { ClickHouseClient } from '../client.ts';
+import { ask } from './ask.ts';
+
+/** Links of a referral that one visitor may have clicked: more than that many are not looked at. */
+const MOST_LINKS = 100;
+
+/**
+ * The referral links that a visitor clicked, the one with the most recent click first. Bots' clicks are none.
+ *
+ * @param before nanoseconds since the epoch, exclusive; null: up to the newest click
+ */
+export async function referralLinksClicked(
+  client: ClickHouseClient,
+  given: { workspaceId: string; visitorId: string; before: bigint | null },
+): Promise<string[]> {
+  const rows = await ask<{ link_id: string }>(client, {
+    sql: `SELECT link_id FROM clicks
+          WHERE workspace_id = {workspace:UUID} AND visitor_id = {visitor:UUID} AND channel = 'referral'
+            AND NOT is_bot ${given.before === null ? '' : "AND ts < fromUnixTimestamp64Nano({before:Int64}, 'UTC')"}
+          GROUP BY link_id ORDER BY max(ts) DESC LIMIT ${MOST_LINKS}`,
+    params: { workspace: given.workspaceId, visitor: given.visitorId, before: given.before },
+    seconds: 10,
+  });
+  return rows.map((row) => row.link_id);
+}

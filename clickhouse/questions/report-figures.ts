@@ -1,0 +1,29 @@
+/** What a row of a report says. Bots are in none of it. */
+export type Figures = {
+  clicks: number;
+  /** Different visitor ids, never more than `clicks`. */
+  visitors: number;
+  /** Orders, in fractions where an order is shared among links. */
+  conversions: number;
+  /** Minor units of the workspace's currency. */
+  revenueMinor: bigint;
+};
+
+/** {@link Figures} as the store sends them. */
+export type FigureRow = { clicks: string; visitors: string; conversions: number; revenue: string };
+
+/** The columns of a {@link FigureRow} over rows that are clicks' figures or credits' figures. */
+export const SUMMED_FIGURES = `sum(clicks) AS clicks, sum(visitors) AS visitors, sum(conversions) AS conversions,
+  sum(revenue) AS revenue`;
+
+/** Thirds add up to 0.9999999999999999 in binary: a billionth of an order is noise. */
+const CONVERSION_DIGITS = 9;
+
+export function toFigures(row: FigureRow): Figures {
+  return {
+    clicks: Number(row.clicks),
+    visitors: Number(row.visitors),
+    conversions: Number(row.conversions.toFixed(CONVERSION_DIGITS)),
+    revenueMinor: BigInt(row.revenue),
+  };
+}

@@ -1,0 +1,26 @@
+import type { ClickHouseClient } from '../client.ts';
+import { ask } from './ask.ts';
+
+/** A half-open span of time, nanoseconds since the epoch, inside what the store can hold (`clampToStored`). */
+export type Span = { from: bigint; to: bigint };
+
+/** The condition on `ts` for a {@link Span} whose bounds are the parameters `from` and `to`. */
+export const IN_SPAN = `ts >= fromUnixTimestamp64Nano({from:Int64}, 'UTC')
+  AND ts < fromUnixTimestamp64Nano({to:Int64}, 'UTC')`;
+
+/**
+ * The condition that leaves out the history of deleted bio buttons, or nothing where the workspace has none, which
+ * is the rule. It is asked first because the condition alone would make every report read `link_id`, 16 bytes a
+ * click, for nothing.
+ *
+ * @returns SQL that begins with `AND`, to be used where `link_id` and the parameter `workspace` exist
+ */
+export async function withoutDeletedLinks(client: ClickHouseClient, workspaceId: string): Promise<string> {
+  const found = await ask<{ found: number }>(client, {
+    sql: 'SELECT 1 AS found FROM deleted_links WHERE workspace_id = {workspace:UUID} LIMIT 1',
+    params: { workspace: workspaceId },
+    seconds: 10,
+  });
+  if (found.length === 0) return '';
+  return 'AND link_id NOT IN (SELECT link_id FROM deleted_links WHERE workspace_id = {workspace:UUID})';
+}

@@ -1,0 +1,46 @@
+import type { Span } from '../questions/visible-clicks.ts';
+import type { RolledUpPeriod } from './periods.ts';
+
+/** How a window is put together: whole periods that stand rolled up, and the rest of it, click by click. */
+export type Cover = {
+  generations: string[];
+  /** Oldest first, apart from each other, none of them empty. */
+  rest: Span[];
+};
+
+const NANOS_PER_MILLI = 1_000_000n;
+
+/**
+ * Covers a window with as few periods as there are: months first, then days, then the clicks themselves. Periods
+ * that reach over the window's ends are no use.
+ */
+export function coverOf(window: Span, periods: readonly RolledUpPeriod[]): Cover {
+  const whole = periods
+    .map((period) => ({
+      ...spanOf(period),
+      generation: period.generation,
+      isMonth: period.period === 'month',
+    }))
+    .filter(({ from, to }) => from >= window.from && to <= window.to);
+  const months = whole.filter(({ isMonth }) => isMonth);
+  const days = whole.filter(
+    ({ isMonth, from }) => !isMonth && !months.some((month) => month.from <= from && from < month.to),
+  );
+  const used = [...months, ...days].sort((a, b) => (a.from < b.from ? -1 : 1));
+  const rest: Span[] = [];
+  let from = window.from;
+  for (const period of used) {
+    if (period.from > from) rest.push({ from, to: period.from });
+    from = period.to;
+  }
+  if (from < window.to) rest.push({ from, to: window.to });
+  return { generations: used.map(({ generation }) => generation), rest };
+}
+
+function spanOf({ period, start }: RolledUpPeriod): Span {
+  const first = new Date(`${start}T00:00:00Z`);
+  const next = new Date(first);
+  if (period === 'day') next.setUTCDate(first.getUTCDate() + 1);
+  else next.setUTCMonth(first.getUTCMonth() + 1);
+  return { from: BigInt(first.getTime()) * NANOS_PER_MILLI, to: BigInt(next.getTime()) * NANOS_PER_MILLI };
+}

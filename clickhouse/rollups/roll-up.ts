@@ -1,0 +1,139 @@
+import type { ClickHouseClient } from '../client.ts';
+import { ALIVE, ask } from '../questions/ask.ts';
+import { type RolledUpPeriod, rolledUpPeriods, setRolledUp } from './periods.ts';
+
+/** Longest time that one period may take, in seconds. */
+const SECONDS = 600;
+/** A month of a busy deployment has many states: what does not fit is put on disk. The redirects go first. */
+const SETTINGS = {
+  max_execution_time: SECONDS,
+  max_threads: 2,
+  max_bytes_before_external_group_by: '1073741824',
+};
+/** How long the rows of a generation that no longer stands are kept for reports under way, in microseconds. */
+const KEPT_MICROS = 3_600_000_000n;
+
+/** What a pass has done: the periods that it made, and the days it looked at. */
+export type RollUpOutcome = { days: number; made: string[] };
+
+/**
+ * Brings the roll-ups up to date: a day that has ended, and whose number of clicks is not the one that stands rolled
+ * up, is made (again), then its month if that has ended. So days are added as they close, and what was erased, or
+ * came from a stream after it had been retired, is put right with the next pass. Cut off anywhere, it leaves rows
+ * that do not stand; two passes at once make the same thing twice.
+ *
+ * @param closed `YYYY-MM-DD`: the watermark has passed every day before it
+ */
+export async function rollUp(client: ClickHouseClient, closed: string): Promise<RollUpOutcome> {
+  const standing = await rolledUpPeriods(client);
+  const clicks = await clicksByDay(client, closed);
+  const outcome: RollUpOutcome = { days: clicks.size, made: [] };
+
+  async function make(period: RolledUpPeriod['period'], start: string, fill: Fill): Promise<void> {
+    await setRolledUp(client, { period, start, ...(await fill(client, start)) });
+    outcome.made.push(`${period} ${start}`);
+  }
+
+  const known = (wanted: RolledUpPeriod['period']) =>
+    new Map(standing.filter(({ period }) => period === wanted).map(({ start, clicks }) => [start, clicks]));
+  const days = known('day');
+  for (const day of days.keys()) if (!clicks.has(day)) clicks.set(day, 0); // everything of it was erased
+  for (const [day, count] of clicks) {
+    if (days.get(day) !== count) await make('day', day, fillDay);
+  }
+  const months = known('month');
+  for (const [month, count] of clicksByMonth(clicks, closed)) {
+    if (months.get(month) !== count) await make('month', month, fillMonth);
+  }
+  if (standing.length > 0 && outcome.made.length > 0) await dropReplaced(client);
+  return outcome;
+}
+
+/** Clicks without bots of every ended day that has any. */
+async function clicksByDay(client: ClickHouseClient, closed: string): Promise<Map<string, number>> {
+  const rows = await ask<{ day: string; clicks: string }>(client, {
+    sql: `SELECT toDate(ts) AS day, countIf(NOT is_bot) AS clicks FROM clicks
+          WHERE ts < toDateTime64({closed:Date}, 9, 'UTC') GROUP BY day ORDER BY day`,
+    params: { closed },
+    seconds: SECONDS,
+  });
+  return new Map(rows.map((row) => [row.day, Number(row.clicks)]));
+}
+
+/** The ended months among the days. */
+function clicksByMonth(days: Map<string, number>, closed: string): Map<string, number> {
+  const months = new Map<string, number>();
+  for (const [day, clicks] of days) {
+    const month = `${day.slice(0, 7)}-01`;
+    if (month.slice(0, 7) < closed.slice(0, 7)) months.set(month, (months.get(month) ?? 0) + clicks);
+  }
+  return months;
+}
+
+type Filled = Pick<RolledUpPeriod, 'generation' | 'clicks'>;
+type Fill = (client: ClickHouseClient, start: string) => Promise<Filled>;
+
+const fillDay: Fill = (client, day) =>
+  fill(
+    client,
+    `SELECT workspace_id, {generation:UInt64}, {start:Date}, link_id, channel, count(),
+       uniqCombined64State(17)(visitor_id)
+     FROM clicks WHERE NOT is_bot AND ts >= toDateTime64({start:Date}, 9, 'UTC')
+       AND ts < toDateTime64({start:Date} + 1, 9, 'UTC')
+     GROUP BY workspace_id, link_id, channel`,
+    day,
+  );
+
+const fillMonth: Fill = (client, month) =>
+  fill(
+    client,
+    `SELECT workspace_id, {generation:UInt64}, {start:Date}, link_id, channel, sum(clicks),
+       uniqCombined64MergeState(17)(visitors)
+     FROM clicks_rolled_up WHERE toStartOfMonth(start) = {start:Date} AND generation IN (
+       SELECT generation FROM rolled_up_periods FINAL
+       WHERE period = 'day' AND toStartOfMonth(start) = {start:Date})
+     GROUP BY workspace_id, link_id, channel`,
+    month,
+  );
+
+async function fill(client: ClickHouseClient, select: string, start: string): Promise<Filled> {
+  const generation = nextGeneration();
+  await client.command({
+    query: `INSERT INTO clicks_rolled_up (workspace_id, generation, start, link_id, channel, clicks, visitors) ${select}`,
+    query_params: { generation, start },
+    clickhouse_settings: { ...SETTINGS, ...ALIVE, wait_end_of_query: 1 },
+  });
+  const [row] = await ask<{ clicks: string }>(client, {
+    sql: `SELECT sum(clicks) AS clicks FROM clicks_rolled_up
+          WHERE generation = {generation:UInt64} AND start = {start:Date}`,
+    params: { generation, start },
+    seconds: SECONDS,
+  });
+  return { generation: String(generation), clicks: Number(row?.clicks ?? 0) };
+}
+
+let lastGeneration = 0n;
+
+/** Microseconds of now with three random digits: rises, and two workers at once do not share one. */
+function nextGeneration(): bigint {
+  const now = BigInt(Date.now()) * 1_000n + BigInt(Math.floor(Math.random() * 1_000));
+  lastGeneration = now > lastGeneration ? now : lastGeneration + 1n;
+  return lastGeneration;
+}
+
+/** Begins to remove the rows that no longer stand, except those that a report or another pass may be using. */
+async function dropReplaced(client: ClickHouseClient): Promise<void> {
+  const rows = await ask<{ generation: string }>(client, {
+    sql: `SELECT DISTINCT generation FROM clicks_rolled_up WHERE generation < {before:UInt64}
+            AND generation NOT IN (SELECT generation FROM rolled_up_periods FINAL)`,
+    params: { before: BigInt(Date.now()) * 1_000n - KEPT_MICROS },
+    seconds: SECONDS,
+  });
+  if (rows.length === 0) return;
+  // A mutation is kept as text and takes no parameters.
+  const generations = rows.map(({ generation }) => BigInt(generation)).join(', ');
+  await client.command({
+    query: `ALTER TABLE clicks_rolled_up DELETE WHERE generation IN (${generations})`,
+    clickhouse_settings: { mutations_sync: '0' },
+  });
+}

@@ -1,0 +1,43 @@
+import type { Theme } from './theme.ts';
+
+export const SOCIAL_PLATFORMS = [
+  'instagram',
+  'tiktok',
+  'x',
+  'youtube',
+  'spotify',
+  'apple-music',
+  'facebook',
+  'linkedin',
+  'github',
+  'twitch',
+  'discord',
+  'email',
+] as const;
+
+export type SocialPlatform = (typeof SOCIAL_PLATFORMS)[number];
+
+export type SocialLink = { platform: SocialPlatform; url: string };
+
+/** A button or a heading as visitors see it. */
+export type PublicButton = {
+  type: 'link' | 'section';
+  label: string;
+  /** Null for a section. */
+  url: string | null;
+  /** Slug of its short link, null when it has none and leads straight to its URL. */
+  slug: string | null;
+  emoji: string | null;
+  image_url: string | null;
+};
+
+/** A published bio page: all that its public HTML is made of. */
+export type PublicPage = {
+  title: string;
+  bio: string;
+  avatar_url: string | null;
+  theme: Theme;
+  show_branding: boolean;
+  social_links: SocialLink[];
+  buttons: PublicButton[];
+};

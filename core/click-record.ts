@@ -1,0 +1,51 @@
+import { clickId } from './ids.ts';
+import { formatInstant } from './timestamps.ts';
+
+/** A click as the API and its webhooks show it. Unknown places and referers are empty. */
+export type ClickRecord = {
+  id: string;
+  ts: string;
+  link_id: string;
+  visitor_id: string;
+  channel: string;
+  country: string;
+  city: string;
+  device: string;
+  browser: string;
+  os: string;
+  referer: string;
+  is_bot: boolean;
+};
+
+export type ShownClick = {
+  /** Nanoseconds since the epoch, unique in the deployment. */
+  tsNanos: bigint;
+  linkId: string;
+  visitorId: string;
+  channel: string;
+  country: string;
+  city: string;
+  device: string;
+  browser: string;
+  os: string;
+  referer: string;
+  isBot: boolean;
+};
+
+/** A click as it is shown. */
+export function clickRecord(click: ShownClick): ClickRecord {
+  return {
+    id: clickId(click.tsNanos),
+    ts: formatInstant(click.tsNanos, 6),
+    link_id: click.linkId,
+    visitor_id: click.visitorId,
+    channel: click.channel,
+    country: click.country,
+    city: click.city,
+    device: click.device,
+    browser: click.browser,
+    os: click.os,
+    referer: click.referer,
+    is_bot: click.isBot,
+  };
+}

@@ -1,0 +1,87 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { createGeo, emptyGeo, type OpenedGeo, openGeo } from './geo.ts';
+
+let geo: OpenedGeo;
+beforeAll(async () => {
+  geo = await openGeo(1_000);
+}, 30_000);
+
+function v4(text: string): Uint8Array {
+  return Uint8Array.from([...new Array(10).fill(0), 255, 255, ...text.split('.').map(Number)]);
+}
+
+function v6(groups: string): Uint8Array {
+  return Uint8Array.from(Buffer.from(groups.replaceAll(':', ''), 'hex'));
+}
+
+describe('the place of an address', () => {
+  test('is a country code and an English city, for IPv4 and IPv6', () => {
+    expect(geo.placeOf(v4('81.2.69.142'))).toEqual({ country: 'GB', city: 'London' });
+    expect(geo.placeOf(v6('2a02:02e0:03fe:1001:0302:0000:0000:0000')).country).toBe('DE');
+    expect(geo.placeOf(v6('2a02:02e0:03fe:1001:0302:0000:0000:0000')).city).toMatch(/^Hanover/);
+  });
+
+  test.each([
+    '127.0.0.1',
+    '10.1.2.3',
+    '192.168.0.1',
+    '172.16.0.1',
+    '169.254.1.1',
+    '100.64.0.1',
+    '0.0.0.0',
+    '255.255.255.255',
+  ])('is nowhere for %s', (ip) => {
+    expect(geo.placeOf(v4(ip))).toEqual({ country: '', city: '' });
+  });
+
+  test.each([
+    '0000:0000:0000:0000:0000:0000:0000:0001',
+    '0000:0000:0000:0000:0000:0000:0000:0000',
+    'fe80:0000:0000:0000:0000:0000:0000:0001',
+    'fd00:0000:0000:0000:0000:0000:0000:0001',
+  ])('is nowhere for %s', (ip) => {
+    expect(geo.placeOf(v6(ip))).toEqual({ country: '', city: '' });
+  });
+
+  test('is the same the second time and after the cache has turned over', () => {
+    const before = geo.placeOf(v4('81.2.69.142'));
+    for (let net = 0; net < 3_000; net++) geo.placeOf(v4(`${(net % 200) + 1}.${net % 256}.${net % 7}.1`));
+    expect(geo.placeOf(v4('81.2.69.142'))).toEqual(before);
+  });
+
+  test('is empty everywhere without the files', () => {
+    expect(emptyGeo().placeOf(v4('81.2.69.142'))).toEqual({ country: '', city: '' });
+  });
+});
+
+test('a network that the file splits finer than the cache is never remembered as one', () => {
+  const asked: string[] = [];
+  const file = {
+    look(ip: string) {
+      asked.push(ip);
+      const upper = Number(ip.split('.')[3]) >= 128;
+      return { place: { country: upper ? 'FR' : 'BE', city: '' }, prefix: 25 };
+    },
+  };
+  const split = createGeo(file, file, 100);
+  expect(split.placeOf(v4('9.9.9.1')).country).toBe('BE');
+  expect(split.placeOf(v4('9.9.9.200')).country).toBe('FR');
+  expect(split.placeOf(v4('9.9.9.1')).country).toBe('BE');
+  expect(asked).toHaveLength(3);
+});
+
+test('one answer serves its whole network, and the families don’t mix', () => {
+  let asked = 0;
+  const file = (country: string, prefix: number) => ({
+    look() {
+      asked += 1;
+      return { place: { country, city: '' }, prefix };
+    },
+  });
+  const two = createGeo(file('BE', 20), file('FR', 48), 100);
+  expect(two.placeOf(v4('0.0.1.1')).country).toBe('BE');
+  expect(two.placeOf(v4('0.0.1.77')).country).toBe('BE');
+  expect(two.placeOf(v6('0000:0000:0001:0000:0000:0000:0000:0000')).country).toBe('FR');
+  expect(two.placeOf(v6('0000:0000:0001:ffff:0000:0000:0000:0009')).country).toBe('FR');
+  expect(asked).toBe(2);
+});

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { cleanReferer, REFERER_LIMIT, refererOrigin } from './referer.ts';
+
+test('a referer is kept as sent', () => {
+  for (const referer of ['', 'https://a.example/ü?x=1#y', 'not a url', ' spaced ']) {
+    expect(cleanReferer(referer)).toBe(referer);
+  }
+});
+
+test('control characters go, the rest stays', () => {
+  expect(cleanReferer('https://a.example/\r\n\tb\u0000c\u007fd\u0085')).toBe('https://a.example/bcd');
+});
+
+test('a long referer is cut, never inside a character', () => {
+  expect(cleanReferer('x'.repeat(5_000))).toHaveLength(REFERER_LIMIT);
+  const cut = cleanReferer(`${'x'.repeat(REFERER_LIMIT - 1)}😀`);
+  expect(cut).toBe('x'.repeat(REFERER_LIMIT - 1));
+  expect(cut.isWellFormed()).toBe(true);
+});
+
+test('control characters don’t count towards the length', () => {
+  expect(cleanReferer(`\n${'x'.repeat(REFERER_LIMIT)}`)).toBe('x'.repeat(REFERER_LIMIT));
+});
+
+test('an origin is a host, or the package of an app', () => {
+  expect(refererOrigin('https://A.example:8080/x')).toEqual({ name: 'a.example', app: false });
+  expect(refererOrigin('android-app://com.Slack/x')).toEqual({ name: 'com.slack', app: true });
+  expect(refererOrigin('https://a.example?x')).toEqual({ name: 'a.example', app: false });
+  expect(refererOrigin('https://a.example\\@evil.example')).toEqual({ name: 'a.example', app: false });
+});

@@ -1,0 +1,49 @@
+/** What one invalid piece of input looks like in an answer: where it is and what is wrong with it. */
+export type ErrorDetail = { path: string; message: string };
+
+/** The closed set of codes at the edge of the API, each with the HTTP status it travels under. */
+export const ERROR_STATUS = {
+  bad_request: 400,
+  method_not_offered: 400,
+  unauthorized: 401,
+  payment_required: 402,
+  limit_reached: 402,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  conflict: 409,
+  idempotency_in_progress: 409,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  idempotency_key_reused: 422,
+  internal: 500,
+  unavailable: 503,
+} as const;
+
+export type ErrorCode = keyof typeof ERROR_STATUS;
+
+/**
+ * The one error that crosses the edge of a tier. Thrown early, with the value that was wrong in its
+ * message; turned into the envelope `{ error: { code, message, request_id, details? } }` by the edge.
+ */
+export class AppError extends Error {
+  readonly code: ErrorCode;
+  readonly details: ErrorDetail[] | undefined;
+
+  constructor(code: ErrorCode, message: string, details?: ErrorDetail[], options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'AppError';
+    this.code = code;
+    this.details = details;
+  }
+
+  /** HTTP status for this code. */
+  get status(): number {
+    return ERROR_STATUS[this.code];
+  }
+}
+
+/** A 400 that names the field (`path`, dotted) and says what is wrong with it. */
+export function badRequest(path: string, message: string): AppError {
+  return new AppError('bad_request', `${path}: ${message}`, [{ path, message }]);
+}

@@ -1,0 +1,78 @@
+import { closeSync, constants, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
+import { FILE_MODE } from './segments.ts';
+
+/** What a stream must never forget, whatever became of its segments. */
+export type EpochRecord = {
+  /** The start epoch in use: the high 24 bits of every sequence. */
+  epoch: number;
+  /** No segment made later may start below this logical offset. */
+  floor: bigint;
+  /** No event made later may have a time up to this, microseconds. */
+  lastTs: number;
+};
+
+/** The largest start epoch: a start a second would need half a year to use them up. */
+export const MAX_EPOCH = 0xff_ffff;
+
+const FILE_NAME = 'epoch';
+const MAGIC = 0x31454c48;
+const SLOT_BYTES = 512;
+const RECORD_BYTES = 36;
+
+type Slot = { serial: number; record: EpochRecord };
+
+/**
+ * Two slots of one disk sector each, written in turn and in place: a torn write leaves the other slot, and a
+ * full disk is no obstacle, because a start must work then too.
+ */
+export class EpochFile {
+  readonly #fd: number;
+  #newest: Slot | null;
+
+  constructor(directory: string) {
+    this.#fd = openSync(join(directory, FILE_NAME), constants.O_RDWR | constants.O_CREAT, FILE_MODE);
+    const slots = [readSlot(this.#fd, 0), readSlot(this.#fd, 1)].filter((slot) => slot !== null);
+    this.#newest = slots.sort((a, b) => b.serial - a.serial)[0] ?? null;
+  }
+
+  /** The newest record, or null when the file is new or can't be read. */
+  get record(): EpochRecord | null {
+    return this.#newest?.record ?? null;
+  }
+
+  /** Writes and syncs a record; it is in force when this returns. */
+  write(record: EpochRecord): void {
+    const serial = (this.#newest?.serial ?? 0) + 1;
+    const bytes = Buffer.alloc(SLOT_BYTES);
+    bytes.writeUInt32LE(MAGIC, 0);
+    bytes.writeBigUInt64LE(BigInt(serial), 8);
+    bytes.writeUInt32LE(record.epoch, 16);
+    bytes.writeBigUInt64LE(record.floor, 20);
+    bytes.writeBigUInt64LE(BigInt(record.lastTs), 28);
+    bytes.writeUInt32LE(crc32(bytes.subarray(8, RECORD_BYTES)), 4);
+    writeSync(this.#fd, bytes, 0, SLOT_BYTES, (serial % 2) * SLOT_BYTES);
+    fsyncSync(this.#fd);
+    this.#newest = { serial, record };
+  }
+
+  close(): void {
+    closeSync(this.#fd);
+  }
+}
+
+function readSlot(fd: number, index: number): Slot | null {
+  const bytes = Buffer.alloc(RECORD_BYTES);
+  const read = readSync(fd, bytes, 0, RECORD_BYTES, index * SLOT_BYTES);
+  if (read < RECORD_BYTES || bytes.readUInt32LE(0) !== MAGIC) return null;
+  if (bytes.readUInt32LE(4) !== crc32(bytes.subarray(8, RECORD_BYTES))) return null;
+  return {
+    serial: Number(bytes.readBigUInt64LE(8)),
+    record: {
+      epoch: bytes.readUInt32LE(16),
+      floor: bytes.readBigUInt64LE(20),
+      lastTs: Number(bytes.readBigUInt64LE(28)),
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+
+/**
+ * Why an event was lost. `budget`: the journal's disk budget is used up. `disk_full`, `disk_error`: the disk
+ * refused the write. `sync`: written, but not synced while that was asked for. `too_large`: more than one
+ * batch can hold. `invalid`: not what its type promises. `closed`: appended after the close.
+ */
+export type LossCause = (typeof LOSS_CAUSES)[number];
+
+const LOSS_CAUSES = ['budget', 'disk_full', 'disk_error', 'sync', 'too_large', 'invalid', 'closed'] as const;
+
+const SECONDS = [0.00001, 0.00002, 0.00005, 0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.05, 0.25, 1];
+
+export type JournalMetrics = ReturnType<typeof createJournalMetrics>;
+
+/** The writer's figures. @param fill fraction of the disk budget in use, asked at each scrape */
+export function createJournalMetrics(registry: Registry, fill: () => number) {
+  const registers = [registry];
+  new Gauge({
+    name: 'hoplog_journal_fill_ratio',
+    help: 'Fraction of the disk budget in use by events that no consumer has freed',
+    registers,
+    collect() {
+      this.set(fill());
+    },
+  });
+  const lost = new Counter({
+    name: 'hoplog_journal_lost_total',
+    help: 'Events that could not be kept, by cause',
+    labelNames: ['cause'] as const,
+    registers,
+  });
+  // An alarm on any sees a series that goes from 0 to 1, and does not see one that begins at 1.
+  for (const cause of LOSS_CAUSES) lost.inc({ cause }, 0);
+  return {
+    lost,
+    events: new Counter({
+      name: 'hoplog_journal_events_total',
+      help: 'Events written to the journal, without heartbeats',
+      registers,
+    }),
+    batches: new Counter({ name: 'hoplog_journal_batches_total', help: 'Batches written', registers }),
+    bytes: new Counter({ name: 'hoplog_journal_bytes_total', help: 'Bytes written', registers }),
+    writeSeconds: new Histogram({
+      name: 'hoplog_journal_write_seconds',
+      help: 'Time to write one batch into the page cache',
+      buckets: SECONDS,
+      registers,
+    }),
+    syncSeconds: new Histogram({
+      name: 'hoplog_journal_sync_seconds',
+      help: 'Time of one fdatasync group',
+      buckets: SECONDS,
+      registers,
+    }),
+    syncFailures: new Counter({
+      name: 'hoplog_journal_sync_failures_total',
+      help: 'Groups that the disk refused to sync',
+      registers,
+    }),
+    damagedBytes: new Counter({
+      name: 'hoplog_journal_damaged_bytes_total',
+      help: 'Bytes found damaged or torn when the journal was opened',
+      registers,
+    }),
+  };
+}

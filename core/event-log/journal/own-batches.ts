@@ -1,0 +1,79 @@
+import { open } from 'node:fs/promises';
+import type { LogBatch } from '../port.ts';
+import { scanSegment } from './segment-scan.ts';
+import { listSegments, type Segment, streamDirectory } from './segments.ts';
+
+const READ_BYTES = 4 * 1024 * 1024;
+
+/**
+ * A stream's own batches that hold anything beyond `afterSequence`, as far as they stand in its journal now:
+ * what no consumer has worked off, when that is the stream's high-water mark. The first batch may begin at or
+ * before it. Damage is passed over. Whole segments that lie before are skipped, so it costs what is behind.
+ *
+ * @param dataDir the deployment's data directory
+ * @param afterSequence -1 for everything
+ */
+export async function* ownBatches(
+  dataDir: string,
+  streamName: string,
+  afterSequence: bigint,
+): AsyncGenerator<LogBatch> {
+  const segments = await listSegments(streamDirectory(dataDir, streamName));
+  for (const segment of segments.slice(await firstSegment(segments, afterSequence))) {
+    for await (const batch of segmentBatches(segment)) {
+      if (batch.firstSequence + BigInt(batch.count) - 1n > afterSequence) yield batch;
+    }
+  }
+}
+
+/**
+ * The journal offset below which a stream holds nothing beyond `sequence`, by whole segments.
+ *
+ * @returns null when the stream has no segment
+ */
+export async function offsetHolding(
+  dataDir: string,
+  streamName: string,
+  sequence: bigint,
+): Promise<bigint | null> {
+  const segments = await listSegments(streamDirectory(dataDir, streamName));
+  return segments[await firstSegment(segments, sequence)]?.start ?? null;
+}
+
+/** The last segment whose first sequence is not beyond `afterSequence`: all before it lies below. */
+async function firstSegment(segments: Segment[], afterSequence: bigint): Promise<number> {
+  for (let index = segments.length - 1; index > 0; index--) {
+    const segment = segments[index];
+    if (!segment) continue;
+    for await (const batch of segmentBatches(segment, 1)) {
+      if (batch.firstSequence <= afterSequence) return index;
+      break;
+    }
+  }
+  return 0;
+}
+
+async function* segmentBatches(segment: Segment, readBytes = READ_BYTES): AsyncGenerator<LogBatch> {
+  const file = await open(segment.path, 'r').catch(ignoreMissing);
+  if (!file) return;
+  try {
+    for (let position = 0; ; ) {
+      // As if sealed: also what is behind damage counts, and nothing is waited for.
+      const scan = await scanSegment(file, segment.start, position, {
+        sealed: true,
+        maxBytes: readBytes,
+        searchBytes: 0,
+      });
+      yield* scan.batches;
+      position = scan.position;
+      if (scan.ended === 'finished') return;
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): null {
+  if (error.code === 'ENOENT') return null;
+  throw error;
+}

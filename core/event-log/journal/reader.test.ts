@@ -1,0 +1,142 @@
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import {
+  appendClicks,
+  openTestJournal,
+  readJournal,
+  TEST_STREAM_NAME,
+  temporaryDataDir,
+} from '../../../test/support/journal.ts';
+import { JournalReader } from './reader.ts';
+import { listSegments, streamDirectory } from './segments.ts';
+
+let dataDir: string;
+let remove: () => void;
+let reader: JournalReader;
+beforeEach(() => {
+  ({ dataDir, remove } = temporaryDataDir());
+  reader = new JournalReader(dataDir);
+});
+afterEach(async () => {
+  await reader.close();
+  remove();
+});
+
+const NOTHING = { maxBytes: 1 << 20, waitMs: 0 };
+const segmentsThere = () => listSegments(streamDirectory(dataDir, TEST_STREAM_NAME));
+
+/** Fills several segments of 64 KiB. */
+async function fillSegments(): Promise<void> {
+  const writer = await openTestJournal(dataDir);
+  for (let turn = 0; turn < 12; turn++) {
+    await appendClicks(
+      writer,
+      Array.from({ length: 20 }, (_, index) => `${turn}-${index}-${'x'.repeat(900)}`),
+    );
+  }
+  await writer.close();
+}
+
+describe('reading a journal', () => {
+  test('of which nothing exists yet gives nothing, and no partitions', async () => {
+    expect(await reader.partitions()).toEqual([]);
+    expect(await reader.read('ingest-9', 0n, NOTHING)).toEqual({ batches: [], damage: [], nextOffset: 0n });
+    expect(await reader.start('ingest-9')).toBe(0n);
+    expect(await reader.end('ingest-9')).toBe(0n);
+    await reader.free('ingest-9', 100n);
+  });
+
+  test('lists one partition for each stream', async () => {
+    mkdirSync(join(dataDir, 'journal', 'ingest-1'), { recursive: true });
+    mkdirSync(join(dataDir, 'journal', 'api-0'));
+    expect(await reader.partitions()).toEqual(['api-0', 'ingest-1']);
+  });
+
+  test('in any size of steps gives the same batches', async () => {
+    await fillSegments();
+    const whole = (await readJournal(dataDir)).batches;
+    for (const maxBytes of [1, 5000, 50_000, 10 << 20]) {
+      const batches = [];
+      let offset = 0n;
+      for (;;) {
+        const read = await reader.read(TEST_STREAM_NAME, offset, { maxBytes, waitMs: 0 });
+        if (read.batches.length === 0) break;
+        if (maxBytes === 1) expect(read.batches).toHaveLength(1);
+        batches.push(...read.batches);
+        offset = read.nextOffset;
+      }
+      expect(batches).toEqual(whole);
+    }
+  });
+
+  test('can begin at any batch’s offset or the offset after it', async () => {
+    await fillSegments();
+    const whole = (await readJournal(dataDir)).batches;
+    for (const [index, { offset, nextOffset }] of whole.entries()) {
+      expect((await readJournal(dataDir, offset)).batches).toEqual(whole.slice(index));
+      expect((await readJournal(dataDir, nextOffset)).batches).toEqual(whole.slice(index + 1));
+    }
+  });
+
+  test('waits for what comes, and ends its wait when it is told to', async () => {
+    const writer = await openTestJournal(dataDir);
+    const { nextOffset } = await readJournal(dataDir);
+    const coming = reader.read(TEST_STREAM_NAME, nextOffset, { maxBytes: 1 << 20, waitMs: 30_000 });
+    await appendClicks(writer, ['now']);
+    expect((await coming).batches).not.toEqual([]);
+    await writer.close();
+    const { nextOffset: end } = await readJournal(dataDir);
+    const abort = new AbortController();
+    const waiting = reader.read(TEST_STREAM_NAME, end, {
+      maxBytes: 1 << 20,
+      waitMs: 3_600_000,
+      signal: abort.signal,
+    });
+    abort.abort();
+    expect(await waiting).toEqual({ batches: [], damage: [], nextOffset: end });
+    const closing = reader.read(TEST_STREAM_NAME, end, { maxBytes: 1 << 20, waitMs: 3_600_000 });
+    await reader.close();
+    expect(await closing).toEqual({ batches: [], damage: [], nextOffset: end });
+  });
+});
+
+describe('freeing a journal', () => {
+  test('removes whole segments below the offset and nothing else', async () => {
+    await fillSegments();
+    const segments = await segmentsThere();
+    expect(segments.length).toBeGreaterThan(3);
+    const [first, second, third] = segments;
+    if (!first || !second || !third) throw new Error('too few segments');
+    await reader.free(TEST_STREAM_NAME, second.start - 1n);
+    expect(await segmentsThere()).toEqual(segments);
+    await reader.free(TEST_STREAM_NAME, third.start + 1n);
+    expect(await segmentsThere()).toEqual(segments.slice(2));
+    expect(await reader.start(TEST_STREAM_NAME)).toBe(third.start);
+    const { batches } = await readJournal(dataDir, 0n);
+    expect(batches[0]?.offset).toBe(third.start);
+  });
+
+  test('never removes the newest segment', async () => {
+    await fillSegments();
+    await reader.free(TEST_STREAM_NAME, 10n ** 18n);
+    const [last, ...others] = await segmentsThere();
+    expect(others).toEqual([]);
+    expect(existsSync(last?.path ?? '')).toBe(true);
+  });
+});
+
+describe('the end of a journal', () => {
+  test('is where the last batch ends, while it grows and after', async () => {
+    const writer = await openTestJournal(dataDir);
+    for (let turn = 0; turn < 20; turn++) {
+      await appendClicks(writer, [`click ${turn}`]);
+      const end = await reader.end(TEST_STREAM_NAME);
+      const { batches } = await readJournal(dataDir);
+      expect(batches.map(({ nextOffset }) => nextOffset)).toContain(end);
+      expect(end).toBeGreaterThan(0n);
+    }
+    await writer.close();
+    expect(await reader.end(TEST_STREAM_NAME)).toBe((await readJournal(dataDir)).nextOffset);
+  });
+});

@@ -1,0 +1,277 @@
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import {
+  appendClicks,
+  type Contents,
+  openTestJournal,
+  readJournal,
+  TEST_STREAM,
+  TEST_STREAM_NAME,
+  temporaryDataDir,
+} from '../../../test/support/journal.ts';
+import { silentLogger } from '../../log.ts';
+import type { LogBatch } from '../port.ts';
+import { EpochFile } from './epoch-file.ts';
+import { frameAt } from './frame.ts';
+import { JournalReader } from './reader.ts';
+import { type Recovered, recover } from './recovery.ts';
+import { listSegmentsNow, segmentPath, streamDirectory } from './segments.ts';
+
+let dataDir: string;
+let remove: () => void;
+beforeEach(() => {
+  ({ dataDir, remove } = temporaryDataDir());
+});
+afterEach(() => remove());
+
+const directoryOf = (data: string) => streamDirectory(data, TEST_STREAM_NAME);
+
+/** What a process that was killed leaves: batches of 1 to 4 clicks in one segment, and nothing tidied up. */
+async function crashedJournal(turns: number): Promise<{ batches: LogBatch[]; path: string; bytes: Buffer }> {
+  const writer = await openTestJournal(dataDir);
+  for (let turn = 0; turn < turns; turn++) {
+    await appendClicks(
+      writer,
+      Array.from({ length: 1 + (turn % 4) }, (_, index) => `turn ${turn} click ${index}`),
+    );
+  }
+  const [segment] = listSegmentsNow(directoryOf(dataDir));
+  if (!segment) throw new Error('no segment');
+  const bytes = readFileSync(segment.path);
+  await writer.close();
+  // Only what was there at that moment: the close came after it.
+  writeFileSync(segment.path, bytes);
+  return { batches: intactBatches(bytes), path: segment.path, bytes };
+}
+
+function intactBatches(bytes: Buffer): LogBatch[] {
+  const batches: LogBatch[] = [];
+  for (let position = 0; ; ) {
+    const found = frameAt(bytes, position, BigInt(position));
+    if (found.kind !== 'frame') return batches;
+    batches.push(found.batch);
+    position = found.end;
+  }
+}
+
+async function recoverNow(): Promise<Recovered> {
+  const epochFile = new EpochFile(directoryOf(dataDir));
+  try {
+    return await recover(directoryOf(dataDir), epochFile, silentLogger());
+  } finally {
+    epochFile.close();
+  }
+}
+
+/** Recovers and reads as the next start would have it: with a segment of its own behind. */
+async function readRecovered(): Promise<Recovered & Contents> {
+  const recovered = await recoverNow();
+  const next = segmentPath(directoryOf(dataDir), recovered.start);
+  writeFileSync(next, '');
+  const contents = await readJournal(dataDir);
+  rmSync(next);
+  return { ...recovered, ...contents };
+}
+
+const sequencesOf = (batches: LogBatch[]) => batches.map(({ firstSequence }) => firstSequence);
+
+describe('a tail torn at any byte of the last batch', () => {
+  test.each([
+    ['the file ends there', (bytes: Buffer, end: number) => bytes.subarray(0, end)],
+    ['zeros follow', (bytes: Buffer, end: number) => Buffer.from(bytes).fill(0, end)],
+    ['noise follows', (bytes: Buffer, end: number) => Buffer.from(bytes).fill(0xa5, end, end + 500)],
+  ])('is cut and all before it is read, when %s', async (_, tear) => {
+    const { batches, path, bytes } = await crashedJournal(4);
+    const last = batches.at(-1);
+    if (!last) throw new Error('no batch');
+    const intact = sequencesOf(batches.slice(0, -1));
+    // The last byte of all is the flags' zero: without it the frame is whole in a file of zeros.
+    for (let end = Number(last.offset); end < Number(last.nextOffset) - 1; end++) {
+      writeFileSync(path, tear(bytes, end));
+      const read = await readRecovered();
+      expect(sequencesOf(read.batches)).toEqual(intact);
+      expect(read.damage).toEqual([]);
+      expect(readFileSync(path).length).toBe(Number(last.offset));
+      expect(read.start).toBeGreaterThan(last.nextOffset);
+    }
+  });
+
+  test('is kept aside, and its sequences are never given again', async () => {
+    const { batches, path, bytes } = await crashedJournal(3);
+    const last = batches.at(-1);
+    if (!last) throw new Error('no batch');
+    writeFileSync(path, Buffer.from(bytes).fill(0, Number(last.nextOffset) - 20));
+    const writer = await openTestJournal(dataDir);
+    const [click] = await appendClicks(writer, ['after the crash']);
+    await writer.close();
+    expect((click?.sequence ?? 0n) >> 40n).toBe((last.firstSequence >> 40n) + 1n);
+    const [kept] = readdirSync(join(directoryOf(dataDir), 'damage'));
+    expect(kept).toMatch(new RegExp(`^${last.offset}-\\d+\\.bin$`));
+    const { damage, clicks } = await readJournal(dataDir);
+    expect(damage).toEqual([]);
+    expect(clicks.at(-1)?.userAgent).toBe('after the crash');
+  });
+});
+
+describe('damage inside a segment', () => {
+  test('is reported with its bytes and passed over; the batches on both sides are read', async () => {
+    const { batches, path, bytes } = await crashedJournal(6);
+    const [, , hit] = batches;
+    if (!hit) throw new Error('no batch');
+    bytes.writeUInt8(bytes.readUInt8(Number(hit.offset) + 100) ^ 1, Number(hit.offset) + 100);
+    writeFileSync(path, bytes);
+    const read = await readRecovered();
+    expect(sequencesOf(read.batches)).toEqual(sequencesOf(batches.filter((batch) => batch !== hit)));
+    expect(read.damage).toMatchObject([{ offset: hit.offset, nextOffset: hit.nextOffset }]);
+    expect(Buffer.from(read.damage[0]?.bytes ?? [])).toEqual(
+      bytes.subarray(Number(hit.offset), Number(hit.nextOffset)),
+    );
+    expect(read.damagedBytes).toBe(Number(hit.nextOffset - hit.offset));
+    const copy = join(directoryOf(dataDir), 'damage', `${hit.offset}-${hit.nextOffset}.bin`);
+    expect(readFileSync(copy)).toEqual(Buffer.from(read.damage[0]?.bytes ?? []));
+  });
+
+  test('of any kind, anywhere, loses no batch that it did not touch, and breaks nothing', async () => {
+    const { batches, path, bytes } = await crashedJournal(40);
+    const written = Number(batches.at(-1)?.nextOffset);
+    const hit = fc.record({
+      at: fc.nat(written - 1),
+      length: fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 3000 })),
+      filling: fc.constantFrom('flip', 'zeros', 'ones', 'another batch'),
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(hit, { minLength: 1, maxLength: 4 }),
+        fc.nat(batches.length - 1),
+        async (hits, source) => {
+          const damaged = Buffer.from(bytes);
+          for (const { at, length, filling } of hits) {
+            const end = Math.min(at + length, written);
+            const from = Number(batches[source]?.offset ?? 0n);
+            if (filling === 'another batch') bytes.copy(damaged, at, from, from + end - at);
+            else
+              for (let i = at; i < end; i++)
+                damaged[i] = filling === 'flip' ? ~(bytes[i] ?? 0) : filling === 'zeros' ? 0 : 0xff;
+          }
+          writeFileSync(path, damaged);
+          const untouched = batches.filter(
+            ({ offset, nextOffset }) =>
+              bytes.compare(
+                damaged,
+                Number(offset),
+                Number(nextOffset),
+                Number(offset),
+                Number(nextOffset),
+              ) === 0,
+          );
+          const read = await readRecovered();
+          expect(sequencesOf(read.batches)).toEqual(sequencesOf(untouched));
+          expect(read.undecodable).toEqual([]);
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+
+  test('that destroys a whole segment does not hold up the next one', async () => {
+    const { path, bytes } = await crashedJournal(5);
+    writeFileSync(path, Buffer.alloc(bytes.length, 0x5a));
+    const writer = await openTestJournal(dataDir);
+    await appendClicks(writer, ['still here']);
+    await writer.close();
+    const { clicks } = await readJournal(dataDir);
+    expect(clicks.map(({ userAgent }) => userAgent)).toEqual(['still here']);
+  });
+
+  test('in the segment being written is passed over by a reader that waits there', async () => {
+    const writer = await openTestJournal(dataDir);
+    await appendClicks(writer, ['one']);
+    const { nextOffset } = await readJournal(dataDir);
+    await appendClicks(writer, ['two']);
+    await appendClicks(writer, ['three']);
+    const [segment] = listSegmentsNow(directoryOf(dataDir));
+    const { batches } = await readJournal(dataDir);
+    const hit = batches.find(({ payload }) => Buffer.from(payload).includes('two'));
+    if (!segment || !hit) throw new Error('no batch');
+    const damaged = readFileSync(segment.path);
+    damaged.fill(0, Number(hit.offset), Number(hit.nextOffset));
+    writeFileSync(segment.path, damaged, { flag: 'r+' });
+    const reader = new JournalReader(dataDir);
+    let seen = '';
+    let offset = nextOffset;
+    while (!seen.includes('three')) {
+      const read = await reader.read(TEST_STREAM_NAME, offset, { maxBytes: 1 << 20, waitMs: 5000 });
+      for (const { payload } of read.batches) seen += Buffer.from(payload).toString('latin1');
+      offset = read.nextOffset;
+    }
+    expect(seen).not.toContain('two');
+    await reader.close();
+    await writer.close();
+  });
+});
+
+describe('a power cut', () => {
+  test('that takes the end of the journal back never makes a reader’s offset mean something else', async () => {
+    const writer = await openTestJournal(dataDir);
+    await appendClicks(writer, ['synced']);
+    cpSync(dataDir, `${dataDir}-before`, { recursive: true });
+    await appendClicks(writer, ['never synced']);
+    const { nextOffset } = await readJournal(dataDir); // a consumer has gone on, and keeps that in Postgres
+    await writer.close();
+    rmSync(dataDir, { recursive: true });
+    cpSync(`${dataDir}-before`, dataDir, { recursive: true });
+    rmSync(`${dataDir}-before`, { recursive: true });
+    const again = await openTestJournal(dataDir);
+    await appendClicks(again, ['after']);
+    await again.close();
+    const { clicks, damage } = await readJournal(dataDir, nextOffset);
+    expect(damage).toEqual([]);
+    expect(clicks.map(({ userAgent }) => userAgent)).toEqual(['after']);
+  });
+
+  test('that takes a segment’s new name back loses none of its batches', async () => {
+    const { batches, path } = await crashedJournal(5);
+    cpSync(path, path.replace('.seg', '.next'));
+    rmSync(path);
+    const writer = await openTestJournal(dataDir);
+    await writer.close();
+    const read = await readJournal(dataDir);
+    expect(sequencesOf(read.batches).slice(0, batches.length)).toEqual(sequencesOf(batches));
+  });
+});
+
+describe('what must never be forgotten', () => {
+  test('a torn write of the epoch file leaves the record before it, and epochs go on from the journal', async () => {
+    await crashedJournal(2);
+    const path = join(directoryOf(dataDir), 'epoch');
+    const bytes = readFileSync(path);
+    for (const slot of [0, 512]) {
+      writeFileSync(path, Buffer.from(bytes).fill(0xff, slot, slot + 20));
+      expect((await recoverNow()).epoch).toBeGreaterThan(1);
+    }
+  });
+
+  test('with the epoch file gone the stream gets a new identity instead of old sequences', async () => {
+    await crashedJournal(2);
+    rmSync(join(directoryOf(dataDir), 'epoch'));
+    const other = { ...TEST_STREAM, streamId: '01900000-0000-7000-8000-0000000000bb', ordinal: 8 };
+    const writer = await openTestJournal(dataDir, { register: async () => other });
+    expect(writer.stream).toEqual(other);
+    await writer.close();
+    const again = await openTestJournal(dataDir);
+    expect(again.stream).toEqual(other);
+    await again.close();
+  });
+
+  test('a journal that was removed and made anew is read from its start by whoever was further', async () => {
+    const { batches } = await crashedJournal(20);
+    rmSync(dataDir, { recursive: true });
+    const writer = await openTestJournal(dataDir);
+    await appendClicks(writer, ['new']);
+    const { clicks } = await readJournal(dataDir, (batches.at(-1)?.nextOffset ?? 0n) + 10n ** 9n);
+    expect(clicks.map(({ userAgent }) => userAgent)).toEqual(['new']);
+    await writer.close();
+  });
+});

@@ -1,0 +1,126 @@
+import {
+  closeSync,
+  constants,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { open, rename, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import { FILE_MODE, preparedPath, segmentPath } from './segments.ts';
+import { syncDirectory, syncDirectoryNow } from './sync-directory.ts';
+
+/** A segment while it is written. */
+export type SegmentFile = {
+  fd: number;
+  /** Logical offset of its first byte. */
+  start: bigint;
+  /** Bytes it may hold. */
+  capacity: number;
+  /** Where the next frame goes: all before it is frames. */
+  position: number;
+};
+
+const FILL_BYTES = 1024 * 1024;
+const CREATE = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL;
+
+/**
+ * Makes a segment file full of zeros, synced, under a name that no reader looks at. Because its blocks are
+ * there and its size never changes, `fdatasync` need not touch the file system's own journal: medians of 0.1 to
+ * 0.2 ms instead of 0.2 to 3.8 ms in a growing file (`bench/journal.ts`, runs on a busy machine). And a disk that
+ * is getting full shows now, not at a click.
+ *
+ * Runs off the event loop. On failure nothing is left behind. A disk that is nearly full is left to the clicks.
+ *
+ * @param start called when the file is ready: where it will begin
+ * @returns the file, still under its prepared name
+ */
+export async function prepareSegment(
+  directory: string,
+  capacity: number,
+  start: () => bigint,
+): Promise<SegmentFile> {
+  await leaveRoom(directory, capacity);
+  const making = join(directory, 'preparing');
+  rmSync(making, { force: true });
+  try {
+    const handle = await open(making, CREATE, FILE_MODE);
+    try {
+      const zeros = Buffer.alloc(Math.min(FILL_BYTES, capacity));
+      for (let at = 0; at < capacity; at += zeros.length) {
+        await handle.write(zeros, 0, Math.min(zeros.length, capacity - at), at);
+      }
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    let name = making;
+    let at = start();
+    while (name !== preparedPath(directory, at)) {
+      await rename(name, preparedPath(directory, at));
+      name = preparedPath(directory, at);
+      await syncDirectory(directory);
+      at = start(); // moved on when the writer could not wait for this file
+    }
+    return { fd: openSync(name, 'r+'), start: at, capacity, position: 0 };
+  } catch (error) {
+    for (const left of [making, preparedPath(directory, start())]) rmSync(left, { force: true });
+    throw error;
+  }
+}
+
+/** @throws Error when a file of `bytes` would leave less than as much again */
+async function leaveRoom(directory: string, bytes: number): Promise<void> {
+  const { bavail, bsize } = await statfs(directory);
+  if (bavail * bsize < 2 * bytes) throw new Error(`${bavail * bsize} bytes free on the disk of ${directory}`);
+}
+
+/**
+ * Gives a prepared file its segment name. The name need not be synced: after a power cut a prepared file with
+ * frames in it is taken for the segment that it was.
+ */
+export function takePrepared(directory: string, file: SegmentFile): void {
+  renameSync(preparedPath(directory, file.start), segmentPath(directory, file.start));
+}
+
+/** Makes a segment at once, without blocks of its own, for when clicks outrun the preparing. */
+export function sparseSegment(directory: string, start: bigint, capacity: number): SegmentFile {
+  const path = segmentPath(directory, start);
+  const fd = openSync(path, CREATE, FILE_MODE);
+  try {
+    ftruncateSync(fd, capacity);
+    fsyncSync(fd);
+    syncDirectoryNow(directory);
+  } catch (error) {
+    closeSync(fd);
+    rmSync(path, { force: true });
+    throw error;
+  }
+  return { fd, start, capacity, position: 0 };
+}
+
+/** Writes all of `bytes` at the file's position, without moving it. @throws what the disk says */
+export function writeFrame(file: SegmentFile, bytes: Uint8Array): void {
+  let written = 0;
+  while (written < bytes.length) {
+    written += writeSync(file.fd, bytes, written, bytes.length - written, file.position + written);
+  }
+}
+
+/** Cuts the unused end off and closes. */
+export function finishSegment(file: SegmentFile): void {
+  try {
+    ftruncateSync(file.fd, file.position);
+  } finally {
+    closeSync(file.fd);
+  }
+}
+
+/** Bytes of a file, or 0 when it is gone. */
+export function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}

@@ -1,0 +1,154 @@
+import type { FileHandle } from 'node:fs/promises';
+import type { LogBatch, LogDamage } from '../port.ts';
+import { FRAME_HEADER_BYTES, findFrame, frameAt, MAX_PAYLOAD_BYTES } from './frame.ts';
+
+const FIRST_CHUNK_BYTES = 16 * 1024;
+const LARGEST_CHUNK_BYTES = 1024 * 1024;
+const LARGEST_FRAME_BYTES = FRAME_HEADER_BYTES + MAX_PAYLOAD_BYTES;
+
+/** Damage is handed on in pieces of at most this, so that each fits where dead letters are kept. */
+export const DAMAGE_PIECE_BYTES = 512 * 1024;
+
+/** How far behind damage in a segment that is still being written a search for the next frame goes. */
+export const LIVE_SEARCH_BYTES = 2 * LARGEST_FRAME_BYTES;
+
+export type ScanOptions = {
+  /** No frame will be added to this segment any more: what stands behind the last one is damage. */
+  sealed: boolean;
+  /** Stops after about this many bytes of batches and damage; at least one of them when there is one. */
+  maxBytes: number;
+  /** Bytes to search for a frame behind a place without one in an unsealed segment; 0: only wait. */
+  searchBytes: number;
+};
+
+/** `more`: stopped by `maxBytes`. `wait`: nothing further yet. `finished`: a sealed segment's end. */
+export type SegmentScan = {
+  batches: LogBatch[];
+  damage: LogDamage[];
+  /** Position in the file after the last batch or damage. */
+  position: number;
+  ended: 'more' | 'wait' | 'finished';
+};
+
+/**
+ * Reads whole frames of one segment from `from` on. A place without an intact frame is waited at while it may
+ * still be written, and passed over as damage once an intact frame stands behind it or the segment is sealed.
+ *
+ * @param start logical offset of the segment
+ * @param from position in the file
+ */
+export async function scanSegment(
+  file: FileHandle,
+  start: bigint,
+  from: number,
+  options: ScanOptions,
+): Promise<SegmentScan> {
+  const batches: LogBatch[] = [];
+  const damage: LogDamage[] = [];
+  let position = from;
+  let chunkBytes = FIRST_CHUNK_BYTES;
+  const answer = (ended: SegmentScan['ended']): SegmentScan => ({ batches, damage, position, ended });
+  while (position - from < options.maxBytes) {
+    const chunk = await readChunk(file, position, chunkBytes);
+    const offset = start + BigInt(position);
+    let at = 0;
+    let found = frameAt(chunk, at, offset);
+    while (found.kind === 'frame') {
+      batches.push(found.batch);
+      at = found.end;
+      if (position + at - from >= options.maxBytes) break;
+      found = frameAt(chunk, at, offset + BigInt(at));
+    }
+    position += at;
+    if (found.kind === 'frame') break;
+    const wholeChunk = chunk.length === chunkBytes;
+    if (wholeChunk && (found.kind === 'short' || at === chunk.length)) {
+      chunkBytes = Math.max(Math.min(chunkBytes * 8, LARGEST_CHUNK_BYTES), neededBytes(found));
+      continue;
+    }
+    const limit = options.sealed ? Number.POSITIVE_INFINITY : options.searchBytes;
+    const next = await searchFrame(file, start, position, limit);
+    if (next < 0 && !options.sealed) return answer('wait');
+    if (next >= 0 && (await holdsFrame(file, start, position))) continue; // it was being written just now
+    const end = next >= 0 ? next : await endOfBytes(file, position);
+    const reached = await readDamage(file, start, position, end, options.maxBytes, damage);
+    if (next < 0 && reached === end) {
+      position = end;
+      return answer('finished');
+    }
+    position = reached;
+  }
+  return answer('more');
+}
+
+function neededBytes(found: { kind: string; needed?: number }): number {
+  return found.needed ?? 0;
+}
+
+async function readChunk(file: FileHandle, position: number, bytes: number): Promise<Buffer> {
+  const chunk = Buffer.allocUnsafeSlow(bytes);
+  const { bytesRead } = await file.read(chunk, 0, bytes, position);
+  return chunk.subarray(0, bytesRead);
+}
+
+/** Whether an intact frame stands at `position` now. */
+async function holdsFrame(file: FileHandle, start: bigint, position: number): Promise<boolean> {
+  const chunk = await readChunk(file, position, LARGEST_FRAME_BYTES);
+  return frameAt(chunk, 0, start + BigInt(position)).kind === 'frame';
+}
+
+/** Position of the first intact frame behind `position`, within `limit` bytes, or -1. */
+async function searchFrame(
+  file: FileHandle,
+  start: bigint,
+  position: number,
+  limit: number,
+): Promise<number> {
+  for (let from = position + 1; from - position <= limit; from += LARGEST_FRAME_BYTES) {
+    // Twice the largest frame, so that a frame which begins anywhere in the first half is seen whole.
+    const window = await readChunk(file, from, 2 * LARGEST_FRAME_BYTES);
+    const found = findFrame(window, 0, start + BigInt(from));
+    if (found >= 0) return from + found;
+    if (window.length < 2 * LARGEST_FRAME_BYTES) return -1;
+  }
+  return -1;
+}
+
+/** Where the bytes that are not zero end, from `position` on: behind it was never written. */
+async function endOfBytes(file: FileHandle, position: number): Promise<number> {
+  let end = position;
+  for (let from = position; ; from += LARGEST_CHUNK_BYTES) {
+    const chunk = await readChunk(file, from, LARGEST_CHUNK_BYTES);
+    for (let i = chunk.length - 1; i >= 0; i--) {
+      if (chunk[i] !== 0) {
+        end = from + i + 1;
+        break;
+      }
+    }
+    if (chunk.length < LARGEST_CHUNK_BYTES) return end;
+  }
+}
+
+/** Adds the bytes from `position` to `end` as damage, in pieces, at most `maxBytes` of them; answers how far it came. */
+async function readDamage(
+  file: FileHandle,
+  start: bigint,
+  position: number,
+  end: number,
+  maxBytes: number,
+  damage: LogDamage[],
+): Promise<number> {
+  let at = position;
+  while (at < end && at - position < maxBytes) {
+    const bytes = await readChunk(file, at, Math.min(DAMAGE_PIECE_BYTES, end - at));
+    const offset = start + BigInt(at);
+    at = Math.min(at + DAMAGE_PIECE_BYTES, end);
+    damage.push({
+      offset,
+      nextOffset: start + BigInt(at),
+      reason: `bytes ${position} to ${end} of segment ${start} are no intact batch`,
+      bytes,
+    });
+  }
+  return at;
+}

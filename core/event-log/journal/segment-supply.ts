@@ -1,0 +1,157 @@
+import { closeSync, rmSync } from 'node:fs';
+import type { Logger } from '../../log.ts';
+import type { LossCause } from './metrics.ts';
+import { prepareSegment, type SegmentFile, sizeOf, sparseSegment, takePrepared } from './segment-file.ts';
+import { listSegments, listSegmentsNow, preparedPath, type Segment } from './segments.ts';
+
+/** While the budget is used up, how often an append looks whether a consumer has freed something. */
+const RECOUNT_MS = 25;
+
+/** How long a failed preparing is left alone. Segments are made without it meanwhile. */
+const PREPARE_AGAIN_MS = 5000;
+
+/** The first segment of a start is small, so that a start waits for little and many starts cost little. */
+const STARTER_BYTES = 4 * 1024 * 1024;
+
+export type SupplyOptions = { directory: string; segmentBytes: number; budgetBytes: number; log: Logger };
+
+/**
+ * Provides the segment to write to: prepares the next one ahead of need and keeps the stream within its disk
+ * budget. Consumers free segments behind its back, so it counts what is there again and again.
+ */
+export class SegmentSupply {
+  readonly #options: SupplyOptions;
+  /** Bytes of each segment but the current one. */
+  readonly #held = new Map<string, number>();
+  #heldBytes = 0;
+  #current: SegmentFile;
+  #prepared: SegmentFile | null = null;
+  #preparing: Promise<void> | null = null;
+  #countedAt = 0;
+  #prepareAt = 0;
+  #closed = false;
+
+  private constructor(options: SupplyOptions, first: SegmentFile) {
+    this.#options = options;
+    this.#current = first;
+    this.#count(listSegmentsNow(options.directory));
+  }
+
+  /** Makes the first segment of this start, at `start`. */
+  static async open(options: SupplyOptions, start: bigint): Promise<SegmentSupply> {
+    const { directory, segmentBytes, log } = options;
+    const capacity = Math.min(STARTER_BYTES, segmentBytes);
+    try {
+      const first = await prepareSegment(directory, capacity, () => start);
+      takePrepared(directory, first);
+      return new SegmentSupply(options, first);
+    } catch (error) {
+      // A full disk loses clicks, but must not keep the visitors of known links from their redirects.
+      log.error({ err: error, directory }, 'no room for a journal segment: starting without');
+      return new SegmentSupply(options, sparseSegment(directory, start, capacity));
+    }
+  }
+
+  get current(): SegmentFile {
+    return this.#current;
+  }
+
+  /** Fraction of the budget in use, 0 to 1. One segment of it is always kept for the next one. */
+  fill(): number {
+    const { budgetBytes, segmentBytes } = this.#options;
+    return Math.min(1, (this.#heldBytes + this.#current.position) / (budgetBytes - segmentBytes));
+  }
+
+  /** Whether `bytes` go into the current segment. */
+  fits(bytes: number): boolean {
+    return this.#current.position + bytes <= this.#current.capacity;
+  }
+
+  /**
+   * Makes the next segment the current one.
+   *
+   * @returns the segment that is done now, or why there is no next one
+   * @throws what the disk says
+   */
+  roll(): SegmentFile | Extract<LossCause, 'budget'> {
+    if (!this.#prepared && !this.#affordable() && !this.#affordableNow()) return 'budget';
+    const { directory, segmentBytes } = this.#options;
+    const next = this.#prepared ?? sparseSegment(directory, this.#nextStart(), segmentBytes);
+    if (next === this.#prepared) takePrepared(directory, next);
+    this.#prepared = null;
+    const done = this.#current;
+    this.#current = next;
+    this.#hold(done.start.toString(), done.position);
+    this.prepare();
+    return done;
+  }
+
+  /** Begins to make the next segment, unless there is one or the budget forbids it. */
+  prepare(): void {
+    if (this.#closed || this.#prepared || this.#preparing || !this.#affordable()) return;
+    if (performance.now() < this.#prepareAt) return;
+    const { directory, segmentBytes, log } = this.#options;
+    this.#preparing = prepareSegment(directory, segmentBytes, () => this.#nextStart()).then(
+      (file) => {
+        this.#prepared = file;
+        this.#preparing = null;
+      },
+      (error: unknown) => {
+        log.warn({ err: error, directory }, 'could not prepare the next journal segment');
+        this.#preparing = null;
+        this.#prepareAt = performance.now() + PREPARE_AGAIN_MS;
+      },
+    );
+  }
+
+  /** Counts what consumers have left, then prepares the next segment if it was refused before. */
+  async recount(): Promise<void> {
+    this.#count(await listSegments(this.#options.directory));
+    this.prepare();
+  }
+
+  /** Ends the preparing and drops what it made. The current segment stays with the caller. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#preparing;
+    if (!this.#prepared) return;
+    closeSync(this.#prepared.fd);
+    rmSync(preparedPath(this.#options.directory, this.#prepared.start), { force: true });
+    this.#prepared = null;
+  }
+
+  #nextStart(): bigint {
+    return this.#current.start + BigInt(this.#current.capacity);
+  }
+
+  #affordable(): boolean {
+    const { budgetBytes, segmentBytes } = this.#options;
+    return this.#heldBytes + this.#current.capacity + segmentBytes <= budgetBytes;
+  }
+
+  #affordableNow(): boolean {
+    if (performance.now() - this.#countedAt < RECOUNT_MS) return false;
+    this.#count(listSegmentsNow(this.#options.directory));
+    return this.#affordable();
+  }
+
+  #count(segments: Segment[]): void {
+    this.#countedAt = performance.now();
+    const there = new Set(segments.map((segment) => segment.start.toString()));
+    for (const [start, bytes] of this.#held) {
+      if (there.has(start)) continue;
+      this.#held.delete(start);
+      this.#heldBytes -= bytes;
+    }
+    for (const { start, path } of segments) {
+      if (start !== this.#current.start && !this.#held.has(start.toString())) {
+        this.#hold(start.toString(), sizeOf(path));
+      }
+    }
+  }
+
+  #hold(start: string, bytes: number): void {
+    this.#held.set(start, bytes);
+    this.#heldBytes += bytes;
+  }
+}

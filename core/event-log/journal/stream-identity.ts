@@ -1,0 +1,52 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isUuid } from '../../ids.ts';
+import type { StreamIdentity } from '../port.ts';
+import { FILE_MODE, streamDirectory } from './segments.ts';
+import { syncDirectoryNow } from './sync-directory.ts';
+
+const FILE_NAME = 'stream.json';
+
+/**
+ * The identity kept beside a stream's journal, or null when there is none (or none that can be read).
+ *
+ * @param dataDir the deployment's data directory
+ */
+export function readStreamIdentity(dataDir: string, streamName: string): StreamIdentity | null {
+  return readIdentityFile(streamDirectory(dataDir, streamName));
+}
+
+/** {@link readStreamIdentity} by the stream's own directory. */
+export function readIdentityFile(directory: string): StreamIdentity | null {
+  let text: string;
+  try {
+    text = readFileSync(join(directory, FILE_NAME), 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    throw error;
+  }
+  return parseIdentity(text);
+}
+
+function parseIdentity(text: string): StreamIdentity | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  if (typeof value !== 'object' || value === null) return null;
+  const { streamId, ordinal } = value as Record<string, unknown>;
+  if (typeof streamId !== 'string' || !isUuid(streamId)) return null;
+  if (typeof ordinal !== 'number' || !Number.isInteger(ordinal) || ordinal < 0 || ordinal > 999) return null;
+  return { streamId: streamId.toLowerCase(), ordinal };
+}
+
+/** Keeps `identity` in the stream's directory: whole or not at all, and synced. */
+export function writeIdentityFile(directory: string, identity: StreamIdentity): void {
+  const path = join(directory, FILE_NAME);
+  const making = `${path}.making`;
+  writeFileSync(making, `${JSON.stringify(identity)}\n`, { mode: FILE_MODE, flush: true });
+  renameSync(making, path);
+  syncDirectoryNow(directory);
+}

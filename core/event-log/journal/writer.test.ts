@@ -1,0 +1,249 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { Registry } from 'prom-client';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import {
+  appendClicks,
+  openTestJournal,
+  readJournal,
+  TEST_STREAM,
+  TEST_STREAM_NAME,
+  temporaryDataDir,
+  testClick,
+} from '../../../test/support/journal.ts';
+import type { AppendOutcome } from '../port.ts';
+import { streamDirectory } from './segments.ts';
+import type { JournalWriter } from './writer.ts';
+
+let dataDir: string;
+let remove: () => void;
+beforeEach(() => {
+  ({ dataDir, remove } = temporaryDataDir());
+});
+afterEach(() => remove());
+
+function names(count: number, prefix = 'click'): string[] {
+  return Array.from({ length: count }, (_, index) => `${prefix} ${index}`);
+}
+
+/** Differences between neighbours. */
+function steps(sequences: bigint[]): Set<bigint> {
+  return new Set(sequences.slice(1).map((sequence, index) => sequence - (sequences[index] ?? 0n)));
+}
+
+async function metric(registry: Registry, name: string): Promise<number> {
+  const values = (await registry.getSingleMetric(name)?.get())?.values ?? [];
+  return values.reduce((sum, { value }) => sum + value, 0);
+}
+
+describe.each([
+  ['synced within 5 ms', 5],
+  ['synced before the answer', 0],
+])('a journal %s', (_, syncMs) => {
+  test('holds every written event once, in order, with contiguous sequences and growing times', async () => {
+    const writer = await openTestJournal(dataDir, { syncMs, budgetBytes: 32 << 20 });
+    const settled = [];
+    for (let turn = 0; turn < 200; turn++) {
+      settled.push(...(await appendClicks(writer, names(1 + (turn % 60), `turn ${turn}`))));
+    }
+    await writer.close();
+    expect(new Set(settled.map(({ outcome }) => outcome))).toEqual(new Set(['written']));
+    const { clicks, sequences, times, damage, undecodable } = await readJournal(dataDir);
+    expect(damage).toEqual([]);
+    expect(undecodable).toEqual([]);
+    expect(clicks.map(({ sequence, ts }) => ({ sequence, ts }))).toEqual(
+      settled.map(({ sequence, ts }) => ({ sequence, ts })),
+    );
+    expect(steps(sequences)).toEqual(new Set([1n]));
+    expect(times.every((ts, index) => index === 0 || ts > (times[index - 1] ?? 0))).toBe(true);
+  });
+
+  test('settles appends in their order, after append has returned', async () => {
+    const writer = await openTestJournal(dataDir, { syncMs });
+    const order: number[] = [];
+    await new Promise<void>((resolve) => {
+      let turn = 0;
+      const next = () => {
+        for (let i = 0; i < 10; i++) {
+          const index = turn * 10 + i;
+          writer.append(testClick(`${index}`), () => {
+            order.push(index);
+            if (order.length === 500) resolve();
+          });
+          expect(order).not.toContain(index);
+        }
+        turn += 1;
+        if (turn < 50) setImmediate(next);
+      };
+      next();
+    });
+    await writer.close();
+    expect(order).toEqual(Array.from({ length: 500 }, (__, index) => index));
+  });
+});
+
+describe('the events of one turn', () => {
+  test('become one batch, also when the caller ends the turn', async () => {
+    const writer = await openTestJournal(dataDir);
+    await appendClicks(writer, names(40));
+    const outcomes: AppendOutcome[] = [];
+    for (const name of names(3)) writer.append(testClick(name), (outcome) => outcomes.push(outcome));
+    writer.flush();
+    expect(outcomes).toEqual(['written', 'written', 'written']);
+    await writer.close();
+    const { batches, clicks } = await readJournal(dataDir);
+    // A heartbeat may have joined one of them, or stand alone.
+    const withClicks = batches.filter(({ payload }) => Buffer.from(payload).includes('newsletter'));
+    expect(withClicks).toHaveLength(2);
+    expect(clicks).toHaveLength(43);
+  });
+
+  test('become several batches when they are more than one can hold, and settle at the turn’s end', async () => {
+    const writer = await openTestJournal(dataDir, { budgetBytes: 64 << 20 });
+    const userAgents = names(600, 'x'.repeat(10_000));
+    const settled = await appendClicks(writer, userAgents);
+    await writer.close();
+    expect(settled.every(({ outcome }) => outcome === 'written')).toBe(true);
+    const { clicks, batches, sequences } = await readJournal(dataDir);
+    expect(clicks.map(({ userAgent }) => userAgent)).toEqual(userAgents);
+    expect(batches.length).toBeGreaterThan(7);
+    expect(Math.max(...batches.map(({ payload }) => payload.length))).toBeLessThan(900_000);
+    expect(steps(sequences)).toEqual(new Set([1n]));
+  });
+
+  test('may bring forth further events while they settle', async () => {
+    const writer = await openTestJournal(dataDir);
+    await new Promise<void>((resolve) => {
+      writer.append(testClick('first'), () => {
+        writer.append(testClick('second'), () => resolve());
+        throw new Error('a visitor who went away');
+      });
+    });
+    await writer.close();
+    expect((await readJournal(dataDir)).clicks.map(({ userAgent }) => userAgent)).toEqual([
+      'first',
+      'second',
+    ]);
+  });
+});
+
+describe('an event that can not be kept', () => {
+  test('settles as lost, is counted by cause, and costs no other event its place', async () => {
+    const registry = new Registry();
+    const writer = await openTestJournal(dataDir, { registry });
+    const broken = { ...testClick('broken'), linkId: Buffer.alloc(3) };
+    const outcomes = await Promise.all(
+      [testClick('a'), broken, testClick('y'.repeat(200_000)), testClick('b')].map(
+        (event) => new Promise<AppendOutcome>((resolve) => writer.append(event, resolve)),
+      ),
+    );
+    await writer.close();
+    const afterClose = await new Promise<AppendOutcome>((resolve) => writer.append(testClick('c'), resolve));
+    expect([...outcomes, afterClose]).toEqual(['written', 'lost', 'lost', 'written', 'lost']);
+    const { clicks, sequences } = await readJournal(dataDir);
+    expect(clicks.map(({ userAgent }) => userAgent)).toEqual(['a', 'b']);
+    expect(steps(sequences)).toEqual(new Set([1n]));
+    const lost = (await registry.getSingleMetric('hoplog_journal_lost_total')?.get())?.values;
+    expect(lost?.filter(({ value }) => value > 0)).toMatchObject([
+      { labels: { cause: 'too_large' }, value: 1 },
+      { labels: { cause: 'invalid' }, value: 1 },
+      { labels: { cause: 'closed' }, value: 1 },
+    ]);
+  });
+});
+
+describe('the clock of a stream', () => {
+  function steppingClock(times: number[]): { now: () => number; check: () => void } {
+    let index = 0;
+    return { now: () => times[Math.min(index++, times.length - 1)] ?? 0, check: () => undefined };
+  }
+
+  test('never steps back when the wall clock does, nor over a restart', async () => {
+    const hour = 3_600_000_000;
+    const start = 1_790_000_000_000_000;
+    const clock = steppingClock([start, start, start + 5, start - hour, start - hour, start + 3]);
+    const first = await openTestJournal(dataDir, { clock });
+    const before = await appendClicks(first, names(20));
+    await first.close();
+    const second = await openTestJournal(dataDir, { clock: steppingClock([start - 2 * hour]) });
+    const after = await appendClicks(second, names(20));
+    await second.close();
+    const times = [...before, ...after].map(({ ts }) => ts);
+    expect(times.every((ts, index) => index === 0 || ts > (times[index - 1] ?? 0))).toBe(true);
+    expect(times[0]).toBe(start);
+  });
+});
+
+describe('heartbeats', () => {
+  test('are appended to an idle stream by itself, as the last events at close too', async () => {
+    const writer = await openTestJournal(dataDir);
+    let beats = 0;
+    while (beats < 3) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      beats = (await readJournal(dataDir)).sequences.length;
+    }
+    await appendClicks(writer, ['last click']);
+    await writer.close();
+    const { clicks, times } = await readJournal(dataDir);
+    expect(clicks).toHaveLength(1);
+    expect(times.at(-1)).toBeGreaterThan(clicks[0]?.ts ?? 0);
+  });
+});
+
+describe('the directory of a stream', () => {
+  test('gives its identity once, and epochs that only rise', async () => {
+    let registered = 0;
+    const register = async () => {
+      registered += 1;
+      return TEST_STREAM;
+    };
+    const epochs: bigint[] = [];
+    for (let start = 0; start < 4; start++) {
+      const writer = await openTestJournal(dataDir, { register });
+      expect(writer.stream).toEqual(TEST_STREAM);
+      const [click] = await appendClicks(writer, ['x']);
+      epochs.push((click?.sequence ?? 0n) >> 40n);
+      await writer.close();
+    }
+    expect(registered).toBe(1);
+    expect(epochs).toEqual([1n, 2n, 3n, 4n]);
+  });
+
+  test('can be read by its owner only, and holds no address in clear', async () => {
+    const address = Buffer.from('00000000000000000000ffffc0000217', 'hex');
+    const writer: JournalWriter = await openTestJournal(dataDir);
+    await new Promise((resolve) => writer.append(testClick('sealed', { address }), resolve));
+    const directory = streamDirectory(dataDir, TEST_STREAM_NAME);
+    const look = () => {
+      for (const name of readdirSync(directory)) {
+        const path = join(directory, name);
+        expect([name, statSync(path).mode & 0o077]).toEqual([name, 0]);
+        expect(readFileSync(path).includes(address)).toBe(false);
+        expect(readFileSync(path).includes(address.subarray(12))).toBe(false);
+      }
+    };
+    look();
+    await writer.close();
+    look();
+    expect(statSync(directory).mode & 0o077).toBe(0);
+    expect(statSync(join(dataDir, 'journal')).mode & 0o077).toBe(0);
+    const { clicks } = await readJournal(dataDir);
+    expect(clicks[0]?.event.address).toEqual(address);
+  });
+});
+
+describe('the metrics of a journal', () => {
+  test('count what was written and how long it took', async () => {
+    const registry = new Registry();
+    const writer = await openTestJournal(dataDir, { registry, syncMs: 0 });
+    await appendClicks(writer, names(10));
+    expect(await metric(registry, 'hoplog_journal_events_total')).toBe(10);
+    expect(await metric(registry, 'hoplog_journal_batches_total')).toBeGreaterThanOrEqual(1);
+    expect(await metric(registry, 'hoplog_journal_bytes_total')).toBeGreaterThan(10 * 100);
+    expect(await metric(registry, 'hoplog_journal_fill_ratio')).toBeGreaterThan(0);
+    const text = await registry.metrics();
+    expect(text).toMatch(/hoplog_journal_write_seconds_count [1-9]/);
+    expect(text).toMatch(/hoplog_journal_sync_seconds_count [1-9]/);
+    await writer.close();
+  });
+});

@@ -1,0 +1,233 @@
+import type { Registry } from 'prom-client';
+import type { AddressSealer } from '../../events/address-seal.ts';
+import type { Unstamped } from '../../events/types.ts';
+import type { Logger } from '../../log.ts';
+import type { Appended, AppendOutcome, EventLogWriter, StreamIdentity } from '../port.ts';
+import { BatchBuffer } from './batch-buffer.ts';
+import type { EpochFile } from './epoch-file.ts';
+import { FRAME_HEADER_BYTES, MAX_PAYLOAD_BYTES } from './frame.ts';
+import { GroupSync, type Settled } from './group-sync.ts';
+import { createJournalMetrics, type JournalMetrics, type LossCause } from './metrics.ts';
+import type { Recovered } from './recovery.ts';
+import { finishSegment, type SegmentFile, writeFrame } from './segment-file.ts';
+import type { SegmentSupply } from './segment-supply.ts';
+import { createStreamClock, type MicrosecondClock } from './stream-clock.ts';
+
+/** The watermark of an idle stream moves this often. */
+const HEARTBEAT_MS = 250;
+
+const HEARTBEAT: Unstamped = { kind: 'heartbeat' };
+
+export type JournalWriterOptions = {
+  stream: StreamIdentity;
+  /** Longest time a written event may wait for `fdatasync`, milliseconds; 0: synced before it settles. */
+  syncMs: number;
+  segmentBytes: number;
+  sealer: AddressSealer;
+  clock: { now: MicrosecondClock; check(): void };
+  log: Logger;
+  registry: Registry;
+};
+
+/** What the opened directory gives its writer. */
+export type JournalFiles = {
+  recovered: Recovered;
+  epochFile: EpochFile;
+  supply: SegmentSupply;
+  lock: { release(): void };
+};
+
+/**
+ * Writes a stream's journal. Events are encoded as they come; at the end of the event-loop turn they become one
+ * frame and one write, then their appends settle: with `written`, from then on safe from the end of this
+ * process, and with `syncMs` 0 from a power cut too; or with `lost` when budget or disk refused them. Refusals
+ * are not remembered: each turn tries anew, so the journal recovers by itself once there is room.
+ *
+ * `append` never throws. The sequence and time it answers are void when the event settles as `lost`.
+ */
+export class JournalWriter implements EventLogWriter {
+  readonly stream: StreamIdentity;
+  readonly #files: JournalFiles;
+  readonly #log: Logger;
+  readonly #metrics: JournalMetrics;
+  readonly #clock: MicrosecondClock;
+  readonly #batch: BatchBuffer;
+  readonly #sync: GroupSync;
+  readonly #heartbeat: NodeJS.Timeout;
+  readonly #syncFirst: boolean;
+  /** Appends of the batch under construction. */
+  #appends: Settled[] = [];
+  /** What this turn's end settles. */
+  #turn: { appends: Settled[]; outcome: AppendOutcome }[] = [];
+  #turnEnd: NodeJS.Immediate | null = null;
+  #failedSegment: SegmentFile | null = null;
+  #refusing: LossCause | null = null;
+  #closed = false;
+
+  constructor(options: JournalWriterOptions, files: JournalFiles) {
+    const { stream, sealer, clock, log, registry } = options;
+    this.stream = stream;
+    this.#files = files;
+    this.#log = log;
+    this.#metrics = createJournalMetrics(registry, () => this.fill());
+    this.#metrics.damagedBytes.inc(files.recovered.damagedBytes);
+    this.#clock = createStreamClock(clock.now, files.recovered.lastTs);
+    const maxPayload = Math.min(MAX_PAYLOAD_BYTES, Math.floor(options.segmentBytes / 2) - FRAME_HEADER_BYTES);
+    this.#batch = new BatchBuffer(stream.streamId, files.recovered.epoch, maxPayload, sealer);
+    this.#sync = new GroupSync({
+      intervalMs: options.syncMs,
+      metrics: this.#metrics,
+      log,
+      settle: (appends, outcome) => {
+        if (outcome === 'lost') this.#metrics.lost.inc({ cause: 'sync' }, appends.length);
+        this.#settle(appends, outcome);
+      },
+      onFailure: (file) => {
+        this.#failedSegment = file;
+      },
+    });
+    this.#syncFirst = options.syncMs === 0;
+    this.#heartbeat = setInterval(() => {
+      clock.check();
+      this.#beat();
+    }, HEARTBEAT_MS).unref();
+    files.supply.prepare();
+  }
+
+  append(event: Unstamped, settled: Settled): Appended {
+    const ts = this.#clock();
+    const sequence = this.#closed ? 'closed' : this.#add(event, ts);
+    this.#turnEnd ??= setImmediate(this.flush);
+    if (typeof sequence === 'bigint') {
+      this.#appends.push(settled);
+      return { sequence, ts };
+    }
+    this.#refuse(sequence, [settled]);
+    return { sequence: this.#batch.nextSequence, ts };
+  }
+
+  /** Ends the turn now: writes its batch and settles its appends. Happens by itself at the turn's end. */
+  readonly flush = (): void => {
+    if (this.#turnEnd) clearImmediate(this.#turnEnd);
+    this.#turnEnd = null;
+    this.#writeBatch();
+    const turn = this.#turn;
+    this.#turn = [];
+    for (const { appends, outcome } of turn) this.#settle(appends, outcome);
+  };
+
+  fill(): number {
+    return this.#files.supply.fill();
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    clearInterval(this.#heartbeat);
+    this.#beat();
+    this.#closed = true;
+    const { supply, epochFile, recovered, lock } = this.#files;
+    try {
+      await this.#sync.drain();
+      await supply.close();
+      finishSegment(supply.current);
+      epochFile.write({ epoch: recovered.epoch, floor: recovered.start, lastTs: this.#clock() });
+    } finally {
+      epochFile.close();
+      lock.release();
+    }
+  }
+
+  /** The stream's next sequence, or why the event can't have one. */
+  #add(event: Unstamped, ts: number): bigint | LossCause {
+    try {
+      const sequence = this.#batch.add(event, ts);
+      if (sequence !== null) return sequence;
+      if (this.#batch.count === 0) return 'too_large';
+      this.#writeBatch();
+      return this.#batch.add(event, ts) ?? 'too_large';
+    } catch (error) {
+      this.#log.error({ err: error, kind: event.kind }, 'an event that its schema does not allow');
+      return 'invalid';
+    }
+  }
+
+  #beat(): void {
+    this.#add(HEARTBEAT, this.#clock());
+    this.flush();
+    this.#files.supply.recount().catch((error: unknown) => {
+      this.#log.warn({ err: error }, 'journal segments could not be counted');
+    });
+  }
+
+  #writeBatch(): void {
+    if (this.#batch.count === 0) return;
+    const appends = this.#appends;
+    this.#appends = [];
+    const cause = this.#write();
+    if (cause) {
+      this.#batch.discard();
+      this.#refuse(cause, appends);
+      return;
+    }
+    this.#batch.next();
+    this.#metrics.events.inc(appends.length);
+    const segment = this.#files.supply.current;
+    if (this.#syncFirst) {
+      this.#sync.writtenFor(segment, appends);
+      return;
+    }
+    this.#sync.written(segment);
+    this.#turn.push({ appends, outcome: 'written' });
+  }
+
+  /** Writes the batch as one frame, into the next segment if it must; answers why it could not. */
+  #write(): LossCause | null {
+    const { supply } = this.#files;
+    const bytes = this.#batch.frameBytes;
+    const began = performance.now();
+    try {
+      if (!supply.fits(bytes) || this.#failedSegment === supply.current) {
+        const done = supply.roll();
+        if (done === 'budget') return this.#report('budget');
+        this.#sync.finished(done);
+      }
+      const segment = supply.current;
+      writeFrame(segment, this.#batch.frame(segment.start + BigInt(segment.position)));
+      segment.position += bytes;
+    } catch (error) {
+      return this.#report(isDiskFull(error) ? 'disk_full' : 'disk_error', error);
+    }
+    this.#metrics.writeSeconds.observe((performance.now() - began) / 1000);
+    this.#metrics.batches.inc();
+    this.#metrics.bytes.inc(bytes);
+    if (this.#refusing) this.#log.warn({ cause: this.#refusing }, 'the journal takes events again');
+    this.#refusing = null;
+    return null;
+  }
+
+  /** Says once that events are being lost, not at each of them. */
+  #report(cause: LossCause, error?: unknown): LossCause {
+    if (this.#refusing !== cause) this.#log.error({ cause, err: error }, 'the journal is losing events');
+    this.#refusing = cause;
+    return cause;
+  }
+
+  #refuse(cause: LossCause, appends: Settled[]): void {
+    this.#metrics.lost.inc({ cause }, appends.length);
+    this.#turn.push({ appends, outcome: 'lost' });
+  }
+
+  #settle(appends: Settled[], outcome: AppendOutcome): void {
+    for (const settled of appends) {
+      try {
+        settled(outcome);
+      } catch (error) {
+        this.#log.error({ err: error }, 'an append could not be answered');
+      }
+    }
+  }
+}
+
+function isDiskFull(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
+}

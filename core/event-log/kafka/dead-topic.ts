@@ -1,0 +1,79 @@
+import { CompressionTypes, type Kafka, type Producer } from 'kafkajs';
+import type { KafkaSettings } from '../../config.ts';
+import { ensureTopic } from './topic.ts';
+
+/** Of a letter's bytes so many are published, so that every record fits; the table holds them all. */
+const PAYLOAD_BYTES = 768 * 1024;
+
+/** A dead letter as its record carries it: the bytes are the value, the rest headers. */
+export type PublishedLetter = {
+  id: number;
+  partition: string;
+  logOffset: bigint;
+  streamId: string | null;
+  sequence: bigint | null;
+  reason: string;
+  payload: Uint8Array;
+};
+
+export type DeadTopic = {
+  /** Resolves when the brokers have acknowledged all of them. @throws what the client throws while none answers */
+  publish(letters: readonly PublishedLetter[]): Promise<void>;
+  close(): Promise<void>;
+};
+
+/** The topic of dead letters, made at the first of them. A letter may stand in it twice, under the same id. */
+export function openDeadTopic(client: Kafka, kafka: KafkaSettings): DeadTopic {
+  let opening: Promise<Producer> | null = null;
+
+  async function open(): Promise<Producer> {
+    const admin = client.admin();
+    try {
+      await admin.connect();
+      await ensureTopic(admin, { ...kafka, topic: kafka.deadTopic, partitions: 1 });
+    } finally {
+      await admin.disconnect().catch(() => undefined);
+    }
+    const producer = client.producer({ allowAutoTopicCreation: false });
+    await producer.connect();
+    return producer;
+  }
+
+  return {
+    async publish(letters) {
+      opening ??= open().catch((error: unknown) => {
+        opening = null;
+        throw error;
+      });
+      const producer = await opening;
+      // One by one: together they might be more than a request may hold.
+      for (const letter of letters) {
+        await producer.send({
+          topic: kafka.deadTopic,
+          acks: -1,
+          compression: CompressionTypes.GZIP,
+          messages: [toRecord(letter)],
+        });
+      }
+    },
+    async close() {
+      const producer = await opening?.catch(() => null);
+      await producer?.disconnect();
+    },
+  };
+}
+
+function toRecord({ id, partition, logOffset, streamId, sequence, reason, payload }: PublishedLetter) {
+  return {
+    key: String(id),
+    value: Buffer.from(payload.subarray(0, PAYLOAD_BYTES)),
+    headers: {
+      id: String(id),
+      partition,
+      offset: String(logOffset),
+      reason,
+      ...(streamId === null ? {} : { stream: streamId }),
+      ...(sequence === null ? {} : { sequence: String(sequence) }),
+    },
+  };
+}

@@ -1,0 +1,198 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { NO_KAFKA, startKafka, type TestKafka } from '../../../test/support/kafka.ts';
+import { ConfigError, type KafkaSettings, readConfig } from '../../config.ts';
+import { silentLogger } from '../../log.ts';
+import type { LogBatch } from '../port.ts';
+import { createKafka } from './client.ts';
+import { KafkaReader } from './reader.ts';
+import { toMessage } from './record.ts';
+
+const STREAM = '01a1fd81-2a35-7000-b576-f6765cc766a2';
+const PATIENT = { maxBytes: 1, waitMs: 20_000 };
+
+let kafka: TestKafka;
+let settings: KafkaSettings;
+let topics = 0;
+
+beforeAll(async () => {
+  if (NO_KAFKA === false) kafka = await startKafka(1);
+});
+afterAll(async () => {
+  if (NO_KAFKA === false) await kafka.close();
+});
+beforeEach((context) => {
+  context.skip(NO_KAFKA !== false, String(NO_KAFKA));
+  topics += 1;
+  settings = { ...readConfig({}).kafka, topic: `reader-${topics}`, partitions: 2, replication: 1 };
+});
+
+const client = () =>
+  createKafka({ brokers: kafka.brokers.split(','), kafka: settings }, 'test', silentLogger());
+
+async function withReader<T>(work: (reader: KafkaReader) => Promise<T>, changes = {}): Promise<T> {
+  const reader = new KafkaReader(client(), { ...settings, ...changes }, silentLogger());
+  try {
+    return await work(reader);
+  } finally {
+    await reader.close();
+  }
+}
+
+/** Produces one record for each sequence. */
+async function produce(partition: number, sequences: number[]): Promise<void> {
+  const producer = client().producer();
+  await producer.connect();
+  for (const sequence of sequences) {
+    const batch: LogBatch = {
+      offset: 0n,
+      nextOffset: 1n,
+      streamId: STREAM,
+      firstSequence: BigInt(sequence),
+      count: 1,
+      minTs: 1,
+      maxTs: 1,
+      payload: Buffer.from('event'),
+    };
+    await producer.send({ topic: settings.topic, messages: [toMessage(batch, partition)] });
+  }
+  await producer.disconnect();
+}
+
+/** Reads on from an offset, one piece at a time, until so many batches have come. */
+async function read(reader: KafkaReader, partition: number, from: bigint, count: number): Promise<number[]> {
+  const sequences: number[] = [];
+  for (let at = from; sequences.length < count; ) {
+    const { batches, nextOffset } = await reader.read(`${settings.topic}/${partition}`, at, PATIENT);
+    expect(nextOffset).toBeGreaterThanOrEqual(at);
+    sequences.push(...batches.map(({ firstSequence }) => Number(firstSequence)));
+    at = nextOffset;
+  }
+  return sequences;
+}
+
+const upTo = (end: number, start = 0) => Array.from({ length: end - start }, (_, index) => start + index);
+
+describe('a reader', () => {
+  test('gives what a partition holds from any offset on, also behind where it was', async () => {
+    await withReader(async (reader) => {
+      expect(await reader.partitions()).toEqual([`${settings.topic}/0`, `${settings.topic}/1`]);
+      await produce(0, upTo(40));
+      await produce(1, upTo(120, 100));
+      expect(await reader.end(`${settings.topic}/0`)).toBe(40n);
+      expect(await reader.start(`${settings.topic}/0`)).toBe(0n);
+      for (const from of [0, 25, 3, 39, 10, 0]) {
+        expect(await read(reader, 0, BigInt(from), 40 - from)).toEqual(upTo(40, from));
+      }
+      expect(await read(reader, 1, 5n, 15)).toEqual(upTo(120, 105));
+    });
+  });
+
+  test('answers right when two consumers share it by mistake', async () => {
+    await withReader(async (reader) => {
+      await reader.partitions();
+      await produce(0, upTo(8));
+      const answers = await Promise.all([
+        read(reader, 0, 0n, 8),
+        read(reader, 0, 4n, 4),
+        read(reader, 0, 6n, 2),
+      ]);
+      expect(answers).toEqual([upTo(8), upTo(8, 4), upTo(8, 6)]);
+    });
+  });
+
+  test('waits for what comes, and for no longer than it was told', async () => {
+    await withReader(async (reader) => {
+      const [first = ''] = await reader.partitions();
+      expect(await reader.read(first, 0n, { maxBytes: 1, waitMs: 50 })).toMatchObject({ nextOffset: 0n });
+      const waiting = read(reader, 0, 0n, 1);
+      await produce(0, [7]);
+      expect(await waiting).toEqual([7]);
+      const ended = new AbortController();
+      const endless = reader.read(first, 1n, { maxBytes: 1, waitMs: 600_000, signal: ended.signal });
+      ended.abort();
+      expect(await endless).toMatchObject({ nextOffset: 1n });
+    });
+  });
+
+  test('says what retention has taken, and goes on behind it', async () => {
+    await withReader(async (reader) => {
+      await reader.partitions();
+      await produce(0, upTo(6));
+      expect(await read(reader, 0, 0n, 1)).toEqual([0]);
+      const admin = client().admin();
+      await admin.connect();
+      await admin.fetchTopicOffsets(settings.topic); // tells the client about the topic
+      await admin.deleteTopicRecords({ topic: settings.topic, partitions: [{ partition: 0, offset: '4' }] });
+      await admin.disconnect();
+      // As another worker would that comes late: it asks for what is gone.
+      await withReader(async (late) => {
+        const { damage, nextOffset } = await late.read(`${settings.topic}/0`, 1n, PATIENT);
+        expect(damage).toMatchObject([{ offset: 1n, nextOffset: 4n, reason: 'expired' }]);
+        expect(await read(late, 0, nextOffset, 2)).toEqual([4, 5]);
+      });
+    });
+  });
+
+  test('goes on by itself when the broker has been gone', async () => {
+    await withReader(async (reader) => {
+      await reader.partitions();
+      await produce(0, upTo(5));
+      expect(await read(reader, 0, 0n, 5)).toEqual(upTo(5));
+      await kafka.nodes[0]?.kill();
+      const nothing = await reader.read(`${settings.topic}/0`, 5n, { maxBytes: 1, waitMs: 500 });
+      expect(nothing.batches).toEqual([]);
+      await kafka.nodes[0]?.start();
+      await produce(0, upTo(9, 5));
+      expect(await read(reader, 0, 5n, 4)).toEqual(upTo(9, 5));
+      expect(await read(reader, 0, 2n, 7)).toEqual(upTo(9, 2));
+    });
+  });
+});
+
+describe('the topic', () => {
+  test('is made as the settings say, and found again at the second start', async () => {
+    settings = { ...settings, partitions: 3, retentionHours: 5 };
+    for (const _start of [1, 2]) await withReader((reader) => reader.partitions());
+    const admin = client().admin();
+    await admin.connect();
+    const names = [
+      'retention.ms',
+      'min.insync.replicas',
+      'max.message.bytes',
+      'unclean.leader.election.enable',
+    ];
+    const { resources } = await admin.describeConfigs({
+      includeSynonyms: false,
+      resources: [{ type: 2, name: settings.topic, configNames: names }],
+    });
+    await admin.disconnect();
+    const entries = resources[0]?.configEntries.map(({ configName, configValue }) => [
+      configName,
+      configValue,
+    ]);
+    expect(Object.fromEntries(entries ?? [])).toEqual({
+      'retention.ms': String(5 * 3_600_000),
+      'min.insync.replicas': '1',
+      'max.message.bytes': String(964 * 1024),
+      'unclean.leader.election.enable': 'false',
+    });
+  });
+
+  test.each([
+    ['partitions', { partitions: 3 }, 'KAFKA_PARTITIONS'],
+    ['replicas', { replication: 2 }, 'KAFKA_REPLICATION'],
+  ])('is refused when it has too few %s', async (_, changes, setting) => {
+    await withReader((reader) => reader.partitions());
+    const refused = withReader((reader) => reader.partitions(), changes);
+    await expect(refused).rejects.toThrow(ConfigError);
+    await expect(refused).rejects.toThrow(
+      new RegExp(`^setting ${setting}="${Object.values(changes)[0]}": topic `),
+    );
+  });
+
+  test('that can not be made yet is said with its settings, and tried again', async () => {
+    const refused = withReader((reader) => reader.partitions(), { replication: 3 });
+    await expect(refused).rejects.toThrow(/KAFKA_REPLICATION=3 .* can not be made: /);
+    await expect(refused).rejects.not.toThrow(ConfigError);
+  });
+});

@@ -1,0 +1,263 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Admin, Batch, Consumer, Kafka } from 'kafkajs';
+import type { KafkaSettings } from '../../config.ts';
+import type { Logger } from '../../log.ts';
+import type { EventLogReader } from '../port.ts';
+import { PartitionBuffer } from './partition-buffer.ts';
+import { ensureTopic } from './topic.ts';
+
+const REOPEN_MS = 250;
+/** A partition from which nothing has come for so long is asked for anew: a seek may be lost while the client ends. */
+const SILENT_MS = 5_000;
+/** A partition that nobody has read for so long is no longer fetched: another worker has its lane. */
+const UNUSED_MS = 5_000;
+
+type ReadOptions = { maxBytes: number; waitMs: number; signal?: AbortSignal };
+type ReadResult = Awaited<ReturnType<EventLogReader['read']>>;
+
+/**
+ * Reads the topic from wherever the lanes say. Progress is in Postgres, so the group that the client insists on is this
+ * reader's alone, commits nothing, and is moved with `seek`: a buffer for each partition says where to.
+ *
+ * It holds one place in each partition. A second consumer on the same reader gets right answers, but each of
+ * its reads fetches anew: give every consumer a reader of its own.
+ */
+export class KafkaReader implements EventLogReader {
+  readonly #client: Kafka;
+  readonly #kafka: KafkaSettings;
+  readonly #log: Logger;
+  readonly #admin: Admin;
+  readonly #buffers = new Map<number, PartitionBuffer>();
+  /** Partitions that the client is to fetch; it may fetch others for a moment after it has begun anew. */
+  readonly #fetching = new Set<number>();
+  readonly #heardAt = new Map<number, number>();
+  readonly #turns = new Map<number, Promise<unknown>>();
+  readonly #closing = new AbortController();
+  #partitions: Promise<string[]> | null = null;
+  #consumer: Consumer | null = null;
+  #opening: Promise<void> | null = null;
+
+  constructor(client: Kafka, kafka: KafkaSettings, log: Logger) {
+    this.#client = client;
+    this.#kafka = kafka;
+    this.#log = log;
+    this.#admin = client.admin();
+  }
+
+  /** @throws {ConfigError} when the topic is not what the settings say; the client's error when no broker answers */
+  partitions(): Promise<string[]> {
+    this.#partitions ??= this.#open().catch((error: unknown) => {
+      this.#partitions = null;
+      throw error;
+    });
+    return this.#partitions;
+  }
+
+  async read(partition: string, offset: bigint, options: ReadOptions): Promise<ReadResult> {
+    // Not an empty answer: whoever reads on and on would never let anything else run.
+    if (this.#closing.signal.aborted) throw new Error('the reader of Kafka is closed');
+    const signals = [this.#closing.signal, ...(options.signal ? [options.signal] : [])];
+    const signal = AbortSignal.any(signals);
+    if (!(await unlessAborted(this.#consume(), signal)))
+      return { batches: [], damage: [], nextOffset: offset };
+    const number = this.#numberOf(partition);
+    // One after the other: between a wait and its end nobody else may move the buffer.
+    const before = this.#turns.get(number);
+    const turn = (async () => {
+      await before;
+      return this.#take(number, offset, options, signal);
+    })();
+    this.#turns.set(
+      number,
+      turn.catch(() => undefined),
+    );
+    return turn;
+  }
+
+  async start(partition: string): Promise<bigint> {
+    return BigInt((await this.#offsets(partition)).low);
+  }
+
+  async end(partition: string): Promise<bigint> {
+    return BigInt((await this.#offsets(partition)).high);
+  }
+
+  /** The topic's retention frees. */
+  async free(): Promise<void> {}
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#opening?.catch(() => undefined);
+    await Promise.allSettled([this.#consumer?.disconnect(), this.#admin.disconnect()]);
+  }
+
+  async #take(
+    number: number,
+    offset: bigint,
+    options: ReadOptions,
+    signal: AbortSignal,
+  ): Promise<ReadResult> {
+    const buffer = this.#buffer(number);
+    if (buffer.moveTo(offset) || !this.#fetching.has(number)) {
+      this.#fetching.add(number);
+      this.#seek(number);
+    }
+    await buffer.filled(options.waitMs, signal);
+    const taken = buffer.take(options.maxBytes);
+    if (taken.nextOffset > offset) this.#heardAt.set(number, performance.now());
+    else if (performance.now() - (this.#heardAt.get(number) ?? 0) > SILENT_MS) this.#seek(number);
+    if (buffer.wantsMore()) {
+      this.#tell((consumer) => consumer.resume([{ topic: this.#kafka.topic, partitions: [number] }]));
+    }
+    return taken;
+  }
+
+  async #open(): Promise<string[]> {
+    await this.#admin.connect();
+    const count = await ensureTopic(this.#admin, this.#kafka);
+    for (let number = 0; number < count; number++) this.#buffers.set(number, new PartitionBuffer());
+    return Array.from({ length: count }, (_, number) => `${this.#kafka.topic}/${number}`);
+  }
+
+  #numberOf(partition: string): number {
+    const front = `${this.#kafka.topic}/`;
+    const number = partition.startsWith(front) ? Number(partition.slice(front.length)) : Number.NaN;
+    if (!this.#buffers.has(number)) throw new RangeError(`topic ${this.#kafka.topic} has no ${partition}`);
+    return number;
+  }
+
+  #buffer(number: number): PartitionBuffer {
+    const buffer = this.#buffers.get(number);
+    if (!buffer) throw new RangeError(`topic ${this.#kafka.topic} has no partition ${number}`);
+    return buffer;
+  }
+
+  async #offsets(partition: string): Promise<{ low: string; high: string }> {
+    await this.partitions();
+    const number = this.#numberOf(partition);
+    const all = await this.#admin.fetchTopicOffsets(this.#kafka.topic);
+    const found = all.find((one) => one.partition === number);
+    if (!found) throw new RangeError(`no broker tells the offsets of ${partition}`);
+    return found;
+  }
+
+  #consume(): Promise<void> {
+    this.#opening ??= this.#startConsumer().catch((error: unknown) => {
+      this.#opening = null;
+      throw error;
+    });
+    return this.#opening;
+  }
+
+  async #startConsumer(): Promise<void> {
+    await this.partitions();
+    const consumer = this.#client.consumer({
+      groupId: `hoplog-reader-${randomUUID()}`,
+      allowAutoTopicCreation: false,
+      maxWaitTimeInMs: 100,
+      minBytes: 1,
+      maxBytesPerPartition: 4 * 1024 * 1024,
+      sessionTimeout: 10_000,
+      heartbeatInterval: 2_000,
+      // After an outage the client would join its group as a new member, and wait until the old one is given up. A
+      // group of its own has none.
+      retry: { retries: 5, restartOnFailure: async () => false },
+    });
+    consumer.on(consumer.events.CRASH, ({ payload }) => {
+      if (this.#closing.signal.aborted) return;
+      this.#log.warn({ err: payload.error }, 'the Kafka consumer has ended: opening another');
+      void delay(REOPEN_MS, undefined, { signal: this.#closing.signal })
+        .then(() => {
+          this.#opening = null;
+          return this.#consume(); // for reads that wait; the next one tries again
+        })
+        .catch(() => undefined);
+    });
+    try {
+      await consumer.connect();
+      await consumer.subscribe({ topic: this.#kafka.topic, fromBeginning: true });
+      await consumer.run({
+        autoCommit: false,
+        eachBatchAutoResolve: true,
+        partitionsConsumedConcurrently: this.#buffers.size,
+        eachBatch: ({ batch }) => this.#receive(batch),
+      });
+    } catch (error) {
+      await consumer.disconnect().catch(() => undefined);
+      throw error;
+    }
+    this.#consumer = consumer;
+    for (const number of this.#fetching) this.#seek(number);
+  }
+
+  async #receive(batch: Batch): Promise<void> {
+    const number = batch.partition;
+    const buffer = this.#buffers.get(number);
+    if (buffer && performance.now() - buffer.usedAt > UNUSED_MS) {
+      this.#fetching.delete(number);
+      buffer.drop();
+    }
+    if (!buffer || !this.#fetching.has(number)) {
+      this.#pause(number);
+      return;
+    }
+    const outcome = buffer.offer({
+      asked: askedOffset(batch),
+      end: BigInt(batch.lastOffset()) + 1n,
+      messages: batch.messages,
+    });
+    if (outcome === 'ahead') {
+      const { position } = buffer;
+      const start = await this.start(`${this.#kafka.topic}/${number}`);
+      if (position < start && buffer.position === position) buffer.skipTo(start);
+    }
+    // Either the client began anew, or a seek has overtaken this fetch.
+    if (outcome !== 'taken') this.#seek(number);
+    else if (!buffer.wantsMore()) this.#pause(number);
+  }
+
+  #pause(partition: number): void {
+    this.#tell((consumer) => consumer.pause([{ topic: this.#kafka.topic, partitions: [partition] }]));
+  }
+
+  #seek(partition: number): void {
+    const { topic } = this.#kafka;
+    const offset = String(this.#buffer(partition).position);
+    this.#heardAt.set(partition, performance.now());
+    this.#tell((consumer) => {
+      consumer.seek({ topic, partition, offset });
+      consumer.resume([{ topic, partitions: [partition] }]);
+    });
+  }
+
+  /** Moves the client. One that has just ended throws; the one that comes after it begins where the buffers stand. */
+  #tell(what: (consumer: Consumer) => void): void {
+    try {
+      if (this.#consumer) what(this.#consumer);
+    } catch (error) {
+      this.#log.debug({ err: error }, 'the Kafka consumer has ended');
+    }
+  }
+}
+
+/** Every batch says what was asked for; the client's types leave it out (kafkajs 2.2.4, `src/consumer/batch.js`). */
+function askedOffset(batch: Batch & { fetchedOffset?: string }): bigint {
+  if (batch.fetchedOffset === undefined) throw new TypeError('the client does not say what it has fetched');
+  return BigInt(batch.fetchedOffset);
+}
+
+/** @returns false when the signal came first */
+async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<boolean> {
+  if (signal.aborted) return false;
+  let stop = () => {};
+  const aborted = new Promise<boolean>((resolve) => {
+    stop = () => resolve(false);
+    signal.addEventListener('abort', stop, { once: true });
+  });
+  try {
+    return await Promise.race([work.then(() => true), aborted]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}

@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest';
+import type { LogBatch } from '../port.ts';
+import { fromMessage, mergeBatches, toDamageMessage, toMessage } from './record.ts';
+
+const STREAM = '01a1fd81-2a35-7000-b576-f6765cc766a2';
+
+function batch(first: bigint, count: number, bytes = 10, streamId = STREAM): LogBatch {
+  const payload = Buffer.alloc(bytes, Number(first % 256n));
+  const minTs = Number(first) * 10;
+  return {
+    offset: first * 100n,
+    nextOffset: first * 100n + 100n,
+    streamId,
+    firstSequence: first,
+    count,
+    minTs,
+    maxTs: minTs + count,
+    payload,
+  };
+}
+
+test('batches that follow each other become one record, others do not', () => {
+  const merged = mergeBatches([batch(0n, 3), batch(3n, 2), batch(6n, 1), batch(1n << 40n, 4)], 1_000);
+  expect(merged.map(({ firstSequence, count }) => [firstSequence, count])).toEqual([
+    [0n, 5],
+    [6n, 1],
+    [1n << 40n, 4],
+  ]);
+  expect(merged[0]).toMatchObject({ offset: 0n, nextOffset: 400n, minTs: 0, maxTs: 32 });
+  expect(merged[0]?.payload.length).toBe(20);
+});
+
+test('a record stays below its limit, and a batch above it goes alone', () => {
+  const merged = mergeBatches([batch(0n, 1, 60), batch(1n, 1, 60), batch(2n, 1, 500), batch(3n, 1, 10)], 100);
+  expect(merged.map(({ payload }) => payload.length)).toEqual([60, 60, 500, 10]);
+});
+
+test('a batch comes back from its record, at the offset that the broker gave it', () => {
+  const sent = batch(7n, 3);
+  const { value, headers } = toMessage(sent, 2);
+  const received = fromMessage({ offset: '41', value: Buffer.from(value ?? ''), headers });
+  expect(received).toEqual({ ...sent, offset: 41n, nextOffset: 42n });
+});
+
+test('damage comes back as damage with its reason', () => {
+  const piece = { offset: 1n, nextOffset: 9n, reason: 'bad_crc', bytes: Buffer.from('torn') };
+  const { value, headers } = toDamageMessage(piece, STREAM, 0);
+  expect(fromMessage({ offset: '5', value: Buffer.from(value ?? ''), headers })).toEqual({
+    offset: 5n,
+    nextOffset: 6n,
+    reason: 'bad_crc',
+    bytes: Buffer.from('torn'),
+  });
+});
+
+test.each([
+  ['no headers at all', {}, 'unknown_format'],
+  ['another format', { format: 'json' }, 'unknown_format'],
+  ['a broken count', { count: '-1' }, 'broken_headers'],
+  ['no event', { count: '0' }, 'broken_headers'],
+  ['a broken stream', { stream: 'x' }, 'broken_headers'],
+])('a record with %s is damage, not an exception', (name, change, reason) => {
+  const { headers } = toMessage(batch(7n, 3), 0);
+  const given = name === 'no headers at all' ? {} : { ...headers, ...change };
+  const received = fromMessage({ offset: '1', value: Buffer.from('poison'), headers: given });
+  expect(received).toMatchObject({ offset: 1n, nextOffset: 2n, reason });
+});

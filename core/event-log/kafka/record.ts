@@ -1,0 +1,113 @@
+import type { IHeaders, Message } from 'kafkajs';
+import type { LogBatch, LogDamage } from '../port.ts';
+
+/**
+ * One record is one stretch of a stream: journal batches that follow each other without a gap, merged, so that many
+ * visitors share a record's costs. The events are the value as they stand in the journal; what a consumer has
+ * to know before it decodes them stands in the headers.
+ */
+const HEADERS = ['stream', 'first', 'count', 'min-ts', 'max-ts', 'format'] as const;
+
+/** `core/events/codec.ts`: each event names its own schema version, so this changes with the framing only. */
+const FORMAT = 'hoplog-events/1';
+
+const DAMAGE_FORMAT = 'hoplog-damage/1';
+/** Of damaged bytes so many are passed on: they may not shrink, and a record that is too large would stop all. */
+const DAMAGE_BYTES = 768 * 1024;
+
+/**
+ * Merges batches that follow each other into records of at most `maxBytes` before compression.
+ *
+ * @param batches of one stream, in its order
+ */
+export function mergeBatches(batches: readonly LogBatch[], maxBytes: number): LogBatch[] {
+  const merged: LogBatch[] = [];
+  let group: LogBatch[] = [];
+  let bytes = 0;
+  const close = () => {
+    if (group.length > 0) merged.push(joined(group));
+    group = [];
+    bytes = 0;
+  };
+  for (const batch of batches) {
+    const last = group.at(-1);
+    const follows =
+      last !== undefined &&
+      last.streamId === batch.streamId &&
+      last.firstSequence + BigInt(last.count) === batch.firstSequence;
+    if (!follows || bytes + batch.payload.length > maxBytes) close();
+    group.push(batch);
+    bytes += batch.payload.length;
+  }
+  close();
+  return merged;
+}
+
+function joined(group: LogBatch[]): LogBatch {
+  const [first] = group;
+  const last = group.at(-1);
+  if (!first || !last) throw new RangeError('no batch to join');
+  if (group.length === 1) return first;
+  return {
+    ...first,
+    nextOffset: last.nextOffset,
+    count: group.reduce((sum, batch) => sum + batch.count, 0),
+    minTs: first.minTs,
+    maxTs: last.maxTs,
+    payload: Buffer.concat(group.map((batch) => batch.payload)),
+  };
+}
+
+/** The record of a batch, for this partition. */
+export function toMessage(batch: LogBatch, partition: number): Message {
+  return {
+    key: batch.streamId,
+    partition,
+    value: Buffer.from(batch.payload.buffer, batch.payload.byteOffset, batch.payload.byteLength),
+    headers: {
+      stream: batch.streamId,
+      first: String(batch.firstSequence),
+      count: String(batch.count),
+      'min-ts': String(batch.minTs),
+      'max-ts': String(batch.maxTs),
+      format: FORMAT,
+    },
+  };
+}
+
+/** The record of bytes that a journal could not give as a batch: consumers make a dead letter of it. */
+export function toDamageMessage(piece: LogDamage, streamId: string, partition: number): Message {
+  return {
+    key: streamId,
+    partition,
+    value: Buffer.from(piece.bytes.subarray(0, DAMAGE_BYTES)),
+    headers: { stream: streamId, format: DAMAGE_FORMAT, reason: piece.reason },
+  };
+}
+
+export type ReceivedMessage = { offset: string; value: Buffer | null; headers?: IHeaders };
+
+/** The batch of a record; what is no batch is damage: a dead letter, never in the way. */
+export function fromMessage({ offset, value, headers = {} }: ReceivedMessage): LogBatch | LogDamage {
+  const position = BigInt(offset);
+  const at = { offset: position, nextOffset: position + 1n };
+  const bytes = value ?? new Uint8Array();
+  const [stream = '', first = '', count = '', minTs = '', maxTs = '', format = ''] = HEADERS.map((name) =>
+    String(headers[name] ?? ''),
+  );
+  if (format === DAMAGE_FORMAT) return { ...at, reason: String(headers.reason ?? 'damaged'), bytes };
+  if (format !== FORMAT) return { ...at, reason: 'unknown_format', bytes };
+  const numbers = [first, count, minTs, maxTs].every((text) => /^\d{1,20}$/.test(text));
+  if (!/^[0-9a-f-]{36}$/.test(stream) || !numbers || count === '0') {
+    return { ...at, reason: 'broken_headers', bytes };
+  }
+  return {
+    ...at,
+    streamId: stream,
+    firstSequence: BigInt(first),
+    count: Number(count),
+    minTs: Number(minTs),
+    maxTs: Number(maxTs),
+    payload: bytes,
+  };
+}

@@ -1,0 +1,116 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { KafkaSettings } from '../../config.ts';
+import type { Logger } from '../../log.ts';
+import type { EventLogWriter, StreamIdentity } from '../port.ts';
+
+export type ShipperData = {
+  brokers: string[];
+  kafka: KafkaSettings;
+  dataDir: string;
+  streamName: string;
+  stream: StreamIdentity;
+  logLevel: string;
+};
+
+export type ToShipper = { stored: string | null; fill: number } | { stopWithinMs: number };
+export type FromShipper = { shipped: number } | { outage: boolean };
+
+export type ShippingOptions = Omit<ShipperData, 'stream' | 'logLevel'> & {
+  journal: EventLogWriter;
+  /** The stream's high-water mark: how far workers have stored it. */
+  stored: () => Promise<bigint>;
+  log: Logger;
+  registry: Registry;
+};
+
+const FREE_EVERY_MS = 1_000;
+const DRAIN_MS = 1_000;
+/** After a thread has died; twice as long after each death that follows soon. */
+const RESTART_MS = 1_000;
+const RESTART_MAX_MS = 30_000;
+const THREAD = new URL('./shipper-thread.ts', import.meta.url);
+
+/**
+ * Ships a journal to Kafka from a thread of its own, for as long as the process runs.
+ *
+ * @returns ends it: what Kafka has not taken by then waits in the journal for the next start
+ */
+export function shipToKafka(options: ShippingOptions): () => Promise<void> {
+  const { journal, stored, log, registry, brokers, kafka, dataDir, streamName } = options;
+  const registers = [registry];
+  const shipped = new Counter({
+    name: 'hoplog_shipper_events_total',
+    help: 'Events that Kafka has acknowledged.',
+    registers,
+  });
+  const outage = new Gauge({
+    name: 'hoplog_shipper_outage',
+    help: '1 while Kafka takes no events and they wait in the journal.',
+    registers,
+  });
+  const data: ShipperData = {
+    brokers,
+    kafka,
+    dataDir,
+    streamName,
+    stream: journal.stream,
+    logLevel: log.level,
+  };
+  let closing = false;
+  let pauseMs = RESTART_MS;
+  let worker: Worker | null = start();
+
+  function start(): Worker {
+    const startedAt = performance.now();
+    const thread = new Worker(THREAD, { workerData: data });
+    thread.on('message', (message: FromShipper) => {
+      if ('shipped' in message) shipped.inc(message.shipped);
+      else outage.set(message.outage ? 1 : 0);
+    });
+    thread.on('error', (error) => log.error({ err: error }, 'the thread of the shipper has died'));
+    thread.on('exit', () => {
+      worker = null;
+      if (closing) return;
+      outage.set(1);
+      if (performance.now() - startedAt > RESTART_MAX_MS) pauseMs = RESTART_MS;
+      setTimeout(() => {
+        if (!closing) worker = start();
+      }, pauseMs).unref();
+      pauseMs = Math.min(pauseMs * 2, RESTART_MAX_MS);
+    });
+    return thread;
+  }
+
+  let asking = false;
+  const freeing = setInterval(() => {
+    if (asking) return;
+    asking = true;
+    void stored()
+      .then(
+        (sequence) => tell({ stored: String(sequence), fill: journal.fill() }),
+        () => tell({ stored: null, fill: journal.fill() }),
+      )
+      .finally(() => {
+        asking = false;
+      });
+  }, FREE_EVERY_MS);
+  freeing.unref();
+
+  function tell(message: ToShipper): void {
+    worker?.postMessage(message);
+  }
+
+  return async () => {
+    closing = true;
+    clearInterval(freeing);
+    const thread = worker;
+    if (!thread) return;
+    const ended = once(thread, 'exit');
+    tell({ stopWithinMs: DRAIN_MS });
+    const late = setTimeout(() => void thread.terminate(), DRAIN_MS + 500);
+    await ended;
+    clearTimeout(late);
+  };
+}

@@ -1,0 +1,218 @@
+import { join } from 'node:path';
+import { Registry } from 'prom-client';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import {
+  appendClicks,
+  openTestJournal,
+  readJournal,
+  TEST_STREAM,
+  TEST_STREAM_NAME,
+  temporaryDataDir,
+  testSealer,
+} from '../../../test/support/journal.ts';
+import { NO_KAFKA, startKafka, type TestKafka } from '../../../test/support/kafka.ts';
+import { type KafkaSettings, readConfig } from '../../config.ts';
+import { decodeEvents } from '../../events/codec.ts';
+import { silentLogger } from '../../log.ts';
+import type { JournalWriter } from '../journal/writer.ts';
+import { createKafka } from './client.ts';
+import { KafkaReader } from './reader.ts';
+import { shipToKafka } from './ship.ts';
+import { type Shipper, startShipper } from './shipper.ts';
+import { readPlace } from './shipping-place.ts';
+
+let kafka: TestKafka;
+let settings: KafkaSettings;
+let dataDir: string;
+let remove: () => void;
+let journal: JournalWriter;
+let shipper: Shipper | undefined;
+let topics = 0;
+
+beforeAll(async () => {
+  if (NO_KAFKA === false) kafka = await startKafka(1);
+});
+afterAll(async () => {
+  if (NO_KAFKA === false) await kafka.close();
+});
+beforeEach(async (context) => {
+  context.skip(NO_KAFKA !== false, String(NO_KAFKA));
+  topics += 1;
+  settings = { ...readConfig({}).kafka, topic: `shipper-${topics}`, partitions: 2, replication: 1 };
+  ({ dataDir, remove } = temporaryDataDir());
+  journal = await openTestJournal(dataDir);
+});
+afterEach(async () => {
+  if (NO_KAFKA !== false) return;
+  await shipper?.stop(2_000);
+  shipper = undefined;
+  await journal.close();
+  remove();
+});
+
+const directory = () => join(dataDir, 'journal', TEST_STREAM_NAME);
+const client = () =>
+  createKafka({ brokers: kafka.brokers.split(','), kafka: settings }, 'test', silentLogger());
+
+function ship(): Shipper {
+  shipper = startShipper({
+    client: client(),
+    kafka: settings,
+    dataDir,
+    streamName: TEST_STREAM_NAME,
+    stream: TEST_STREAM,
+    log: silentLogger(),
+    onShipped: () => {},
+    onOutage: () => {},
+  });
+  return shipper;
+}
+
+/** Appends so many clicks over many turns, enough to fill several segments of 64 KiB. */
+async function append(from: number, count: number): Promise<bigint> {
+  let last = -1n;
+  for (let at = from; at < from + count; at += 20) {
+    const names = Array.from({ length: 20 }, (_, index) => `${at + index}-${'x'.repeat(400)}`);
+    for (const { sequence } of await appendClicks(journal, names)) last = sequence;
+  }
+  return last;
+}
+
+async function shippedUpTo(sequence: bigint): Promise<void> {
+  await vi.waitFor(
+    () => {
+      if ((readPlace(directory())?.acknowledged ?? -1n) < sequence) throw new Error('not yet');
+    },
+    { timeout: 40_000, interval: 50 },
+  );
+}
+
+/** The clicks of the topic by their user agents' numbers, duplicates too, as far as `last`. */
+async function inKafka(last: bigint): Promise<number[]> {
+  const reader = new KafkaReader(client(), settings, silentLogger());
+  const partition = `${settings.topic}/${TEST_STREAM.ordinal % 2}`;
+  const clicks: number[] = [];
+  for (let [at, newest] = [0n, -1n]; newest < last; ) {
+    const read = await reader.read(partition, at, { maxBytes: 1 << 20, waitMs: 20_000 });
+    for (const batch of read.batches) {
+      for (const { event, sequence } of decodeEvents(batch, testSealer).events) {
+        newest = sequence;
+        if (event.kind === 'click') clicks.push(Number.parseInt(event.userAgent, 10));
+      }
+    }
+    at = read.nextOffset;
+  }
+  await reader.close();
+  return clicks;
+}
+
+test('every click stands in the topic in order, also over a restart and one that was killed', async () => {
+  ship();
+  await shippedUpTo(await append(0, 100));
+  await shipper?.stop(5_000);
+  await append(100, 100);
+  ship();
+  const last = await append(200, 100);
+  await shippedUpTo(last);
+  const clicks = await inKafka(last);
+  expect(clicks).toEqual(Array.from({ length: 300 }, (_, index) => index));
+});
+
+test('a shipper that has lost its place, or stands before another topic, ships what the journal holds', async () => {
+  ship();
+  const last = await append(0, 60);
+  await shippedUpTo(last);
+  await shipper?.stop(5_000);
+  settings = { ...settings, topic: `${settings.topic}-other` };
+  ship();
+  await vi.waitFor(() => expect(readPlace(directory())?.log).toMatch(/-other$/), 40_000);
+  await shippedUpTo(last);
+  expect(await inKafka(last)).toEqual(Array.from({ length: 60 }, (_, index) => index));
+});
+
+test('what Kafka has and workers have not stored stays in the journal', async () => {
+  const { free } = ship();
+  const last = await append(0, 400);
+  await shippedUpTo(last);
+  const whole = (await readJournal(dataDir)).clicks.length;
+  await free(-1n, 0.1);
+  await free(null, 0.1);
+  expect((await readJournal(dataDir)).clicks).toHaveLength(whole);
+  const half = (await readJournal(dataDir)).clicks[200]?.sequence ?? 0n;
+  await free(half, 0.1);
+  const left = (await readJournal(dataDir)).clicks.map(({ sequence }) => sequence);
+  expect(left.length).toBeLessThan(whole);
+  expect(left[0]).toBeLessThanOrEqual(half);
+  expect(readPlace(directory())?.freedAhead).toBe(-1n);
+});
+
+test('under pressure all that Kafka has is given back, noted, also right after a restart', async () => {
+  ship();
+  const last = await append(0, 400);
+  await shippedUpTo(last);
+  await shipper?.stop(5_000);
+  const { free } = ship();
+  await free(null, 0.6); // before it has sent anything itself
+  const { clicks } = await readJournal(dataDir);
+  expect(clicks.length).toBeLessThan(400);
+  const place = readPlace(directory());
+  expect(place?.freedAhead).toBeGreaterThanOrEqual(last);
+  expect(place?.freedAhead).toBe(place?.acknowledged);
+});
+
+test('nothing is given back that Kafka has not taken, however full the journal is', async () => {
+  await kafka.nodes[0]?.kill();
+  try {
+    const { free } = ship();
+    await append(0, 400);
+    await free(null, 1);
+    await free(1n << 50n, 1);
+    expect((await readJournal(dataDir)).clicks).toHaveLength(400);
+  } finally {
+    await shipper?.stop(0);
+    shipper = undefined;
+    await kafka.nodes[0]?.start();
+  }
+});
+
+test('a thread that dies is replaced, and ends in order even while there is none', async () => {
+  const registry = new Registry();
+  const end = shipToKafka({
+    journal,
+    stored: async () => -1n,
+    log: silentLogger(),
+    registry,
+    // As a thread finds it whose disk is broken: it can't read where it stands.
+    dataDir: join(dataDir, 'missing'),
+    brokers: kafka.brokers.split(','),
+    kafka: settings,
+    streamName: TEST_STREAM_NAME,
+  });
+  await vi.waitFor(async () => {
+    expect(await registry.getSingleMetricAsString('hoplog_shipper_outage')).toMatch(/outage 1/);
+  }, 40_000);
+  await end();
+});
+
+test('a topic that is too small is said once, and nothing is sent', async () => {
+  const made = new KafkaReader(client(), settings, silentLogger());
+  await made.partitions();
+  await made.close();
+  const said: unknown[] = [];
+  const log = { ...silentLogger(), error: (message: unknown) => said.push(message) } as never;
+  shipper = startShipper({
+    client: client(),
+    kafka: { ...settings, partitions: 5 },
+    dataDir,
+    streamName: TEST_STREAM_NAME,
+    stream: TEST_STREAM,
+    log,
+    onShipped: () => {},
+    onOutage: () => {},
+  });
+  await vi.waitFor(() => expect(said).toHaveLength(1), 40_000);
+  expect(said[0]).toMatch(
+    /^setting KAFKA_PARTITIONS="5": topic .* has 2 partitions: events wait in the journal/,
+  );
+  expect(readPlace(directory())).toBeNull();
+});

@@ -1,0 +1,203 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { CompressionTypes, type Kafka, type Message, type Producer } from 'kafkajs';
+import { ConfigError, type KafkaSettings } from '../../config.ts';
+import type { Logger } from '../../log.ts';
+import { offsetHolding } from '../journal/own-batches.ts';
+import { JournalReader } from '../journal/reader.ts';
+import { streamDirectory } from '../journal/segments.ts';
+import type { LogBatch, LogDamage, StreamIdentity } from '../port.ts';
+import { mergeBatches, toDamageMessage, toMessage } from './record.ts';
+import { readPlace, type ShippingPlace, writePlace } from './shipping-place.ts';
+import { ensureTopic } from './topic.ts';
+
+/** Before compression; a record that does not shrink at all still fits into the topic's limit. */
+const MERGED_BYTES = 768 * 1024;
+const READ_BYTES = 2 * 1024 * 1024;
+const WAIT_MS = 500;
+const RETRY_MS = 250;
+/** A wrong setting is looked at again so often: somebody may put the topic right. */
+const WRONG_SETTING_MS = 30_000;
+const KEEP_PLACE_MS = 500;
+/** Share of the journal's budget from which on what Kafka has is given back before workers have stored it. */
+const PRESSURE = 0.5;
+
+export type ShipperOptions = {
+  client: Kafka;
+  kafka: KafkaSettings;
+  dataDir: string;
+  streamName: string;
+  stream: StreamIdentity;
+  log: Logger;
+  /** Told after every acknowledgement. */
+  onShipped: (events: number) => void;
+  /** Told when sending fails (`true`) and when it goes on (`false`). */
+  onOutage: (out: boolean) => void;
+};
+
+export type Shipper = {
+  /** Resolves when it has ended, with the error that ended it before it was told to, if any. */
+  ended: Promise<Error | null>;
+  /**
+   * Gives back what Kafka has acknowledged. Normally only what workers have stored too: a restart of the stream
+   * counts what they have not (max_clicks). Under pressure everything acknowledged, and then it is noted how far.
+   *
+   * @param stored the stream's high-water mark; null: not known
+   * @param fill share of the journal's budget in use
+   */
+  free(stored: bigint | null, fill: number): Promise<void>;
+  /** Ships what the journal holds now, at most for `withinMs`, and ends. */
+  stop(withinMs: number): Promise<void>;
+};
+
+/**
+ * Takes a stream's journal to its partition, in order, each record acknowledged by all in-sync replicas before the
+ * next ones are sent. A send whose outcome is unknown is repeated until it is acknowledged: consumers drop what they
+ * have by its sequence, so a producer's idempotence, which ends with its session anyway, is not asked for.
+ */
+export function startShipper(options: ShipperOptions): Shipper {
+  const { client, kafka, dataDir, streamName, log, onShipped, onOutage } = options;
+  const directory = streamDirectory(dataDir, streamName);
+  const reader = new JournalReader(dataDir);
+  const stopping = new AbortController();
+  const ending = new AbortController();
+  let place: ShippingPlace | null = readPlace(directory);
+  let kept = 0;
+
+  async function open(): Promise<Producer> {
+    const admin = client.admin();
+    try {
+      await admin.connect();
+      const partitions = await ensureTopic(admin, kafka);
+      const logName = `${(await admin.describeCluster()).clusterId}/${kafka.topic}`;
+      if (place?.log !== logName) {
+        const { freedAhead = -1n } = place ?? {};
+        const partition = options.stream.ordinal % partitions;
+        place = { log: logName, partition, offset: 0n, acknowledged: -1n, freedAhead };
+      }
+      writePlace(directory, place);
+    } finally {
+      await admin.disconnect().catch(() => undefined);
+    }
+    const producer = client.producer({
+      allowAutoTopicCreation: false,
+      idempotent: false,
+      maxInFlightRequests: 1,
+    });
+    await producer.connect();
+    onOutage(false);
+    return producer;
+  }
+
+  /** Tries a step until it is done. A cause is said once, not at every attempt. */
+  async function untilDone<T>(what: string, step: () => Promise<T>): Promise<T> {
+    let said = '';
+    for (let failures = 0; ; failures++) {
+      try {
+        const result = await step();
+        if (failures > 0) {
+          onOutage(false);
+          log.info({ what, failures }, 'Kafka answers again');
+        }
+        return result;
+      } catch (error) {
+        ending.signal.throwIfAborted();
+        const wrongSetting = error instanceof ConfigError;
+        const cause = wrongSetting ? error.message : 'unreachable';
+        if (failures === 0) onOutage(true);
+        if (cause !== said) {
+          if (wrongSetting) log.error(`${error.message}: events wait in the journal until this is put right`);
+          else log.warn({ what, err: error }, 'Kafka does not take events: they wait in the journal');
+          said = cause;
+        }
+        await delay(wrongSetting ? WRONG_SETTING_MS : RETRY_MS, undefined, { signal: ending.signal });
+      }
+    }
+  }
+
+  async function send(producer: Producer, message: Message): Promise<void> {
+    await untilDone('send', () =>
+      producer.send({
+        topic: kafka.topic,
+        acks: -1,
+        timeout: 5_000,
+        compression: CompressionTypes.GZIP,
+        messages: [message],
+      }),
+    );
+  }
+
+  async function ship(
+    producer: Producer,
+    at: ShippingPlace,
+    read: { batches: LogBatch[]; damage: LogDamage[] },
+  ): Promise<void> {
+    for (const piece of read.damage) {
+      log.error({ offset: String(piece.offset), reason: piece.reason }, 'damage in the journal');
+      await send(producer, toDamageMessage(piece, options.stream.streamId, at.partition));
+    }
+    for (const record of mergeBatches(read.batches, MERGED_BYTES)) {
+      await send(producer, toMessage(record, at.partition));
+      at.offset = record.nextOffset;
+      at.acknowledged = record.firstSequence + BigInt(record.count) - 1n;
+      onShipped(record.count);
+    }
+  }
+
+  async function run(): Promise<void> {
+    const producer = await untilDone('connect', open);
+    try {
+      for (;;) {
+        const at = place;
+        if (!at) throw new Error('the shipper has no place');
+        const draining = stopping.signal.aborted;
+        const read = await reader.read(streamName, at.offset, {
+          maxBytes: READ_BYTES,
+          waitMs: draining ? 0 : WAIT_MS,
+          signal: stopping.signal,
+        });
+        const moved = read.nextOffset > at.offset;
+        await ship(producer, at, read);
+        at.offset = read.nextOffset;
+        if (moved && (draining || performance.now() - kept > KEEP_PLACE_MS)) {
+          writePlace(directory, at);
+          kept = performance.now();
+        }
+        if (draining && !moved) return;
+      }
+    } finally {
+      if (place) writePlace(directory, place);
+      await producer.disconnect().catch(() => undefined);
+      await reader.close();
+    }
+  }
+
+  const running = run();
+  const ended = running.then(
+    () => null,
+    (error: unknown) => (ending.signal.aborted ? null : (error as Error)),
+  );
+  return {
+    ended,
+    async free(stored, fill) {
+      const at = place;
+      if (!at) return;
+      const settled = stored === null ? null : await offsetHolding(dataDir, streamName, stored);
+      if (settled !== null) await reader.free(streamName, lesser(settled, at.offset));
+      if (fill < PRESSURE || (settled !== null && settled >= at.offset)) return;
+      if (at.acknowledged > at.freedAhead) at.freedAhead = at.acknowledged;
+      writePlace(directory, at);
+      await reader.free(streamName, at.offset);
+    },
+    async stop(withinMs) {
+      stopping.abort();
+      const late = setTimeout(() => ending.abort(), withinMs);
+      const error = await ended;
+      clearTimeout(late);
+      if (error) throw error;
+    },
+  };
+}
+
+function lesser(one: bigint, other: bigint): bigint {
+  return one < other ? one : other;
+}

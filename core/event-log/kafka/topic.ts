@@ -1,0 +1,90 @@
+import kafkajs, { type Admin } from 'kafkajs';
+import { ConfigError, type KafkaSettings } from '../../config.ts';
+
+/** A record holds one merged batch, compressed: the design's limit. */
+export const RECORD_MAX_BYTES = 900 * 1024;
+const TOPIC_MAX_BYTES = RECORD_MAX_BYTES + 64 * 1024;
+
+/**
+ * Makes the topic when it is missing, else verifies it. Only reading it takes no more rights than that.
+ *
+ * @returns how many partitions it has
+ * @throws {ConfigError} when the topic holds less than the settings promise: fewer partitions or replicas, records
+ *   that are too small. More is welcome.
+ * @throws Error when it can't be made now, such as for want of brokers, which may only be on their way
+ */
+export async function ensureTopic(admin: Admin, kafka: KafkaSettings): Promise<number> {
+  const { topic, partitions, replication } = kafka;
+  if (!(await admin.listTopics()).includes(topic)) await createTopic(admin, kafka);
+  const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
+  const found = topics[0]?.partitions ?? [];
+  if (found.length < partitions) {
+    throw new ConfigError(
+      'KAFKA_PARTITIONS',
+      String(partitions),
+      `topic ${topic} has ${found.length} partitions`,
+    );
+  }
+  const replicas = Math.min(...found.map((partition) => partition.replicas.length));
+  if (replicas < replication) {
+    throw new ConfigError(
+      'KAFKA_REPLICATION',
+      String(replication),
+      `topic ${topic} has ${replicas} replicas`,
+    );
+  }
+  await verifyConfigs(admin, topic, replication);
+  return found.length;
+}
+
+async function createTopic(admin: Admin, kafka: KafkaSettings): Promise<void> {
+  const { topic, partitions, replication, retentionHours } = kafka;
+  try {
+    await admin.createTopics({
+      waitForLeaders: true,
+      topics: [
+        {
+          topic,
+          numPartitions: partitions,
+          replicationFactor: replication,
+          configEntries: [
+            { name: 'retention.ms', value: String(retentionHours * 3_600_000) },
+            { name: 'min.insync.replicas', value: String(Math.min(2, replication)) },
+            { name: 'max.message.bytes', value: String(TOPIC_MAX_BYTES) },
+            { name: 'unclean.leader.election.enable', value: 'false' },
+          ],
+        },
+      ],
+    });
+  } catch (error) {
+    // The client's message does not say which topic, and hides each topic's own reason in a list.
+    const reasons = error instanceof kafkajs.KafkaJSAggregateError ? error.errors : [error];
+    throw new Error(
+      `topic ${topic} with KAFKA_REPLICATION=${replication} and KAFKA_PARTITIONS=${partitions} can not be made: ${reasons
+        .map((reason) => (reason as Error).message)
+        .join(', ')}`,
+      { cause: error },
+    );
+  }
+}
+
+/** An acknowledgement of a replicated topic has to mean that two brokers hold the record, and records have to fit. */
+async function verifyConfigs(admin: Admin, topic: string, replication: number): Promise<void> {
+  const names = ['min.insync.replicas', 'max.message.bytes', 'cleanup.policy'];
+  const { resources } = await admin.describeConfigs({
+    includeSynonyms: false,
+    resources: [{ type: kafkajs.ConfigResourceTypes.TOPIC, name: topic, configNames: names }],
+  });
+  const value = (name: string) =>
+    resources[0]?.configEntries.find((entry) => entry.configName === name)?.configValue ?? '';
+  if (replication > 1 && Number(value('min.insync.replicas')) < 2) {
+    throw new ConfigError('KAFKA_TOPIC', topic, 'must have min.insync.replicas of at least 2');
+  }
+  if (Number(value('max.message.bytes')) < TOPIC_MAX_BYTES) {
+    throw new ConfigError('KAFKA_TOPIC', topic, `must have max.message.bytes of at least ${TOPIC_MAX_BYTES}`);
+  }
+  // Compaction keeps one record of each stream only.
+  if (value('cleanup.policy').includes('compact')) {
+    throw new ConfigError('KAFKA_TOPIC', topic, 'must not have the cleanup.policy compact');
+  }
+}

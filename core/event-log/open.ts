@@ -1,0 +1,111 @@
+import { join } from 'node:path';
+import type { Registry } from 'prom-client';
+import type { Config } from '../config.ts';
+import type { AddressSealer } from '../events/address-seal.ts';
+import { createLogger, type Logger } from '../log.ts';
+import { openJournal } from './journal/open-journal.ts';
+import { JournalReader } from './journal/reader.ts';
+import { clientConfig, createKafka } from './kafka/client.ts';
+import { type DeadTopic, openDeadTopic } from './kafka/dead-topic.ts';
+import { KafkaReader } from './kafka/reader.ts';
+import { shipToKafka } from './kafka/ship.ts';
+import { readPlace } from './kafka/shipping-place.ts';
+import type { EventLogReader, EventLogWriter, NewStream } from './port.ts';
+
+export { ownBatches } from './journal/own-batches.ts';
+export { readStreamIdentity } from './journal/stream-identity.ts';
+
+/**
+ * The one place that decides which event log a deployment has. Writers always write the journal. Without brokers
+ * readers read it; with Kafka a shipper empties it into the topic and readers read that.
+ */
+
+export type WriterConfig = Pick<
+  Config,
+  'dataDir' | 'journalSyncMs' | 'journalBudgetBytes' | 'kafkaBrokers' | 'kafka'
+>;
+export type ReaderConfig = Pick<Config, 'dataDir' | 'kafkaBrokers' | 'kafka'>;
+
+export type WriterDependencies = {
+  /** Directory name of the stream, such as `ingest-0`. */
+  streamName: string;
+  /** Called on the stream's first start only: registers it in Postgres and answers who it is. */
+  register: () => Promise<NewStream>;
+  /** The stream's high-water mark in Postgres: how far workers have stored it; -1: nothing. */
+  stored: (streamId: string) => Promise<bigint>;
+  sealer: AddressSealer;
+  log: Logger;
+  registry: Registry;
+};
+
+/**
+ * Opens this process's stream for writing. After the first start nothing but the disk is needed.
+ *
+ * @throws {StreamLockedError} when another process writes this stream
+ * @throws {ConfigError} when a setting of Kafka can't be used; what only a broker can tell is logged later
+ */
+export async function openEventLogWriter(
+  config: WriterConfig,
+  dependencies: WriterDependencies,
+): Promise<EventLogWriter> {
+  const { dataDir, kafkaBrokers: brokers, kafka } = config;
+  const { stored, log, registry, streamName } = dependencies;
+  if (brokers.length > 0) clientConfig({ brokers, kafka }, streamName, log);
+  const journal = await openJournal({
+    dataDir,
+    syncMs: config.journalSyncMs,
+    budgetBytes: config.journalBudgetBytes,
+    ...dependencies,
+  });
+  if (brokers.length === 0) return journal;
+  const endShipping = shipToKafka({
+    journal,
+    stored: () => stored(journal.stream.streamId),
+    brokers,
+    kafka,
+    dataDir,
+    streamName,
+    log,
+    registry,
+  });
+  return {
+    stream: journal.stream,
+    append: (event, settled) => journal.append(event, settled),
+    fill: () => journal.fill(),
+    async close() {
+      await journal.close();
+      await endShipping();
+    },
+  };
+}
+
+/**
+ * Opens the event log for one consumer: each needs a reader of its own, since one of Kafka keeps a place. Nothing is
+ * connected before the first call.
+ *
+ * @throws {ConfigError} when a setting of Kafka can't be used
+ */
+export function openEventLogReader(config: ReaderConfig): EventLogReader {
+  const { dataDir, kafkaBrokers: brokers, kafka } = config;
+  if (brokers.length === 0) return new JournalReader(dataDir);
+  const log = createLogger('kafka-reader');
+  return new KafkaReader(createKafka({ brokers, kafka }, 'hoplog-workers', log), kafka, log);
+}
+
+/** Opens the topic of dead letters, or gives null where the journal is the event log. Connects at the first letter. */
+export function openDeadLetterTopic(config: ReaderConfig): DeadTopic | null {
+  const { kafkaBrokers: brokers, kafka } = config;
+  if (brokers.length === 0) return null;
+  return openDeadTopic(
+    createKafka({ brokers, kafka }, 'hoplog-dead-letters', createLogger('dead-letters')),
+    kafka,
+  );
+}
+
+/**
+ * The newest sequence that a stream's journal has given up before workers had stored it; -1 when there is none.
+ * Until they have come that far, the journal does not tell what the stream has used (`ownBatches`).
+ */
+export function freedAhead(dataDir: string, streamName: string): bigint {
+  return readPlace(join(dataDir, 'journal', streamName))?.freedAhead ?? -1n;
+}

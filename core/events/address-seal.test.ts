@@ -1,0 +1,41 @@
+import { describe, expect, test } from 'vitest';
+import { applyPad, createAddressSealer } from './address-seal.ts';
+
+const stream = '01900000-0000-7000-8000-000000000001';
+const other = '01900000-0000-7000-8000-000000000002';
+const sealer = createAddressSealer(Buffer.alloc(32, 1));
+
+describe('address pads', () => {
+  test('seal an address and open it again', () => {
+    const address = Buffer.from('00000000000000000000ffffc0000217', 'hex');
+    const bytes = Buffer.from(address);
+    const pads = sealer.pads(stream, 77n, 1);
+    applyPad(bytes, 0, pads, 0);
+    expect(bytes.equals(address)).toBe(false);
+    applyPad(bytes, 0, pads, 0);
+    expect(bytes).toEqual(address);
+  });
+
+  test('are the same for a sequence, however many are asked for at a time', () => {
+    const first = (0xff_ffffn << 40n) | 0xff_ffff_fff0n;
+    const many = sealer.pads(stream, first, 10);
+    for (let i = 0; i < 10; i++) {
+      expect(sealer.pads(stream, first + BigInt(i), 1)).toEqual(many.subarray(i * 16, i * 16 + 16));
+    }
+  });
+
+  test('differ between sequences, streams and keys', () => {
+    const pads = [
+      sealer.pads(stream, 1n, 1),
+      sealer.pads(stream, 2n, 1),
+      sealer.pads(stream, 1n << 40n, 1),
+      sealer.pads(other, 1n, 1),
+      createAddressSealer(Buffer.alloc(32, 2)).pads(stream, 1n, 1),
+    ];
+    expect(new Set(pads.map((pad) => pad.toString('hex'))).size).toBe(pads.length);
+  });
+
+  test('need a key of 32 bytes', () => {
+    expect(() => createAddressSealer(Buffer.alloc(31))).toThrow('31 bytes instead of 32');
+  });
+});

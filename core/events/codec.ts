@@ -1,0 +1,175 @@
+import type { DecodedEvent, LogBatch } from '../event-log/port.ts';
+import { ADDRESS_BYTES, type AddressSealer, applyPad } from './address-seal.ts';
+import { KIND_CODES, releasedRegistry, type SchemaRegistry } from './schema-registry.ts';
+import type { IdentifyEvent, OrderEvent, TrackedEvent, Unstamped } from './types.ts';
+
+/**
+ * An event in the log is `u32le length | u8 kind | u8 version | Avro body`, where length counts what comes
+ * after itself. The envelope keeps a bad event from hiding its neighbours and lets every version be read.
+ */
+const ENVELOPE_BYTES = 6;
+
+/** avsc writes integers beyond this as others, without a word: it computes with the bits of a double. */
+const MAX_LONG = 2 ** 52 - 1;
+
+/** Where an event's pad stands: see {@link AddressSealer}. */
+export type Pad = { bytes: Uint8Array; position: number };
+
+/** Writes one event into `buffer` at `position` and answers where it ends, or -1 when it does not fit. */
+export type EventEncoder = (
+  event: Unstamped,
+  ts: number,
+  pad: Pad,
+  buffer: Buffer,
+  position: number,
+) => number;
+
+/**
+ * Makes an encoder that writes the newest versions. It keeps scratch space of its own, so that a click costs
+ * no allocation beyond what avsc needs: over a million clicks a second on one core (`bench/journal.ts`), so
+ * that nothing is written by hand.
+ *
+ * The encoder throws when a value does not have its field's type; nothing of the event counts then.
+ */
+export function createEventEncoder(registry: SchemaRegistry = releasedRegistry()): EventEncoder {
+  const types = {
+    click: registry.current('click'),
+    identify: registry.current('identify'),
+    order: registry.current('order'),
+    heartbeat: registry.current('heartbeat'),
+  };
+  const address: Buffer = Buffer.alloc(ADDRESS_BYTES);
+  const click = {
+    ts: 0,
+    workspaceId: address,
+    linkId: address,
+    visitorId: address,
+    channel: '',
+    referer: '',
+    userAgent: '',
+    address,
+    flags: 0,
+  };
+  const body = (event: Unstamped, ts: number, pad: Pad): unknown => {
+    switch (event.kind) {
+      case 'click':
+        click.ts = ts;
+        click.workspaceId = asBuffer(event.workspaceId);
+        click.linkId = asBuffer(event.linkId);
+        click.visitorId = asBuffer(event.visitorId);
+        click.channel = event.channel;
+        click.referer = event.referer;
+        click.userAgent = event.userAgent;
+        click.flags = event.flags;
+        if (event.address.length !== ADDRESS_BYTES) throw new TypeError('an address has 16 bytes');
+        address.set(event.address);
+        applyPad(address, 0, pad.bytes, pad.position);
+        return click;
+      case 'order':
+        if (Math.abs(event.amountMinor) > MAX_LONG) throw new RangeError(`amount of ${event.amountMinor}`);
+        return withBuffers(event, ts);
+      case 'identify':
+        return withBuffers(event, ts);
+      case 'heartbeat':
+        return { ts };
+    }
+  };
+  return (event, ts, pad, buffer, position) => {
+    const start = position + ENVELOPE_BYTES;
+    if (start > buffer.length) return -1;
+    const { type, version } = types[event.kind];
+    const end = type.encode(body(event, ts, pad), buffer, start);
+    if (end < 0) return -1;
+    buffer.writeUInt32LE(end - position - 4, position);
+    buffer[position + 4] = KIND_CODES[event.kind];
+    buffer[position + 5] = version;
+    return end;
+  };
+}
+
+function withBuffers(event: Unstamped<IdentifyEvent | OrderEvent>, ts: number): object {
+  return {
+    ...event,
+    ts,
+    workspaceId: asBuffer(event.workspaceId),
+    visitorId: event.visitorId && asBuffer(event.visitorId),
+  };
+}
+
+/** avsc takes bytes only as a Buffer; this is a view, not a copy. */
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+/** An event that nobody could read: a dead letter. `bytes` are its envelope and body. */
+export type UndecodableEvent = { sequence: bigint; reason: string; bytes: Uint8Array };
+
+/**
+ * Reads every event of a batch, in order, and opens the clicks' addresses. What can't be read comes back with
+ * its reason; it never hides its neighbours. Never throws.
+ */
+export function decodeEvents(
+  batch: Pick<LogBatch, 'streamId' | 'firstSequence' | 'count' | 'payload'>,
+  sealer: AddressSealer,
+  registry: SchemaRegistry = releasedRegistry(),
+): { events: DecodedEvent[]; undecodable: UndecodableEvent[] } {
+  const events: DecodedEvent[] = [];
+  const undecodable: UndecodableEvent[] = [];
+  const payload = asBuffer(batch.payload);
+  let pads: Buffer | undefined;
+  let position = 0;
+  for (let index = 0; index < batch.count; index++) {
+    const sequence = batch.firstSequence + BigInt(index);
+    const end = eventEnd(payload, position);
+    if (end < 0) {
+      const reason = `event ${index + 1} of ${batch.count} runs past its batch`;
+      undecodable.push({ sequence, reason, bytes: payload.subarray(position) });
+      return { events, undecodable };
+    }
+    const outcome = decodeEvent(payload, position, end, registry);
+    if (typeof outcome === 'string') {
+      undecodable.push({ sequence, reason: outcome, bytes: payload.subarray(position, end) });
+    } else {
+      if (outcome.kind === 'click') {
+        pads ??= sealer.pads(batch.streamId, batch.firstSequence, batch.count);
+        applyPad(outcome.address, 0, pads, index * ADDRESS_BYTES);
+      }
+      events.push({ sequence, event: outcome });
+    }
+    position = end;
+  }
+  if (position < payload.length) {
+    const sequence = batch.firstSequence + BigInt(Math.max(batch.count - 1, 0));
+    undecodable.push({
+      sequence,
+      reason: `bytes after the last of ${batch.count} events`,
+      bytes: payload.subarray(position),
+    });
+  }
+  return { events, undecodable };
+}
+
+/** Where the event at `position` ends, or -1 when its envelope is cut short or points past the payload. */
+function eventEnd(payload: Buffer, position: number): number {
+  if (position + ENVELOPE_BYTES > payload.length) return -1;
+  const length = payload.readUInt32LE(position);
+  const end = position + 4 + length;
+  return length < 2 || end > payload.length ? -1 : end;
+}
+
+function decodeEvent(
+  payload: Buffer,
+  position: number,
+  end: number,
+  registry: SchemaRegistry,
+): TrackedEvent | string {
+  const reader = registry.reader(payload.readUInt8(position + 4), payload.readUInt8(position + 5));
+  if (typeof reader === 'string') return reader;
+  try {
+    const body = reader.read(payload, position + ENVELOPE_BYTES);
+    if (body.end !== end) return `${reader.kind}: its body does not end where its envelope says`;
+    return { kind: reader.kind, ...(body.value as object) } as TrackedEvent;
+  } catch (error) {
+    return `${reader.kind}: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}

@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs';
+import type { schema } from 'avsc';
+import { describe, expect, test } from 'vitest';
+import { frameAt } from '../event-log/journal/frame.ts';
+import type { LogBatch } from '../event-log/port.ts';
+import { createAddressSealer } from './address-seal.ts';
+import { createEventEncoder, decodeEvents } from './codec.ts';
+import { createSchemaRegistry, releasedSchemas, type VersionedSchema } from './schema-registry.ts';
+import type { Unstamped } from './types.ts';
+
+const fixtureKey = Buffer.from(Array.from({ length: 32 }, (_, index) => index));
+
+/** A batch that release 0.1 wrote, frame and all, and what it must mean for ever. Never regenerate it. */
+function writtenByVersion1(): { batch: LogBatch; expected: Record<string, unknown>[] } {
+  const bytes = readFileSync(new URL('./fixtures/batch.v1.bin', import.meta.url));
+  const found = frameAt(bytes, 0, 0n);
+  if (found.kind !== 'frame') throw new Error(`the fixture is ${found.kind}`);
+  const json = readFileSync(new URL('./fixtures/batch.v1.json', import.meta.url), 'utf8');
+  const { events } = JSON.parse(json) as { events: Record<string, unknown>[] };
+  return { batch: found.batch, expected: events };
+}
+
+/** An event as the fixture's JSON shows it: bytes in hexadecimal. */
+function readable(event: object): Record<string, unknown> {
+  const entries = Object.entries(event).map(([key, value]) => [
+    key,
+    Buffer.isBuffer(value) ? value.toString('hex') : value,
+  ]);
+  return Object.fromEntries(entries);
+}
+
+/** The released schemas and a version 2 of the click which also knows the visitor's languages. */
+function withNextClick(field: { name: string; type: string; default?: unknown }): VersionedSchema[] {
+  const released = releasedSchemas();
+  const click = released.find(({ kind }) => kind === 'click')?.schema as schema.RecordType;
+  const next = { ...click, fields: [...click.fields, field] };
+  return [...released, { kind: 'click', version: 2, schema: next }];
+}
+
+describe('records of an earlier version', () => {
+  test('are read by this release as they were meant', () => {
+    const { batch, expected } = writtenByVersion1();
+    const { events, undecodable } = decodeEvents(batch, createAddressSealer(fixtureKey));
+    expect(undecodable).toEqual([]);
+    expect(events.map(({ event }) => readable(event))).toEqual(expected);
+    expect(events.map(({ sequence }) => sequence - batch.firstSequence)).toEqual([0n, 1n, 2n, 3n, 4n]);
+  });
+
+  test('are read by a release with a new field, which takes its default', () => {
+    const registry = createSchemaRegistry(
+      withNextClick({ name: 'languages', type: 'string', default: 'unknown' }),
+    );
+    const { batch, expected } = writtenByVersion1();
+    const { events, undecodable } = decodeEvents(batch, createAddressSealer(fixtureKey), registry);
+    expect(undecodable).toEqual([]);
+    expect(events.map(({ event }) => readable(event))).toEqual(
+      expected.map((event) => (event.kind === 'click' ? { ...event, languages: 'unknown' } : event)),
+    );
+  });
+
+  test('stand in one batch with records of the new version', () => {
+    const registry = createSchemaRegistry(withNextClick({ name: 'hops', type: 'int', default: 7 }));
+    const { batch } = writtenByVersion1();
+    const heartbeat: Unstamped = { kind: 'heartbeat' };
+    const buffer = Buffer.alloc(100);
+    const pad = { bytes: Buffer.alloc(16), position: 0 };
+    const end = createEventEncoder(registry)(heartbeat, 5, pad, buffer, 0);
+    const payload = Buffer.concat([batch.payload, buffer.subarray(0, end)]);
+    const mixed = { ...batch, payload, count: batch.count + 1 };
+    const { events } = decodeEvents(mixed, createAddressSealer(fixtureKey), registry);
+    expect(events).toHaveLength(6);
+    expect(events[0]?.event).toMatchObject({ hops: 7 });
+  });
+});
+
+describe('the schema registry', () => {
+  test('refuses a new version that cannot read the old one', () => {
+    expect(() => createSchemaRegistry(withNextClick({ name: 'languages', type: 'string' }))).toThrow();
+  });
+
+  test('refuses a version given twice and a kind without a schema', () => {
+    const released = releasedSchemas();
+    expect(() => createSchemaRegistry([...released, ...released.slice(0, 1)])).toThrow('twice');
+    expect(() => createSchemaRegistry(released.slice(1))).toThrow('event kind click has no schema');
+  });
+
+  test('lets a record of a version still to come be a dead letter beside the others', () => {
+    const future = createSchemaRegistry(withNextClick({ name: 'hops', type: 'int', default: 3 }));
+    const { batch } = writtenByVersion1();
+    const sealer = createAddressSealer(fixtureKey);
+    const [click] = decodeEvents(batch, sealer).events;
+    const buffer = Buffer.alloc(1000);
+    const pad = { bytes: Buffer.alloc(16), position: 0 };
+    const end = createEventEncoder(future)(click?.event ?? { kind: 'heartbeat' }, 5, pad, buffer, 0);
+    const payload = Buffer.concat([buffer.subarray(0, end), batch.payload]);
+    const { events, undecodable } = decodeEvents({ ...batch, payload, count: batch.count + 1 }, sealer);
+    expect(undecodable).toMatchObject([
+      { sequence: batch.firstSequence, reason: 'click of version 2: no such schema here' },
+    ]);
+    expect(events).toHaveLength(5);
+  });
+});

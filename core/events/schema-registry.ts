@@ -1,0 +1,101 @@
+import { readFileSync } from 'node:fs';
+import avro from 'avsc';
+import type { TrackedEvent } from './types.ts';
+
+export type EventKind = TrackedEvent['kind'];
+
+/** How each kind is written in the byte before its body. Permanent: a number is never given twice. */
+export const KIND_CODES: Readonly<Record<EventKind, number>> = {
+  click: 1,
+  identify: 2,
+  order: 3,
+  heartbeat: 4,
+};
+
+/** One version of a kind's Avro schema. Versions count from 1 to 255. */
+export type VersionedSchema = { kind: EventKind; version: number; schema: avro.schema.AvroSchema };
+
+/** Reads the body of one event that starts at `position`; `end` is where it stopped, or -1 past the buffer. */
+export type BodyReader = (buffer: Buffer, position: number) => { value: unknown; end: number };
+
+export type SchemaRegistry = {
+  /** The newest version of a kind: what is written. */
+  current(kind: EventKind): { version: number; type: avro.Type };
+  /**
+   * How to read a record that was written with `version` as the newest version of its kind: fields that
+   * are new take their defaults. A text instead of a reader says why nobody can.
+   */
+  reader(code: number, version: number): { kind: EventKind; read: BodyReader } | string;
+};
+
+/**
+ * Holds every version of every kind, so that records outlive the release that wrote them.
+ *
+ * @throws Error when a kind has no schema, a version comes twice, or an older version can't be read as the
+ *   newest one (a field added without a default, a type changed)
+ */
+export function createSchemaRegistry(schemas: VersionedSchema[]): SchemaRegistry {
+  const current = {} as Record<EventKind, { version: number; type: avro.Type }>;
+  const readers = new Map<number, { kind: EventKind; read: BodyReader }>();
+  for (const kind of Object.keys(KIND_CODES) as EventKind[]) {
+    const versions = schemas.filter((schema) => schema.kind === kind).sort((a, b) => b.version - a.version);
+    const [newest] = versions;
+    if (!newest) throw new Error(`event kind ${kind} has no schema`);
+    const type = avro.Type.forSchema(newest.schema, { omitRecordMethods: true });
+    current[kind] = { version: newest.version, type };
+    for (const { version, schema } of versions) {
+      const key = readerKey(KIND_CODES[kind], version);
+      if (readers.has(key)) throw new Error(`event kind ${kind} has version ${version} twice`);
+      readers.set(key, { kind, read: bodyReader(type, version === newest.version ? null : schema) });
+    }
+  }
+  return {
+    current: (kind) => current[kind],
+    reader(code, version) {
+      const found = readers.get(readerKey(code, version));
+      if (found) return found;
+      const kind = (Object.keys(KIND_CODES) as EventKind[]).find((name) => KIND_CODES[name] === code);
+      return kind
+        ? `${kind} of version ${version}: no such schema here`
+        : `no event kind has the code ${code}`;
+    },
+  };
+}
+
+function readerKey(code: number, version: number): number {
+  return (code << 8) | version;
+}
+
+function bodyReader(type: avro.Type, writtenWith: avro.schema.AvroSchema | null): BodyReader {
+  const resolver = writtenWith
+    ? type.createResolver(avro.Type.forSchema(writtenWith, { omitRecordMethods: true }))
+    : undefined;
+  return (buffer, position) => {
+    const { value, offset } = type.decode(buffer, position, resolver);
+    return { value, end: offset };
+  };
+}
+
+/** Every schema file of this release. A new version is a new file and a new line here; old ones stay. */
+const SCHEMA_FILES: readonly { kind: EventKind; version: number }[] = [
+  { kind: 'click', version: 1 },
+  { kind: 'identify', version: 1 },
+  { kind: 'order', version: 1 },
+  { kind: 'heartbeat', version: 1 },
+];
+
+/** Reads `schemas/<kind>.v<version>.avsc` of every version of this release. */
+export function releasedSchemas(): VersionedSchema[] {
+  return SCHEMA_FILES.map(({ kind, version }) => {
+    const file = new URL(`./schemas/${kind}.v${version}.avsc`, import.meta.url);
+    return { kind, version, schema: JSON.parse(readFileSync(file, 'utf8')) as avro.schema.AvroSchema };
+  });
+}
+
+let released: SchemaRegistry | undefined;
+
+/** The registry of this release, read from its schema files at the first use. */
+export function releasedRegistry(): SchemaRegistry {
+  released ??= createSchemaRegistry(releasedSchemas());
+  return released;
+}

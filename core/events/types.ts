@@ -1,0 +1,59 @@
+/**
+ * What travels through the event log. Times are microseconds since the Unix epoch, given by the stream's
+ * writer: strictly increasing within a stream. Ids are the 16 bytes of a UUID.
+ */
+export type ClickEvent = {
+  kind: 'click';
+  ts: number;
+  workspaceId: Uint8Array;
+  linkId: Uint8Array;
+  visitorId: Uint8Array;
+  /** Channel key; a Smart Link's is inferred before it is written. */
+  channel: string;
+  /** As sent, at most 2,048 characters, without control characters; empty when unknown. */
+  referer: string;
+  userAgent: string;
+  /** The visitor's address as 16 bytes (IPv4 mapped into IPv6). Sealed while in the log. */
+  address: Uint8Array;
+  /** Bits of {@link CLICK_FLAGS}. */
+  flags: number;
+};
+
+/** `head`: HEAD request. `prefetch`: `Sec-Purpose: prefetch`. `counted`: used one of the link's `max_clicks`. */
+export const CLICK_FLAGS = { head: 1, prefetch: 2, counted: 4 } as const;
+
+/** Where an identify or an order came from: the pixel (publishable key) or a server (secret key). */
+export type EventSource = 'pixel' | 'server';
+
+export type IdentifyEvent = {
+  kind: 'identify';
+  ts: number;
+  workspaceId: Uint8Array;
+  visitorId: Uint8Array | null;
+  email: string | null;
+  externalUserId: string | null;
+  source: EventSource;
+};
+
+export type OrderEvent = {
+  kind: 'order';
+  ts: number;
+  workspaceId: Uint8Array;
+  visitorId: Uint8Array | null;
+  orderId: string;
+  /** Minor units of `currency`. */
+  amountMinor: number;
+  /** Lower-case ISO 4217 code. */
+  currency: string;
+  email: string | null;
+  externalUserId: string | null;
+  source: EventSource;
+};
+
+/** Says that everything of the stream up to `ts` stands before it. Moves the watermark, nothing else. */
+export type HeartbeatEvent = { kind: 'heartbeat'; ts: number };
+
+export type TrackedEvent = ClickEvent | IdentifyEvent | OrderEvent | HeartbeatEvent;
+
+/** An event before its stream has given it a time. */
+export type Unstamped<E extends TrackedEvent = TrackedEvent> = E extends TrackedEvent ? Omit<E, 'ts'> : never;

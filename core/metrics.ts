@@ -1,0 +1,41 @@
+import { createServer } from 'node:http';
+import { collectDefaultMetrics, Registry } from 'prom-client';
+
+/** A metrics registry with the process's own figures (CPU, memory, event-loop lag) labelled by tier. */
+export function createRegistry(tier: string): Registry {
+  const registry = new Registry();
+  registry.setDefaultLabels({ tier });
+  collectDefaultMetrics({ register: registry });
+  return registry;
+}
+
+/**
+ * Serves `GET /metrics` in the Prometheus text format on its own port. Resolves when it listens.
+ *
+ * @returns a function that closes the server
+ */
+export async function serveMetrics(
+  registry: Registry,
+  host: string,
+  port: number,
+): Promise<() => Promise<void>> {
+  const server = createServer((request, response) => {
+    if (request.url !== '/metrics') {
+      response.writeHead(404).end();
+      return;
+    }
+    registry.metrics().then(
+      (text) => response.writeHead(200, { 'content-type': registry.contentType }).end(text),
+      (error: unknown) => response.writeHead(500).end(String(error)),
+    );
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  return () =>
+    new Promise((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+}

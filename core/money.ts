@@ -1,0 +1,189 @@
+import currencyCodes from 'currency-codes';
+
+/**
+ * Money is an integer count of a currency's minor units, with the currency's own exponent (ISO 4217, from the
+ * package `currency-codes`). Major units exist at the edge only. Currencies are written in lower case.
+ */
+
+export type MoneyProblem = 'unknown_currency' | 'not_finite' | 'too_many_decimals' | 'out_of_range';
+
+/** An amount or a currency that can't be used; `problem` says why, the message says which. */
+export class MoneyError extends Error {
+  readonly problem: MoneyProblem;
+
+  constructor(problem: MoneyProblem, message: string) {
+    super(message);
+    this.name = 'MoneyError';
+    this.problem = problem;
+  }
+}
+
+/** Codes of the table that are no money to pay with: metals, bonds, funds of account, tests, "none". */
+const NOT_MONEY = new Set('XAG XAU XBA XBB XBC XBD XDR XPD XPT XSU XTS XUA XXX'.split(' '));
+
+const exponents = new Map<string, number>();
+for (const code of currencyCodes.codes()) {
+  const record = currencyCodes.code(code);
+  if (record !== undefined && !NOT_MONEY.has(code)) exponents.set(code.toLowerCase(), record.digits);
+}
+
+/** Whether `currency` is an ISO 4217 code of money, in either case. */
+export function isCurrency(currency: string): boolean {
+  return exponents.has(currency.toLowerCase());
+}
+
+/**
+ * Digits after the point: 2 for usd, 0 for jpy, 3 for kwd.
+ *
+ * @throws {MoneyError} `unknown_currency`
+ */
+export function exponentOf(currency: string): number {
+  const exponent = exponents.get(currency.toLowerCase());
+  if (exponent === undefined)
+    throw new MoneyError('unknown_currency', `currency ${JSON.stringify(currency)}`);
+  return exponent;
+}
+
+/**
+ * Major units to minor ones, exactly: the number's shortest decimal form is what the sender wrote, and only
+ * its digits are moved, so 19.99 is 1999 and never 1998.
+ *
+ * @param major may be negative
+ * @throws {MoneyError} `too_many_decimals` (0.5 jpy, 1.005 usd), `out_of_range` (beyond 2^53 minor units),
+ *   `not_finite`, `unknown_currency`
+ */
+export function toMinor(major: number, currency: string): number {
+  const exponent = exponentOf(currency);
+  const { digits, scale } = decimalOf(major);
+  if (scale > exponent) {
+    throw new MoneyError('too_many_decimals', `${major} ${currency}: at most ${exponent} decimals`);
+  }
+  return safe(digits * 10n ** BigInt(exponent - scale), `${major} ${currency}`);
+}
+
+/**
+ * Minor units to the number of major ones that prints the same digits.
+ *
+ * @throws {MoneyError} `unknown_currency`; `out_of_range` when `minor` is no safe integer
+ */
+export function toMajor(minor: number | bigint, currency: string): number {
+  const exponent = exponentOf(currency);
+  const count = integer(minor);
+  if (exponent === 0) return Number(count);
+  const sign = count < 0n ? '-' : '';
+  const text = (count < 0n ? -count : count).toString().padStart(exponent + 1, '0');
+  const value = Number(`${sign}${text.slice(0, -exponent)}.${text.slice(-exponent)}`);
+  return value === 0 ? 0 : value;
+}
+
+/**
+ * The quotient of two integers, rounded half to even: 5/2 is 2, 7/2 is 4, -5/2 is -2.
+ *
+ * @throws {RangeError} when `denominator` is zero
+ */
+export function halfEven(numerator: bigint, denominator: bigint): bigint {
+  if (denominator === 0n) throw new RangeError('halfEven: denominator is zero');
+  const negative = numerator < 0n !== denominator < 0n;
+  const n = numerator < 0n ? -numerator : numerator;
+  const d = denominator < 0n ? -denominator : denominator;
+  const floor = n / d;
+  const twice = (n % d) * 2n;
+  const rounded = twice > d || (twice === d && floor % 2n === 1n) ? floor + 1n : floor;
+  return negative ? -rounded : rounded;
+}
+
+/**
+ * `percent` of an amount, rounded once, half to even, at the minor unit.
+ *
+ * @param percent as people write it: 20 is 20 percent, 12.5 is an eighth
+ * @throws {MoneyError} `not_finite`, `out_of_range`
+ */
+export function percentOf(minor: number | bigint, percent: number): number {
+  const rate = decimalOf(percent);
+  const exact = halfEven(integer(minor) * rate.digits, 100n * 10n ** BigInt(rate.scale));
+  return safe(exact, `${percent} percent of ${minor}`);
+}
+
+/**
+ * An amount in another currency, rounded once, half to even.
+ *
+ * @param rate major units of `to` for one major unit of `from`
+ * @throws {MoneyError} `unknown_currency`, `not_finite`, `out_of_range`
+ */
+export function convertMinor(minor: number | bigint, from: string, to: string, rate: number): number {
+  const { digits, scale } = decimalOf(rate);
+  const numerator = integer(minor) * digits * 10n ** BigInt(exponentOf(to));
+  return safe(halfEven(numerator, 10n ** BigInt(scale + exponentOf(from))), `${minor} ${from} in ${to}`);
+}
+
+/**
+ * `percent` of an amount, in another currency: converted and rounded once, half to even, at the minor unit of `to`.
+ *
+ * @param rate major units of `to` for one major unit of `from`; 1 within one currency
+ * @throws {MoneyError} `unknown_currency`, `not_finite`, `out_of_range`
+ */
+export function percentOfConverted(
+  minor: number | bigint,
+  percent: number,
+  from: string,
+  to: string,
+  rate: number,
+): number {
+  const share = decimalOf(percent);
+  const price = decimalOf(rate);
+  const numerator = integer(minor) * share.digits * price.digits * 10n ** BigInt(exponentOf(to));
+  const denominator = 100n * 10n ** BigInt(share.scale + price.scale + exponentOf(from));
+  return safe(halfEven(numerator, denominator), `${percent} percent of ${minor} ${from} in ${to}`);
+}
+
+/**
+ * Parts of an amount in proportion to weights, by largest remainder: integers that sum to `total` exactly,
+ * each less than one unit off its exact part. Ties go to the earlier part, so equal input splits equally.
+ *
+ * @param total minor units, may be negative
+ * @param weights non-negative integers, at least one of them positive
+ * @throws {RangeError} when the weights can't divide anything
+ */
+export function splitByLargestRemainder(total: number, weights: readonly number[]): number[] {
+  const parts = weights.map((weight) => {
+    if (!Number.isSafeInteger(weight) || weight < 0) throw new RangeError(`weight ${weight}`);
+    return BigInt(weight);
+  });
+  const sum = parts.reduce((left, right) => left + right, 0n);
+  if (sum === 0n) throw new RangeError('splitByLargestRemainder: no positive weight');
+  const amount = integer(total);
+  const size = amount < 0n ? -amount : amount;
+  const floors = parts.map((part) => (size * part) / sum);
+  let left = Number(size - floors.reduce((a, b) => a + b, 0n));
+  const byRemainder = parts
+    .map((part, index) => ({ index, remainder: (size * part) % sum }))
+    .sort((a, b) => (a.remainder === b.remainder ? a.index - b.index : a.remainder > b.remainder ? -1 : 1));
+  for (const { index } of byRemainder) {
+    if (left === 0) break;
+    floors[index] = (floors[index] ?? 0n) + 1n;
+    left -= 1;
+  }
+  return floors.map((part) => Number(amount < 0n ? -part : part) || 0);
+}
+
+/** A number as the integer `digits` over 10^`scale`, from its shortest decimal form. */
+function decimalOf(value: number): { digits: bigint; scale: number } {
+  if (!Number.isFinite(value)) throw new MoneyError('not_finite', `${value}`);
+  const [mantissa = '', exponent = '0'] = String(value).split('e');
+  const [whole = '', fraction = ''] = mantissa.split('.');
+  const shift = fraction.length - Number(exponent);
+  const digits = BigInt(whole + fraction);
+  return shift >= 0 ? { digits, scale: shift } : { digits: digits * 10n ** BigInt(-shift), scale: 0 };
+}
+
+function integer(minor: number | bigint): bigint {
+  if (typeof minor === 'bigint') return minor;
+  if (!Number.isSafeInteger(minor)) throw new MoneyError('out_of_range', `${minor} minor units`);
+  return BigInt(minor);
+}
+
+function safe(minor: bigint, what: string): number {
+  const value = Number(minor);
+  if (!Number.isSafeInteger(value)) throw new MoneyError('out_of_range', what);
+  return value;
+}

@@ -1,0 +1,137 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { buildRedirectUrl, compileDestination } from './redirect-url.ts';
+
+const UTM = { utm_source: 'twitter', utm_medium: 'social', utm_campaign: 'Spring Sale' };
+const VID = '0192aaaa-bbbb-8ccc-9ddd-eeeeeeeeeeee';
+
+describe('a redirect without a query', () => {
+  test('adds the UTM parameters and the visitor to the destination', () => {
+    expect(buildRedirectUrl('https://shop.example/a', UTM, '', VID)).toBe(
+      `https://shop.example/a?utm_source=twitter&utm_medium=social&utm_campaign=Spring%20Sale&_vid=${VID}`,
+    );
+  });
+
+  test('keeps the destination’s own parameters first, in their order and spelling', () => {
+    const url = buildRedirectUrl('https://shop.example/?b=%7E+x&a=&b=2', { utm_source: 'x' }, '', VID);
+    expect(url).toBe(`https://shop.example/?b=%7E+x&a=&b=2&utm_source=x&_vid=${VID}`);
+  });
+
+  test('never overwrites a parameter that the destination already has', () => {
+    const url = buildRedirectUrl('https://shop.example/?utm_source=mine&utm%5Fmedium=own', UTM, '', null);
+    expect(url).toBe('https://shop.example/?utm_source=mine&utm%5Fmedium=own&utm_campaign=Spring%20Sale');
+  });
+
+  test('leaves the fragment at the end', () => {
+    expect(buildRedirectUrl('https://shop.example/a#top?x=1', UTM, '', VID)).toMatch(
+      new RegExp(`^https://shop\\.example/a\\?utm_source=.*&_vid=${VID}#top\\?x=1$`),
+    );
+  });
+
+  test('hands no visitor over when there is none', () => {
+    expect(buildRedirectUrl('https://shop.example/', {}, '', null)).toBe('https://shop.example/');
+    expect(buildRedirectUrl('https://shop.example/?', {}, '', VID)).toBe(`https://shop.example/?_vid=${VID}`);
+    expect(buildRedirectUrl('https://shop.example/?a&', {}, '', VID)).toBe(
+      `https://shop.example/?a&_vid=${VID}`,
+    );
+  });
+
+  test('leaves out parameters that the link doesn’t have', () => {
+    const parameters = { utm_source: null, utm_medium: 'social' };
+    expect(buildRedirectUrl('https://shop.example/', parameters, '', null)).toBe(
+      'https://shop.example/?utm_medium=social',
+    );
+  });
+
+  test('adds the slug of a referral link', () => {
+    expect(buildRedirectUrl('https://shop.example/', { ref: 'ann' }, '', null)).toBe(
+      'https://shop.example/?ref=ann',
+    );
+  });
+
+  test('keeps a `_vid` of the destination’s own', () => {
+    expect(buildRedirectUrl('https://shop.example/?_vid=own', {}, '', VID)).toBe(
+      'https://shop.example/?_vid=own',
+    );
+  });
+});
+
+describe('the visitor’s query', () => {
+  const redirect = compileDestination('https://shop.example/?size=4#f', { utm_source: 'twitter' });
+
+  test('is passed through as it was sent, also repeated names', () => {
+    expect(redirect('fbclid=a%20b&c=1&c=2&flag', VID)).toBe(
+      `https://shop.example/?size=4&utm_source=twitter&fbclid=a%20b&c=1&c=2&flag&_vid=${VID}#f`,
+    );
+  });
+
+  test('never replaces or repeats what the destination or the link says', () => {
+    expect(redirect('size=9&utm_source=evil&s%69ze=8&utm_medium=mine', null)).toBe(
+      'https://shop.example/?size=4&utm_source=twitter&utm_medium=mine#f',
+    );
+  });
+
+  test('may not bring `_vid` or `ref`, however they are spelled', () => {
+    expect(redirect('_vid=1&ref=2&%5Fvid=3&r%65f=4&_vid&ref&_v%69d=5&keep=6', VID)).toBe(
+      `https://shop.example/?size=4&utm_source=twitter&keep=6&_vid=${VID}#f`,
+    );
+  });
+
+  test('that only has forbidden or empty pieces adds nothing', () => {
+    expect(redirect('&&_vid=1&', null)).toBe('https://shop.example/?size=4&utm_source=twitter#f');
+  });
+
+  test('can’t break out of the header or the query', () => {
+    expect(redirect('a=\r\nSet-Cookie: x&b=#frag&c=<"\'>&d=ü\ud800', null)).toBe(
+      'https://shop.example/?size=4&utm_source=twitter&a=%0D%0ASet-Cookie:%20x&b=%23frag&c=%3C%22%27%3E&d=%C3%BC%EF%BF%BD#f',
+    );
+  });
+});
+
+const word = fc.string({ unit: 'grapheme', maxLength: 8 });
+const query = fc
+  .array(fc.tuple(fc.oneof(word, fc.constantFrom('utm_source', 'a', '_vid', 'ref', 'size')), word), {
+    maxLength: 6,
+  })
+  .map((pairs) =>
+    new URLSearchParams(
+      pairs.map(([k, v]) => [k.toWellFormed(), v.toWellFormed()] as [string, string]),
+    ).toString(),
+  );
+
+test('for any destination and query: own parameters first, none lost, none forged, `_vid` once and last', () => {
+  fc.assert(
+    fc.property(query, query, fc.boolean(), (ownQuery, visitorQuery, hash) => {
+      const destination = `https://shop.example/p${ownQuery ? `?${ownQuery}` : ''}${hash ? '#top' : ''}`;
+      const url = new URL(buildRedirectUrl(destination, UTM, visitorQuery, VID));
+      const own = [...new URL(destination).searchParams];
+      const got = [...url.searchParams];
+      expect(got.slice(0, own.length)).toEqual(own);
+      const ownNames = new Set(own.map(([name]) => name));
+      const taken = new Set([...ownNames, ...Object.keys(UTM)]);
+      const expected = [
+        ...own,
+        ...Object.entries(UTM).filter(([name]) => !ownNames.has(name)),
+        ...[...new URLSearchParams(visitorQuery)].filter(
+          ([name]) => !taken.has(name) && name !== '_vid' && name !== 'ref',
+        ),
+        ...(ownNames.has('_vid') ? [] : [['_vid', VID]]),
+      ];
+      expect(got).toEqual(expected);
+      expect(url.hash).toBe(hash ? '#top' : '');
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('whatever a visitor sends, the address is visible ASCII and stays on the destination’s host', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (visitorQuery) => {
+      const url = buildRedirectUrl('https://shop.example/p', UTM, visitorQuery, VID);
+      expect(url).toMatch(/^[\x21-\x7e]+$/);
+      expect(new URL(url).host).toBe('shop.example');
+      expect(new URL(url).searchParams.getAll('_vid')).toEqual([VID]);
+    }),
+    { numRuns: 500 },
+  );
+});

@@ -1,0 +1,138 @@
+import { percentOfConverted, toMinor } from '../money.ts';
+import { isOneMailbox } from './self-referral.ts';
+import {
+  type BlockReason,
+  type EnrollmentStatus,
+  earnsCommission,
+  type PurchaseReason,
+  type RewardMode,
+  type Terms,
+} from './terms.ts';
+
+/** A referrer of the buyer: level 1 referred the buyer, level 2 referred level 1, and so on. */
+export type Earner = {
+  enrollmentId: string;
+  externalUserId: string;
+  emails: string[];
+  status: EnrollmentStatus;
+  rewardMode: RewardMode;
+};
+
+export type Sale = {
+  externalUserId: string | null;
+  email: string | null;
+  /** Minor units of `currency`. */
+  amountMinor: number;
+  currency: string;
+  isRenewal: boolean;
+  purchasedAt: Date;
+};
+
+/** Everything that decides what a referred purchase earns. */
+export type PurchaseFacts = {
+  terms: Terms;
+  /** Whether the workspace's plan includes commission tracking. */
+  tracksCommission: boolean;
+  /** Set when the buyer's signup was blocked. */
+  blockReason: BlockReason | null;
+  /** Level 1 first; at least one. A referrer who stands here twice is paid once. */
+  earners: Earner[];
+  sale: Sale;
+  /** The buyer's purchases before this one. */
+  earlier: {
+    /** Whether one of them was a first sale: not a renewal, and not for nothing. */
+    sold: boolean;
+    /** When the first of them that was not for nothing was made, whatever the order of reports. */
+    firstAt: Date | null;
+  };
+  /** Major units of the programme's currency for one of the sale's; null when the operator gave none. */
+  rate: number | null;
+};
+
+export type PurchaseReward =
+  | { type: 'credit'; enrollmentId: string; amount: number }
+  | { type: 'commission'; enrollmentId: string; level: number; amountMinor: number };
+
+export type PurchaseVerdict =
+  | { rewards: PurchaseReward[]; reason: null }
+  | { rewards: []; reason: PurchaseReason };
+
+const nothing = (reason: PurchaseReason): PurchaseVerdict => ({ rewards: [], reason });
+
+/**
+ * What a referred purchase earns, and for whom. Pure: the same facts give the same rewards, so what is written can
+ * be recomputed.
+ *
+ * Level 1 earns credit or commission by its mode; higher levels earn commission only, those in affiliate mode on a
+ * credit programme and all on another. A suspended level earns nothing and holds nobody else up, but a sale that
+ * came through a suspended referrer earns nothing at any level.
+ */
+export function purchaseRewards(facts: PurchaseFacts): PurchaseVerdict {
+  const { terms, sale, earners } = facts;
+  const [referrer] = earners;
+  if (!referrer) throw new Error('a referred purchase has a referrer');
+  if (facts.blockReason === 'suspended' || referrer.status === 'suspended') return nothing('suspended');
+  if (facts.blockReason !== null || isBuyer(referrer, sale)) return nothing('self_referral');
+  if (terms.status === 'paused') return nothing('program_paused');
+
+  const paysCommission = earnsCommission(terms, referrer.rewardMode);
+  if (paysCommission && !facts.tracksCommission) return nothing('plan_has_no_commission_tracking');
+  if (terms.firstSaleOnly && sale.isRenewal) return nothing('renewal_not_covered');
+  if (terms.firstSaleOnly && facts.earlier.sold) return nothing('not_first_sale');
+
+  const covered = isCovered(terms, sale, facts.earlier.firstAt);
+  const rewards: PurchaseReward[] = [];
+  if (!paysCommission && terms.purchaseCredit > 0 && sale.amountMinor > 0) {
+    rewards.push({ type: 'credit', enrollmentId: referrer.enrollmentId, amount: terms.purchaseCredit });
+  }
+  const commissions = facts.tracksCommission && covered ? commissionsOf(facts) : [];
+  if (commissions === null)
+    return rewards.length > 0 ? { rewards, reason: null } : nothing('no_currency_rate');
+  rewards.push(...commissions);
+  if (rewards.length > 0) return { rewards, reason: null };
+  return nothing(paysCommission && !covered ? 'renewal_not_covered' : 'no_reward_configured');
+}
+
+/** Commissions by level, least level first; null when the sale's currency has no rate. */
+function commissionsOf({ terms, sale, earners, rate }: PurchaseFacts): PurchaseReward[] | null {
+  if (sale.amountMinor === 0) return [];
+  const rewards: PurchaseReward[] = [];
+  const paid = new Set<string>();
+  for (const [index, earner] of earners.entries()) {
+    const levelRate = index === 0 ? terms.commissionRate : terms.levels[index - 1];
+    if (levelRate === undefined) break;
+    const isNew = !paid.has(earner.enrollmentId);
+    paid.add(earner.enrollmentId);
+    if (!isNew || levelRate === 0 || earner.status === 'suspended' || isBuyer(earner, sale)) continue;
+    if (!earnsCommission(terms, earner.rewardMode)) continue;
+    if (terms.commissionType === 'percent' && rate === null) return null;
+    const amountMinor =
+      terms.commissionType === 'flat'
+        ? toMinor(levelRate, terms.currency)
+        : percentOfConverted(sale.amountMinor, levelRate, sale.currency, terms.currency, rate ?? 1);
+    if (amountMinor > 0) {
+      rewards.push({ type: 'commission', enrollmentId: earner.enrollmentId, level: index + 1, amountMinor });
+    }
+  }
+  return rewards;
+}
+
+function isBuyer(earner: Earner, sale: Sale): boolean {
+  return earner.externalUserId === sale.externalUserId || isOneMailbox(earner.emails, sale.email);
+}
+
+/** Commission months run from the buyer's first purchase. */
+function isCovered(terms: Terms, sale: Sale, firstAt: Date | null): boolean {
+  if (terms.commissionMonths === null || firstAt === null) return true;
+  return sale.purchasedAt < addMonths(firstAt, terms.commissionMonths);
+}
+
+/** The same time of day months later in UTC; a day that the month lacks is its last one. */
+export function addMonths(from: Date, months: number): Date {
+  const to = new Date(from);
+  to.setUTCDate(1);
+  to.setUTCMonth(to.getUTCMonth() + months);
+  const lastDay = new Date(Date.UTC(to.getUTCFullYear(), to.getUTCMonth() + 1, 0)).getUTCDate();
+  to.setUTCDate(Math.min(from.getUTCDate(), lastDay));
+  return to;
+}

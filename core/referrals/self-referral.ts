@@ -1,0 +1,48 @@
+import { selfReferralEmail } from '../emails.ts';
+import type { BlockReason, EnrollmentStatus } from './terms.ts';
+
+/** What is known of a referrer, from the enrollment and from the referrer's own signup. */
+export type ReferrerTraits = {
+  externalUserId: string;
+  status: EnrollmentStatus;
+  emails: string[];
+  deviceIds: string[];
+  /** Keyed hash of the address that enrolled with a publishable key; null when a server did. */
+  addressHash: Buffer | null;
+};
+
+/** What is known of whoever signs up. */
+export type SignupTraits = {
+  externalUserId: string;
+  email: string | null;
+  deviceId: string | null;
+  /** Whether the visitor behind the signup is known to be the referrer. */
+  isReferrersVisitor: boolean;
+  /** Keyed hash of the address of a call with a publishable key; null when a server called. */
+  addressHash: Buffer | null;
+};
+
+/**
+ * Why a signup must not be rewarded, or null. A shared address is a hint only: it counts between two calls from
+ * browsers (a merchant's server has one address for everybody), and only while a device id could not tell better.
+ */
+export function blockReasonOf(referrer: ReferrerTraits, signup: SignupTraits): BlockReason | null {
+  if (signup.externalUserId === referrer.externalUserId) return 'same_user';
+  if (isOneMailbox(referrer.emails, signup.email)) return 'same_email';
+  if (signup.deviceId !== null && referrer.deviceIds.includes(signup.deviceId)) return 'same_device';
+  if (signup.isReferrersVisitor) return 'same_visitor';
+  const devicesTell = signup.deviceId !== null && referrer.deviceIds.length > 0;
+  const sameAddress =
+    referrer.addressHash !== null &&
+    signup.addressHash !== null &&
+    referrer.addressHash.equals(signup.addressHash);
+  if (sameAddress && !devicesTell) return 'same_ip';
+  return referrer.status === 'suspended' ? 'suspended' : null;
+}
+
+/** Whether an address reaches one of the mailboxes, plus tags and gmail's dots aside. */
+export function isOneMailbox(emails: readonly string[], email: string | null): boolean {
+  if (email === null) return false;
+  const own = selfReferralEmail(email);
+  return emails.some((other) => selfReferralEmail(other) === own);
+}

@@ -1,0 +1,73 @@
+/** The words of the referral programme that every tier shares. */
+
+export const PROGRAM_STATUSES = ['active', 'paused'] as const;
+export type ProgramStatus = (typeof PROGRAM_STATUSES)[number];
+
+export const COMMISSION_TYPES = ['percent', 'flat'] as const;
+export type CommissionType = (typeof COMMISSION_TYPES)[number];
+
+export const PAYOUT_METHODS = ['paypal', 'payoneer', 'wise'] as const;
+export type PayoutMethod = (typeof PAYOUT_METHODS)[number];
+
+export const TIERS = ['free', 'paid'] as const;
+export type Tier = (typeof TIERS)[number];
+
+export const ENROLLMENT_STATUSES = ['approved', 'suspended'] as const;
+export type EnrollmentStatus = (typeof ENROLLMENT_STATUSES)[number];
+
+/** What conversions earn: `referrer` the programme's credits, `affiliate` its commission. */
+export const REWARD_MODES = ['referrer', 'affiliate'] as const;
+export type RewardMode = (typeof REWARD_MODES)[number];
+
+/** Why a signup earns nothing, in the order in which the checks are made. */
+export const BLOCK_REASONS = [
+  'same_user',
+  'same_email',
+  'same_device',
+  'same_visitor',
+  'same_ip',
+  'suspended',
+] as const;
+export type BlockReason = (typeof BLOCK_REASONS)[number];
+
+/** Why a referred purchase earned nothing. */
+export const PURCHASE_REASONS = [
+  'plan_has_no_commission_tracking',
+  'renewal_not_covered',
+  'not_first_sale',
+  'self_referral',
+  'suspended',
+  'program_paused',
+  'no_currency_rate',
+  'no_reward_configured',
+] as const;
+export type PurchaseReason = (typeof PURCHASE_REASONS)[number];
+
+/** What a programme promises. A change holds for what happens afterwards. */
+export type Terms = {
+  status: ProgramStatus;
+  creditEnabled: boolean;
+  creditKind: string;
+  /** Hundredths of a credit, as all credits here. */
+  signupCredit: Record<Tier, number>;
+  purchaseCredit: number;
+  refereeCredit: number;
+  commissionType: CommissionType;
+  /** Percent (20 is 20 percent), or major units of `currency` when flat. */
+  commissionRate: number;
+  /** Rates of levels 2 and up, of the same type. */
+  levels: number[];
+  firstSaleOnly: boolean;
+  /** Null: for ever. */
+  commissionMonths: number | null;
+  holdDays: number;
+  currency: string;
+};
+
+/**
+ * Whether conversions of a referrer in this mode earn commission. A programme without credits pays it in either
+ * mode; a credit programme pays credits until its referrer is an affiliate.
+ */
+export function earnsCommission(terms: Pick<Terms, 'creditEnabled'>, mode: RewardMode): boolean {
+  return mode === 'affiliate' || !terms.creditEnabled;
+}

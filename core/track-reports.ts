@@ -1,0 +1,45 @@
+import { isEmail, normaliseEmail } from './emails.ts';
+import { badRequest } from './errors.ts';
+import { uuidToBytes } from './ids.ts';
+import { MoneyError, toMinor } from './money.ts';
+
+/** Who did it, as a body of `/track/*` or `/collect` says it. */
+export type PersonRequest = {
+  visitor_id?: string | null;
+  email?: string | null;
+  external_user_id?: string | null;
+};
+
+export type Person = { visitorId: Uint8Array | null; email: string | null; externalUserId: string | null };
+
+/**
+ * @throws {AppError} `bad_request` when nobody is named or the email is none
+ */
+export function readPerson(request: PersonRequest): Person {
+  const { visitor_id: visitor, email, external_user_id: user } = request;
+  if (!visitor && !email && !user) {
+    throw badRequest('visitor_id', 'send at least one of visitor_id, email and external_user_id');
+  }
+  if (email && !isEmail(email)) throw badRequest('email', 'must be an email address');
+  return {
+    visitorId: visitor ? uuidToBytes(visitor) : null,
+    email: email ? normaliseEmail(email) : null,
+    externalUserId: user ?? null,
+  };
+}
+
+/**
+ * An amount in major units as minor ones of its currency.
+ *
+ * @throws {AppError} `bad_request` when the currency is unknown, or the amount finer than its minor unit or too large
+ */
+export function readAmount(amount: number, currency: string): { amountMinor: number; currency: string } {
+  try {
+    return { amountMinor: toMinor(amount, currency), currency: currency.toLowerCase() };
+  } catch (error) {
+    if (!(error instanceof MoneyError)) throw error;
+    throw error.problem === 'unknown_currency'
+      ? badRequest('currency', 'must be an ISO 4217 code')
+      : badRequest('amount', `can't be an amount: ${error.message}`);
+  }
+}

@@ -1,0 +1,31 @@
+import { badRequest } from './errors.ts';
+
+const SPACE_OR_CONTROL = /[\s\p{Cc}]/u;
+
+/** What is wrong with a link or image on a page of ours, null when nothing is. */
+function problem(text: string, limit: number): string | null {
+  if (text.length > limit) return `must be at most ${limit} characters`;
+  if (SPACE_OR_CONTROL.test(text)) return 'must not contain white space or control characters';
+  // Without "//" the parser still takes `https:example.com`, which nobody means.
+  const url = /^https?:\/\/[^/\\?#]/i.test(text) ? URL.parse(text) : null;
+  if (url === null) return 'must be a full URL that begins with https:// or http://';
+  if (url.username !== '' || url.password !== '') return 'must not contain credentials';
+  // Non-ASCII characters grow when they are percent-encoded, as browsers send them.
+  return url.href.length > limit ? `must be at most ${limit} characters when encoded` : null;
+}
+
+/** Whether a text is an `http(s)` URL of at most `limit` characters, without credentials and white space. */
+export function isWebUrl(text: string, limit: number): boolean {
+  return problem(text, limit) === null;
+}
+
+/**
+ * Checks an `http(s)` URL from outside.
+ *
+ * @param path name of the field
+ * @throws {AppError} `bad_request` that names the field
+ */
+export function requireWebUrl(path: string, text: string, limit: number): void {
+  const wrong = problem(text, limit);
+  if (wrong !== null) throw badRequest(path, wrong);
+}

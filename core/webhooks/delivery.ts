@@ -1,0 +1,34 @@
+import { createHash } from 'node:crypto';
+import { bytesToUuid, uuidToBytes } from '../ids.ts';
+
+/** An event as every receiver of it gets it. */
+export type WebhookEvent = {
+  /** UUIDv7: also the `webhook-id`. */
+  id: string;
+  type: string;
+  /** ISO 8601. */
+  created_at: string;
+  data: unknown;
+};
+
+/** The body of a delivery. Made once and kept as text: every attempt sends, and signs, the same bytes. */
+export function deliveryBody({ id, type, created_at, data }: WebhookEvent): string {
+  return JSON.stringify({ id, type, created_at, data });
+}
+
+const TIME_BYTES = 6;
+
+/**
+ * The id of the delivery of one event to one webhook: a UUIDv7 with the event's own milliseconds and, for its random
+ * bits, a hash of the two ids. Whoever makes the delivery again after a crash makes the same one.
+ *
+ * @param eventId a UUIDv7
+ */
+export function deliveryId(webhookId: string, eventId: string): string {
+  const event = uuidToBytes(eventId);
+  const bytes = createHash('sha256').update(uuidToBytes(webhookId)).update(event).digest().subarray(0, 16);
+  event.copy(bytes, 0, 0, TIME_BYTES);
+  bytes.writeUInt8(0x70 | (bytes.readUInt8(6) & 0x0f), 6);
+  bytes.writeUInt8(0x80 | (bytes.readUInt8(8) & 0x3f), 8);
+  return bytesToUuid(bytes);
+}

@@ -1,0 +1,94 @@
+import { lookup, Resolver } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import { isGloballyReachable } from './public-addresses.ts';
+
+export type HostAddress = { address: string; family: 4 | 6 };
+
+/** All addresses of a host name. Rejects when it has none. */
+export type ResolveHost = (hostname: string) => Promise<HostAddress[]>;
+
+/** A host that resolves to an address which deliveries may not go to. */
+export class RefusedAddress extends Error {
+  constructor(hostname: string, address: string) {
+    super(
+      hostname === address
+        ? `${address} is not a globally reachable address`
+        : `${hostname} resolves to ${address}, which is not a globally reachable address`,
+    );
+    this.name = 'RefusedAddress';
+  }
+}
+
+const QUERY_MS = 2_000;
+const TRIES = 2;
+const LOOPBACK: HostAddress[] = [
+  { address: '127.0.0.1', family: 4 },
+  { address: '::1', family: 6 },
+];
+/** What a name server says that knows the name or its absence; anything else is no answer. */
+const NO_SUCH_NAME = new Set(['ENOTFOUND', 'ENODATA']);
+
+/**
+ * A resolver that asks the name servers itself. The system's `getaddrinfo` waits in one of four threads that file
+ * reads need as well, so a few dead name servers would hold up every delivery and the log; it is asked only for
+ * names that the name servers do not know, such as those of a hosts file, and one at a time.
+ */
+export function createHostResolver(): ResolveHost {
+  const resolver = new Resolver({ timeout: QUERY_MS, tries: TRIES });
+  let systemIsAsked = Promise.resolve();
+
+  function askSystem(hostname: string): Promise<HostAddress[]> {
+    const answer = systemIsAsked.then(() => lookup(hostname, { all: true })) as Promise<HostAddress[]>;
+    systemIsAsked = answer.then(
+      () => undefined,
+      () => undefined,
+    );
+    return answer;
+  }
+
+  return async function resolveHost(hostname) {
+    const [four, six] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+    const found: HostAddress[] = [
+      ...(four.status === 'fulfilled' ? four.value : []).map((address) => ({ address, family: 4 as const })),
+      ...(six.status === 'fulfilled' ? six.value : []).map((address) => ({ address, family: 6 as const })),
+    ];
+    if (found.length > 0) return found;
+    for (const answer of [four, six]) {
+      if (answer.status === 'rejected' && !NO_SUCH_NAME.has(codeOf(answer.reason))) throw answer.reason;
+    }
+    return askSystem(hostname);
+  };
+}
+
+/**
+ * The addresses that a delivery to this host may connect to: all that it has, for one that is not globally reachable
+ * refuses them all.
+ *
+ * @param hostname of a URL: a name, an IPv4 address, or an IPv6 address in brackets
+ * @throws {RefusedAddress}; what `resolve` throws
+ */
+export async function allowedAddresses(
+  hostname: string,
+  { resolve, allowPrivate }: { resolve: ResolveHost; allowPrivate: boolean },
+): Promise<HostAddress[]> {
+  const bare = hostname.replace(/^\[|\]$/g, '');
+  const family = isIP(bare);
+  const addresses = isLocalhost(bare)
+    ? LOOPBACK
+    : family === 0
+      ? await resolve(bare)
+      : [{ address: bare, family: family === 4 ? (4 as const) : (6 as const) }];
+  if (addresses.length === 0) throw new Error(`${bare} has no address`);
+  const refused = addresses.find(({ address }) => !allowPrivate && !isGloballyReachable(address));
+  if (refused) throw new RefusedAddress(bare, refused.address);
+  return addresses;
+}
+
+/** RFC 6761: these names mean this machine, whatever a name server says. */
+function isLocalhost(hostname: string): boolean {
+  return /(^|\.)localhost\.?$/i.test(hostname);
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}

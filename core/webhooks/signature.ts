@@ -1,0 +1,42 @@
+import { createHmac, randomBytes } from 'node:crypto';
+
+/** Signing as the Standard Webhooks specification 1.0 says: https://www.standardwebhooks.com */
+
+/** The specification asks for 24 to 64 bytes. */
+const SECRET_BYTES = 32;
+const SECRET_PREFIX = 'whsec_';
+
+/** A new signing secret. */
+export function newSecret(): Buffer {
+  return randomBytes(SECRET_BYTES);
+}
+
+/** A secret as its owner keeps it. */
+export function printSecret(secret: Uint8Array): string {
+  return SECRET_PREFIX + Buffer.from(secret).toString('base64');
+}
+
+/**
+ * The headers that prove a delivery. While a rotation overlaps there are several secrets, and a signature for each:
+ * the receiver accepts any.
+ *
+ * @param secrets newest first
+ * @param at milliseconds since the epoch: the time of this attempt
+ */
+export function signatureHeaders(
+  eventId: string,
+  body: string,
+  secrets: readonly Uint8Array[],
+  at: number,
+): Record<'webhook-id' | 'webhook-timestamp' | 'webhook-signature', string> {
+  const timestamp = String(Math.floor(at / 1_000));
+  const signed = `${eventId}.${timestamp}.${body}`;
+  const signatures = secrets.map(
+    (secret) => `v1,${createHmac('sha256', secret).update(signed).digest('base64')}`,
+  );
+  return {
+    'webhook-id': eventId,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': signatures.join(' '),
+  };
+}

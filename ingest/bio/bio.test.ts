@@ -1,0 +1,235 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import { bioBody, changeBioPage, makeBioPage, trackedLinks } from '../../test/support/bio.ts';
+import { startTestIngest, type TestIngest } from '../../test/support/ingest.ts';
+
+let api: TestApi;
+let shop: TestWorkspace;
+let ingest: TestIngest;
+
+beforeAll(async () => {
+  api = await testApi();
+  shop = await api.addWorkspace();
+  ingest = await start();
+});
+afterAll(async () => {
+  await ingest.close();
+  await ingest.remove();
+  await api.close();
+});
+
+/** A change shows within a second; a busy machine may take longer. */
+const SOON = { timeout: 10_000 };
+
+const start = (given: Partial<Parameters<typeof startTestIngest>[0]> = {}) =>
+  startTestIngest({
+    ...api.stores,
+    env: { SHORT_URL: 'https://hop.example', PUBLIC_URL: 'https://bio.example' },
+    ...given,
+  });
+
+const get = async (path: string, init: RequestInit = {}) => {
+  const answer = await fetch(`${ingest.url}/${path}`, { redirect: 'manual', ...init });
+  return { status: answer.status, headers: answer.headers, text: await answer.text() };
+};
+const html = async (path: string) => (await get(path)).text;
+
+describe('the public page', () => {
+  test('shows title, bio, social links, headings and buttons that lead through their short links', async () => {
+    const page = await makeBioPage(shop, 'shown');
+    const { status, headers, text } = await get('shown');
+    expect(status).toBe(200);
+    expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(headers.get('cache-control')).toBe('public, max-age=0, must-revalidate');
+    expect(text).toContain('<h1 dir="auto">Ada Lovelace</h1>');
+    expect(text).toContain('Notes on the Analytical Engine');
+    expect(text).toContain('<h2 dir="auto">Elsewhere</h2>');
+    expect(text).toContain('href="https://github.com/ada"');
+    for (const button of page.links.filter(({ type }) => type === 'link')) {
+      expect(text).toContain(`href="${button.short_url}"`);
+      expect(text).not.toContain(`href="${button.url}"`);
+    }
+    expect(text.indexOf('>Shop<')).toBeLessThan(text.indexOf('>Blog<'));
+  });
+
+  test('answers any spelling of its slug, while its links answer their own only', async () => {
+    await makeBioPage(shop, 'mypage');
+    for (const path of ['MyPage', 'MYPAGE', 'mypage']) expect((await get(path)).status).toBe(200);
+  });
+
+  test('a button without a short link leads straight to its URL', async () => {
+    await makeBioPage(shop, 'straight', {
+      links: [{ label: 'A', url: 'https://hop.example/somewhere?a=1&b="2"' }],
+    });
+    expect(await html('straight')).toContain('href="https://hop.example/somewhere?a=1&#38;b=&#34;2&#34;"');
+  });
+
+  test('its short links redirect to the URLs of the buttons with UTM, http ones too', async () => {
+    const page = await makeBioPage(shop, 'leads');
+    const slug = page.links[2]?.short_url?.split('/').at(-1) ?? '';
+    const { status, headers } = await get(slug);
+    expect(status).toBe(302);
+    const to = new URL(headers.get('location') ?? '');
+    expect([to.origin, to.searchParams.get('utm_source'), to.searchParams.get('utm_campaign')]).toEqual([
+      'http://blog.example',
+      'bio',
+      'leads',
+    ]);
+  });
+
+  test('a view is no click and sets no cookie', async () => {
+    await makeBioPage(shop, 'viewed');
+    const before = (await ingest.events()).length;
+    const { headers } = await get('viewed');
+    expect(headers.get('set-cookie')).toBeNull();
+    await get('viewed', { method: 'HEAD' });
+    expect((await ingest.events()).length).toBe(before);
+  });
+
+  test('HEAD has the headers and no body, POST finds nothing', async () => {
+    await makeBioPage(shop, 'headed');
+    const body = Buffer.from(await html('headed'));
+    const head = await get('headed', { method: 'HEAD' });
+    expect([head.status, head.headers.get('content-length'), head.text]).toEqual([200, `${body.length}`, '']);
+    expect((await get('headed', { method: 'POST' })).status).toBe(404);
+  });
+
+  test('tells networks what it is: Open Graph tags and a canonical address at the public origin', async () => {
+    await makeBioPage(shop, 'graph', { avatar_url: 'https://img.example/a.png?x=1&y=2', bio: 'Two\nlines' });
+    const text = await html('graph');
+    for (const [property, content] of [
+      ['og:title', 'Ada Lovelace'],
+      ['og:description', 'Two lines'],
+      ['og:url', 'https://bio.example/graph'],
+      ['og:image', 'https://img.example/a.png?x=1&#38;y=2'],
+      ['og:type', 'website'],
+    ]) {
+      expect(text).toContain(`<meta property="${property}" content="${content}">`);
+    }
+    expect(text).toContain('<link rel="canonical" href="https://bio.example/graph">');
+  });
+
+  test('the footer credits the service unless the page says not to', async () => {
+    await makeBioPage(shop, 'branded');
+    expect(await html('branded')).toContain('Made with Hoplog');
+    await changeBioPage(shop, 'branded', { show_branding: false });
+    await expect.poll(() => html('branded'), SOON).not.toContain('Made with Hoplog');
+  });
+
+  test('a page without anything shows its slug', async () => {
+    await shop.post('/bio-pages', { slug: 'bare-page' });
+    const text = await html('bare-page');
+    expect(text).toContain('<h1 dir="auto">bare-page</h1>');
+    expect(text).not.toContain('<ul');
+  });
+});
+
+describe('safety', () => {
+  const EVIL = `</style><script>alert(1)</script>"><img src=x onerror=alert(1)>'&amp;`;
+
+  test('nothing that a page says gets out of its place', async () => {
+    await makeBioPage(shop, 'evil', {
+      title: EVIL.slice(0, 60),
+      bio: EVIL,
+      avatar_url: `https://img.example/?a="><script>alert(1)</script>`.replaceAll(' ', ''),
+      theme: {
+        canvasMode: 'image',
+        canvasValue: `https://img.example/");}</style><script>alert(1)</script>`,
+        footerImage: `https://img.example/'onerror='alert(1)`,
+        cardBg: 'red;}</style><script>alert(1)</script>',
+      },
+      links: [
+        { label: EVIL.slice(0, 80), url: `https://a.example/"><script>alert(1)</script>`, emoji: '<b>&' },
+        { type: 'section', label: EVIL.slice(0, 80) },
+        { label: 'I', url: 'https://a.example', image_url: `https://img.example/"onload="alert(1)` },
+      ],
+      social_links: [{ platform: 'x', url: `https://x.com/"onclick="alert(1)` }],
+    });
+    const text = await html('evil');
+    expect(text).not.toMatch(/<script|<img src=x|<b>/i);
+    expect(text.match(/<\/style>/g)).toHaveLength(1);
+    expect(text).not.toMatch(/\son\w+=['"]/);
+  });
+
+  test('its policy allows its own style sheet, images, and nothing else', async () => {
+    await makeBioPage(shop, 'policy');
+    const { headers } = await get('policy');
+    expect(headers.get('content-security-policy')).toMatch(
+      /^default-src 'none'; style-src 'sha256-[A-Za-z0-9+/=]{44}'; img-src http: https:; form-action 'none'; base-uri 'none'$/,
+    );
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+  });
+});
+
+describe('changes', () => {
+  test('show within a second', async () => {
+    await makeBioPage(shop, 'fresh');
+    expect(await html('fresh')).toContain('Ada Lovelace');
+    await changeBioPage(shop, 'fresh', { title: 'Changed' });
+    await expect.poll(() => html('fresh'), SOON).toContain('<h1 dir="auto">Changed</h1>');
+  });
+
+  test('a page that is taken down answers 404, and 200 when it is published again', async () => {
+    await makeBioPage(shop, 'hidden');
+    expect((await get('hidden')).status).toBe(200);
+    await changeBioPage(shop, 'hidden', { is_published: false });
+    await expect.poll(async () => (await get('hidden')).status, SOON).toBe(404);
+    await changeBioPage(shop, 'hidden', { is_published: true });
+    await expect.poll(async () => (await get('hidden')).status, SOON).toBe(200);
+  });
+
+  test('a page that was never published answers 404', async () => {
+    await makeBioPage(shop, 'draft', { is_published: false });
+    const { status, text } = await get('draft');
+    expect(status).toBe(404);
+    expect(text).not.toContain('Ada');
+  });
+
+  test('a deleted page answers 404, and so do its short links', async () => {
+    const page = await makeBioPage(shop, 'deleted');
+    const slug = page.links[0]?.short_url?.split('/').at(-1) ?? '';
+    expect((await get(slug)).status).toBe(302);
+    await shop.delete('/bio-pages/deleted');
+    await expect.poll(async () => (await get('deleted')).status, SOON).toBe(404);
+    await expect.poll(async () => (await get(slug)).status, SOON).toBe(404);
+    await makeBioPage(shop, 'deleted', { title: 'Second' });
+    await expect.poll(() => html('deleted'), SOON).toContain('Second');
+  });
+
+  test('a short link that is renamed or deleted by itself changes the page', async () => {
+    const page = await makeBioPage(shop, 'linked');
+    expect(await html('linked')).toContain(`href="${page.links[0]?.short_url}"`);
+    const id = trackedLinks(page).shop;
+    await shop.patch(`/links/${id}`, { slug: 'bio-renamed' });
+    await expect.poll(() => html('linked'), SOON).toContain('href="https://hop.example/bio-renamed"');
+    await shop.delete(`/links/${id}`);
+    await expect.poll(() => html('linked'), SOON).toContain('href="https://shop.example/?a=1"');
+  });
+});
+
+test('pages are served with PostgreSQL down, after a restart too; one that is not published is 404, not 503', async () => {
+  await makeBioPage(shop, 'kept');
+  await makeBioPage(shop, 'kept-draft', { is_published: false });
+  const largest = {
+    bio: '😀'.repeat(280),
+    links: Array.from({ length: 50 }, (_, n) => ({
+      id: `${n}`,
+      label: '😀'.repeat(80),
+      url: `https://hop.example/${'x'.repeat(2_028)}`,
+      image_url: `https://img.example/${'x'.repeat(1_004)}`,
+    })),
+  };
+  await shop.post('/bio-pages', bioBody('largest', largest));
+  for (const slug of ['kept', 'largest'])
+    await expect.poll(async () => (await get(slug)).status, SOON).toBe(200);
+  expect((await get('kept-draft')).status).toBe(404);
+  const { dataDir } = ingest;
+  await ingest.close();
+  ingest = await start({ databaseUrl: 'postgres://u:p@127.0.0.1:1/none', dataDir });
+  expect(await html('Kept')).toContain('Ada Lovelace');
+  expect(await html('largest')).toContain('😀'.repeat(280));
+  expect((await get('kept-draft')).status).toBe(404);
+  expect((await get('never-heard-of')).status).toBe(503);
+  await ingest.close();
+  ingest = await start({ dataDir });
+});

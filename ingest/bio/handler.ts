@@ -1,0 +1,44 @@
+import type { PublicPage } from '../../core/bio/public-page.ts';
+import { createBoundedCache } from '../../core/bounded-cache.ts';
+import type { Exchange, Exchanges } from '../http/exchange.ts';
+import type { OtherRecord } from '../link-table/records.ts';
+import type { IngestMetrics } from '../metrics.ts';
+import type { Page } from '../pages/layout.ts';
+import type { Pages } from '../pages/pages.ts';
+import { type Origins, renderBioPage } from './render.ts';
+
+/** Pages that are being looked at, rendered: 20 KB each, 300 KB at most. */
+const CAPACITY = 512;
+
+/**
+ * Answers for the slug of a bio page. It renders what stands in the link table, once for each content: a page that
+ * has changed is another content, so nothing needs to be told.
+ */
+export function createBioPageHandler(given: {
+  exchanges: Exchanges;
+  metrics: IngestMetrics;
+  pages: Pages;
+  origins: Origins;
+}): (record: OtherRecord, visit: unknown, exchange: Exchange) => void {
+  const { exchanges, metrics, pages, origins } = given;
+  const rendered = createBoundedCache<string, { content: string; page: Page }>(CAPACITY);
+
+  function pageOf({ slug, content }: OtherRecord): Page {
+    const known = rendered.get(slug);
+    if (known?.content === content) return known.page;
+    const page = renderBioPage(slug, JSON.parse(content) as PublicPage, origins);
+    rendered.set(slug, { content, page });
+    return page;
+  }
+
+  return (record, _visit, exchange) => {
+    if (record.content === '') {
+      metrics.countOutcome('not_found');
+      exchanges.reply(exchange, '404 Not Found', pages.notFound.headers, pages.notFound.body);
+      return;
+    }
+    const { headers, body } = pageOf(record);
+    metrics.countOutcome('page');
+    exchanges.reply(exchange, '200 OK', headers, body);
+  };
+}

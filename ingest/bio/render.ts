@@ -1,0 +1,123 @@
+import { createHash } from 'node:crypto';
+import type { PublicButton, PublicPage, SocialLink } from '../../core/bio/public-page.ts';
+import { isOnOrigin } from '../../core/destinations.ts';
+import { escapeHtml, type Page } from '../pages/layout.ts';
+import { PLATFORM_ICONS, PLATFORM_NAMES } from './icons.ts';
+import { styleOf } from './style.ts';
+
+/** Where pages and short links are, without a trailing slash. */
+export type Origins = { publicUrl: string; shortUrl: string };
+
+/**
+ * The public HTML of a bio page: no script, every text escaped, nothing loaded but the images that it names.
+ *
+ * @param slug the page's own, in lower case
+ */
+export function renderBioPage(slug: string, page: PublicPage, origins: Origins): Page {
+  const { css, classes, frame } = styleOf(page.theme);
+  const name = page.title.trim() || slug;
+  const body =
+    `<!doctype html><html lang="en"><head><meta charset="utf-8">` +
+    `<meta name="viewport" content="width=device-width,initial-scale=1"><title>${escapeHtml(name)}</title>` +
+    `${metaTags(slug, name, page, origins, frame)}<style>${css}</style></head>` +
+    `<body${classes ? ` class="${classes}"` : ''}><main>${avatar(page, name)}<h1 dir="auto">${escapeHtml(name)}</h1>` +
+    `${page.bio.trim() ? `<p class="bio" dir="auto">${escapeHtml(page.bio.trim())}</p>` : ''}` +
+    `${socialLinks(page.social_links)}${buttons(page.buttons, origins)}` +
+    `${page.theme.footerImage ? image('footer-image', page.theme.footerImage) : ''}` +
+    `${page.show_branding ? '<footer>Made with Hoplog</footer>' : ''}</main></body></html>`;
+  return {
+    headers: [
+      ['Content-Type', 'text/html; charset=utf-8'],
+      // Asked again each time, so that a change shows at once.
+      ['Cache-Control', 'public, max-age=0, must-revalidate'],
+      ['Content-Security-Policy', policy(css)],
+      ['X-Content-Type-Options', 'nosniff'],
+      ['Referrer-Policy', 'strict-origin-when-cross-origin'],
+    ],
+    body: Buffer.from(body),
+  };
+}
+
+function policy(css: string): string {
+  const hash = createHash('sha256').update(css).digest('base64');
+  return `default-src 'none'; style-src 'sha256-${hash}'; img-src http: https:; form-action 'none'; base-uri 'none'`;
+}
+
+function metaTags(
+  slug: string,
+  name: string,
+  page: PublicPage,
+  { publicUrl }: Origins,
+  frame: string,
+): string {
+  const description = page.bio.trim().replaceAll(/\s+/g, ' ');
+  const url = `${publicUrl}/${slug}`;
+  const properties: [string, string | null][] = [
+    ['og:type', 'website'],
+    ['og:title', name],
+    ['og:description', description || null],
+    ['og:url', url],
+    ['og:image', page.avatar_url],
+  ];
+  const names: [string, string | null][] = [
+    ['description', description || null],
+    ['theme-color', frame],
+    ['twitter:card', 'summary'],
+  ];
+  const tags = (attribute: string, entries: [string, string | null][]) =>
+    entries
+      .filter(([, content]) => content !== null)
+      .map(([key, content]) => `<meta ${attribute}="${key}" content="${escapeHtml(content ?? '')}">`)
+      .join('');
+  const icon = page.avatar_url ? `<link rel="icon" href="${escapeHtml(page.avatar_url)}">` : '';
+  return `<link rel="canonical" href="${escapeHtml(url)}">${icon}${tags('name', names)}${tags('property', properties)}`;
+}
+
+function avatar({ avatar_url }: PublicPage, name: string): string {
+  if (avatar_url) return image('avatar', avatar_url);
+  const [first] = new Intl.Segmenter().segment(name);
+  return `<span class="avatar" aria-hidden="true">${escapeHtml(first?.segment.toLocaleUpperCase() ?? '')}</span>`;
+}
+
+/** Decoration: what it shows stands beside it as text. */
+function image(className: string, url: string): string {
+  return `<img class="${className}" src="${escapeHtml(url)}" alt="" referrerpolicy="no-referrer">`;
+}
+
+function socialLinks(links: SocialLink[]): string {
+  if (links.length === 0) return '';
+  const items = links.map(
+    ({ platform, url }) =>
+      `<li><a href="${escapeHtml(url)}" rel="noopener me" aria-label="${PLATFORM_NAMES[platform]}">` +
+      `<svg viewBox="0 0 16 16" aria-hidden="true"><path fill-rule="evenodd" d="${PLATFORM_ICONS[platform]}"/></svg></a></li>`,
+  );
+  return `<ul class="social">${items.join('')}</ul>`;
+}
+
+function buttons(list: PublicButton[], origins: Origins): string {
+  const items = list.map((button) => (button.type === 'section' ? section(button) : link(button, origins)));
+  const shown = items.filter((item) => item !== '');
+  return shown.length === 0
+    ? ''
+    : `<ul class="buttons">${shown.map((item) => `<li>${item}</li>`).join('')}</ul>`;
+}
+
+function section({ label, emoji }: PublicButton): string {
+  const text = [emoji, label.trim()].filter(Boolean).join(' ');
+  return text && `<h2 dir="auto">${escapeHtml(text)}</h2>`;
+}
+
+function link(button: PublicButton, { shortUrl }: Origins): string {
+  const url = button.url ?? '';
+  const label = button.label.trim() || URL.parse(url)?.host || url;
+  const leads = button.slug === null || isOnOrigin(url, shortUrl) ? url : `${shortUrl}/${button.slug}`;
+  const picture = button.image_url
+    ? `<img src="${escapeHtml(button.image_url)}" alt="" loading="lazy" referrerpolicy="no-referrer">`
+    : button.emoji
+      ? `<span class="emoji" aria-hidden="true">${escapeHtml(button.emoji)}</span>`
+      : '';
+  return (
+    `<a class="button${picture && ' pictured'}" href="${escapeHtml(leads)}" rel="noopener">${picture}` +
+    `<span class="label" dir="auto">${escapeHtml(label)}</span></a>`
+  );
+}

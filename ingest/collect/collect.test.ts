@@ -1,0 +1,204 @@
+import { connect } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { bytesToUuid } from '../../core/ids.ts';
+import { createKey, revokeKey } from '../../sql/keys.ts';
+import { makeWorkspace, startTestIngest, TEST_PIXEL, type TestIngest } from '../../test/support/ingest.ts';
+import { type TestStores, testStores } from '../../test/support/stores.ts';
+
+let stores: TestStores;
+let ingest: TestIngest;
+let workspace: Awaited<ReturnType<typeof makeWorkspace>>;
+
+beforeAll(async () => {
+  stores = await testStores();
+  workspace = await makeWorkspace(stores.pool);
+  ingest = await startTestIngest(stores);
+});
+afterAll(async () => {
+  await ingest?.close();
+  await ingest?.remove();
+  await stores?.close();
+});
+
+const VISITOR = '3ad086d0-f585-8424-a005-8e248d6c10a2';
+
+async function collect(body: unknown, headers: Record<string, string> = {}) {
+  const answer = await fetch(`${ingest.url}/collect`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+  return {
+    status: answer.status,
+    headers: answer.headers,
+    body: (await answer.json()) as {
+      ok?: boolean;
+      error?: { code: string; request_id: string; details?: { path: string }[] };
+    },
+  };
+}
+
+const order = (fields: object = {}) => ({
+  key: workspace.publishable.token,
+  type: 'order',
+  visitor_id: VISITOR,
+  order_id: 'A-1',
+  amount: 19.99,
+  currency: 'EUR',
+  email: ' Jane@Example.com ',
+  ...fields,
+});
+const identify = (fields: object = {}) => ({
+  key: workspace.publishable.token,
+  type: 'identify',
+  visitor_id: VISITOR,
+  email: 'jane@example.com',
+  external_user_id: 'u-1',
+  ...fields,
+});
+
+test('an order is answered 202 and stands in the journal, in minor units', async () => {
+  const answer = await collect(order());
+  expect([answer.status, answer.body]).toEqual([202, { ok: true }]);
+  const event = (await ingest.events()).at(-1);
+  expect(event).toMatchObject({
+    kind: 'order',
+    orderId: 'A-1',
+    amountMinor: 1_999,
+    currency: 'eur',
+    email: 'jane@example.com',
+    source: 'pixel',
+  });
+  expect(event?.kind === 'order' && bytesToUuid(event.workspaceId)).toBe(workspace.id);
+  expect(event?.kind === 'order' && event.visitorId && bytesToUuid(event.visitorId)).toBe(VISITOR);
+});
+
+test('an identify is answered 202 and stands in the journal', async () => {
+  expect((await collect(identify())).status).toBe(202);
+  expect((await ingest.events()).at(-1)).toMatchObject({
+    kind: 'identify',
+    email: 'jane@example.com',
+    externalUserId: 'u-1',
+    source: 'pixel',
+  });
+});
+
+test('a beacon’s text/plain is accepted, other media types are not', async () => {
+  expect((await collect(order(), { 'content-type': 'text/plain;charset=UTF-8' })).status).toBe(202);
+  const form = await collect(order(), { 'content-type': 'application/x-www-form-urlencoded' });
+  expect([form.status, form.body.error?.code]).toEqual([415, 'unsupported_media_type']);
+});
+
+test('the currency is usd unless it is sent, and yen have no minor units', async () => {
+  await collect(order({ currency: undefined, order_id: 'A-2' }));
+  expect((await ingest.events()).at(-1)).toMatchObject({ amountMinor: 1_999, currency: 'usd' });
+  await collect(order({ currency: 'jpy', amount: 500, order_id: 'A-3' }));
+  expect((await ingest.events()).at(-1)).toMatchObject({ amountMinor: 500, currency: 'jpy' });
+});
+
+test('an unknown, missing or revoked key is 401', async () => {
+  const unknown = `pk_live_00000000_${'0'.repeat(48)}`;
+  const altered = `${workspace.publishable.token.slice(0, -1)}${workspace.publishable.token.endsWith('0') ? '1' : '0'}`;
+  const partner = `pt_live_00000000_${'0'.repeat(48)}`;
+  for (const key of [unknown, altered, partner, 'nonsense', '', undefined]) {
+    const { status, body } = await collect(order({ key }));
+    expect([key, status, body.error?.code]).toEqual([key, 401, 'unauthorized']);
+  }
+  const { key, token } = await createKey(stores.pool, {
+    workspaceId: workspace.id,
+    kind: 'publishable',
+    label: '',
+  });
+  expect((await collect(order({ key: token }))).status).toBe(202);
+  await revokeKey(stores.pool, key.id);
+  await expect.poll(async () => (await collect(order({ key: token }))).status, { timeout: 5_000 }).toBe(401);
+});
+
+test('a secret key is 400', async () => {
+  const { status, body } = await collect(order({ key: workspace.secret }));
+  expect([status, body.error?.code, body.error?.details?.[0]?.path]).toEqual([400, 'bad_request', 'key']);
+});
+
+test.each([
+  ['{', 'body'],
+  ['[]', 'body'],
+  ['null', 'body'],
+])('a body that is no JSON object (%s) is 400', async (text, path) => {
+  const { status, body } = await collect(text);
+  expect([status, body.error?.details?.[0]?.path]).toEqual([400, path]);
+});
+
+test.each([
+  [{ key: 5 }, 'key'],
+  [{ type: 'purchase' }, 'type'],
+  [{ type: undefined }, 'type'],
+  [{ visitor_id: 'nobody' }, 'visitor_id'],
+  [{ visitor_id: undefined, email: undefined }, 'visitor_id'],
+  [{ email: 'nobody' }, 'email'],
+  [{ email: 5 }, 'email'],
+  [{ external_user_id: '' }, 'external_user_id'],
+  [{ order_id: undefined }, 'order_id'],
+  [{ order_id: 'x'.repeat(201) }, 'order_id'],
+  [{ order_id: 17 }, 'order_id'],
+  [{ order_id: 'a\0b' }, 'order_id'],
+  [{ external_user_id: '\ud800' }, 'external_user_id'],
+  [{ amount: '19.99' }, 'amount'],
+  [{ amount: undefined }, 'amount'],
+  [{ amount: -1 }, 'amount'],
+  [{ amount: 1.005 }, 'amount'],
+  [{ amount: 1e300 }, 'amount'],
+  [{ currency: 'doubloons' }, 'currency'],
+])('%j is 400 and names the field', async (fields, path) => {
+  const before = (await ingest.events()).length;
+  const { status, body, headers } = await collect(order(fields));
+  expect([status, body.error?.code, body.error?.details?.[0]?.path]).toEqual([400, 'bad_request', path]);
+  expect(headers.get('x-request-id')).toBe(body.error?.request_id);
+  expect((await ingest.events()).length).toBe(before);
+});
+
+test('an empty text or null means that the visitor or the email is not known', async () => {
+  expect((await collect(order({ visitor_id: null, order_id: 'A-4' }))).status).toBe(202);
+  expect((await ingest.events()).at(-1)).toMatchObject({ visitorId: null });
+});
+
+test('a body of more than 16 KiB is 413', async () => {
+  const { status, body } = await collect(order({ padding: 'x'.repeat(17_000) }));
+  expect([status, body.error?.code]).toEqual([413, 'payload_too_large']);
+  expect((await collect(order({ padding: 'x'.repeat(12_000), order_id: 'A-5' }))).status).toBe(202);
+});
+
+test('any origin may send, without credentials; other methods are 405', async () => {
+  const preflight = await fetch(`${ingest.url}/collect`, { method: 'OPTIONS' });
+  expect(preflight.status).toBe(204);
+  expect(preflight.headers.get('access-control-allow-origin')).toBe('*');
+  expect(preflight.headers.get('access-control-allow-methods')).toBe('POST');
+  expect(preflight.headers.get('access-control-allow-headers')).toContain('Content-Type');
+  expect((await collect('{')).headers.get('access-control-allow-origin')).toBe('*');
+  const get = await fetch(`${ingest.url}/collect`);
+  expect([get.status, get.headers.get('allow')]).toEqual([405, 'POST, OPTIONS']);
+});
+
+test('a client that goes in the middle of its body harms nobody', async () => {
+  const { port } = new URL(ingest.url);
+  await new Promise<void>((resolve) => {
+    const socket = connect(Number(port), '127.0.0.1', () => {
+      socket.write('POST /collect HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"key":');
+      setTimeout(() => socket.destroy(), 50);
+    });
+    socket.on('close', () => resolve());
+  });
+  expect((await collect(order({ order_id: 'A-6' }))).status).toBe(202);
+});
+
+test('the pixel is served under both names, cacheable and for any origin', async () => {
+  for (const name of ['pixel.js', 'p.js']) {
+    const answer = await fetch(`${ingest.url}/${name}`);
+    expect([answer.status, await answer.text()]).toEqual([200, TEST_PIXEL]);
+    expect(answer.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
+    expect(answer.headers.get('cache-control')).toContain('max-age=3600');
+    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+    const etag = answer.headers.get('etag') ?? '';
+    const again = await fetch(`${ingest.url}/${name}`, { headers: { 'if-none-match': etag } });
+    expect([again.status, await again.text()]).toEqual([304, '']);
+  }
+});

@@ -1,0 +1,148 @@
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
+import { AppError, badRequest, type ErrorCode } from '../../core/errors.ts';
+import type { EventLogWriter } from '../../core/event-log/port.ts';
+import { uuidToBytes, uuidv7 } from '../../core/ids.ts';
+import { keyMatches, parseKey } from '../../core/keys.ts';
+import type { Logger } from '../../core/log.ts';
+import { readBody } from '../http/body.ts';
+import type { Exchange, Exchanges, Headers } from '../http/exchange.ts';
+import type { Resolver } from '../link-table/resolver.ts';
+import { StoreUnavailable } from '../link-table/store-questions.ts';
+import type { IngestMetrics } from '../metrics.ts';
+import { type ReportBody, readReport } from './report.ts';
+
+/** Bytes of a body. */
+const BODY_LIMIT = 16 * 1024;
+const MEDIA_TYPES = new Set(['application/json', 'text/plain', '']);
+
+/** For any origin, without credentials, like the API's. */
+const CORS: Headers = [
+  ['Access-Control-Allow-Origin', '*'],
+  ['Access-Control-Expose-Headers', 'x-request-id, Idempotent-Replayed, Retry-After'],
+];
+const PREFLIGHT: Headers = [
+  ...CORS,
+  ['Access-Control-Allow-Methods', 'POST'],
+  ['Access-Control-Allow-Headers', 'Authorization, Content-Type, Idempotency-Key'],
+  ['Access-Control-Max-Age', '86400'],
+];
+
+const STATUS: Partial<Record<ErrorCode, string>> = {
+  bad_request: '400 Bad Request',
+  unauthorized: '401 Unauthorized',
+  method_not_allowed: '405 Method Not Allowed',
+  payload_too_large: '413 Payload Too Large',
+  unsupported_media_type: '415 Unsupported Media Type',
+  unavailable: '503 Service Unavailable',
+};
+
+type RouteHandler = (res: HttpResponse, req: HttpRequest) => void;
+
+/** `POST /collect`: what the pixel reports with a publishable key, answered 202 when it stands in the journal. */
+export function createCollectHandlers(given: {
+  eventLog: EventLogWriter;
+  exchanges: Exchanges;
+  resolver: Resolver;
+  metrics: IngestMetrics;
+  log: Logger;
+}): { post: RouteHandler; preflight: RouteHandler; other: RouteHandler } {
+  const { eventLog, exchanges, resolver, metrics, log } = given;
+
+  function send(
+    exchange: Exchange,
+    status: string,
+    headers: Headers,
+    requestId: string,
+    body: unknown,
+  ): void {
+    metrics.countCollected(Number.parseInt(status, 10));
+    exchanges.reply(
+      exchange,
+      status,
+      [['Content-Type', 'application/json; charset=utf-8'], ['x-request-id', requestId], ...CORS, ...headers],
+      JSON.stringify(body),
+    );
+  }
+
+  function fail(exchange: Exchange, requestId: string, error: unknown): void {
+    const { code, message, details } = envelopeOf(error);
+    if (code === 'internal') log.error({ err: error, request_id: requestId }, 'collect failed');
+    const headers: [string, string][] = [];
+    if (code === 'unavailable') headers.push(['Retry-After', '5']);
+    if (code === 'method_not_allowed') headers.push(['Allow', 'POST, OPTIONS']);
+    send(exchange, STATUS[code] ?? '500 Internal Server Error', headers, requestId, {
+      error: { code, message, request_id: requestId, ...(details && { details }) },
+    });
+  }
+
+  async function workspaceOf(body: ReportBody): Promise<Uint8Array> {
+    const { key } = body;
+    if (key === undefined || key === null)
+      throw new AppError('unauthorized', 'key: a publishable key is required');
+    if (typeof key !== 'string') throw badRequest('key', 'must be a text');
+    const parsed = parseKey(key);
+    if (parsed?.kind === 'secret') {
+      throw badRequest('key', 'is a secret key, which must never be in a browser: send a publishable one');
+    }
+    const known = parsed?.kind === 'publishable' ? await resolver.key(parsed.lookup) : null;
+    if (known === null || !keyMatches(key, known.hash))
+      throw new AppError('unauthorized', 'key: not a valid key');
+    return uuidToBytes(known.workspaceId);
+  }
+
+  async function collect(text: string): Promise<void> {
+    const body = parseBody(text);
+    const event = readReport(body, await workspaceOf(body));
+    const outcome = await new Promise((resolve) => eventLog.append(event, resolve));
+    if (outcome === 'lost') throw new AppError('unavailable', 'the journal is full, try again');
+  }
+
+  return {
+    post(res, req) {
+      const mediaType = req.getHeader('content-type').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+      const exchange = exchanges.open(res, false);
+      const requestId = uuidv7();
+      readBody(res, BODY_LIMIT, (bytes) => {
+        if (bytes === null) {
+          return fail(exchange, requestId, new AppError('payload_too_large', `at most ${BODY_LIMIT} bytes`));
+        }
+        if (!MEDIA_TYPES.has(mediaType)) {
+          const message = 'send JSON as application/json or text/plain';
+          return fail(exchange, requestId, new AppError('unsupported_media_type', message));
+        }
+        collect(bytes.toString('utf8')).then(
+          () => send(exchange, '202 Accepted', [], requestId, { ok: true }),
+          (error: unknown) => fail(exchange, requestId, error),
+        );
+      });
+    },
+    preflight(res) {
+      exchanges.reply(exchanges.open(res, true), '204 No Content', PREFLIGHT);
+    },
+    other(res, req) {
+      const exchange = exchanges.open(res, req.getMethod() === 'head');
+      fail(exchange, uuidv7(), new AppError('method_not_allowed', 'send a POST'));
+    },
+  };
+}
+
+function parseBody(text: string): ReportBody {
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    throw badRequest('body', 'must be JSON');
+  }
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw badRequest('body', 'must be a JSON object');
+  }
+  return body as ReportBody;
+}
+
+function envelopeOf(error: unknown): Pick<AppError, 'code' | 'message' | 'details'> {
+  if (error instanceof AppError) return error;
+  if (error instanceof StoreUnavailable) {
+    return { code: 'unavailable', message: 'the key cannot be checked right now', details: undefined };
+  }
+  return { code: 'internal', message: 'something went wrong', details: undefined };
+}

@@ -1,0 +1,56 @@
+import { badRequest } from '../../core/errors.ts';
+import type { IdentifyEvent, OrderEvent, Unstamped } from '../../core/events/types.ts';
+import { isUuid } from '../../core/ids.ts';
+import { readAmount, readPerson } from '../../core/track-reports.ts';
+
+/** The fields of a body that has been parsed as JSON and is an object. */
+export type ReportBody = Readonly<Record<string, unknown>>;
+
+const TEXT_LIMIT = 200;
+const EMAIL_TEXT_LIMIT = 354;
+
+/**
+ * Reads what the pixel reports. Fields that it does not know are ignored, and nothing is coerced.
+ *
+ * @throws {AppError} `bad_request` that names the field
+ */
+export function readReport(
+  body: ReportBody,
+  workspaceId: Uint8Array,
+): Unstamped<IdentifyEvent> | Unstamped<OrderEvent> {
+  const { type } = body;
+  if (type !== 'identify' && type !== 'order') throw badRequest('type', 'must be "identify" or "order"');
+  const visitor = optionalText(body, 'visitor_id', TEXT_LIMIT);
+  if (visitor !== null && !isUuid(visitor)) throw badRequest('visitor_id', 'must be a UUID');
+  const person = readPerson({
+    visitor_id: visitor,
+    email: optionalText(body, 'email', EMAIL_TEXT_LIMIT),
+    external_user_id: optionalText(body, 'external_user_id', TEXT_LIMIT),
+  });
+  if (type === 'identify') return { kind: 'identify', workspaceId, ...person, source: 'pixel' };
+  const orderId = optionalText(body, 'order_id', TEXT_LIMIT);
+  if (orderId === null) throw badRequest('order_id', 'is required');
+  const { amount } = body;
+  if (typeof amount !== 'number' || amount < 0) throw badRequest('amount', 'must be a number of 0 or more');
+  const currency = optionalText(body, 'currency', TEXT_LIMIT) ?? 'usd';
+  return {
+    kind: 'order',
+    workspaceId,
+    orderId,
+    ...readAmount(amount, currency),
+    ...person,
+    source: 'pixel',
+  };
+}
+
+function optionalText(body: ReportBody, field: string, limit: number): string | null {
+  const value = body[field];
+  if (value === undefined || value === null) return null;
+  if (typeof value !== 'string' || value === '' || value.length > limit) {
+    throw badRequest(field, `must be a text of 1 to ${limit} characters`);
+  }
+  // PostgreSQL could not store either, and nobody means them.
+  if (value.includes('\0') || !value.isWellFormed())
+    throw badRequest(field, 'must be Unicode text without NUL');
+  return value;
+}

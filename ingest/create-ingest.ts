@@ -1,0 +1,184 @@
+import { fileURLToPath } from 'node:url';
+import type { Registry } from 'prom-client';
+import { type Config, ConfigError } from '../core/config.ts';
+import type { EventLogWriter } from '../core/event-log/port.ts';
+import type { Logger } from '../core/log.ts';
+import { createVisitorIds } from '../core/visitors.ts';
+import type { Pool } from '../sql/pool.ts';
+import type { DeploymentSecrets } from '../sql/secrets.ts';
+import { createBioPageHandler } from './bio/handler.ts';
+import { createCollectHandlers } from './collect/handler.ts';
+import { createHealth } from './health.ts';
+import { createClientAddress } from './http/client-address.ts';
+import { createExchanges } from './http/exchange.ts';
+import { listen, loadUws } from './http/uws.ts';
+import { openLinkTable } from './link-table/open.ts';
+import { createCredits } from './max-clicks/credits.ts';
+import type { Outstanding } from './max-clicks/outstanding.ts';
+import { createIngestMetrics } from './metrics.ts';
+import { createPages } from './pages/pages.ts';
+import { createAttempts } from './password/attempts.ts';
+import { createPasswordGate } from './password/gate.ts';
+import { createPasswordHandler } from './password/handler.ts';
+import { createPixelScript } from './pixel-script.ts';
+import { createCompiledLinks } from './redirect/compiled-links.ts';
+import { createFollowLink } from './redirect/follow-link.ts';
+import { createRedirectHandler } from './redirect/handler.ts';
+import { createLetThrough } from './redirect/let-through.ts';
+import { createVisitorProfiles } from './redirect/visitor-profiles.ts';
+import { createInterstitial } from './retargeting/interstitial.ts';
+import { addRoutes } from './routes.ts';
+
+export type IngestDeps = {
+  config: Config;
+  pool: Pool;
+  log: Logger;
+  registry: Registry;
+  secrets: Pick<DeploymentSecrets, 'visitor' | 'cookie'>;
+  /** Stays the caller's: close it after the ingest. */
+  eventLog: EventLogWriter;
+  /** Credits that an earlier run of the stream has left; tried again until it succeeds. */
+  readOutstanding(): Promise<Outstanding>;
+  /** Where the link table is kept. */
+  tableDir: string;
+  /** The built pixel; the repository's own when left out. */
+  pixelPath?: string;
+  /** Lets another process listen on the same port (SO_REUSEPORT), for restarts without a gap. */
+  sharePort?: boolean;
+};
+
+export type Ingest = {
+  /** The port that it listens on. */
+  port: number;
+  /** Stops accepting, finishes the answers in flight, gives leases back and keeps the table. Takes up to 3 s. */
+  close(): Promise<void>;
+};
+
+const PIXEL_PATH = fileURLToPath(new URL('../web/dist/pixel.js', import.meta.url));
+const OUTSTANDING_RETRY_MS = 500;
+const DRAIN_MS = 1_500;
+
+/**
+ * Builds the redirect tier and listens on `INGEST_PORT`.
+ *
+ * @throws {ConfigError} when the port is taken or a setting can't be used
+ * @throws Error when the pixel has not been built
+ */
+export async function createIngest(deps: IngestDeps): Promise<Ingest> {
+  const { config, pool, log, registry, secrets, eventLog } = deps;
+  const uws = await loadUws();
+  const secure = config.shortUrl.startsWith('https:');
+  const clientAddress = createClientAddress(config.trustProxy);
+  const exchanges = createExchanges(log);
+  const pixelScript = createPixelScript(deps.pixelPath ?? PIXEL_PATH, exchanges);
+  const linkTable = await openLinkTable({ pool, dir: deps.tableDir, log });
+  const { table, resolver, loader } = linkTable;
+  let draining = false;
+  const tableAgeSeconds = () => loader.age() / 1_000;
+  const journalFill = () => eventLog.fill();
+  const metrics = createIngestMetrics(registry, {
+    links: () => table.size(),
+    tableBytes: () => table.bytes(),
+    tableAgeSeconds,
+    journalFill,
+  });
+  const credits = createCredits({ pool, streamId: eventLog.stream.streamId, log });
+  const pages = createPages();
+  const gate = createPasswordGate(secrets.cookie, secure);
+  const letThrough = createLetThrough({
+    eventLog,
+    exchanges,
+    metrics,
+    interstitial: createInterstitial(),
+    secure,
+    refuse(exchange) {
+      const { headers, body } = pages.unavailable;
+      exchanges.reply(exchange, '503 Service Unavailable', headers, body);
+    },
+  });
+  const follow = createFollowLink({
+    credits,
+    exchanges,
+    letThrough,
+    metrics,
+    pages,
+    profiles: createVisitorProfiles(),
+    mayPass: gate.mayPass,
+  });
+  const redirect = createRedirectHandler({
+    links: createCompiledLinks({ table, resolver, visitorIds: createVisitorIds(secrets.visitor) }),
+    resolver,
+    exchanges,
+    clientAddress,
+    metrics,
+    pages,
+    follow: follow.visit,
+    otherKinds: { bio_page: createBioPageHandler({ exchanges, metrics, pages, origins: config }) },
+  });
+  const app = uws.App();
+  addRoutes(app, {
+    exchanges,
+    redirect,
+    pixelScript,
+    password: createPasswordHandler({
+      exchanges,
+      clientAddress,
+      redirect,
+      follow,
+      gate,
+      attempts: createAttempts(),
+      metrics,
+      pages,
+    }),
+    collect: createCollectHandlers({ eventLog, exchanges, resolver, metrics, log }),
+    health: createHealth(
+      {
+        loaded: linkTable.loaded,
+        draining: () => draining,
+        links: () => table.size(),
+        tableAgeSeconds,
+        journalFill,
+      },
+      exchanges,
+    ),
+  });
+
+  const listening = await listen(app, config.host, config.ingestPort, deps.sharePort ?? false);
+  if (listening === null) {
+    await credits.close();
+    await linkTable.close();
+    const taken = `${config.host}:${config.ingestPort} is in use by another process, or no address of this machine`;
+    throw new ConfigError('INGEST_PORT', String(config.ingestPort), taken);
+  }
+  let retry: NodeJS.Timeout | null = null;
+  function beginCredits(): void {
+    deps.readOutstanding().then(
+      (outstanding) => credits.begin(outstanding),
+      (error: unknown) => {
+        log.warn({ err: error }, 'max_clicks: what the last run has left is not known yet');
+        if (!draining) retry = setTimeout(beginCredits, OUTSTANDING_RETRY_MS);
+      },
+    );
+  }
+  beginCredits();
+
+  const close = async () => {
+    draining = true;
+    if (retry !== null) clearTimeout(retry);
+    uws.us_listen_socket_close(listening);
+    await exchanges.drain(DRAIN_MS);
+    app.close();
+    await credits.close();
+    await linkTable.close();
+  };
+  let closing: Promise<void> | null = null;
+
+  return {
+    port: uws.us_socket_local_port(listening as Parameters<typeof uws.us_socket_local_port>[0]),
+    close() {
+      // Once: the server frees its sockets, and a second time would take the process down.
+      closing ??= close();
+      return closing;
+    },
+  };
+}

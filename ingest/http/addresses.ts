@@ -1,0 +1,65 @@
+import { isIP } from 'node:net';
+
+/**
+ * The 16 bytes of an address, IPv4 mapped into IPv6 (RFC 4291 2.5.5.2), or null when the text is none. A zone
+ * (`%eth0`) is left out.
+ */
+export function addressBytes(text: string): Uint8Array | null {
+  const percent = text.indexOf('%');
+  const address = percent < 0 ? text : text.slice(0, percent);
+  const family = isIP(address);
+  if (family === 4) return mapped(address);
+  if (family === 6) return sixteen(address);
+  return null;
+}
+
+/** The 16 bytes of an address as the server gives it: 4 or 16 bytes. */
+export function mappedBytes(binary: ArrayBuffer): Uint8Array {
+  const bytes = new Uint8Array(16);
+  if (binary.byteLength === 16) {
+    bytes.set(new Uint8Array(binary));
+  } else {
+    bytes[10] = bytes[11] = 0xff;
+    if (binary.byteLength === 4) bytes.set(new Uint8Array(binary), 12);
+  }
+  return bytes;
+}
+
+/** The text of 16 address bytes: dotted when it is a mapped IPv4, else eight groups. */
+export function addressText(bytes: Uint8Array): string {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, 16);
+  if (view.getBigUint64(0) === 0n && view.getUint32(8) === 0xffff) return bytes.subarray(12).join('.');
+  const groups: string[] = [];
+  for (let at = 0; at < 16; at += 2) groups.push(view.getUint16(at).toString(16));
+  return groups.join(':');
+}
+
+function mapped(address: string): Uint8Array {
+  const bytes = new Uint8Array(16);
+  bytes[10] = bytes[11] = 0xff;
+  address.split('.').forEach((part, index) => {
+    bytes[12 + index] = Number(part);
+  });
+  return bytes;
+}
+
+function sixteen(address: string): Uint8Array {
+  const [head = '', tail] = address.split('::');
+  const bytes = new Uint8Array(16);
+  const left = groupBytes(head);
+  bytes.set(left, 0);
+  if (tail !== undefined) {
+    const right = groupBytes(tail);
+    bytes.set(right, 16 - right.length);
+  }
+  return bytes;
+}
+
+function groupBytes(text: string): number[] {
+  if (text === '') return [];
+  return text.split(':').flatMap((group) => {
+    if (group.includes('.')) return group.split('.').map(Number);
+    const value = Number.parseInt(group, 16);
+    return [value >> 8, value & 0xff];
+  });
+}

@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest';
+import { ConfigError } from '../../core/config.ts';
+import { addressBytes, addressText, mappedBytes } from './addresses.ts';
+import { createClientAddress } from './client-address.ts';
+
+/** The two calls that the address is read by, with what a real connection would answer. */
+function addressOf(trusted: string[], peer: string, forwarded = ''): string {
+  const bytes = addressBytes(peer) ?? new Uint8Array(16);
+  const binary = peer.includes(':') ? bytes : bytes.slice(12);
+  const request = { getHeader: () => forwarded };
+  const response = { getRemoteAddress: () => Uint8Array.from(binary).buffer };
+  const client = createClientAddress(trusted);
+  return addressText(
+    client(
+      request as unknown as Parameters<typeof client>[0],
+      response as unknown as Parameters<typeof client>[1],
+    ),
+  );
+}
+
+test('without trusted proxies the peer is the client, whatever it says', () => {
+  expect(addressOf([], '192.0.2.1', '198.51.100.7')).toBe('192.0.2.1');
+});
+
+test.each([
+  ['198.51.100.7', '198.51.100.7'],
+  ['203.0.113.9, 198.51.100.7', '198.51.100.7'],
+  ['203.0.113.9, 198.51.100.7, 10.1.2.3', '198.51.100.7'],
+  ['203.0.113.9, 198.51.100.7 ,10.1.2.3, 192.0.2.1', '198.51.100.7'],
+  ['198.51.100.7:4711', '198.51.100.7'],
+  ['[2001:db8::7]:4711', '2001:db8:0:0:0:0:0:7'],
+  ['2001:db8::7', '2001:db8:0:0:0:0:0:7'],
+  ['nonsense', '192.0.2.1'],
+  ['198.51.100.7, nonsense, 10.1.2.3', '10.1.2.3'],
+  ['', '192.0.2.1'],
+])('behind a trusted proxy the last hop that nobody vouches for is the client (%j)', (forwarded, client) => {
+  expect(addressOf(['192.0.2.1', '10.0.0.0/8'], '192.0.2.1', forwarded)).toBe(client);
+});
+
+test('a peer that is no trusted proxy is not believed', () => {
+  expect(addressOf(['10.0.0.0/8'], '192.0.2.1', '198.51.100.7')).toBe('192.0.2.1');
+});
+
+test('proxies may be IPv6, and IPv4 peers of a dual-stack socket are IPv4', () => {
+  expect(addressOf(['2001:db8::/32'], '2001:db8::5', '198.51.100.7')).toBe('198.51.100.7');
+  expect(addressOf(['10.0.0.0/8'], '::ffff:10.0.0.1', '198.51.100.7')).toBe('198.51.100.7');
+});
+
+test.each(['nonsense', '10.0.0.0/33', '10.0.0.0/', '::/129', '10.0.0.0/x'])(
+  'TRUST_PROXY=%s is refused by name',
+  (entry) => {
+    expect(() => createClientAddress([entry])).toThrow(ConfigError);
+    expect(() => createClientAddress([entry])).toThrow(/TRUST_PROXY/);
+  },
+);
+
+test.each([
+  ['192.0.2.1', '00000000000000000000ffffc0000201'],
+  ['::', '00000000000000000000000000000000'],
+  ['::1', '00000000000000000000000000000001'],
+  ['2001:db8::1:0', '20010db8000000000000000000010000'],
+  ['1:2:3:4:5:6:7:8', '00010002000300040005000600070008'],
+  ['::ffff:192.0.2.1', '00000000000000000000ffffc0000201'],
+  ['fe80::1%eth0', 'fe800000000000000000000000000001'],
+])('%s is read as its 16 bytes', (text, hex) => {
+  expect(Buffer.from(addressBytes(text) ?? []).toString('hex')).toBe(hex);
+});
+
+test('a peer’s 4 bytes are mapped into 16', () => {
+  expect(addressText(mappedBytes(Uint8Array.of(192, 0, 2, 1).buffer))).toBe('192.0.2.1');
+  expect(addressBytes('1.2.3')).toBeNull();
+});

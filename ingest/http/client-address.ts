@@ -1,0 +1,65 @@
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
+import { BlockList, isIP } from 'node:net';
+import { createBoundedCache } from '../../core/bounded-cache.ts';
+import { ConfigError } from '../../core/config.ts';
+import { addressBytes, addressText, mappedBytes } from './addresses.ts';
+
+/** The visitor's address as 16 bytes. To be called while the request is being handled. */
+export type ClientAddress = (req: HttpRequest, res: HttpResponse) => Uint8Array;
+
+/**
+ * The peer's address or, when the peer is a trusted proxy, the last address in `X-Forwarded-For` that is no trusted
+ * proxy itself: whatever stands further left was said by somebody whom nobody vouches for.
+ *
+ * @param trusted addresses and CIDR blocks of `TRUST_PROXY`
+ * @throws {ConfigError} naming the one that is neither
+ */
+export function createClientAddress(trusted: readonly string[]): ClientAddress {
+  if (trusted.length === 0) return (_req, res) => mappedBytes(res.getRemoteAddress());
+  const proxies = blockList(trusted);
+  const verdicts = createBoundedCache<string, boolean>(1_000);
+
+  function isTrusted(address: string): boolean {
+    let verdict = verdicts.get(address);
+    if (verdict === undefined) {
+      verdict = proxies.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6');
+      verdicts.set(address, verdict);
+    }
+    return verdict;
+  }
+
+  return (req, res) => {
+    let client = mappedBytes(res.getRemoteAddress());
+    if (!isTrusted(addressText(client))) return client;
+    const hops = req.getHeader('x-forwarded-for').split(',');
+    for (let hop = hops.length - 1; hop >= 0; hop--) {
+      const next = addressBytes(withoutPort((hops[hop] ?? '').trim()));
+      if (next === null) break;
+      client = next;
+      if (!isTrusted(addressText(client))) break;
+    }
+    return client;
+  };
+}
+
+/** Some proxies write `192.0.2.1:4711` or `[2001:db8::1]:4711`. */
+function withoutPort(text: string): string {
+  if (text.startsWith('[')) return text.slice(1, text.indexOf(']'));
+  const colon = text.indexOf(':');
+  return colon > 0 && text.indexOf(':', colon + 1) < 0 ? text.slice(0, colon) : text;
+}
+
+function blockList(trusted: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const entry of trusted) {
+    const [address = '', prefix] = entry.split('/');
+    const family = isIP(address);
+    const bits = prefix === undefined ? (family === 4 ? 32 : 128) : Number(prefix);
+    const valid = family !== 0 && Number.isInteger(bits) && bits >= 0 && bits <= (family === 4 ? 32 : 128);
+    if (!valid || prefix === '') {
+      throw new ConfigError('TRUST_PROXY', entry, 'must be addresses or CIDR blocks, with commas between');
+    }
+    list.addSubnet(address, bits, family === 4 ? 'ipv4' : 'ipv6');
+  }
+  return list;
+}

@@ -1,0 +1,101 @@
+import type { HttpResponse } from 'uWebSockets.js';
+import type { Logger } from '../../core/log.ts';
+
+/**
+ * One request and its answer. uWebSockets.js gives the response object away for good once it has ended or its client
+ * has gone: nothing may touch it then, so everything that answers goes through {@link Exchanges}.
+ */
+export type Exchange = {
+  readonly res: HttpResponse;
+  /** A HEAD: the answer has no body. */
+  readonly head: boolean;
+  /** Answered, or the client has gone. */
+  over: boolean;
+  /** Called once when the client goes before it was answered. */
+  onGone: (() => void) | null;
+};
+
+export type Headers = readonly (readonly [name: string, value: string])[];
+
+export type Exchanges = {
+  /** Begins one. To be called while the request is being handled, before anything is awaited. */
+  open(res: HttpResponse, head: boolean): Exchange;
+  /**
+   * Answers, unless the client has gone.
+   *
+   * @param status such as `302 Found`
+   */
+  reply(exchange: Exchange, status: string, headers: Headers, body?: string | Uint8Array): void;
+  /** Runs a step; when it throws, that is logged and answered with a 500. */
+  guard(exchange: Exchange, step: () => void): void;
+  /** Goes on with `step` when `awaited` resolves, guarded; a rejection is answered with a 500 as well. */
+  after<T>(exchange: Exchange, awaited: Promise<T>, step: (value: T) => void): void;
+  inFlight(): number;
+  /** From now on each answer ends its connection. Resolves when nothing is in flight, or after `timeoutMs`. */
+  drain(timeoutMs: number): Promise<void>;
+};
+
+export function createExchanges(log: Logger): Exchanges {
+  let inFlight = 0;
+  let draining = false;
+  let drained: (() => void) | null = null;
+
+  function close(exchange: Exchange): void {
+    exchange.over = true;
+    inFlight -= 1;
+    if (inFlight === 0) drained?.();
+  }
+
+  function reply(exchange: Exchange, status: string, headers: Headers, body: string | Uint8Array = ''): void {
+    if (exchange.over) return;
+    close(exchange);
+    const { res, head } = exchange;
+    res.cork(() => {
+      res.writeStatus(status);
+      for (const [name, value] of headers) res.writeHeader(name, value);
+      if (head) res.endWithoutBody(Buffer.byteLength(body), draining);
+      else res.end(body, draining);
+    });
+  }
+
+  function fail(exchange: Exchange, error: unknown): void {
+    log.error({ err: error }, 'a request failed');
+    reply(exchange, '500 Internal Server Error', []);
+  }
+
+  return {
+    open(res, head) {
+      const exchange: Exchange = { res, head, over: false, onGone: null };
+      inFlight += 1;
+      res.onAborted(() => {
+        if (exchange.over) return;
+        close(exchange);
+        exchange.onGone?.();
+      });
+      return exchange;
+    },
+    reply,
+    guard(exchange, step) {
+      try {
+        step();
+      } catch (error) {
+        fail(exchange, error);
+      }
+    },
+    after(exchange, awaited, step) {
+      awaited.then(step).catch((error: unknown) => fail(exchange, error));
+    },
+    inFlight: () => inFlight,
+    drain(timeoutMs) {
+      draining = true;
+      if (inFlight === 0) return Promise.resolve();
+      return new Promise((resolve) => {
+        const timer = setTimeout(resolve, timeoutMs);
+        drained = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    },
+  };
+}

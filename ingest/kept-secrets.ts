@@ -1,0 +1,59 @@
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Logger } from '../core/log.ts';
+import type { Pool } from '../sql/pool.ts';
+import { type DeploymentSecrets, readSecrets } from '../sql/secrets.ts';
+
+/** The secrets that ingest works with. */
+export type IngestSecrets = Pick<DeploymentSecrets, 'visitor' | 'cookie' | 'address'>;
+
+const NAMES = ['visitor', 'cookie', 'address'] as const;
+const RETRY_MS = 1_000;
+
+/**
+ * The deployment's secrets from PostgreSQL, kept in a file for starts while it is down. A first start waits for it:
+ * without secrets no visitor id can be made.
+ *
+ * @param path of the file; readable by this user only
+ */
+export async function loadSecrets(pool: Pool, path: string, log: Logger): Promise<IngestSecrets> {
+  for (;;) {
+    try {
+      const { visitor, cookie, address } = await readSecrets(pool);
+      const secrets = { visitor, cookie, address };
+      await keep(path, secrets);
+      return secrets;
+    } catch (error) {
+      const kept = await readKept(path);
+      if (kept !== null) {
+        log.warn({ err: error }, 'PostgreSQL does not answer: starting with what is kept on disk');
+        return kept;
+      }
+      log.error({ err: error }, 'the first start needs PostgreSQL, which does not answer: waiting');
+    }
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+  }
+}
+
+async function keep(path: string, secrets: IngestSecrets): Promise<void> {
+  const text = JSON.stringify(
+    Object.fromEntries(NAMES.map((name) => [name, secrets[name].toString('base64')])),
+  );
+  const before = await readFile(path, 'utf8').catch(() => '');
+  if (before === text) return;
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await writeFile(`${path}.new`, text, { mode: 0o600, flush: true });
+  await rename(`${path}.new`, path);
+}
+
+async function readKept(path: string): Promise<IngestSecrets | null> {
+  let kept: Record<string, unknown>;
+  try {
+    kept = JSON.parse(await readFile(path, 'utf8')) as Record<string, unknown>;
+  } catch {
+    return null;
+  }
+  const secret = (name: (typeof NAMES)[number]) => Buffer.from(String(kept[name] ?? ''), 'base64');
+  const secrets = { visitor: secret('visitor'), cookie: secret('cookie'), address: secret('address') };
+  return NAMES.every((name) => secrets[name].length === 32) ? secrets : null;
+}

@@ -1,0 +1,103 @@
+/**
+ * Variable-length records in a few large buffers, outside the garbage collector's sight: a million of them cost
+ * their own bytes and nothing in pauses. A record stands in a block whose size is a multiple of 16 bytes; a freed
+ * block serves the next record of its size.
+ *
+ * A block begins with 8 bytes: `u16 size in units | u8 mark | u8 0 | u32 record length`, length 0 when free.
+ * A reference is the block's address in units; 0 is never one.
+ */
+export type Arena = {
+  /** Copies a record in. @throws {RangeError} when it is empty or larger than {@link LARGEST_RECORD} */
+  put(record: Uint8Array, mark: number): number;
+  /** The record itself, not a copy: valid until the block is freed. */
+  read(ref: number): Buffer;
+  markOf(ref: number): number;
+  setMark(ref: number, mark: number): void;
+  free(ref: number): void;
+  /** The live records in order of address, for a walk that other changes may interrupt between two of them. */
+  refs(): Generator<number>;
+  /** Bytes of all buffers. */
+  bytes(): number;
+};
+
+const UNIT = 16;
+const HEADER = 8;
+const PAGE_BYTES = 2 ** 20;
+const PAGE_UNITS = PAGE_BYTES / UNIT;
+
+/** Bytes of the largest record: four addresses of 4,096 characters and every other field fit several times. */
+export const LARGEST_RECORD = 2 ** 18;
+
+export function createArena(): Arena {
+  const pages: Buffer[] = [];
+  const free = new Map<number, number[]>();
+  /** First unit of the last page that no block has taken; unit 0 of page 0 stays empty. */
+  let top = PAGE_UNITS;
+
+  function pageOf(ref: number): Buffer {
+    const page = pages[Math.floor(ref / PAGE_UNITS)];
+    if (page === undefined) throw new RangeError(`reference ${ref}`);
+    return page;
+  }
+  const offsetOf = (ref: number) => (ref % PAGE_UNITS) * UNIT;
+
+  function take(units: number): number {
+    const reused = free.get(units)?.pop();
+    if (reused !== undefined) return reused;
+    if (top + units > PAGE_UNITS) {
+      pages.push(Buffer.alloc(PAGE_BYTES));
+      top = pages.length === 1 ? 1 : 0;
+    }
+    const ref = (pages.length - 1) * PAGE_UNITS + top;
+    top += units;
+    return ref;
+  }
+
+  return {
+    put(record, mark) {
+      if (record.length === 0 || record.length > LARGEST_RECORD) {
+        throw new RangeError(`record of ${record.length} bytes`);
+      }
+      const units = Math.ceil((HEADER + record.length) / UNIT);
+      const ref = take(units);
+      const page = pageOf(ref);
+      const at = offsetOf(ref);
+      page.writeUInt16LE(units, at);
+      page[at + 2] = mark;
+      page.writeUInt32LE(record.length, at + 4);
+      page.set(record, at + HEADER);
+      return ref;
+    },
+    read(ref) {
+      const page = pageOf(ref);
+      const at = offsetOf(ref);
+      return page.subarray(at + HEADER, at + HEADER + page.readUInt32LE(at + 4));
+    },
+    markOf: (ref) => pageOf(ref)[offsetOf(ref) + 2] ?? 0,
+    setMark(ref, mark) {
+      pageOf(ref)[offsetOf(ref) + 2] = mark;
+    },
+    free(ref) {
+      const page = pageOf(ref);
+      const at = offsetOf(ref);
+      const units = page.readUInt16LE(at);
+      page.writeUInt32LE(0, at + 4);
+      const blocks = free.get(units);
+      if (blocks === undefined) free.set(units, [ref]);
+      else blocks.push(ref);
+    },
+    *refs() {
+      for (let number = 0; number < pages.length; number++) {
+        const page = pages[number];
+        let unit = number === 0 ? 1 : 0;
+        while (page !== undefined && unit < PAGE_UNITS) {
+          const units = page.readUInt16LE(unit * UNIT);
+          if (units === 0) break;
+          if (page.readUInt32LE(unit * UNIT + 4) !== 0) yield number * PAGE_UNITS + unit;
+          unit += units;
+        }
+      }
+    },
+    bytes: () => pages.length * PAGE_BYTES,
+  };
+}

@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { uuidv7 } from '../../core/ids.ts';
+import { inTransaction } from '../../sql/pool.ts';
+import { makeLink, makeWorkspace, startTestIngest, type TestIngest } from '../../test/support/ingest.ts';
+import { type TestStores, testStores } from '../../test/support/stores.ts';
+import { eventually, visit } from '../../test/support/visitors.ts';
+
+let stores: TestStores;
+let ingest: TestIngest;
+let workspaceId: string;
+
+beforeAll(async () => {
+  stores = await testStores();
+  workspaceId = (await makeWorkspace(stores.pool)).id;
+  ingest = await startTestIngest(stores);
+  await eventually(async () => ((await slugs()) === 0 ? true : null));
+});
+afterAll(async () => {
+  await ingest?.close();
+  await ingest?.remove();
+  await stores?.close();
+});
+
+/** How many slugs the table holds, once it has been loaded. */
+async function slugs(): Promise<number> {
+  const { status, body } = await visit(`${ingest.url}/health/ready`);
+  return status === 200 ? (JSON.parse(body) as { link_table: { slugs: number } }).link_table.slugs : -1;
+}
+const statusOf = async (slug: string) => (await visit(`${ingest.url}/${slug}`)).status;
+const pathOf = async (slug: string) => (await visit(`${ingest.url}/${slug}`)).location?.pathname;
+const soon = { timeout: 5_000 };
+
+test('a link is followed at once, by a miss, and a new one is in the table by itself', async () => {
+  const { slug } = await makeLink(stores.pool, workspaceId, 'https://example.com/');
+  expect(await statusOf(slug)).toBe(302);
+  const before = await slugs();
+  await makeLink(stores.pool, workspaceId, 'https://example.com/');
+  await expect.poll(slugs, soon).toBe(before + 1);
+});
+
+test('an absence that was noted ends with the change that makes the link', async () => {
+  expect([await statusOf('Not-yet'), await statusOf('Not-yet')]).toEqual([404, 404]);
+  await makeLink(stores.pool, workspaceId, 'https://example.com/', { slug: 'Not-yet' });
+  await expect.poll(() => statusOf('Not-yet'), soon).toBe(302);
+});
+
+test('changes of a link, of its campaign and of its slug arrive', async () => {
+  const { id, slug, destinationId } = await makeLink(stores.pool, workspaceId, 'https://example.com/one');
+  expect(await pathOf(slug)).toBe('/one');
+  await stores.pool.query(
+    `UPDATE destinations SET destination_url = 'https://example.com/two' WHERE id = $1`,
+    [destinationId],
+  );
+  await expect.poll(() => pathOf(slug), soon).toBe('/two');
+  await stores.pool.query(`UPDATE links SET slug = 'renamed' WHERE id = $1`, [id]);
+  await expect.poll(() => statusOf(slug), soon).toBe(404);
+  expect(await pathOf('renamed')).toBe('/two');
+  await stores.pool.query('UPDATE links SET deleted_at = now() WHERE id = $1', [id]);
+  await expect.poll(() => statusOf('renamed'), soon).toBe(404);
+});
+
+test('a transaction that runs on holds nobody’s change up, and its own arrives when it commits', async () => {
+  const slow = await makeLink(stores.pool, workspaceId, 'https://example.com/one');
+  const fast = await makeLink(stores.pool, workspaceId, 'https://example.com/one');
+  expect([await pathOf(slow.slug), await pathOf(fast.slug)]).toEqual(['/one', '/one']);
+  const move = 'UPDATE destinations SET destination_url = $2 WHERE id = $1';
+  await inTransaction(stores.pool, async (tx) => {
+    await tx.query(move, [slow.destinationId, 'https://example.com/slow']);
+    await stores.pool.query(move, [fast.destinationId, 'https://example.com/fast']);
+    await expect.poll(() => pathOf(fast.slug), soon).toBe('/fast');
+    expect(await pathOf(slow.slug)).toBe('/one');
+  });
+  await expect.poll(() => pathOf(slow.slug), soon).toBe('/slow');
+});
+
+test('one transaction may change more than fits in a page of changes', async () => {
+  const before = await slugs();
+  const count = 4_500;
+  await stores.pool.query(
+    `WITH made AS (INSERT INTO destinations (id, workspace_id, name, destination_url)
+       VALUES ($1, $2, 'Many', 'https://example.com/many') RETURNING id)
+     INSERT INTO links (id, workspace_id, destination_id, slug, created_at, updated_at)
+     SELECT gen_random_uuid(), $2, made.id, 'many-' || n, now() + n * interval '1 microsecond', now()
+     FROM made, generate_series(1, $3::int) AS n`,
+    [uuidv7(), workspaceId, count],
+  );
+  await expect.poll(slugs, { timeout: 15_000 }).toBe(before + count);
+  expect(await pathOf('many-4500')).toBe('/many');
+});
+
+test('a restart drops what was deleted while it was away, though the changes have been forgotten', async () => {
+  const { id, slug } = await makeLink(stores.pool, workspaceId, 'https://example.com/');
+  expect(await statusOf(slug)).toBe(302);
+  await ingest.close();
+  await stores.pool.query('UPDATE links SET deleted_at = now() WHERE id = $1', [id]);
+  await stores.pool.query('DELETE FROM link_changes');
+  ingest = await startTestIngest({ ...stores, dataDir: ingest.dataDir });
+  await expect.poll(() => statusOf(slug), { timeout: 15_000 }).toBe(404);
+});
+
+test('a slug of a programme is known as such: not a link, and not unknown to the table', async () => {
+  const before = await slugs();
+  const target = uuidv7();
+  await stores.pool.query(
+    `INSERT INTO slugs (slug, kind, target_id, workspace_id) VALUES ('mycode', 'program', $1, $2)`,
+    [target, workspaceId],
+  );
+  expect(await statusOf('MyCode')).toBe(404);
+  expect(await slugs()).toBe(before + 1);
+});

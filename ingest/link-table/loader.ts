@@ -1,0 +1,216 @@
+import type { Logger } from '../../core/log.ts';
+import { changesAfter, type LinkChange, oldestRunningTransaction } from '../../sql/link-changes.ts';
+import {
+  FIRST_ID,
+  linksAfter,
+  linksOfDestinations,
+  linksWithIds,
+  otherSlugsAfter,
+  otherSlugsOf,
+  publishableKeysAfter,
+  publishableKeysWithIds,
+} from '../../sql/link-table.ts';
+import type { Pool } from '../../sql/pool.ts';
+import type { TableWriter } from './table-writer.ts';
+
+/**
+ * Keeps the table what PostgreSQL says. One loop, one question at a time, each answer put into the table before the
+ * next is asked: so no older answer ever replaces a newer one.
+ *
+ * 1. It notes the oldest running transaction, then walks all links, pages and keys.
+ * 2. Between two pages of the walk, and from then on at each wake and every `pollMs`, it reads the changes from that
+ *    transaction on and reads what they name again.
+ * 3. After an outage it goes on where it stood. It walks everything again when the store's transactions went
+ *    backwards (another database, a backup) or when it was away longer than changes are kept.
+ */
+export type TableLoader = {
+  start(): void;
+  /** Something may have changed: look now. */
+  wake(): void;
+  /** Whether everything has been loaded from PostgreSQL since this process began. */
+  loaded(): boolean;
+  /** Milliseconds since the table was last known to be what PostgreSQL says; infinite before that. */
+  age(): number;
+  /** How many rounds have changed something: tells a caller whether its answer from PostgreSQL may be outdated. */
+  rounds(): number;
+  stop(): Promise<void>;
+};
+
+/** Rows put in one turn of the event loop: redirects wait that long. */
+const PAGE = 2_000;
+const CHANGES_PAGE = 2_000;
+/** Changes are kept for a day; after this long away a load is the safer way. */
+const LONGEST_ABSENCE_MS = 6 * 3_600_000;
+
+export function createTableLoader(given: {
+  pool: Pool;
+  writer: TableWriter;
+  log: Logger;
+  /** Longest time between two looks, milliseconds. */
+  pollMs?: number;
+}): TableLoader {
+  const { pool, writer, log, pollMs = 500 } = given;
+  let stopped = false;
+  let running: Promise<void> | null = null;
+  let wakeUp: (() => void) | null = null;
+  let woken = false;
+  let failing = false;
+  /** Transactions before this one are in the table. */
+  let cursor = '';
+  /** Changes at or above the cursor that are in the table already. */
+  let applied = new Set<string>();
+  let walk: Generator<() => Promise<void>> | null = null;
+  let loaded = false;
+  let currentAt = Number.NEGATIVE_INFINITY;
+  let rounds = 0;
+
+  async function loop(): Promise<void> {
+    while (!stopped) {
+      try {
+        await once();
+        if (failing) log.info('link table: PostgreSQL answers again');
+        failing = false;
+      } catch (error) {
+        if (!failing) log.warn({ err: error }, 'link table: PostgreSQL does not answer');
+        failing = true;
+      }
+      if (!stopped && (walk === null || failing)) await pause();
+    }
+  }
+
+  async function once(): Promise<void> {
+    if (loaded && Date.now() - currentAt > LONGEST_ABSENCE_MS) loaded = false;
+    if (!loaded && walk === null) {
+      cursor = await oldestRunningTransaction(pool);
+      applied = new Set();
+      walk = everything();
+      writer.beginLoad();
+    }
+    const began = Date.now();
+    const step = walk?.next();
+    if (step?.done === false) await step.value();
+    else if (walk !== null) {
+      walk = null;
+      await writer.endLoad();
+      loaded = true;
+    }
+    await round();
+    if (loaded) currentAt = began;
+    await writer.settle();
+  }
+
+  /** The walk as steps: each reads a page and puts it, and can be tried again when it failed. */
+  function* everything(): Generator<() => Promise<void>> {
+    for (let from: string | null = FIRST_ID; from !== null; ) {
+      const start: string = from;
+      yield async () => {
+        const { links, next } = await linksAfter(pool, start, PAGE);
+        for (const row of links) writer.putLink(row);
+        from = next;
+      };
+    }
+    let more = true;
+    more = true;
+    let slug = '';
+    while (more) {
+      yield async () => {
+        const rows = await otherSlugsAfter(pool, slug, PAGE);
+        for (const row of rows) writer.putOther(row);
+        slug = rows.at(-1)?.slug ?? slug;
+        more = rows.length === PAGE;
+      };
+    }
+    more = true;
+    let after = FIRST_ID;
+    while (more) {
+      yield async () => {
+        const rows = await publishableKeysAfter(pool, after, PAGE);
+        for (const row of rows) writer.putKey(row);
+        after = rows.at(-1)?.id ?? after;
+        more = rows.length === PAGE;
+      };
+    }
+  }
+
+  async function round(): Promise<void> {
+    let next: string | null = null;
+    let position = { xid: cursor, id: '-1' };
+    const seen = new Set<string>();
+    for (;;) {
+      const { xmin, changes } = await changesAfter(pool, position, CHANGES_PAGE);
+      if (BigInt(xmin) < BigInt(cursor)) {
+        log.warn({ xmin, cursor }, 'link table: transactions went backwards, loading everything');
+        loaded = false;
+        walk = null;
+        return;
+      }
+      next ??= xmin;
+      const fresh = changes.filter((change) => !applied.has(nameOf(change)));
+      if (fresh.length > 0) await readAgain(fresh);
+      for (const change of changes) {
+        applied.add(nameOf(change));
+        if (BigInt(change.xid) >= BigInt(next)) seen.add(nameOf(change));
+      }
+      const last = changes.at(-1);
+      if (last === undefined || changes.length < CHANGES_PAGE) break;
+      position = { xid: last.xid, id: last.id };
+    }
+    cursor = next;
+    applied = seen;
+  }
+
+  async function readAgain(changes: LinkChange[]): Promise<void> {
+    const idsOf = (...kinds: LinkChange['kind'][]) => [
+      ...new Set(changes.filter(({ kind }) => kinds.includes(kind)).map(({ target_id }) => target_id)),
+    ];
+    const links = idsOf('link');
+    if (links.length > 0) writer.replaceLinks(links, await linksWithIds(pool, links));
+    const destinations = idsOf('destination');
+    if (destinations.length > 0) {
+      for (const row of await linksOfDestinations(pool, destinations)) writer.putLink(row);
+    }
+    const others = idsOf('bio_page', 'program');
+    if (others.length > 0) writer.replaceOthers(others, await otherSlugsOf(pool, others));
+    const keys = idsOf('key');
+    if (keys.length > 0) writer.replaceKeys(keys, await publishableKeysWithIds(pool, keys));
+    rounds += 1;
+  }
+
+  async function pause(): Promise<void> {
+    if (!woken) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, pollMs);
+        wakeUp = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+    wakeUp = null;
+    woken = false;
+  }
+
+  function wake(): void {
+    woken = true;
+    wakeUp?.();
+  }
+
+  return {
+    start() {
+      running ??= loop();
+    },
+    wake,
+    loaded: () => loaded,
+    age: () => Date.now() - currentAt,
+    rounds: () => rounds,
+    async stop() {
+      stopped = true;
+      wake();
+      await running;
+    },
+  };
+}
+
+function nameOf(change: LinkChange): string {
+  return `${change.xid}:${change.id}`;
+}

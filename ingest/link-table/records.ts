@@ -1,0 +1,170 @@
+import { bytesToUuid, uuidToBytes } from '../../core/ids.ts';
+import type { LinkTableRow, OtherSlugRow } from '../../sql/link-table.ts';
+import type { Retargeting, Targeting } from '../../sql/links.ts';
+
+/**
+ * The table's records, in memory and on disk alike:
+ * `u8 kind | 16 bytes id | 16 bytes workspace | u8 slug length | slug | fields`. A link's fields are UTF-8 texts
+ * with a NUL between them (PostgreSQL's texts hold none), empty for null, those at the end left out. A page's only
+ * field is its content as JSON, empty while it is not published.
+ */
+
+/** What a slug names. */
+export type SlugKind = 'link' | 'bio_page' | 'program';
+
+export type LinkRecord = {
+  kind: 'link';
+  id: Uint8Array;
+  workspaceId: Uint8Array;
+  slug: string;
+  destination: string;
+  /** Null: a Smart Link. */
+  channel: string | null;
+  utmSource: string | null;
+  utmMedium: string | null;
+  utmCampaign: string | null;
+  extraQuery: string | null;
+  settings: LinkRecordSettings;
+};
+
+/** What few links have. */
+export type LinkRecordSettings = {
+  targeting?: Targeting;
+  /** Milliseconds since the epoch. */
+  expiresAt?: number;
+  maxClicks?: number;
+  expiredRedirectUrl?: string;
+  passwordHash?: string;
+  retargeting?: Retargeting;
+};
+
+/** A page or a programme: its slug is in lower case. */
+export type OtherRecord = {
+  kind: 'bio_page' | 'program';
+  id: Uint8Array;
+  workspaceId: Uint8Array;
+  slug: string;
+  /** JSON of a page's `PublicPage`; empty for one that is not published, and for a programme. */
+  content: string;
+};
+
+export type SlugRecord = LinkRecord | OtherRecord;
+
+const KINDS = ['link', 'bio_page', 'program'] as const satisfies readonly SlugKind[];
+const ID_AT = 1;
+const WORKSPACE_AT = 17;
+const SLUG_LENGTH_AT = 33;
+const SLUG_AT = 34;
+
+export function encodeLink(row: LinkTableRow): Buffer {
+  const fields = [
+    row.destination_url,
+    row.channel ?? '',
+    row.utm_source ?? '',
+    row.utm_medium ?? '',
+    row.utm_campaign ?? '',
+    row.extra_query ?? '',
+    settingsText(row),
+  ];
+  while (fields.at(-1) === '') fields.pop();
+  return encode('link', row, fields.join('\0'));
+}
+
+export function encodeOther(row: OtherSlugRow): Buffer {
+  return encode(row.kind, row, row.page === null ? '' : JSON.stringify(row.page));
+}
+
+function encode(
+  kind: SlugKind,
+  row: { id: string; workspace_id: string; slug: string },
+  fields: string,
+): Buffer {
+  const head = Buffer.alloc(SLUG_AT);
+  head[0] = KINDS.indexOf(kind);
+  head.set(uuidToBytes(row.id), ID_AT);
+  head.set(uuidToBytes(row.workspace_id), WORKSPACE_AT);
+  head[SLUG_LENGTH_AT] = row.slug.length;
+  return Buffer.concat([head, Buffer.from(row.slug, 'latin1'), Buffer.from(fields, 'utf8')]);
+}
+
+function settingsText(row: LinkTableRow): string {
+  const settings: LinkRecordSettings = {
+    ...(row.targeting && { targeting: row.targeting }),
+    ...(row.expires_at !== null && { expiresAt: row.expires_at }),
+    ...(row.max_clicks !== null && { maxClicks: row.max_clicks }),
+    ...(row.expired_redirect_url && { expiredRedirectUrl: row.expired_redirect_url }),
+    ...(row.password_hash && { passwordHash: row.password_hash }),
+    ...(row.retargeting && { retargeting: row.retargeting }),
+  };
+  return Object.keys(settings).length === 0 ? '' : JSON.stringify(settings);
+}
+
+/** Reads a record. What it returns shares no memory with `bytes`. */
+export function decodeRecord(bytes: Buffer): SlugRecord {
+  const kind = KINDS[bytes[0] ?? 0];
+  if (kind === undefined) throw new RangeError(`record of kind ${bytes[0]}`);
+  const base = {
+    id: Uint8Array.from(bytes.subarray(ID_AT, WORKSPACE_AT)),
+    workspaceId: Uint8Array.from(bytes.subarray(WORKSPACE_AT, SLUG_LENGTH_AT)),
+    slug: slugOf(bytes),
+  };
+  const fields = bytes.toString('utf8', SLUG_AT + (bytes[SLUG_LENGTH_AT] ?? 0));
+  if (kind !== 'link') return { kind, ...base, content: fields };
+  const [destination = '', channel, utmSource, utmMedium, utmCampaign, extraQuery, settings] =
+    fields.split('\0');
+  return {
+    kind,
+    ...base,
+    destination,
+    channel: channel || null,
+    utmSource: utmSource || null,
+    utmMedium: utmMedium || null,
+    utmCampaign: utmCampaign || null,
+    extraQuery: extraQuery || null,
+    settings: settings ? (JSON.parse(settings) as LinkRecordSettings) : {},
+  };
+}
+
+export function kindOf(record: Buffer): SlugKind {
+  return KINDS[record[0] ?? 0] ?? 'link';
+}
+
+export function slugOf(record: Buffer): string {
+  return record.toString('latin1', SLUG_AT, SLUG_AT + (record[SLUG_LENGTH_AT] ?? 0));
+}
+
+export function idOf(record: Buffer): Buffer {
+  return record.subarray(ID_AT, WORKSPACE_AT);
+}
+
+/** The id as text. */
+export function idTextOf(record: Buffer): string {
+  return bytesToUuid(record, ID_AT);
+}
+
+/** Whether two records name each other's slug, compared without case (ASCII). */
+export function hasSlug(record: Buffer, slug: string): boolean {
+  if (record[SLUG_LENGTH_AT] !== slug.length) return false;
+  for (let at = 0; at < slug.length; at++) {
+    if (lower(record[SLUG_AT + at] ?? 0) !== lower(slug.charCodeAt(at))) return false;
+  }
+  return true;
+}
+
+/** FNV-1a over the slug in lower case, so that every spelling has one hash. */
+export function hashOfSlug(slug: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < slug.length; at++) hash = Math.imul(hash ^ lower(slug.charCodeAt(at)), 0x01000193);
+  return hash ^ (hash >>> 15);
+}
+
+/** FNV-1a over an id's 16 bytes. */
+export function hashOfId(id: Uint8Array): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < 16; at++) hash = Math.imul(hash ^ (id[at] ?? 0), 0x01000193);
+  return hash ^ (hash >>> 15);
+}
+
+function lower(code: number): number {
+  return code >= 0x41 && code <= 0x5a ? code + 0x20 : code;
+}

@@ -1,0 +1,200 @@
+import { closeSync, openSync } from 'node:fs';
+import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { bytesToUuid, uuidToBytes } from '../../core/ids.ts';
+import type { Logger } from '../../core/log.ts';
+import { encodeFrame, OPERATIONS, readFrames } from './frames.ts';
+import type { KnownKey, LinkTable } from './table.ts';
+
+/**
+ * The table on disk, so that ingest starts while PostgreSQL is down. `table-<n>.snapshot` is the whole table, written
+ * beside the running one and renamed when complete; `table-<m>.changes` with m ≥ n are the changes since it was begun.
+ * A snapshot may hold some of those changes already: repeating them in order ends in the same state.
+ *
+ * Nothing is synced but snapshots: a power cut loses the last changes, and the load at the next start brings them.
+ */
+export type TableFiles = {
+  /** Fills the table. @returns whether there was a whole snapshot */
+  load(): Promise<boolean>;
+  notePut(record: Uint8Array): void;
+  noteRemoved(id: Uint8Array): void;
+  noteKey(key: KnownKey): void;
+  noteKeyRemoved(key: KnownKey): void;
+  /** Notes nothing until the next snapshot: for a load that will be followed by one. */
+  pause(): void;
+  /** Writes the whole table. Changes may go on meanwhile. */
+  writeSnapshot(): Promise<void>;
+  /** Writes a snapshot when the changes have outgrown the last one. */
+  compact(): Promise<void>;
+  close(): Promise<void>;
+};
+
+const FILE = /^table-(\d+)\.(snapshot|changes)$/;
+/** Below this many bytes of changes a snapshot is not worth it. */
+const LEAST_CHANGES = 8 * 2 ** 20;
+const PORTION = 2 ** 20;
+
+export function createTableFiles(given: { dir: string; table: LinkTable; log: Logger }): TableFiles {
+  const { dir, table, log } = given;
+  let number = 0;
+  let changes: FileHandle | null = null;
+  let changesBytes = 0;
+  let snapshotBytes = 0;
+  let pending: Buffer[] = [];
+  let paused = false;
+  let flushing: Promise<void> | null = null;
+
+  async function numbers(kind: 'snapshot' | 'changes'): Promise<number[]> {
+    const found: number[] = [];
+    for (const name of await readdir(dir)) {
+      const match = FILE.exec(name);
+      if (match?.[2] === kind) found.push(Number(match[1]));
+    }
+    return found.sort((a, b) => a - b);
+  }
+  const path = (n: number, kind: string) => join(dir, `table-${n}.${kind}`);
+
+  function apply(operation: number, payload: Buffer): void {
+    if (operation === OPERATIONS.put) table.put(payload);
+    else if (operation === OPERATIONS.remove) table.remove(payload);
+    else if (operation === OPERATIONS.putKey) table.putKey(decodeKey(payload));
+    else if (operation === OPERATIONS.removeKey) table.removeKey(bytesToUuid(payload));
+  }
+
+  function replay(file: string): { bytes: number; whole: boolean } {
+    const fd = openSync(file, 'r');
+    try {
+      return readFrames(fd, apply);
+    } finally {
+      closeSync(fd);
+    }
+  }
+
+  /** A new file each time: nothing is ever written behind a torn frame. */
+  async function startChanges(): Promise<void> {
+    const before = changes;
+    number += 1;
+    changes = await open(path(number, 'changes'), 'a', 0o600);
+    changesBytes = 0;
+    await before?.close();
+  }
+
+  function note(frame: Buffer): void {
+    if (paused) return;
+    pending.push(frame);
+    flushing ??= flushSoon();
+  }
+
+  async function flushSoon(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve));
+    try {
+      while (pending.length > 0 && changes !== null) {
+        const bytes = Buffer.concat(pending);
+        pending = [];
+        await changes.appendFile(bytes);
+        changesBytes += bytes.length;
+      }
+    } catch (error) {
+      log.error({ err: error, dir }, 'link table: changes could not be kept on disk');
+    } finally {
+      flushing = null;
+    }
+  }
+
+  async function writeAll(file: FileHandle): Promise<number> {
+    let bytes = 0;
+    let portion: Buffer[] = [];
+    let size = 0;
+    const write = async () => {
+      await file.appendFile(Buffer.concat(portion));
+      bytes += size;
+      portion = [];
+      size = 0;
+    };
+    const add = async (frame: Buffer) => {
+      portion.push(frame);
+      size += frame.length;
+      if (size >= PORTION) await write();
+    };
+    for (const record of table.records()) await add(encodeFrame(OPERATIONS.put, record));
+    for (const key of [...table.keys()]) await add(encodeFrame(OPERATIONS.putKey, encodeKey(key)));
+    await write();
+    return bytes;
+  }
+
+  async function writeSnapshot(): Promise<void> {
+    paused = false;
+    await flushing;
+    await startChanges();
+    const own = number;
+    const temporary = path(own, 'snapshot.new');
+    const file = await open(temporary, 'w', 0o600);
+    try {
+      snapshotBytes = await writeAll(file);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, path(own, 'snapshot'));
+    for (const kind of ['snapshot', 'changes'] as const) {
+      for (const old of await numbers(kind)) if (old < own) await rm(path(old, kind), { force: true });
+    }
+  }
+
+  return {
+    async load() {
+      await mkdir(dir, { recursive: true, mode: 0o700 });
+      const snapshots = await numbers('snapshot');
+      const newest = snapshots.at(-1) ?? 0;
+      let complete = newest > 0;
+      if (complete) {
+        const { bytes, whole } = replay(path(newest, 'snapshot'));
+        snapshotBytes = bytes;
+        complete = whole;
+        if (!whole) log.error({ dir, newest }, 'link table: the snapshot on disk is damaged');
+      }
+      const logs = (await numbers('changes')).filter((n) => n >= newest);
+      for (const n of logs) {
+        if (!replay(path(n, 'changes')).whole) log.warn({ dir, n }, 'link table: changes on disk end torn');
+      }
+      number = Math.max(newest, logs.at(-1) ?? 0);
+      await startChanges();
+      return complete;
+    },
+    notePut: (record) => note(encodeFrame(OPERATIONS.put, record)),
+    noteRemoved: (id) => note(encodeFrame(OPERATIONS.remove, id)),
+    noteKey: (key) => note(encodeFrame(OPERATIONS.putKey, encodeKey(key))),
+    noteKeyRemoved: (key) => note(encodeFrame(OPERATIONS.removeKey, uuidToBytes(key.id))),
+    pause() {
+      paused = true;
+    },
+    writeSnapshot,
+    async compact() {
+      if (!paused && changesBytes > Math.max(LEAST_CHANGES, snapshotBytes / 2)) await writeSnapshot();
+    },
+    async close() {
+      await flushing;
+      await changes?.close();
+      changes = null;
+    },
+  };
+}
+
+/** `16 bytes id | 16 bytes workspace | 32 bytes hash | 8 characters lookup`. */
+function encodeKey(key: KnownKey): Buffer {
+  return Buffer.concat([
+    uuidToBytes(key.id),
+    uuidToBytes(key.workspaceId),
+    key.hash,
+    Buffer.from(key.lookup, 'latin1'),
+  ]);
+}
+
+function decodeKey(bytes: Buffer): KnownKey {
+  return {
+    id: bytesToUuid(bytes, 0),
+    workspaceId: bytesToUuid(bytes, 16),
+    hash: Buffer.from(bytes.subarray(32, 64)),
+    lookup: bytes.toString('latin1', 64, 72),
+  };
+}

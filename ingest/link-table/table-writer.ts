@@ -1,0 +1,83 @@
+import { uuidToBytes } from '../../core/ids.ts';
+import type { LinkTableRow, OtherSlugRow, PublishableKeyRow } from '../../sql/link-table.ts';
+import { encodeLink, encodeOther } from './records.ts';
+import type { LinkTable } from './table.ts';
+import type { TableFiles } from './table-files.ts';
+
+/** Puts PostgreSQL's rows into the table and notes on disk what that changed. */
+export type TableWriter = {
+  putLink(row: LinkTableRow): void;
+  putOther(row: OtherSlugRow): void;
+  putKey(row: PublishableKeyRow): void;
+  /** Those of `ids` that are not among the rows are gone. */
+  replaceLinks(ids: string[], rows: LinkTableRow[]): void;
+  replaceOthers(ids: string[], rows: OtherSlugRow[]): void;
+  replaceKeys(ids: string[], rows: PublishableKeyRow[]): void;
+  /** What is not put until {@link endLoad} is gone then. */
+  beginLoad(): void;
+  endLoad(): Promise<void>;
+  /** Keeps the files in shape; called after each round. */
+  settle(): Promise<void>;
+};
+
+/**
+ * @param kept whether the table was filled from disk: its first load then changes little
+ */
+export function createTableWriter(given: {
+  table: LinkTable;
+  files: TableFiles;
+  kept: boolean;
+}): TableWriter {
+  const { table, files } = given;
+  let firstLoad = !given.kept;
+  let keysLoaded = new Set<string>();
+
+  function put(record: Buffer): void {
+    if (table.put(record)) files.notePut(record);
+  }
+  function remove(id: Uint8Array): void {
+    if (table.remove(id)) files.noteRemoved(id);
+  }
+  function putKey(row: PublishableKeyRow): void {
+    const key = { id: row.id, lookup: row.lookup, hash: row.hash, workspaceId: row.workspace_id };
+    keysLoaded.add(row.id);
+    if (table.putKey(key)) files.noteKey(key);
+  }
+  function removeKey(id: string): void {
+    const removed = table.removeKey(id);
+    if (removed !== null) files.noteKeyRemoved(removed);
+  }
+
+  return {
+    putLink: (row) => put(encodeLink(row)),
+    putOther: (row) => put(encodeOther(row)),
+    putKey,
+    replaceLinks(ids, rows) {
+      const live = new Set(rows.map((row) => row.id));
+      for (const id of ids) if (!live.has(id)) remove(uuidToBytes(id));
+      for (const row of rows) put(encodeLink(row));
+    },
+    replaceOthers(ids, rows) {
+      const live = new Set(rows.map((row) => row.id));
+      for (const id of ids) if (!live.has(id)) remove(uuidToBytes(id));
+      for (const row of rows) put(encodeOther(row));
+    },
+    replaceKeys(ids, rows) {
+      const live = new Set(rows.map((row) => row.id));
+      for (const id of ids) if (!live.has(id)) removeKey(id);
+      for (const row of rows) putKey(row);
+    },
+    beginLoad() {
+      if (firstLoad) files.pause();
+      keysLoaded = new Set();
+      table.beginLoad();
+    },
+    async endLoad() {
+      for (const id of table.endLoad()) files.noteRemoved(id);
+      for (const { id } of [...table.keys()]) if (!keysLoaded.has(id)) removeKey(id);
+      if (firstLoad) await files.writeSnapshot();
+      firstLoad = false;
+    },
+    settle: () => files.compact(),
+  };
+}

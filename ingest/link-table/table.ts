@@ -1,0 +1,140 @@
+import { createArena } from './arena.ts';
+import { decodeRecord, hashOfId, hashOfSlug, hasSlug, idOf, type SlugRecord, slugOf } from './records.ts';
+import { createRefIndex } from './ref-index.ts';
+
+/** A publishable key as `/collect` needs it. */
+export type KnownKey = { id: string; lookup: string; hash: Buffer; workspaceId: string };
+
+/** For whoever keeps something made of a record: called for every slug and key that a change touches. */
+export type TableListener = {
+  slugChanged(slug: string): void;
+  keyChanged?(lookup: string): void;
+};
+
+/**
+ * Every live link, page and programme of the deployment by slug and by id, and every publishable key, in memory.
+ * Who writes into it, and when, is not its subject: see `loader.ts`.
+ */
+export type LinkTable = {
+  /** What the slug names, in any case of letters; the caller compares a link's spelling. */
+  find(slug: string): SlugRecord | null;
+  /**
+   * Puts a record (see `records.ts`) in the place of the one with its id, if there is one.
+   *
+   * @returns whether anything changed
+   */
+  put(record: Buffer): boolean;
+  /** Removes the record with this id. @returns whether there was one */
+  remove(id: Uint8Array): boolean;
+  key(lookup: string): KnownKey | null;
+  putKey(key: KnownKey): boolean;
+  /** @param id the key's id @returns the key that was removed */
+  removeKey(id: string): KnownKey | null;
+  keys(): Iterable<KnownKey>;
+  /** Starts a load that covers everything: what is not put until {@link endLoad} is gone then. */
+  beginLoad(): void;
+  /** @returns ids of the records that the load did not bring, already removed, in portions */
+  endLoad(): Generator<Buffer>;
+  /** The live records in order of address; see {@link import('./arena.ts').Arena.refs}. */
+  records(): Generator<Buffer>;
+  listen(listener: TableListener): void;
+  size(): number;
+  /** Bytes of the records' buffers. */
+  bytes(): number;
+};
+
+export function createLinkTable(): LinkTable {
+  const arena = createArena();
+  const bySlug = createRefIndex();
+  const byId = createRefIndex();
+  const keysByLookup = new Map<string, KnownKey>();
+  const lookupsById = new Map<string, string>();
+  const listeners: TableListener[] = [];
+  /** Mark of records that the present load has brought; loads take turns with 1 and 2. */
+  let mark = 1;
+
+  const refOfId = (id: Uint8Array) => byId.find(hashOfId(id), (ref) => idOf(arena.read(ref)).equals(id));
+  const refOfSlug = (slug: string) => bySlug.find(hashOfSlug(slug), (ref) => hasSlug(arena.read(ref), slug));
+
+  function tell(slug: string): void {
+    for (const listener of listeners) listener.slugChanged(slug);
+  }
+
+  function drop(ref: number): void {
+    const record = arena.read(ref);
+    const slug = slugOf(record);
+    bySlug.remove(hashOfSlug(slug), ref);
+    byId.remove(hashOfId(idOf(record)), ref);
+    arena.free(ref);
+    tell(slug);
+  }
+
+  return {
+    find(slug) {
+      const ref = refOfSlug(slug);
+      return ref === 0 ? null : decodeRecord(arena.read(ref));
+    },
+    put(record) {
+      const id = idOf(record);
+      const before = refOfId(id);
+      if (before !== 0) {
+        if (arena.read(before).equals(record)) {
+          arena.setMark(before, mark);
+          return false;
+        }
+        drop(before);
+      }
+      const slug = slugOf(record);
+      // A slug that changed hands: its former owner's own change is on its way.
+      const holder = refOfSlug(slug);
+      if (holder !== 0) drop(holder);
+      const ref = arena.put(record, mark);
+      bySlug.add(hashOfSlug(slug), ref);
+      byId.add(hashOfId(id), ref);
+      tell(slug);
+      return true;
+    },
+    remove(id) {
+      const ref = refOfId(id);
+      if (ref === 0) return false;
+      drop(ref);
+      return true;
+    },
+    key: (lookup) => keysByLookup.get(lookup) ?? null,
+    putKey(key) {
+      const known = keysByLookup.get(key.lookup);
+      if (known?.id === key.id && known.hash.equals(key.hash)) return false;
+      if (known !== undefined) lookupsById.delete(known.id);
+      keysByLookup.set(key.lookup, key);
+      lookupsById.set(key.id, key.lookup);
+      for (const listener of listeners) listener.keyChanged?.(key.lookup);
+      return true;
+    },
+    removeKey(id) {
+      const lookup = lookupsById.get(id);
+      if (lookup === undefined) return null;
+      const key = keysByLookup.get(lookup) ?? null;
+      lookupsById.delete(id);
+      keysByLookup.delete(lookup);
+      return key;
+    },
+    keys: () => keysByLookup.values(),
+    beginLoad() {
+      mark = mark === 1 ? 2 : 1;
+    },
+    *endLoad() {
+      for (const ref of arena.refs()) {
+        if (arena.markOf(ref) === mark) continue;
+        const id = Buffer.from(idOf(arena.read(ref)));
+        drop(ref);
+        yield id;
+      }
+    },
+    *records() {
+      for (const ref of arena.refs()) yield arena.read(ref);
+    },
+    listen: (listener) => listeners.push(listener),
+    size: () => bySlug.size(),
+    bytes: () => arena.bytes(),
+  };
+}

@@ -1,0 +1,47 @@
+import { ConfigError, readConfig } from '../core/config.ts';
+import { createLogger } from '../core/log.ts';
+import { createRegistry, serveMetrics } from '../core/metrics.ts';
+import { openIngest } from './open.ts';
+
+/** The redirect tier's process: settings in, signals out. Everything else is in `open.ts`. */
+
+/** What a supervisor understands as "do not start me again". */
+const EXIT_CONFIG = 78;
+/** A close that hangs must not keep the process: what is written is written. */
+const CLOSE_LIMIT_MS = 3_000;
+
+async function main(): Promise<void> {
+  const config = readConfig(process.env);
+  const log = createLogger('ingest', config.logLevel);
+  const registry = createRegistry('ingest');
+  const ingest = await openIngest({ config, log, registry });
+  const closeMetrics = await serveMetrics(registry, config.host, config.metricsPort);
+  process.stdout.write(`${JSON.stringify({ event: 'ready', port: ingest.port })}\n`);
+
+  let closing = false;
+  async function stop(signal: string): Promise<void> {
+    if (closing) return;
+    closing = true;
+    log.info({ signal }, 'stopping');
+    setTimeout(() => {
+      log.error('closing took too long');
+      process.exit(1);
+    }, CLOSE_LIMIT_MS).unref();
+    await ingest.close();
+    await closeMetrics();
+    process.exit(0);
+  }
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      stop(signal).catch((error: unknown) => {
+        log.error({ err: error }, 'closing failed');
+        process.exit(1);
+      });
+    });
+  }
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof ConfigError ? error.message : error}\n`);
+  process.exit(error instanceof ConfigError ? EXIT_CONFIG : 1);
+});

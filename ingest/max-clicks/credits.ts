@@ -1,0 +1,201 @@
+import type { Logger } from '../../core/log.ts';
+import { leaseCredits, returnCredits } from '../../sql/leases.ts';
+import type { Pool } from '../../sql/pool.ts';
+import { type Account, createAccount, type Take } from './account.ts';
+import type { Outstanding } from './outstanding.ts';
+
+/**
+ * The credits that this process holds of links with `max_clicks`. A visit let through takes one at once; leases are
+ * asked for in the background and given back when a link has been idle for a second.
+ *
+ * Exactness rests on three things. PostgreSQL never grants more than `max_clicks` in sum. What a stream holds is
+ * `granted - spent`, where `spent` is kept here and, across a restart, worked out from the journal
+ * (`outstanding.ts`). And after a request whose outcome is unknown, the lower of both possible totals is assumed
+ * until PostgreSQL has told the real one.
+ */
+export type Credits = {
+  /**
+   * Takes a credit that is here already.
+   *
+   * @returns `wait`: {@link ask} for one
+   */
+  take(linkId: string, maxClicks: number): 'taken' | 'spent' | 'wait';
+  /** Whether every credit is known to be spent. */
+  isSpent(linkId: string, maxClicks: number): boolean;
+  /** Waits for a credit, about a second at most. */
+  ask(linkId: string): Promise<Take>;
+  /** Whether the link's credits are spent, without taking one: for visitors who use none. */
+  look(linkId: string, maxClicks: number): Promise<boolean>;
+  /** A visitor who was not let through after all. */
+  giveBack(linkId: string): void;
+  /** Begins with what the last run has left. Nothing is let through before. */
+  begin(outstanding: Outstanding): void;
+  /** Gives back what is left, as far as PostgreSQL answers within a second or so. */
+  close(): Promise<void>;
+};
+
+const IDLE_MS = 1_000;
+const SWEEP_MS = 250;
+const WAIT_MS = 1_000;
+const MOST_WAITERS = 2_000;
+/** After "nothing to grant now" or an error, visitors are answered at once for so long. */
+const PAUSE_MS = 100;
+
+export function createCredits(given: { pool: Pool; streamId: string; log: Logger }): Credits {
+  const { pool, streamId, log } = given;
+  const accounts = new Map<string, Account>();
+  let begun = false;
+  let closing = false;
+  const sweep = setInterval(returnIdle, SWEEP_MS);
+  sweep.unref();
+
+  function accountOf(linkId: string, maxClicks: number): Account {
+    let account = accounts.get(linkId);
+    if (account === undefined) {
+      account = createAccount(linkId, maxClicks);
+      accounts.set(linkId, account);
+    } else if (account.maxClicks !== maxClicks) {
+      // Credits granted under another limit go back first: a lower limit must hold for them as well.
+      account.mustReturn ||= account.maxClicks !== null && account.credits > 0;
+      account.maxClicks = maxClicks;
+      account.spent = false;
+      account.pausedUntil = 0;
+    }
+    return account;
+  }
+
+  /** One request per link at a time; `work` repeats until nobody waits any more. */
+  function work(account: Account): void {
+    if (account.busy) return;
+    account.busy = true;
+    workOff(account)
+      .catch((error: unknown) => {
+        log.warn({ err: error, link: account.linkId }, 'max_clicks: no lease');
+        account.pausedUntil = Date.now() + PAUSE_MS;
+        account.answerWaiters('unavailable');
+      })
+      .finally(() => {
+        account.busy = false;
+        if (account.waiting() > 0) work(account);
+      });
+  }
+
+  async function workOff(account: Account): Promise<void> {
+    if (account.mustReturn) await giveBackIdle(account);
+    // The first answer only tells where the stream stands: everything granted before has been spent.
+    if (account.granted === null) await lease(account, 0);
+    await lease(account, Math.max(1, account.waiting()));
+  }
+
+  async function lease(account: Account, needed: number): Promise<void> {
+    if (needed > 0 && account.spent) return account.answerWaiters('spent');
+    const answer = await leaseCredits(pool, { linkId: account.linkId, streamId, needed });
+    if (answer.kind === 'unlimited') return account.answerWaiters('unlimited');
+    account.setGranted(answer.granted);
+    account.serveWaiters();
+    if (answer.kind === 'granted') return;
+    account.spent = answer.spent && account.credits === 0;
+    if (!account.spent) account.pausedUntil = Date.now() + PAUSE_MS;
+    account.answerWaiters(account.spent ? 'spent' : 'unavailable');
+  }
+
+  async function giveBackIdle(account: Account): Promise<void> {
+    const count = account.credits;
+    account.mustReturn = false;
+    if (count === 0 || account.granted === null) return;
+    // Assumed given back from here on: should the answer be lost, the next one tells the real total.
+    account.credits = 0;
+    account.granted -= count;
+    account.setGranted(await returnCredits(pool, { linkId: account.linkId, streamId, count }));
+  }
+
+  function returnIdle(): void {
+    const idleSince = Date.now() - IDLE_MS;
+    for (const account of accounts.values()) {
+      if (account.credits === 0 || account.busy || account.takenAt > idleSince) continue;
+      account.busy = true;
+      giveBackIdle(account)
+        .catch((error: unknown) =>
+          log.warn({ err: error, link: account.linkId }, 'max_clicks: lease not returned'),
+        )
+        .finally(() => {
+          account.busy = false;
+          if (account.waiting() > 0) work(account);
+        });
+    }
+  }
+
+  return {
+    take(linkId, maxClicks) {
+      if (!begun) return 'wait';
+      const account = accountOf(linkId, maxClicks);
+      if (account.mustReturn) return 'wait';
+      if (account.credits === 0) return account.spent ? 'spent' : 'wait';
+      account.credits -= 1;
+      account.takenAt = Date.now();
+      if (
+        account.credits < account.lastLease / 2 &&
+        !account.spent &&
+        account.pausedUntil < account.takenAt
+      ) {
+        work(account);
+      }
+      return 'taken';
+    },
+    isSpent: (linkId, maxClicks) => begun && accounts.has(linkId) && accountOf(linkId, maxClicks).spent,
+    ask(linkId) {
+      const account = accounts.get(linkId);
+      if (!begun || closing || account === undefined) return Promise.resolve('unavailable');
+      if (account.pausedUntil > Date.now() || account.waiting() >= MOST_WAITERS) {
+        return Promise.resolve('unavailable');
+      }
+      const waiting = account.wait(WAIT_MS);
+      work(account);
+      return waiting;
+    },
+    async look(linkId, maxClicks) {
+      if (!begun) return false;
+      const account = accountOf(linkId, maxClicks);
+      const now = Date.now();
+      if (account.spent || account.credits > 0 || account.busy || account.lookedAt > now - PAUSE_MS) {
+        return account.spent;
+      }
+      account.busy = true;
+      account.lookedAt = now;
+      await lease(account, 0)
+        .catch(() => undefined)
+        .finally(() => {
+          account.busy = false;
+          if (account.waiting() > 0) work(account);
+        });
+      return account.spent;
+    },
+    giveBack(linkId) {
+      const account = accounts.get(linkId);
+      if (account === undefined) return;
+      account.credits += 1;
+      account.spent = false;
+      account.serveWaiters();
+    },
+    begin(outstanding) {
+      for (const { linkId, granted, credits } of outstanding) {
+        const account = createAccount(linkId, null);
+        account.granted = granted;
+        account.credits = credits;
+        accounts.set(linkId, account);
+      }
+      begun = true;
+    },
+    async close() {
+      closing = true;
+      clearInterval(sweep);
+      const returns = [...accounts.values()]
+        .filter((account) => account.credits > 0 && !account.busy)
+        .map((account) => giveBackIdle(account));
+      await Promise.race([
+        Promise.allSettled(returns),
+        new Promise((resolve) => setTimeout(resolve, WAIT_MS).unref()),
+      ]);
+    },
+  };
+}

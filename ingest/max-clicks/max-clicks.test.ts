@@ -1,0 +1,216 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { CLICK_FLAGS, type ClickEvent } from '../../core/events/types.ts';
+import { bytesToUuid } from '../../core/ids.ts';
+import {
+  journalEvents,
+  type LinkColumns,
+  makeLink,
+  makeWorkspace,
+  startTestIngest,
+  type TestIngest,
+} from '../../test/support/ingest.ts';
+import { startIngestProcess } from '../../test/support/ingest-process.ts';
+import { type TestStores, testStores } from '../../test/support/stores.ts';
+import { CRAWLER, visit } from '../../test/support/visitors.ts';
+
+let stores: TestStores;
+let first: TestIngest;
+let second: TestIngest;
+let workspaceId: string;
+const dirs: string[] = [];
+
+beforeAll(async () => {
+  stores = await testStores();
+  workspaceId = (await makeWorkspace(stores.pool)).id;
+  first = await startTestIngest({ ...stores, env: { STREAM_NAME: 'ingest-a' } });
+  second = await startTestIngest({ ...stores, env: { STREAM_NAME: 'ingest-b' } });
+});
+afterAll(async () => {
+  for (const ingest of [first, second]) {
+    await ingest?.close();
+    await ingest?.remove();
+  }
+  for (const dir of dirs) await rm(dir, { recursive: true, force: true });
+  await stores?.close();
+});
+
+const limited = (max_clicks: number, columns: LinkColumns = {}) =>
+  makeLink(stores.pool, workspaceId, 'https://example.com/', { max_clicks, ...columns });
+
+/** Visits until `count` answers have come, `width` at a time. Returns how often each status came. */
+async function visitOften(urls: string[], count: number, width = 20): Promise<Map<number, number>> {
+  const statuses = new Map<number, number>();
+  let started = 0;
+  const visitor = async () => {
+    while (started < count) {
+      const { status } = await visit(urls[started++ % urls.length] ?? '');
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    }
+  };
+  await Promise.all(Array.from({ length: width }, visitor));
+  return statuses;
+}
+
+/** Visits until nobody has been let through for several rounds. Returns how many were, in all. */
+async function visitUntilSpent(urls: string[]): Promise<number> {
+  let through = 0;
+  for (let quiet = 0; quiet < 4; ) {
+    const statuses = await visitOften(urls, 100);
+    const now = statuses.get(302) ?? 0;
+    through += now;
+    for (const status of statuses.keys()) expect([302, 410, 503]).toContain(status);
+    quiet = now === 0 ? quiet + 1 : 0;
+    // An idle process gives its leases back after a second.
+    if (now === 0) await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+  return through;
+}
+
+async function countedClicks(dataDir: string, stream: string, linkId: string): Promise<number> {
+  const events = await journalEvents(stores.pool, dataDir, stream);
+  const counted = (event: { kind: string }) => {
+    const click = event as ClickEvent;
+    return (
+      event.kind === 'click' &&
+      bytesToUuid(click.linkId) === linkId &&
+      (click.flags & CLICK_FLAGS.counted) !== 0
+    );
+  };
+  return events.filter(counted).length;
+}
+
+/** What the workers do: counts the clicks that stand in a stream's journal as used. */
+async function workOff(ingest: TestIngest, stream: string, linkId: string): Promise<void> {
+  const used = await countedClicks(ingest.dataDir, stream, linkId);
+  await stores.pool.query(
+    `UPDATE link_leases SET used = $3 FROM ingest_streams s
+     WHERE link_id = $1 AND link_leases.stream_id = s.stream_id AND s.name = $2`,
+    [linkId, stream, used],
+  );
+}
+
+test('exactly max_clicks visitors are let through, then the page says 410', async () => {
+  const { id, slug } = await limited(7);
+  const statuses = await visitOften([`${first.url}/${slug}`], 30, 10);
+  expect(Object.fromEntries(statuses)).toEqual({ 302: 7, 410: 23 });
+  expect(await countedClicks(first.dataDir, 'ingest-a', id)).toBe(7);
+});
+
+test('returning visitors use one each time', async () => {
+  const { slug } = await limited(2);
+  const headers = { cookie: '_vid=9c5f8d1e-3b0a-4c6d-8e2f-112233445566' };
+  const statuses: number[] = [];
+  for (let i = 0; i < 3; i++) statuses.push((await visit(`${first.url}/${slug}`, { headers })).status);
+  expect(statuses).toEqual([302, 302, 410]);
+});
+
+test('a used-up link sends visitors to its expired address', async () => {
+  const { slug } = await limited(1, { expired_redirect_url: 'https://example.com/over' });
+  await visit(`${first.url}/${slug}`);
+  const { status, location } = await visit(`${first.url}/${slug}`);
+  expect([status, location?.href]).toEqual([302, 'https://example.com/over']);
+});
+
+test('two processes under load let exactly max_clicks through, in sum', async () => {
+  const { id, slug } = await limited(500);
+  const urls = [`${first.url}/${slug}`, `${second.url}/${slug}`];
+  expect(await visitUntilSpent(urls)).toBe(500);
+  const counted = [
+    await countedClicks(first.dataDir, 'ingest-a', id),
+    await countedClicks(second.dataDir, 'ingest-b', id),
+  ];
+  expect((counted[0] ?? 0) + (counted[1] ?? 0)).toBe(500);
+  expect(Math.min(...counted)).toBeGreaterThan(0);
+});
+
+test('while others’ use is not known yet the answer is 503, and 410 once the workers have counted it', async () => {
+  const { id, slug } = await limited(50);
+  expect(await visitUntilSpent([`${first.url}/${slug}`])).toBe(50);
+  const waiting = await visit(`${second.url}/${slug}`);
+  expect([waiting.status, waiting.headers.get('retry-after')]).toEqual([503, '1']);
+  await workOff(first, 'ingest-a', id);
+  await expect.poll(async () => (await visit(`${second.url}/${slug}`)).status, { timeout: 5_000 }).toBe(410);
+});
+
+test('leases that a process does not use go back, and another uses them', async () => {
+  const { slug } = await limited(40);
+  expect((await visit(`${first.url}/${slug}`)).status).toBe(302);
+  expect(await visitUntilSpent([`${second.url}/${slug}`])).toBe(39);
+});
+
+test('bots are let through without using a credit, and are told when the link is used up', async () => {
+  const { id, slug } = await limited(1);
+  const bot = { headers: { 'user-agent': CRAWLER } };
+  for (let i = 0; i < 5; i++) expect((await visit(`${first.url}/${slug}`, bot)).status).toBe(302);
+  expect((await visit(`${first.url}/${slug}`, { method: 'HEAD' })).status).toBe(302);
+  const { rows } = await stores.pool.query('SELECT 1 FROM link_leases WHERE link_id = $1', [id]);
+  expect(rows).toEqual([]);
+  expect((await visit(`${first.url}/${slug}`)).status).toBe(302);
+  expect((await visit(`${first.url}/${slug}`)).status).toBe(410);
+  expect((await visit(`${first.url}/${slug}`, bot)).status).toBe(410);
+});
+
+test('a raised limit opens the link again, a lowered one holds for leases that are out', async () => {
+  const raised = await limited(2);
+  expect(await visitUntilSpent([`${first.url}/${raised.slug}`])).toBe(2);
+  await stores.pool.query('UPDATE links SET max_clicks = 5 WHERE id = $1', [raised.id]);
+  await expect
+    .poll(async () => (await visit(`${first.url}/${raised.slug}`)).status, { timeout: 5_000 })
+    .toBe(302);
+  expect(await visitUntilSpent([`${first.url}/${raised.slug}`])).toBe(2);
+
+  const lowered = await limited(1_000);
+  expect((await visit(`${first.url}/${lowered.slug}`)).status).toBe(302);
+  await stores.pool.query('UPDATE links SET max_clicks = 3 WHERE id = $1', [lowered.id]);
+  const granted = async () => {
+    const { rows } = await stores.pool.query<{ granted: number }>(
+      'SELECT granted FROM link_leases WHERE link_id = $1',
+      [lowered.id],
+    );
+    return rows[0]?.granted;
+  };
+  await expect.poll(granted, { timeout: 5_000 }).toBe(1);
+  expect(await visitUntilSpent([`${first.url}/${lowered.slug}`])).toBe(2);
+});
+
+test('a restart goes on with the credits that are left', async () => {
+  const { slug } = await limited(10);
+  for (let i = 0; i < 4; i++) expect((await visit(`${first.url}/${slug}`)).status).toBe(302);
+  await first.close();
+  first = await startTestIngest({ ...stores, dataDir: first.dataDir, env: { STREAM_NAME: 'ingest-a' } });
+  expect(await visitUntilSpent([`${first.url}/${slug}`])).toBe(6);
+});
+
+test('kill -9 under load and restarts: exactly max_clicks counted clicks, and every answer is among them', async () => {
+  const limit = 600;
+  const { id, slug } = await limited(limit);
+  const dataDir = await mkdtemp(join(tmpdir(), 'hoplog-ingest-'));
+  dirs.push(dataDir);
+  const env = { DATABASE_URL: stores.databaseUrl, DATA_DIR: dataDir, STREAM_NAME: 'ingest-killed' };
+  let answered = 0;
+  for (let round = 0; round < 3; round++) {
+    const victim = await startIngestProcess(env);
+    let killing: Promise<void> | null = null;
+    let stopped = false;
+    const visitor = async () => {
+      while (!stopped) {
+        const answer = await visit(`${victim.url}/${slug}`).catch(() => null);
+        if (answer?.status === 302) answered++;
+        if (answered > (round + 1) * 120) killing ??= victim.kill();
+        if (answer === null) stopped = true;
+      }
+    };
+    await Promise.all(Array.from({ length: 8 }, visitor));
+    await killing;
+  }
+  const survivor = await startIngestProcess(env);
+  answered += await visitUntilSpent([`${survivor.url}/${slug}`]);
+  expect(await survivor.stop()).toBe(0);
+  expect(await countedClicks(dataDir, 'ingest-killed', id)).toBe(limit);
+  // Of each kill at most the visits under way were counted without their answer having arrived.
+  expect(answered).toBeLessThanOrEqual(limit);
+  expect(answered).toBeGreaterThanOrEqual(limit - 3 * 8);
+});

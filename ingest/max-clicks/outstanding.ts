@@ -1,0 +1,64 @@
+import type { LogBatch } from '../../core/event-log/port.ts';
+import type { AddressSealer } from '../../core/events/address-seal.ts';
+import { decodeEvents } from '../../core/events/codec.ts';
+import { CLICK_FLAGS } from '../../core/events/types.ts';
+import { bytesToUuid } from '../../core/ids.ts';
+import { leasesOfStream } from '../../sql/leases.ts';
+import type { Pool } from '../../sql/pool.ts';
+
+/** What a stream still holds of each link: `granted - used - counted clicks that workers have not seen yet`. */
+export type Outstanding = { linkId: string; granted: number; credits: number }[];
+
+/**
+ * Works out what an earlier run of this stream has left, exact also after a `kill -9`: a visit is let through only
+ * when its counted click is in the journal.
+ *
+ * The journal is read first and the workers' progress second. Workers may free what they have inserted, so a journal
+ * read after the progress could lack clicks that the progress does not cover yet. Nothing counted is written
+ * meanwhile, because nothing is let through before this has ended.
+ *
+ * @throws when PostgreSQL or the journal can't be read, or workers have to come further first
+ */
+export async function readOutstanding(given: {
+  pool: Pool;
+  streamId: string;
+  /** The stream's own batches that hold anything beyond a sequence. */
+  batchesAfter(sequence: bigint): AsyncIterable<LogBatch>;
+  /** The newest sequence that the journal no longer holds although workers may not have stored it; -1: none. */
+  freedAhead: bigint;
+  sealer: AddressSealer;
+}): Promise<Outstanding> {
+  const { pool, streamId } = given;
+  const before = await leasesOfStream(pool, streamId);
+  if (before.leases.length === 0) return [];
+  if (before.highWater < given.freedAhead) {
+    throw new Error(
+      'workers have not stored what the journal gave up under pressure: asked again until they have',
+    );
+  }
+  const counted = await countedIn(given.batchesAfter(before.highWater), given.sealer);
+  const now = await leasesOfStream(pool, streamId);
+  return now.leases.map(({ link_id, granted, used }) => {
+    const sequences = counted.get(link_id) ?? [];
+    const unseen = sequences.filter((sequence) => sequence > now.highWater).length;
+    return { linkId: link_id, granted, credits: Math.max(0, granted - used - unseen) };
+  });
+}
+
+/** Sequences of counted clicks by link. */
+async function countedIn(
+  batches: AsyncIterable<LogBatch>,
+  sealer: AddressSealer,
+): Promise<Map<string, bigint[]>> {
+  const counted = new Map<string, bigint[]>();
+  for await (const batch of batches) {
+    for (const { sequence, event } of decodeEvents(batch, sealer).events) {
+      if (event.kind !== 'click' || (event.flags & CLICK_FLAGS.counted) === 0) continue;
+      const link = bytesToUuid(event.linkId);
+      const sequences = counted.get(link);
+      if (sequences === undefined) counted.set(link, [sequence]);
+      else sequences.push(sequence);
+    }
+  }
+  return counted;
+}

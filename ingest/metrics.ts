@@ -1,0 +1,128 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+
+/** How a request to a short link ended. */
+export type RedirectOutcome =
+  | 'redirected'
+  | 'interstitial'
+  | 'form'
+  | 'expired'
+  | 'not_found'
+  | 'unavailable'
+  | 'no_lease'
+  | 'wrong_password'
+  | 'too_many_attempts'
+  | 'page';
+
+export type IngestMetrics = {
+  countOutcome(outcome: RedirectOutcome): void;
+  /** An event that the journal refused: the visitor was redirected all the same. */
+  countLost(kind: 'click' | 'identify' | 'order'): void;
+  countMiss(result: 'found' | 'absent' | 'unavailable'): void;
+  countCollected(status: number): void;
+  countLeaseWait(result: string): void;
+  /** @param startedAt `performance.now()` at the request's arrival */
+  observeRedirect(startedAt: number): void;
+};
+
+/** One in so many redirects is timed: an observation costs as much as a tenth of a redirect. */
+const SAMPLE = 16;
+
+const OUTCOMES = [
+  'redirected',
+  'interstitial',
+  'form',
+  'expired',
+  'not_found',
+  'unavailable',
+  'no_lease',
+  'wrong_password',
+  'too_many_attempts',
+  'page',
+] as const satisfies readonly RedirectOutcome[];
+
+/**
+ * Registers the tier's metrics, all named `hoplog_ingest_*`.
+ *
+ * @param sources what the gauges read at each scrape
+ */
+export function createIngestMetrics(
+  registry: Registry,
+  sources: { links(): number; tableBytes(): number; tableAgeSeconds(): number; journalFill(): number },
+): IngestMetrics {
+  const registers = [registry];
+  const redirects = new Counter({
+    name: 'hoplog_ingest_redirects_total',
+    help: 'Requests to short links by outcome',
+    labelNames: ['outcome'],
+    registers,
+  });
+  const byOutcome = Object.fromEntries(
+    OUTCOMES.map((outcome) => [outcome, redirects.labels(outcome)]),
+  ) as Record<RedirectOutcome, Counter.Internal>;
+  // An alarm sees a series that goes from 0 to 1, and does not see one that begins at 1.
+  for (const outcome of OUTCOMES) byOutcome[outcome].inc(0);
+  const lost = new Counter({
+    name: 'hoplog_ingest_lost_total',
+    help: 'Answered events that the journal refused',
+    labelNames: ['kind'],
+    registers,
+  });
+  for (const kind of ['click', 'identify', 'order']) lost.labels(kind).inc(0);
+  const misses = new Counter({
+    name: 'hoplog_ingest_misses_total',
+    help: 'Slugs asked of PostgreSQL because the table did not have them',
+    labelNames: ['result'],
+    registers,
+  });
+  const collected = new Counter({
+    name: 'hoplog_ingest_collected_total',
+    help: 'Answers to the pixel by status',
+    labelNames: ['status'],
+    registers,
+  });
+  const leaseWaits = new Counter({
+    name: 'hoplog_ingest_lease_waits_total',
+    help: 'Visitors of a link with max_clicks who waited for a lease, by result',
+    labelNames: ['result'],
+    registers,
+  });
+  const duration = new Histogram({
+    name: 'hoplog_ingest_redirect_seconds',
+    help: `Time from a request to its answer, of one in ${SAMPLE} redirects`,
+    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1],
+    registers,
+  });
+  const gauge = (name: string, help: string, read: () => number) =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(read());
+      },
+    });
+  gauge('hoplog_ingest_links', 'Slugs in the link table', sources.links);
+  gauge('hoplog_ingest_link_table_bytes', 'Bytes of the link table’s records', sources.tableBytes);
+  gauge(
+    'hoplog_ingest_link_table_age_seconds',
+    'Time since the link table was last known to be what PostgreSQL says',
+    sources.tableAgeSeconds,
+  );
+  gauge(
+    'hoplog_ingest_journal_fill',
+    'Part of the journal’s disk budget in use, 0 to 1',
+    sources.journalFill,
+  );
+  let redirected = 0;
+
+  return {
+    countOutcome: (outcome) => byOutcome[outcome].inc(),
+    countLost: (kind) => lost.labels(kind).inc(),
+    countMiss: (result) => misses.labels(result).inc(),
+    countCollected: (status) => collected.labels(String(status)).inc(),
+    countLeaseWait: (result) => leaseWaits.labels(result).inc(),
+    observeRedirect(startedAt) {
+      if (redirected++ % SAMPLE === 0) duration.observe((performance.now() - startedAt) / 1_000);
+    },
+  };
+}

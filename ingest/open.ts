@@ -1,0 +1,87 @@
+import { join } from 'node:path';
+import type { Registry } from 'prom-client';
+import { type Config, ConfigError } from '../core/config.ts';
+import { freedAhead, openEventLogWriter, ownBatches } from '../core/event-log/open.ts';
+import { createAddressSealer } from '../core/events/address-seal.ts';
+import type { Logger } from '../core/log.ts';
+import { createPool } from '../sql/pool.ts';
+import { highWater, registerStream } from '../sql/streams.ts';
+import { createIngest, type Ingest } from './create-ingest.ts';
+import { loadSecrets } from './kept-secrets.ts';
+import { readOutstanding } from './max-clicks/outstanding.ts';
+
+/** Name of the stream, and of its directory, when `STREAM_NAME` gives none. */
+const STREAM_NAME = 'ingest-0';
+
+/**
+ * Opens everything that the redirect tier needs, with PostgreSQL up or, after a first start, down, and begins to
+ * serve.
+ *
+ * @throws {ConfigError} when a setting can't be used
+ */
+export async function openIngest(given: {
+  config: Config;
+  log: Logger;
+  registry: Registry;
+  pixelPath?: string;
+}): Promise<Ingest> {
+  const { config, log, registry, pixelPath } = given;
+  if (config.databaseUrl === '') {
+    throw new ConfigError('DATABASE_URL', '', 'must be set: ingest does not start PostgreSQL itself');
+  }
+  const streamName = config.streamName || STREAM_NAME;
+  const dir = join(config.dataDir, 'ingest', streamName);
+  const pool = createPool(config.databaseUrl, {
+    max: 8,
+    connectTimeoutMs: 2_000,
+    statementTimeoutMs: 5_000,
+    answerTimeoutMs: 6_000,
+    name: 'hoplog-ingest',
+  });
+  const secrets = await loadSecrets(pool, join(dir, 'secrets.json'), log);
+  const sealer = createAddressSealer(secrets.address);
+  const eventLog = await openEventLogWriter(config, {
+    streamName,
+    register: () => registerStream(pool, streamName),
+    stored: (id) => highWater(pool, id),
+    sealer,
+    log,
+    registry,
+  });
+  const closeStores = async () => {
+    await eventLog.close();
+    await pool.end();
+  };
+  try {
+    const { streamId } = eventLog.stream;
+    const ingest = await createIngest({
+      config,
+      pool,
+      log,
+      registry,
+      secrets,
+      eventLog,
+      readOutstanding: () =>
+        readOutstanding({
+          pool,
+          streamId,
+          batchesAfter: (sequence) => ownBatches(config.dataDir, streamName, sequence),
+          freedAhead: freedAhead(config.dataDir, streamName),
+          sealer,
+        }),
+      tableDir: dir,
+      ...(pixelPath !== undefined && { pixelPath }),
+    });
+    let closing: Promise<void> | null = null;
+    return {
+      port: ingest.port,
+      close() {
+        closing ??= ingest.close().then(closeStores);
+        return closing;
+      },
+    };
+  } catch (error) {
+    await closeStores();
+    throw error;
+  }
+}

@@ -1,0 +1,145 @@
+import { mkdtemp, readdir, rm, stat, truncate } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startEmbeddedPostgres } from '../cli/embedded/postgres.ts';
+import type { EmbeddedStore } from '../cli/embedded/store.ts';
+import { silentLogger } from '../core/log.ts';
+import { migrate } from '../sql/migrate.ts';
+import { createPool, type Pool } from '../sql/pool.ts';
+import { makeLink, makeWorkspace, startTestIngest, type TestIngest } from '../test/support/ingest.ts';
+import { startIngestProcess } from '../test/support/ingest-process.ts';
+import { eventually, visit } from '../test/support/visitors.ts';
+
+/** PostgreSQL of its own, because it is stopped: ClickHouse and Kafka have no part in a redirect at all. */
+let storeDir: string;
+let postgres: EmbeddedStore;
+let pool: Pool;
+let ingest: TestIngest;
+let dataDir: string;
+let workspace: Awaited<ReturnType<typeof makeWorkspace>>;
+let known: { id: string; slug: string };
+let limited: { id: string; slug: string };
+
+const options = () => ({ dataDir: storeDir, log: silentLogger(), durable: false });
+
+beforeAll(async () => {
+  storeDir = await mkdtemp(join(tmpdir(), 'hoplog-outage-'));
+  postgres = await startEmbeddedPostgres(options());
+  pool = createPool(postgres.url);
+  await migrate(pool);
+  workspace = await makeWorkspace(pool);
+  known = await makeLink(pool, workspace.id, 'https://example.com/known');
+  limited = await makeLink(pool, workspace.id, 'https://example.com/limited', { max_clicks: 10 });
+  ingest = await startTestIngest({ databaseUrl: postgres.url, pool });
+  dataDir = ingest.dataDir;
+  await eventually(async () => ((await ready()).status === 200 ? true : null));
+});
+afterAll(async () => {
+  await ingest?.close();
+  await pool?.end();
+  await postgres?.stop();
+  for (const dir of [storeDir, dataDir]) if (dir) await rm(dir, { recursive: true, force: true });
+});
+
+async function ready() {
+  const { status, body } = await visit(`${ingest.url}/health/ready`);
+  return {
+    status,
+    body: JSON.parse(body) as { status: string; postgres: string; link_table: { slugs: number } },
+  };
+}
+
+async function collect(key: string): Promise<number> {
+  const body = JSON.stringify({ key, type: 'identify', email: 'a@example.com' });
+  return (await visit(`${ingest.url}/collect`, { method: 'POST', body })).status;
+}
+
+async function expectOutageRules(): Promise<void> {
+  expect((await visit(`${ingest.url}/${known.slug}`)).status).toBe(302);
+  const unknown = await visit(`${ingest.url}/not-known`);
+  expect([unknown.status, unknown.headers.get('retry-after')]).toEqual([503, '1']);
+  expect((await visit(`${ingest.url}/${limited.slug}`)).status).toBe(503);
+  expect(await collect(workspace.publishable.token)).toBe(202);
+  expect(await collect(`pk_live_00000000_${'0'.repeat(48)}`)).toBe(503);
+  expect((await visit(`${ingest.url}/health/live`)).status).toBe(200);
+  expect((await ready()).status).toBe(200);
+}
+
+test('a slug that was known to be absent is a 404 while PostgreSQL answers, and 503 once it does not', async () => {
+  expect((await visit(`${ingest.url}/not-known`)).status).toBe(404);
+  expect((await visit(`${ingest.url}/not-known`)).status).toBe(404);
+  await pool.end();
+  await postgres.stop();
+  await eventually(async () => ((await visit(`${ingest.url}/not-known`)).status === 503 ? true : null));
+});
+
+test('with PostgreSQL down known links redirect, unknown ones are 503, known keys collect', async () => {
+  await expectOutageRules();
+});
+
+test('the same holds after a restart of ingest, and readiness says that PostgreSQL is down', async () => {
+  await ingest.close();
+  ingest = await startTestIngest({ databaseUrl: postgres.url, pool, dataDir });
+  await expectOutageRules();
+  expect((await ready()).body).toMatchObject({ status: 'ready', postgres: 'down' });
+});
+
+test('the files that hold secrets and links are for this user only', async () => {
+  const dir = join(dataDir, 'ingest', 'ingest-0');
+  const names = await readdir(dir);
+  expect(names).toContain('secrets.json');
+  for (const name of names) expect([name, (await stat(join(dir, name))).mode & 0o777]).toEqual([name, 0o600]);
+});
+
+test('when PostgreSQL is back the table is current again, with what changed meanwhile', async () => {
+  const port = postgres.port;
+  postgres = await startEmbeddedPostgres({ ...options(), port });
+  pool = createPool(postgres.url);
+  const fresh = await makeLink(pool, workspace.id, 'https://example.com/fresh', { slug: 'not-known' });
+  await pool.query(
+    `UPDATE destinations SET destination_url = 'https://example.com/moved' WHERE id =
+    (SELECT destination_id FROM links WHERE id = $1)`,
+    [known.id],
+  );
+  await eventually(
+    async () => ((await visit(`${ingest.url}/${fresh.slug}`)).status === 302 ? true : null),
+    10_000,
+  );
+  await eventually(async () => {
+    const { location } = await visit(`${ingest.url}/${known.slug}`);
+    return location?.pathname === '/moved' ? true : null;
+  }, 10_000);
+  await eventually(
+    async () => ((await visit(`${ingest.url}/${limited.slug}`)).status === 302 ? true : null),
+    10_000,
+  );
+  expect((await ready()).body.postgres).toBe('up');
+});
+
+test('what was learnt by a miss or a change survives kill -9 with PostgreSQL down, also behind a torn file', async () => {
+  const env = { DATABASE_URL: postgres.url, DATA_DIR: dataDir };
+  await ingest.close();
+  const victim = await startIngestProcess(env);
+  const late = await makeLink(pool, workspace.id, 'https://example.com/late');
+  await eventually(async () => ((await visit(`${victim.url}/${late.slug}`)).status === 302 ? true : null));
+  await victim.kill();
+  await pool.end();
+  await postgres.stop();
+  const dir = join(dataDir, 'ingest', 'ingest-0');
+  const changes = (await readdir(dir)).filter((name) => name.endsWith('.changes'));
+  const survivor = await startIngestProcess(env);
+  expect((await visit(`${survivor.url}/${late.slug}`)).status).toBe(302);
+  expect(await survivor.stop()).toBe(0);
+  for (const name of changes) {
+    const path = join(dir, name);
+    const { size } = await stat(path);
+    if (size > 0) await truncate(path, size - 1);
+  }
+  const again = await startIngestProcess(env);
+  expect((await visit(`${again.url}/${known.slug}`)).status).toBe(302);
+  expect((await visit(`${again.url}/${late.slug}`)).status).toBe(503);
+  expect(await again.stop()).toBe(0);
+  postgres = await startEmbeddedPostgres(options());
+  pool = createPool(postgres.url);
+});

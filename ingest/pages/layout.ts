@@ -1,0 +1,49 @@
+import { createHash } from 'node:crypto';
+import type { Headers } from '../http/exchange.ts';
+
+/** An HTML page with its headers, ready to be sent. */
+export type Page = { headers: Headers; body: Buffer };
+
+const STYLE =
+  'body{font:16px/1.5 system-ui,sans-serif;margin:0;padding:12vh 24px;color:#1c1c1e;background:#fff;text-align:center}' +
+  'main{max-width:26rem;margin:0 auto}h1{font-size:1.4rem;margin:0 0 .5rem}p{margin:0 0 1rem}' +
+  'label{display:block;text-align:left;margin:0 0 .25rem}' +
+  'input{box-sizing:border-box;width:100%;font:inherit;padding:.6rem;border:1px solid #6e6e73;border-radius:8px}' +
+  'button{margin-top:1rem;width:100%;font:inherit;padding:.6rem;border:0;border-radius:8px;color:#fff;background:#1c1c1e}' +
+  '[role=alert]{color:#b00020}' +
+  '@media(prefers-color-scheme:dark){body{color:#f2f2f7;background:#1c1c1e}button{color:#1c1c1e;background:#f2f2f7}' +
+  'input{color:inherit;background:#2c2c2e}[role=alert]{color:#ff8a80}}';
+
+const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
+
+/**
+ * A small page in the service's plain look.
+ *
+ * @param title text, escaped here
+ * @param main HTML of the page's main part
+ * @param headers added to those that every page has
+ */
+export function createPage(title: string, main: string, headers: Headers = []): Page {
+  const body =
+    `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
+    `<meta name="robots" content="noindex"><title>${escapeHtml(title)}</title><style>${STYLE}</style></head>` +
+    `<body><main><h1>${escapeHtml(title)}</h1>${main}</main></body></html>`;
+  return {
+    headers: [
+      ['Content-Type', 'text/html; charset=utf-8'],
+      ['Cache-Control', 'no-store'],
+      [
+        'Content-Security-Policy',
+        `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
+      ],
+      ['X-Content-Type-Options', 'nosniff'],
+      ...headers,
+    ],
+    body: Buffer.from(body),
+  };
+}
+
+/** Text as it may stand in HTML, also in a quoted attribute. */
+export function escapeHtml(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}

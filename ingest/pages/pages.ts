@@ -1,0 +1,42 @@
+import { createPage, type Page } from './layout.ts';
+
+/** The pages that are the same for every visitor. */
+export type Pages = {
+  notFound: Page;
+  gone: Page;
+  unavailable: Page;
+  passwordForm: Page;
+  wrongPassword: Page;
+  tooManyAttempts: Page;
+};
+
+/** Seconds after which a visitor may try again while PostgreSQL is down or a lease is on its way. */
+export const RETRY_AFTER = '1';
+/** Seconds after which a blocked address may try a password again. */
+export const ATTEMPTS_RETRY_AFTER = '60';
+
+export function createPages(): Pages {
+  const form = (alert: string) =>
+    `${alert}<form method="post"><label for="password">Password</label>` +
+    '<input id="password" name="password" type="password" autocomplete="current-password" required autofocus>' +
+    '<button type="submit">Continue</button></form>';
+  return {
+    notFound: createPage('Link not found', '<p>There is no link at this address.</p>'),
+    gone: createPage('Link expired', '<p>This link is no longer active.</p>'),
+    unavailable: createPage(
+      'Please try again',
+      '<p>This link cannot be opened right now. Try again in a moment.</p>',
+      [['Retry-After', RETRY_AFTER]],
+    ),
+    passwordForm: createPage('Password required', form('<p>This link is protected by a password.</p>')),
+    wrongPassword: createPage(
+      'Password required',
+      form('<p role="alert">That password is not right. Try again.</p>'),
+    ),
+    tooManyAttempts: createPage(
+      'Too many attempts',
+      '<p role="alert">Too many wrong passwords. Try again in a minute.</p>',
+      [['Retry-After', ATTEMPTS_RETRY_AFTER]],
+    ),
+  };
+}

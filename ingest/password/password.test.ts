@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { hashPassword } from '../../core/passwords.ts';
+import {
+  type LinkColumns,
+  makeLink,
+  makeWorkspace,
+  startTestIngest,
+  type TestIngest,
+} from '../../test/support/ingest.ts';
+import { type TestStores, testStores } from '../../test/support/stores.ts';
+import { CRAWLER, visit } from '../../test/support/visitors.ts';
+
+let stores: TestStores;
+let ingest: TestIngest;
+let workspaceId: string;
+let password_hash: string;
+
+beforeAll(async () => {
+  stores = await testStores();
+  workspaceId = (await makeWorkspace(stores.pool)).id;
+  password_hash = await hashPassword('open sesame');
+  // The tests speak for several visitors: a proxy of theirs names them.
+  ingest = await startTestIngest({ ...stores, env: { TRUST_PROXY: '127.0.0.1' } });
+});
+afterAll(async () => {
+  await ingest?.close();
+  await ingest?.remove();
+  await stores?.close();
+});
+
+async function protectedLink(columns: LinkColumns = {}) {
+  const made = await makeLink(stores.pool, workspaceId, 'https://example.com/', {
+    password_hash,
+    ...columns,
+  });
+  return { ...made, url: `${ingest.url}/${made.slug}` };
+}
+
+function submit(url: string, password: string, from = '192.0.2.1') {
+  return visit(url, {
+    method: 'POST',
+    body: new URLSearchParams({ password }),
+    headers: { 'x-forwarded-for': from },
+  });
+}
+
+test('a protected link shows a form to everybody, which is not a click', async () => {
+  const { url } = await protectedLink();
+  const before = (await ingest.events()).length;
+  for (const agent of [undefined, CRAWLER]) {
+    const page = await visit(url, agent === undefined ? {} : { headers: { 'user-agent': agent } });
+    expect([page.status, page.cookies, page.headers.get('cache-control')]).toEqual([200, [], 'no-store']);
+    expect(page.body).toMatch(/<form method="post">.*type="password"/);
+  }
+  const head = await visit(url, { method: 'HEAD' });
+  expect([head.status, head.body]).toEqual([200, '']);
+  expect((await ingest.events()).length).toBe(before);
+});
+
+test('a wrong password gives 401 with the form and is not a click', async () => {
+  const { url } = await protectedLink();
+  const before = (await ingest.events()).length;
+  const page = await submit(url, 'wrong');
+  expect(page.status).toBe(401);
+  expect(page.body).toContain('type="password"');
+  expect((await ingest.events()).length).toBe(before);
+});
+
+test('the right password redirects as a click, with the visitor’s query, and opens the link from then on', async () => {
+  const { url, slug } = await protectedLink();
+  const before = (await ingest.events()).length;
+  const answer = await submit(`${url}?a=1`, 'open sesame');
+  expect([answer.status, answer.location?.searchParams.get('a')]).toEqual([302, '1']);
+  const pass = answer.cookies.find((cookie) => cookie.startsWith('_pass=')) ?? '';
+  expect(pass).toMatch(new RegExp(`; Path=/${slug}; Max-Age=86400; HttpOnly; SameSite=Lax$`));
+  expect(answer.cookies.some((cookie) => cookie.startsWith('_vid='))).toBe(true);
+  const cookie = pass.split(';')[0] ?? '';
+  expect((await visit(url, { headers: { cookie } })).status).toBe(302);
+  expect((await ingest.events()).length).toBe(before + 2);
+});
+
+test('the cookie opens no other link, and none when it was altered or the password has changed', async () => {
+  const { url, id } = await protectedLink();
+  const other = await protectedLink();
+  const answer = await submit(url, 'open sesame');
+  const cookie = answer.cookies.find((set) => set.startsWith('_pass='))?.split(';')[0] ?? '';
+  expect((await visit(other.url, { headers: { cookie } })).status).toBe(200);
+  const later = cookie.replace(/=\d/, (start) => `=${(Number(start.at(-1)) + 1) % 10}`);
+  for (const forged of [later, '_pass=9999999999.x', `_pass=9999999999.${'A'.repeat(43)}`]) {
+    expect((await visit(url, { headers: { cookie: forged } })).status).toBe(200);
+  }
+  await stores.pool.query('UPDATE links SET password_hash = $2 WHERE id = $1', [
+    id,
+    await hashPassword('new'),
+  ]);
+  await expect
+    .poll(async () => (await visit(url, { headers: { cookie } })).status, { timeout: 5_000 })
+    .toBe(200);
+});
+
+test('after five wrong passwords from one address the next gives 429, the right one too', async () => {
+  const { url } = await protectedLink();
+  const statuses: number[] = [];
+  for (let attempt = 0; attempt < 6; attempt++) statuses.push((await submit(url, 'wrong')).status);
+  expect(statuses).toEqual([401, 401, 401, 401, 401, 429]);
+  const blocked = await submit(url, 'open sesame');
+  expect([blocked.status, blocked.headers.get('retry-after')]).toEqual([429, '60']);
+  const other = await protectedLink();
+  expect((await submit(other.url, 'wrong')).status).toBe(401);
+  expect((await submit(url, 'open sesame', '198.51.100.7')).status).toBe(302);
+});
+
+test('many attempts at once are not checked at once', async () => {
+  const { url } = await protectedLink();
+  const answers = await Promise.all(Array.from({ length: 20 }, () => submit(url, 'wrong', '203.0.113.5')));
+  const statuses = answers.map(({ status }) => status).sort();
+  expect(statuses).toEqual([...Array(5).fill(401), ...Array(15).fill(429)]);
+});
+
+test('right passwords never count as wrong ones', async () => {
+  const { url } = await protectedLink();
+  for (let attempt = 0; attempt < 7; attempt++) {
+    expect((await submit(url, 'open sesame', '203.0.113.9')).status).toBe(302);
+  }
+});
+
+test('an expired link says so before it asks for a password', async () => {
+  const { url } = await protectedLink({ expires_at: new Date(0) });
+  expect((await visit(url)).status).toBe(410);
+  expect((await submit(url, 'open sesame')).status).toBe(410);
+});
+
+test('a body that no form sends is refused', async () => {
+  const { url } = await protectedLink();
+  expect((await submit(url, 'x'.repeat(5_000))).status).toBe(413);
+  const empty = await visit(url, { method: 'POST', headers: { 'x-forwarded-for': '192.0.2.200' } });
+  expect(empty.status).toBe(401);
+});

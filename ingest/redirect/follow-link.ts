@@ -1,0 +1,119 @@
+import type { Exchange, Exchanges } from '../http/exchange.ts';
+import type { Credits } from '../max-clicks/credits.ts';
+import type { IngestMetrics } from '../metrics.ts';
+import type { Page } from '../pages/layout.ts';
+import type { Pages } from '../pages/pages.ts';
+import type { CompiledLink } from './compiled-link.ts';
+import { type LetThroughVisit, REDIRECT_HEADERS } from './let-through.ts';
+import type { Visit } from './visit.ts';
+import type { VisitorProfiles } from './visitor-profiles.ts';
+
+/**
+ * What a link does with a visitor. In this order: an expired or used-up link sends elsewhere or says so; a protected
+ * one shows its form; one with `max_clicks` needs a credit; the rest is let through.
+ */
+export type FollowLink = {
+  visit(link: CompiledLink, visit: Visit, exchange: Exchange): void;
+  /** Whether the link is over: then it has been answered. */
+  answeredAsOver(link: CompiledLink, exchange: Exchange): boolean;
+  /**
+   * The rest of the way, for a visitor who may pass the password.
+   *
+   * @param cookie the cookie that will let them pass next time, null when they have one
+   */
+  pass(link: CompiledLink, visit: Visit, exchange: Exchange, cookie: string | null): void;
+};
+
+export function createFollowLink(given: {
+  credits: Credits;
+  exchanges: Exchanges;
+  letThrough: LetThroughVisit;
+  metrics: IngestMetrics;
+  pages: Pages;
+  profiles: VisitorProfiles;
+  /** Whether the visitor has given the link's password before. */
+  mayPass(link: CompiledLink, cookieHeader: string): boolean;
+}): FollowLink {
+  const { credits, exchanges, letThrough, metrics, pages, profiles, mayPass } = given;
+
+  function show(exchange: Exchange, status: string, page: Page): void {
+    exchanges.reply(exchange, status, page.headers, page.body);
+  }
+
+  function answerOver(link: CompiledLink, exchange: Exchange): void {
+    metrics.countOutcome('expired');
+    if (link.expiredRedirectUrl === null) {
+      show(exchange, '410 Gone', pages.gone);
+    } else {
+      const location = new URL(link.expiredRedirectUrl).href;
+      exchanges.reply(exchange, '302 Found', [['Location', location], ...REDIRECT_HEADERS]);
+    }
+  }
+
+  function answerNoLease(exchange: Exchange): void {
+    metrics.countOutcome('no_lease');
+    show(exchange, '503 Service Unavailable', pages.unavailable);
+  }
+
+  function pass(link: CompiledLink, visit: Visit, exchange: Exchange, cookie: string | null): void {
+    const profile = profiles(visit.userAgent);
+    const through = (counted: boolean) =>
+      letThrough({
+        link,
+        visit,
+        profile,
+        exchange,
+        counted,
+        onRefused: () => credits.giveBack(link.idText),
+        cookie,
+      });
+    if (link.maxClicks === null) {
+      through(false);
+    } else if (profile.bot || visit.flags !== 0) {
+      // No person: the same answer as a visitor would get, without using a credit.
+      exchanges.after(exchange, credits.look(link.idText, link.maxClicks), (spent) => {
+        if (spent) answerOver(link, exchange);
+        else through(false);
+      });
+    } else {
+      const taken = credits.take(link.idText, link.maxClicks);
+      if (taken === 'taken') through(true);
+      else if (taken === 'spent') answerOver(link, exchange);
+      else waitForCredit(link, exchange, through);
+    }
+  }
+
+  function waitForCredit(link: CompiledLink, exchange: Exchange, through: (counted: boolean) => void): void {
+    exchanges.after(exchange, credits.ask(link.idText), (result) => {
+      metrics.countLeaseWait(result);
+      if (exchange.over) {
+        if (result === 'taken') credits.giveBack(link.idText);
+      } else if (result === 'taken') through(true);
+      else if (result === 'unlimited') through(false);
+      else if (result === 'spent') answerOver(link, exchange);
+      else answerNoLease(exchange);
+    });
+  }
+
+  function answeredAsOver(link: CompiledLink, exchange: Exchange): boolean {
+    const over =
+      Date.now() >= link.expiresAt ||
+      (link.maxClicks !== null && credits.isSpent(link.idText, link.maxClicks));
+    if (over) answerOver(link, exchange);
+    return over;
+  }
+
+  return {
+    visit(link, visit, exchange) {
+      if (answeredAsOver(link, exchange)) return;
+      if (link.passwordHash !== null && !mayPass(link, visit.cookie)) {
+        metrics.countOutcome('form');
+        show(exchange, '200 OK', pages.passwordForm);
+      } else {
+        pass(link, visit, exchange, null);
+      }
+    },
+    answeredAsOver,
+    pass,
+  };
+}

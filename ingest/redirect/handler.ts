@@ -1,0 +1,99 @@
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
+import type { ClientAddress } from '../http/client-address.ts';
+import type { Exchange, Exchanges } from '../http/exchange.ts';
+import type { OtherRecord } from '../link-table/records.ts';
+import type { Resolver } from '../link-table/resolver.ts';
+import { StoreUnavailable } from '../link-table/store-questions.ts';
+import type { IngestMetrics } from '../metrics.ts';
+import type { Pages } from '../pages/pages.ts';
+import type { CompiledLink } from './compiled-link.ts';
+import type { CompiledLinks, SlugTarget } from './compiled-links.ts';
+import { readVisit, type Visit } from './visit.ts';
+
+/** Answers for what a slug names besides a link. */
+export type OtherKinds = Partial<
+  Record<OtherRecord['kind'], (record: OtherRecord, visit: Visit, exchange: Exchange) => void>
+>;
+
+/** `GET` and `HEAD` of `/<slug>`, and what else needs to find a link. */
+export type RedirectHandler = {
+  handle(res: HttpResponse, req: HttpRequest, head: boolean): void;
+  /** Finds the link of a visit, or answers that there is none. */
+  withLink(visit: Visit, exchange: Exchange, then: (link: CompiledLink) => void): void;
+};
+
+const SLUG = /^[A-Za-z0-9_-]{1,64}$/;
+
+export function createRedirectHandler(given: {
+  links: CompiledLinks;
+  resolver: Resolver;
+  exchanges: Exchanges;
+  clientAddress: ClientAddress;
+  metrics: IngestMetrics;
+  pages: Pages;
+  follow(link: CompiledLink, visit: Visit, exchange: Exchange): void;
+  otherKinds: OtherKinds;
+}): RedirectHandler {
+  const { links, resolver, exchanges, clientAddress, metrics, pages, follow, otherKinds } = given;
+
+  function answerNotFound(exchange: Exchange): void {
+    metrics.countOutcome('not_found');
+    exchanges.reply(exchange, '404 Not Found', pages.notFound.headers, pages.notFound.body);
+  }
+
+  const answerOther = (_: OtherRecord, __: Visit, exchange: Exchange) => answerNotFound(exchange);
+
+  function answerUnavailable(exchange: Exchange): void {
+    metrics.countOutcome('unavailable');
+    const { headers, body } = pages.unavailable;
+    exchanges.reply(exchange, '503 Service Unavailable', headers, body);
+  }
+
+  /** Calls `then` at once when the slug is in memory, else when PostgreSQL has answered. */
+  function find(visit: Visit, exchange: Exchange, then: (target: SlugTarget) => void): void {
+    const { slug } = visit;
+    const known = links.known(slug);
+    if (known !== undefined) {
+      then(known);
+    } else if (!SLUG.test(slug) || resolver.knownAbsent(slug)) {
+      answerNotFound(exchange);
+    } else {
+      exchanges.after(exchange, asked(slug), (target) => {
+        if (target === 'unavailable') answerUnavailable(exchange);
+        else if (target === null) answerNotFound(exchange);
+        else if (!exchange.over) then(target);
+      });
+    }
+  }
+
+  async function asked(slug: string): Promise<SlugTarget | null | 'unavailable'> {
+    try {
+      const target = await links.ask(slug);
+      metrics.countMiss(target === null ? 'absent' : 'found');
+      return target;
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      metrics.countMiss('unavailable');
+      return 'unavailable';
+    }
+  }
+
+  return {
+    handle(res, req, head) {
+      const visit = readVisit(req, res, head, clientAddress);
+      const exchange = exchanges.open(res, head);
+      exchanges.guard(exchange, () =>
+        find(visit, exchange, (target) => {
+          if (target.kind === 'link') follow(target.link, visit, exchange);
+          else (otherKinds[target.kind] ?? answerOther)(target, visit, exchange);
+        }),
+      );
+    },
+    withLink(visit, exchange, then) {
+      find(visit, exchange, (target) => {
+        if (target.kind === 'link') then(target.link);
+        else answerNotFound(exchange);
+      });
+    },
+  };
+}

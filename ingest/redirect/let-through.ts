@@ -1,0 +1,107 @@
+import { inferChannel } from '../../core/enrich/infer-channel.ts';
+import type { EventLogWriter } from '../../core/event-log/port.ts';
+import { CLICK_FLAGS } from '../../core/events/types.ts';
+import { bytesToUuid } from '../../core/ids.ts';
+import {
+  clearedVisitorCookie,
+  hasVisitorCookie,
+  newVisitorCookie,
+  parseVisitorCookie,
+  visitorCookie,
+} from '../../core/visitors.ts';
+import type { Exchange, Exchanges, Headers } from '../http/exchange.ts';
+import type { IngestMetrics } from '../metrics.ts';
+import type { Interstitial } from '../retargeting/interstitial.ts';
+import type { CompiledLink } from './compiled-link.ts';
+import type { Visit } from './visit.ts';
+import type { VisitorProfile } from './visitor-profiles.ts';
+
+/** A visit that nothing stands in the way of any more. */
+export type LetThrough = {
+  link: CompiledLink;
+  visit: Visit;
+  profile: VisitorProfile;
+  exchange: Exchange;
+  /** It used one of the link's `max_clicks`. */
+  counted: boolean;
+  /** Called when a counted click could not be kept: then nobody was let through. */
+  onRefused: () => void;
+  /** Another cookie to set: the one that opens a link with a password. */
+  cookie: string | null;
+};
+
+/** Records the click and, when it has been written, sends the visitor on. */
+export type LetThroughVisit = (visit: LetThrough) => void;
+
+export function createLetThrough(given: {
+  eventLog: EventLogWriter;
+  exchanges: Exchanges;
+  metrics: IngestMetrics;
+  interstitial: Interstitial;
+  /** Whether the short-link origin is https. */
+  secure: boolean;
+  /** Answers 503: a link with `max_clicks` whose click can't be kept lets nobody through. */
+  refuse(exchange: Exchange): void;
+}): LetThroughVisit {
+  const { eventLog, exchanges, metrics, interstitial, secure, refuse } = given;
+
+  return (passed) => {
+    const { link, visit, profile, exchange, counted } = passed;
+    const bot = profile.bot || visit.flags !== 0;
+    const kept = visit.gpc ? null : parseVisitorCookie(visit.cookie);
+    const cookie = kept ?? newVisitorCookie();
+    const setCookie = bot ? null : cookieHeader(visit, kept === null, cookie);
+    const visitorId = link.visitorOf(cookie);
+    const channel = link.channel ?? inferChannel(visit.referer, visit.userAgent);
+    const url = link.destinationFor(profile.device, channel)(visit.query, bytesToUuid(visitorId));
+
+    eventLog.append(
+      {
+        kind: 'click',
+        workspaceId: link.workspaceId,
+        linkId: link.id,
+        visitorId,
+        channel,
+        referer: visit.referer,
+        userAgent: visit.userAgent,
+        address: visit.address,
+        flags: counted ? visit.flags | CLICK_FLAGS.counted : visit.flags,
+      },
+      (outcome) => {
+        if (outcome === 'lost') {
+          metrics.countLost('click');
+          if (counted) {
+            passed.onRefused();
+            return refuse(exchange);
+          }
+        }
+        answer(passed, url, setCookie);
+      },
+    );
+  };
+
+  function cookieHeader(visit: Visit, isNew: boolean, cookie: Uint8Array): string | null {
+    if (visit.gpc) return hasVisitorCookie(visit.cookie) ? clearedVisitorCookie(secure) : null;
+    return isNew ? visitorCookie(cookie, secure) : null;
+  }
+
+  function answer(passed: LetThrough, url: string, setCookie: string | null): void {
+    const { link, visit, exchange } = passed;
+    metrics.observeRedirect(visit.startedAt);
+    const cookies: [string, string][] = [];
+    if (setCookie !== null) cookies.push(['Set-Cookie', setCookie]);
+    if (passed.cookie !== null) cookies.push(['Set-Cookie', passed.cookie]);
+    if (link.retargeting !== null) {
+      metrics.countOutcome('interstitial');
+      const page = interstitial(link.retargeting, url);
+      exchanges.reply(exchange, '200 OK', [...page.headers, ...REFERRER_POLICY, ...cookies], page.body);
+      return;
+    }
+    metrics.countOutcome('redirected');
+    exchanges.reply(exchange, '302 Found', [['Location', url], ...REDIRECT_HEADERS, ...cookies]);
+  }
+}
+
+const REFERRER_POLICY: Headers = [['Referrer-Policy', 'no-referrer-when-downgrade']];
+/** What every redirect has besides its `Location`. */
+export const REDIRECT_HEADERS: Headers = [['Cache-Control', 'no-store'], ...REFERRER_POLICY];

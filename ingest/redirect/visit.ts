@@ -1,0 +1,58 @@
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
+import { cleanReferer } from '../../core/enrich/referer.ts';
+import { CLICK_FLAGS } from '../../core/events/types.ts';
+import type { ClientAddress } from '../http/client-address.ts';
+
+/** What a request says of its visitor, copied: the request itself is gone when its handler returns. */
+export type Visit = {
+  slug: string;
+  /** As sent, without `?`. */
+  query: string;
+  userAgent: string;
+  referer: string;
+  cookie: string;
+  /** `Sec-GPC: 1` (Global Privacy Control). */
+  gpc: boolean;
+  /** Bits of `CLICK_FLAGS` that the request itself shows: head and prefetch. */
+  flags: number;
+  address: Uint8Array;
+  /** `performance.now()`. */
+  startedAt: number;
+};
+
+const USER_AGENT_LIMIT = 1_024;
+
+/** Reads a request to `/<slug>`. To be called while it is being handled. */
+export function readVisit(
+  req: HttpRequest,
+  res: HttpResponse,
+  head: boolean,
+  clientAddress: ClientAddress,
+): Visit {
+  const userAgent = req.getHeader('user-agent');
+  return {
+    slug: req.getUrl().slice(1),
+    query: req.getQuery() ?? '',
+    userAgent: userAgent.length > USER_AGENT_LIMIT ? userAgent.slice(0, USER_AGENT_LIMIT) : userAgent,
+    referer: cleanReferer(req.getHeader('referer')),
+    cookie: req.getHeader('cookie'),
+    gpc: req.getHeader('sec-gpc') === '1',
+    flags: (head ? CLICK_FLAGS.head : 0) | (isPrefetch(req) ? CLICK_FLAGS.prefetch : 0),
+    address: clientAddress(req, res),
+    startedAt: performance.now(),
+  };
+}
+
+/** The standard header, and those that browsers sent before it. */
+function isPrefetch(req: HttpRequest): boolean {
+  return (
+    asksAhead(req.getHeader('sec-purpose')) ||
+    asksAhead(req.getHeader('purpose')) ||
+    asksAhead(req.getHeader('x-purpose')) ||
+    asksAhead(req.getHeader('x-moz'))
+  );
+}
+
+function asksAhead(purpose: string): boolean {
+  return purpose !== '' && /prefetch|prerender|preview/i.test(purpose);
+}

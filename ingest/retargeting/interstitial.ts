@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto';
+import type { Retargeting } from '../../sql/links.ts';
+import { escapeHtml, type Page } from '../pages/layout.ts';
+import { type Pixel, type PixelNetwork, pixelOf } from './pixels.ts';
+
+/** The page that fires a link's pixels and forwards to `url`. */
+export type Interstitial = (pixels: Retargeting, url: string) => Page;
+
+/**
+ * The page's only script of its own; what it works with stands in the page, so that one hash allows it for every
+ * link. It fires the pixels and goes on as soon as their images have loaded or failed, and after 800 ms whatever
+ * happens; scripts of networks get that time whole. Their queues are set up first, in the form that they document.
+ *
+ * Nothing of the networks stands in the page as a tag: browsers follow the refresh of a page without JavaScript only
+ * when all of it has loaded, and a network that hangs would keep the visitor.
+ */
+const SCRIPT = `(function () {
+  var page = document.documentElement, gone = false, left = 0;
+  function list(name) { return (page.getAttribute(name) || '').split(' ').filter(Boolean); }
+  function go() { if (!gone) { gone = true; location.replace(page.getAttribute('data-to')); } }
+  setTimeout(go, 800);
+  var tiktok = page.getAttribute('data-tiktok'), google = page.getAttribute('data-google');
+  if (tiktok) {
+    window.TiktokAnalyticsObject = 'ttq';
+    var ttq = window.ttq = [['page']];
+    ttq._i = {}; ttq._i[tiktok] = []; ttq._i[tiktok]._u = 'https://analytics.tiktok.com/i18n/pixel/events.js';
+    ttq._t = {}; ttq._t[tiktok] = +new Date(); ttq._o = {}; ttq._o[tiktok] = {};
+  }
+  if (google) {
+    window.dataLayer = [];
+    window.gtag = function () { window.dataLayer.push(arguments); };
+    window.gtag('js', new Date()); window.gtag('config', google);
+  }
+  var scripts = list('data-scripts'), images = list('data-images');
+  function one() { left -= 1; if (left === 0 && scripts.length === 0) go(); }
+  scripts.forEach(function (src) {
+    var script = document.createElement('script');
+    script.src = src;
+    document.head.appendChild(script);
+  });
+  left = images.length;
+  images.forEach(function (src) {
+    var image = new Image();
+    image.onload = image.onerror = one;
+    image.src = src;
+  });
+})();`;
+
+const SCRIPT_HASH = createHash('sha256').update(SCRIPT).digest('base64');
+
+export function createInterstitial(): Interstitial {
+  return (retargeting, url) => {
+    const pixels = (Object.entries(retargeting) as [PixelNetwork, string][]).map(([network, id]) => ({
+      network,
+      id,
+      pixel: pixelOf(network, id),
+    }));
+    const attributes: [name: string, value: string][] = [
+      ['to', url],
+      ['images', pixels.flatMap(({ pixel }) => pixel.images).join(' ')],
+      ['scripts', pixels.flatMap(({ pixel }) => pixel.script ?? []).join(' ')],
+      ...pixels
+        .filter(({ pixel }) => pixel.script !== null)
+        .map(({ network, id }): [string, string] => [network, id]),
+    ];
+    const data = attributes.map(([name, value]) => ` data-${name}="${escapeHtml(value)}"`).join('');
+    const to = escapeHtml(url);
+    const body =
+      `<!doctype html><html lang="en"${data}><head><meta charset="utf-8">` +
+      `<meta name="robots" content="noindex"><title>Redirecting</title>` +
+      `<noscript><meta http-equiv="refresh" content="0;url=${to}"></noscript><script>${SCRIPT}</script>` +
+      `</head><body><p><a href="${to}">Continue</a></p></body></html>`;
+    return {
+      headers: [
+        ['Content-Type', 'text/html; charset=utf-8'],
+        ['Cache-Control', 'no-store'],
+        ['Content-Security-Policy', policy(pixels.map(({ pixel }) => pixel))],
+        ['X-Content-Type-Options', 'nosniff'],
+      ],
+      body: Buffer.from(body),
+    };
+  };
+}
+
+/** Nothing but this page's own script and the hosts of these pixels. */
+function policy(pixels: Pixel[]): string {
+  const origins = (kind: keyof Pixel['origins']) => [
+    ...new Set(pixels.flatMap((pixel) => pixel.origins[kind])),
+  ];
+  const directives: [string, string[]][] = [
+    ['img-src', origins('images')],
+    ['script-src', [`'sha256-${SCRIPT_HASH}'`, ...origins('scripts')]],
+    ['connect-src', origins('connections')],
+  ];
+  const named = directives
+    .filter(([, sources]) => sources.length > 0)
+    .map(([directive, sources]) => `${directive} ${sources.join(' ')}`);
+  return [
+    "default-src 'none'",
+    ...named,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}

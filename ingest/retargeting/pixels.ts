@@ -1,0 +1,65 @@
+import type { Retargeting } from '../../sql/links.ts';
+
+export type PixelNetwork = keyof Retargeting;
+
+/** How a network's pixel is fired: by images that the page loads, or by the network's own script. */
+export type Pixel = {
+  images: string[];
+  /** The script's address. */
+  script: string | null;
+  /** Origins that the page must be allowed to load images from, run scripts of, and connect to. */
+  origins: { images: string[]; scripts: string[]; connections: string[] };
+};
+
+/**
+ * The pixel of a network for an id that the API has matched against the network's pattern. Image pixels are the ones
+ * that the networks document for pages without JavaScript; where a network has none, its script runs.
+ */
+export function pixelOf(network: PixelNetwork, id: string): Pixel {
+  switch (network) {
+    case 'facebook':
+      return image(`https://www.facebook.com/tr?id=${id}&ev=PageView&noscript=1`);
+    case 'linkedin':
+      return image(`https://px.ads.linkedin.com/collect/?pid=${id}&fmt=gif`);
+    case 'x':
+      return image(`https://t.co/i/adsct?txn_id=${id}&p_id=Twitter&tw_sale_amount=0&tw_order_quantity=0`);
+    case 'pinterest':
+      return image(`https://ct.pinterest.com/v3/?event=init&tid=${id}&noscript=1`);
+    case 'google':
+      return google(id);
+    case 'tiktok':
+      return script(`https://analytics.tiktok.com/i18n/pixel/events.js?sdkid=${id}&lib=ttq`, [
+        'https://analytics.tiktok.com',
+      ]);
+  }
+}
+
+/** Ads accounts have an image; Analytics and Floodlight properties only have the tag script. */
+function google(id: string): Pixel {
+  const ads = /^AW-(\d+)$/.exec(id);
+  if (ads !== null) {
+    return image(
+      `https://googleads.g.doubleclick.net/pagead/viewthroughconversion/${ads[1]}/?guid=ON&script=0`,
+    );
+  }
+  return script(`https://www.googletagmanager.com/gtag/js?id=${id}`, [
+    'https://www.googletagmanager.com',
+    'https://www.google-analytics.com',
+  ]);
+}
+
+function image(url: string): Pixel {
+  return {
+    images: [url],
+    script: null,
+    origins: { images: [new URL(url).origin], scripts: [], connections: [] },
+  };
+}
+
+function script(url: string, beacons: string[]): Pixel {
+  return {
+    images: [],
+    script: url,
+    origins: { images: beacons, scripts: [new URL(url).origin], connections: beacons },
+  };
+}

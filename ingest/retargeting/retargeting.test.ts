@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Retargeting } from '../../sql/links.ts';
+import { makeLink, makeWorkspace, startTestIngest, type TestIngest } from '../../test/support/ingest.ts';
+import { type TestStores, testStores } from '../../test/support/stores.ts';
+import { visit } from '../../test/support/visitors.ts';
+import { createInterstitial } from './interstitial.ts';
+
+const ALL: Required<Retargeting> = {
+  facebook: '1234567890',
+  google: 'AW-123456789',
+  tiktok: 'C4ABCDEFGHIJKLMNOPQR',
+  linkedin: '12345',
+  x: 'o1abc',
+  pinterest: '2612345678901',
+};
+
+function hostsIn(policy: string): string[] {
+  return [...new Set(policy.match(/https:\/\/[^\s;]+/g) ?? [])].map((origin) => new URL(origin).host).sort();
+}
+
+function render(pixels: Retargeting, url = 'https://example.com/?a=1&b=%22') {
+  const page = createInterstitial()(pixels, url);
+  const policy = page.headers.find(([name]) => name === 'Content-Security-Policy')?.[1] ?? '';
+  return { html: page.body.toString('utf8'), policy };
+}
+
+test.each([
+  ['facebook', '1234567890', ['www.facebook.com']],
+  ['google', 'AW-123456789', ['googleads.g.doubleclick.net']],
+  ['google', 'G-ABCDEF1234', ['www.google-analytics.com', 'www.googletagmanager.com']],
+  ['tiktok', 'C4ABCDEFGHIJKLMNOPQR', ['analytics.tiktok.com']],
+  ['linkedin', '12345', ['px.ads.linkedin.com']],
+  ['x', 'o1abc', ['t.co']],
+  ['pinterest', '2612345678901', ['ct.pinterest.com']],
+] as const)('the page with a %s pixel (%s) names its hosts only, and fires it', (network, id, hosts) => {
+  const { html, policy } = render({ [network]: id });
+  expect(hostsIn(policy)).toEqual(hosts);
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).not.toContain('unsafe');
+  const [images = '', scripts = ''] = ['images', 'scripts'].map(
+    (name) => new RegExp(`data-${name}="([^"]*)"`).exec(html)?.[1] ?? '',
+  );
+  const loaded = `${images} ${scripts}`
+    .trim()
+    .split(' ')
+    .map((src) => new URL(src).host);
+  expect(loaded.length).toBeGreaterThan(0);
+  for (const host of loaded) expect(hosts).toContain(host);
+  expect(html).toContain(id.replace('AW-', ''));
+});
+
+test('the destination cannot break out of the page', () => {
+  const { html } = render(ALL, `https://example.com/?x="><script>alert(1)</script>'`);
+  expect(html).not.toContain('<script>alert');
+  expect(html.match(/<meta http-equiv="refresh" content="([^"]*)">/)?.[1]).toContain('&#60;script&#62;');
+});
+
+test('the script of the page is the one that its policy allows', async () => {
+  const { html, policy } = render(ALL);
+  const [, script = ''] = /<script>([\s\S]*?)<\/script>/.exec(html) ?? [];
+  const digest = await crypto.subtle.digest('SHA-256', Buffer.from(script));
+  expect(policy).toContain(`'sha256-${Buffer.from(digest).toString('base64')}'`);
+});
+
+let stores: TestStores;
+let ingest: TestIngest;
+beforeAll(async () => {
+  stores = await testStores();
+  ingest = await startTestIngest(stores);
+});
+afterAll(async () => {
+  await ingest?.close();
+  await ingest?.remove();
+  await stores?.close();
+});
+
+test('a link with retargeting answers with the page: a click, a cookie, and at once onwards without JavaScript', async () => {
+  const { id } = await makeWorkspace(stores.pool);
+  const { slug } = await makeLink(stores.pool, id, 'https://example.com/page', {
+    channel: 'facebook',
+    utm_source: 'facebook',
+    retargeting: ALL,
+  });
+  const { status, headers, cookies, body } = await visit(`${ingest.url}/${slug}?a=1`);
+  expect([status, headers.get('cache-control')]).toEqual([200, 'no-store']);
+  expect(headers.get('referrer-policy')).toBe('no-referrer-when-downgrade');
+  expect(cookies).toHaveLength(1);
+  expect(body).toMatch(
+    /<noscript><meta http-equiv="refresh" content="0;url=https:\/\/example\.com\/page\?utm_source=facebook&#38;a=1&#38;_vid=[0-9a-f-]{36}"><\/noscript>/,
+  );
+  expect(body).toContain('setTimeout(go, 800)');
+  expect(await ingest.events()).toHaveLength(1);
+});

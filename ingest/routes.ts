@@ -1,0 +1,69 @@
+import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js';
+import type { createCollectHandlers } from './collect/handler.ts';
+import type { createHealth } from './health.ts';
+import type { Exchanges } from './http/exchange.ts';
+import type { createPasswordHandler } from './password/handler.ts';
+import type { createPixelScript } from './pixel-script.ts';
+import type { RedirectHandler } from './redirect/handler.ts';
+
+type Handler = (res: HttpResponse, req: HttpRequest, head: boolean) => void;
+
+const ROBOTS = 'User-agent: *\nDisallow: /\n';
+
+/** Every path of the short-link origin. A path that none of the named ones matches is a slug. */
+export function addRoutes(
+  app: TemplatedApp,
+  given: {
+    exchanges: Exchanges;
+    redirect: RedirectHandler;
+    password: ReturnType<typeof createPasswordHandler>;
+    collect: ReturnType<typeof createCollectHandlers>;
+    pixelScript: ReturnType<typeof createPixelScript>;
+    health: ReturnType<typeof createHealth>;
+  },
+): void {
+  const { exchanges, redirect, password, collect, pixelScript, health } = given;
+
+  const refuse = (res: HttpResponse, req: HttpRequest) =>
+    exchanges.reply(exchanges.open(res, req.getMethod() === 'head'), '405 Method Not Allowed', [
+      ['Allow', 'GET, HEAD'],
+    ]);
+
+  function read(
+    path: string,
+    handler: Handler,
+    post: (res: HttpResponse, req: HttpRequest) => void = refuse,
+  ): void {
+    app.get(path, (res, req) => handler(res, req, false));
+    app.head(path, (res, req) => handler(res, req, true));
+    // The server prefers a method's route to a longer path of any method, so each path names its methods.
+    app.post(path, post);
+    app.any(path, refuse);
+  }
+
+  read('/health/live', (res, _req, head) => health.live(res, head));
+  read('/health/ready', (res, _req, head) => health.ready(res, head));
+  read('/pixel.js', pixelScript);
+  read('/p.js', pixelScript);
+  read('/robots.txt', (res, _req, head) =>
+    exchanges.reply(
+      exchanges.open(res, head),
+      '200 OK',
+      [
+        ['Content-Type', 'text/plain; charset=utf-8'],
+        ['Cache-Control', 'public, max-age=86400'],
+      ],
+      ROBOTS,
+    ),
+  );
+  // Browsers ask for it beside every page of ours: nothing to look up.
+  read('/favicon.ico', (res, _req, head) =>
+    exchanges.reply(exchanges.open(res, head), '404 Not Found', [['Cache-Control', 'public, max-age=86400']]),
+  );
+  app.options('/collect', collect.preflight);
+  app.post('/collect', collect.post);
+  app.get('/collect', collect.other);
+  app.head('/collect', collect.other);
+  app.any('/collect', collect.other);
+  read('/*', redirect.handle, password);
+}

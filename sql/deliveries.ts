@@ -1,0 +1,81 @@
+import { isoMicros } from './instants.ts';
+import type { Queryable } from './pool.ts';
+
+export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed'] as const;
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+
+/** A delivery as it is shown. Instants are ISO 8601 with microseconds; `created_at` is unique in its webhook. */
+export type Delivery = {
+  id: string;
+  event_id: string;
+  type: string;
+  status: DeliveryStatus;
+  attempts: number;
+  response_status: number | null;
+  response_body: string | null;
+  error: string | null;
+  next_attempt_at: string | null;
+  created_at: string;
+  delivered_at: string | null;
+};
+
+const COLUMNS = `id, event_id, type, status, attempts, response_status, response_body, error,
+  ${isoMicros('next_attempt_at')} AS next_attempt_at, ${isoMicros('created_at')} AS created_at,
+  ${isoMicros('delivered_at')} AS delivered_at`;
+
+/**
+ * The deliveries of a webhook, newest first.
+ *
+ * @param page.before ISO 8601 with microseconds: older ones only
+ */
+export async function listDeliveries(
+  db: Queryable,
+  workspaceId: string,
+  webhookId: string,
+  page: { before: string | null; status: DeliveryStatus | null; limit: number },
+): Promise<Delivery[]> {
+  const { rows } = await db.query<Delivery>(
+    `SELECT ${COLUMNS} FROM webhook_deliveries
+     WHERE workspace_id = $1 AND webhook_id = $2 AND ($3::timestamptz IS NULL OR webhook_deliveries.created_at < $3)
+       AND ($4::text IS NULL OR status = $4)
+     ORDER BY webhook_deliveries.created_at DESC LIMIT $5`,
+    [workspaceId, webhookId, page.before, page.status, page.limit],
+  );
+  return rows;
+}
+
+/** Adds a delivery that is due at once. */
+export async function insertDelivery(
+  tx: Queryable,
+  given: { id: string; workspaceId: string; webhookId: string; eventId: string; type: string; body: string },
+): Promise<Delivery> {
+  for (;;) {
+    // Another delivery of this very microsecond has its place in the list: try the next one.
+    const { rows } = await tx.query<Delivery>(
+      `INSERT INTO webhook_deliveries (id, workspace_id, webhook_id, event_id, type, body, next_attempt_at, created_at)
+       SELECT $1, $2, $3, $4, $5, $6, at, at FROM (SELECT clock_timestamp() AS at) AS clock
+       ON CONFLICT (webhook_id, created_at) DO NOTHING RETURNING ${COLUMNS}`,
+      [given.id, given.workspaceId, given.webhookId, given.eventId, given.type, given.body],
+    );
+    if (rows[0]) return rows[0];
+  }
+}
+
+/**
+ * Makes a delivery due at once. One that is over begins its schedule anew; one that is pending keeps its place in
+ * it. Null when the webhook has none with this id.
+ */
+export async function redeliver(
+  tx: Queryable,
+  workspaceId: string,
+  webhookId: string,
+  id: string,
+): Promise<Delivery | null> {
+  const { rows } = await tx.query<Delivery>(
+    `UPDATE webhook_deliveries SET status = 'pending', next_attempt_at = clock_timestamp(), delivered_at = NULL,
+       attempts = CASE status WHEN 'pending' THEN attempts ELSE 0 END
+     WHERE workspace_id = $1 AND webhook_id = $2 AND id = $3 RETURNING ${COLUMNS}`,
+    [workspaceId, webhookId, id],
+  );
+  return rows[0] ?? null;
+}

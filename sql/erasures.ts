@@ -1,0 +1,123 @@
+import type { Queryable } from './pool.ts';
+
+/** Whose history must leave the stores: a visitor's, or that of a deleted bio button's link. */
+export type Erasure = {
+  id: number;
+  workspaceId: string;
+  kind: 'visitor' | 'link';
+  targetId: string;
+  /** Microseconds since the epoch. */
+  requestedAt: number;
+};
+
+/** Asks for an erasure. One that has been asked for before is done again: the target may have come back. */
+export async function requestErasure(
+  db: Queryable,
+  given: Pick<Erasure, 'workspaceId' | 'kind' | 'targetId'>,
+): Promise<void> {
+  await db.query(
+    `INSERT INTO erasures (workspace_id, kind, target_id) VALUES ($1, $2, $3)
+     ON CONFLICT (workspace_id, kind, target_id) DO UPDATE SET requested_at = now(), done_at = NULL`,
+    [given.workspaceId, given.kind, given.targetId],
+  );
+}
+
+/** Erasures not finished yet, oldest first. */
+export async function openErasures(db: Queryable, limit: number): Promise<Erasure[]> {
+  const { rows } = await db.query<{
+    id: number;
+    workspace_id: string;
+    kind: Erasure['kind'];
+    target_id: string;
+    requested_at: number;
+  }>(
+    `SELECT id, workspace_id, kind, target_id, (extract(epoch FROM requested_at) * 1000000)::bigint AS requested_at
+     FROM erasures WHERE done_at IS NULL ORDER BY id LIMIT $1`,
+    [limit],
+  );
+  return rows.map((row) => ({
+    id: row.id,
+    workspaceId: row.workspace_id,
+    kind: row.kind,
+    targetId: row.target_id,
+    requestedAt: row.requested_at,
+  }));
+}
+
+/**
+ * Removes what Postgres keeps of erased visitors: identities whole, of orders whose they were, of signups all but the
+ * user's own id, which the ledger needs.
+ *
+ * @returns how many orders that were
+ */
+export async function forgetVisitors(
+  db: Queryable,
+  erasures: readonly Pick<Erasure, 'workspaceId' | 'kind' | 'targetId'>[],
+): Promise<number> {
+  const visitors = erasures.filter((erasure) => erasure.kind === 'visitor');
+  const parameters = [
+    visitors.map((erasure) => erasure.workspaceId),
+    visitors.map((erasure) => erasure.targetId),
+  ];
+  await db.query(
+    `DELETE FROM identities USING unnest($1::uuid[], $2::uuid[]) AS erased (workspace_id, visitor_id)
+     WHERE identities.workspace_id = erased.workspace_id AND identities.visitor_id = erased.visitor_id`,
+    parameters,
+  );
+  await db.query(
+    `UPDATE signups SET visitor_id = NULL, email = NULL, device_id = NULL, address_hash = NULL
+     FROM unnest($1::uuid[], $2::uuid[]) AS erased (workspace_id, visitor_id)
+     WHERE signups.workspace_id = erased.workspace_id AND signups.visitor_id = erased.visitor_id`,
+    parameters,
+  );
+  const { rowCount } = await db.query(
+    `UPDATE orders SET visitor_id = NULL, email = NULL, external_user_id = NULL
+     FROM unnest($1::uuid[], $2::uuid[]) AS erased (workspace_id, visitor_id)
+     WHERE orders.workspace_id = erased.workspace_id AND orders.visitor_id = erased.visitor_id`,
+    parameters,
+  );
+  return rowCount ?? 0;
+}
+
+/** The emails that this visitor gave and no other visitor of the workspace. */
+export async function emailsOfVisitorAlone(
+  db: Queryable,
+  workspaceId: string,
+  visitorId: string,
+): Promise<string[]> {
+  const { rows } = await db.query<{ email: string }>(
+    `SELECT own.email FROM identities AS own WHERE own.workspace_id = $1 AND own.visitor_id = $2
+       AND NOT EXISTS (SELECT FROM identities AS other WHERE other.workspace_id = own.workspace_id
+         AND other.email = own.email AND other.visitor_id <> own.visitor_id)`,
+    [workspaceId, visitorId],
+  );
+  return rows.map((row) => row.email);
+}
+
+/**
+ * Removes whose they were from orders that came without a visitor and with one of these emails.
+ *
+ * @returns how many
+ */
+export async function forgetOrdersOfEmails(
+  db: Queryable,
+  workspaceId: string,
+  emails: readonly string[],
+): Promise<number> {
+  const { rowCount } = await db.query(
+    `UPDATE orders SET email = NULL, external_user_id = NULL
+     WHERE workspace_id = $1 AND visitor_id IS NULL AND email = ANY ($2)`,
+    [workspaceId, emails],
+  );
+  return rowCount ?? 0;
+}
+
+/** Notes that nothing of these is left, unless one was asked for anew since it was read. */
+export async function finishErasures(db: Queryable, erasures: readonly Erasure[]): Promise<void> {
+  await db.query(
+    `UPDATE erasures SET done_at = now()
+     FROM unnest($1::bigint[], $2::bigint[]) AS done (id, requested_at)
+     WHERE erasures.id = done.id AND (extract(epoch FROM erasures.requested_at) * 1000000)::bigint = done.requested_at`,
+    [erasures.map((erasure) => erasure.id), erasures.map((erasure) => erasure.requestedAt)],
+  );
+}

@@ -1,0 +1,35 @@
+import type { Pool } from './pool.ts';
+
+/** Jobs of which one worker at a time does the work. The numbers are any that nothing else locks. */
+const JOBS = { rollups: 7_205_011_975 } as const;
+
+/**
+ * Runs a job unless another worker is at it. The lock is the connection's and not a transaction's: an open
+ * transaction would hold back ingest's view of link changes for as long as the job takes. A connection that breaks
+ * gives the lock away, so the job must stand being done twice.
+ *
+ * @returns null when another worker has the job
+ */
+export async function withJobLock<T>(
+  pool: Pool,
+  job: keyof typeof JOBS,
+  work: () => Promise<T>,
+): Promise<T | null> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    const { rows } = await client.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1) AS locked', [
+      JOBS[job],
+    ]);
+    if (!rows[0]?.locked) return null;
+    try {
+      return await work();
+    } finally {
+      await client.query('SELECT pg_advisory_unlock($1)', [JOBS[job]]).catch((error: Error) => {
+        broken = error; // closing the connection frees the lock
+      });
+    }
+  } finally {
+    client.release(broken);
+  }
+}

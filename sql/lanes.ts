@@ -1,0 +1,139 @@
+import type { Queryable } from './pool.ts';
+
+/** The exact range of a partition that is about to be inserted. */
+export type Intent = {
+  from: bigint;
+  /** Exclusive: the offset of the next batch. */
+  to: bigint;
+  /** The deduplication tokens of its inserts begin with this. */
+  token: string;
+};
+
+/** A lane that this process has taken. `epoch` is what its writes are fenced by. */
+export type Lane = {
+  consumer: string;
+  partition: string;
+  epoch: number;
+  nextOffset: bigint;
+  /** Left by a predecessor that died between its insert and its advance: must be replayed first. */
+  intent: Intent | null;
+};
+
+/** Another worker has raised the lane's epoch: nothing may be written for it any more. */
+export class LaneLost extends Error {
+  constructor(lane: Pick<Lane, 'consumer' | 'partition' | 'epoch'>) {
+    super(`lane ${lane.consumer}/${lane.partition} was taken from epoch ${lane.epoch}`);
+    this.name = 'LaneLost';
+  }
+}
+
+type IntentRecord = { from: string; to: string; token: string };
+
+/**
+ * Takes a lane by raising its epoch, when nobody holds it or its holder's lease has run out. A lane that does
+ * not exist begins at offset 0.
+ *
+ * @param given.holder names this process, for people who look at the table
+ * @param given.leaseMs how long others leave it alone without a renewal
+ * @param given.deadHolder a holder that is known to have died: its lease need not run out
+ * @returns null while another worker holds it
+ */
+export async function takeLane(
+  db: Queryable,
+  given: { consumer: string; partition: string; holder: string; leaseMs: number; deadHolder?: string },
+): Promise<Lane | null> {
+  const { rows } = await db.query<{ epoch: number; next_offset: string; intent: IntentRecord | null }>(
+    `INSERT INTO log_lanes AS lane (consumer, partition, epoch, held_by, held_until)
+     VALUES ($1, $2, 1, $3, clock_timestamp() + $4 * interval '1 millisecond')
+     ON CONFLICT (consumer, partition) DO UPDATE
+       SET epoch = lane.epoch + 1, held_by = EXCLUDED.held_by, held_until = EXCLUDED.held_until, updated_at = now()
+       WHERE lane.held_until IS NULL OR lane.held_until < clock_timestamp() OR lane.held_by = $5
+     RETURNING epoch, next_offset, intent`,
+    [given.consumer, given.partition, given.holder, given.leaseMs, given.deadHolder ?? null],
+  );
+  const row = rows[0];
+  if (!row) return null;
+  const { consumer, partition } = given;
+  const nextOffset = BigInt(row.next_offset);
+  return { consumer, partition, epoch: row.epoch, nextOffset, intent: intentOf(row.intent) };
+}
+
+/** Who holds a lane, by the name that it took it under, or null. */
+export async function laneHolder(db: Queryable, consumer: string, partition: string): Promise<string | null> {
+  const { rows } = await db.query<{ held_by: string | null }>(
+    'SELECT held_by FROM log_lanes WHERE consumer = $1 AND partition = $2',
+    [consumer, partition],
+  );
+  return rows[0]?.held_by ?? null;
+}
+
+function intentOf(record: IntentRecord | null): Intent | null {
+  return record && { from: BigInt(record.from), to: BigInt(record.to), token: record.token };
+}
+
+/** Keeps others away for another `leaseMs`. @throws {LaneLost} */
+export async function renewLane(db: Queryable, lane: Lane, leaseMs: number): Promise<void> {
+  const { rowCount } = await db.query(
+    `UPDATE log_lanes SET held_until = clock_timestamp() + $4 * interval '1 millisecond'
+     WHERE consumer = $1 AND partition = $2 AND epoch = $3`,
+    [lane.consumer, lane.partition, lane.epoch, leaseMs],
+  );
+  if (rowCount !== 1) throw new LaneLost(lane);
+}
+
+/** Lets the next worker have the lane at once. Does nothing when it is no longer held. */
+export async function releaseLane(db: Queryable, lane: Lane): Promise<void> {
+  await db.query(
+    `UPDATE log_lanes SET held_by = NULL, held_until = NULL
+     WHERE consumer = $1 AND partition = $2 AND epoch = $3`,
+    [lane.consumer, lane.partition, lane.epoch],
+  );
+}
+
+/** Records the range about to be inserted. May be repeated. @throws {LaneLost} */
+export async function commitIntent(db: Queryable, lane: Lane, intent: Intent): Promise<void> {
+  const record: IntentRecord = { from: String(intent.from), to: String(intent.to), token: intent.token };
+  const { rowCount } = await db.query(
+    `UPDATE log_lanes SET intent = $4, updated_at = now()
+     WHERE consumer = $1 AND partition = $2 AND epoch = $3 AND next_offset = $5`,
+    [lane.consumer, lane.partition, lane.epoch, JSON.stringify(record), String(intent.from)],
+  );
+  if (rowCount !== 1) throw new LaneLost(lane);
+}
+
+/**
+ * Locks the lane's row for the rest of the transaction, so that all that is written in it is fenced.
+ *
+ * @returns where the lane stands now: past what the caller wants to advance over when an earlier attempt's
+ *   commit had gone through although its answer was lost
+ * @throws {LaneLost}
+ */
+export async function lockLane(transaction: Queryable, lane: Lane): Promise<bigint> {
+  const { rows } = await transaction.query<{ epoch: number; next_offset: string }>(
+    'SELECT epoch, next_offset FROM log_lanes WHERE consumer = $1 AND partition = $2 FOR UPDATE',
+    [lane.consumer, lane.partition],
+  );
+  const row = rows[0];
+  if (row?.epoch !== lane.epoch) throw new LaneLost(lane);
+  return BigInt(row.next_offset);
+}
+
+/** Moves the lane on and clears its intent. Call it after {@link lockLane}, in the same transaction. */
+export async function advanceLane(transaction: Queryable, lane: Lane, nextOffset: bigint): Promise<void> {
+  const { rowCount } = await transaction.query(
+    `UPDATE log_lanes SET next_offset = $4, intent = NULL, updated_at = now()
+     WHERE consumer = $1 AND partition = $2 AND epoch = $3`,
+    [lane.consumer, lane.partition, lane.epoch, String(nextOffset)],
+  );
+  if (rowCount !== 1) throw new LaneLost(lane);
+}
+
+/** The offset below which no consumer needs the partition any more, or null when none has begun. */
+export async function leastNextOffset(db: Queryable, partition: string): Promise<bigint | null> {
+  const { rows } = await db.query<{ least: string | null }>(
+    'SELECT min(next_offset) AS least FROM log_lanes WHERE partition = $1',
+    [partition],
+  );
+  const least = rows[0]?.least ?? null;
+  return least === null ? null : BigInt(least);
+}

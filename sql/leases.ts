@@ -1,0 +1,106 @@
+import { inTransaction, type Pool, type Queryable } from './pool.ts';
+
+/**
+ * Leases of a link's `max_clicks`: a stream may let through as many visitors as it was granted. The sum of what is
+ * granted never exceeds `max_clicks`. `used` is moved by the workers, in the transaction that advances a lane.
+ */
+
+/** How a link's credits stand after a request. */
+export type LeaseAnswer =
+  /** `granted` is the stream's own total now. `remaining`: not granted to anybody yet. */
+  | { kind: 'granted'; granted: number; remaining: number }
+  /**
+   * Nothing is left to grant. `spent`: every credit of the other streams has been used as well, so it stays so
+   * unless `max_clicks` is raised.
+   */
+  | { kind: 'none_left'; granted: number; spent: boolean }
+  /** The link is gone or has no limit any more. */
+  | { kind: 'unlimited' };
+
+/** Largest number of credits that one request takes beyond those it needs at once. */
+const LARGEST_CHUNK = 1_024;
+/** A chunk is at most this part of what is left, so that processes share the end of a campaign evenly. */
+const CHUNK_DIVISOR = 16;
+
+/**
+ * Leases credits to a stream: as many as are `needed` at once, or more, in a chunk that shrinks with the remainder.
+ *
+ * @param needed visitors that wait now; 0 only looks
+ */
+export async function leaseCredits(
+  pool: Pool,
+  given: { linkId: string; streamId: string; needed: number },
+): Promise<LeaseAnswer> {
+  const { linkId, streamId, needed } = given;
+  return inTransaction(pool, async (tx) => {
+    // The lock comes in a statement of its own: the next one then sees what earlier holders have committed.
+    const { rows: links } = await tx.query<{ max_clicks: number | null }>(
+      'SELECT max_clicks FROM links WHERE id = $1 AND deleted_at IS NULL FOR NO KEY UPDATE',
+      [linkId],
+    );
+    const limit = links[0]?.max_clicks ?? null;
+    if (limit === null) return { kind: 'unlimited' };
+    const { rows } = await tx.query<{ total: number; own: number; others_idle: number }>(
+      `SELECT coalesce(sum(granted), 0)::bigint AS total,
+              coalesce(sum(granted) FILTER (WHERE stream_id = $2), 0)::bigint AS own,
+              coalesce(sum(granted - used) FILTER (WHERE stream_id <> $2), 0)::bigint AS others_idle
+       FROM link_leases WHERE link_id = $1`,
+      [linkId, streamId],
+    );
+    const { total, own, others_idle } = rows[0] ?? { total: 0, own: 0, others_idle: 0 };
+    const left = limit - total;
+    if (left <= 0) return { kind: 'none_left', granted: own, spent: others_idle === 0 };
+    if (needed === 0) return { kind: 'granted', granted: own, remaining: left };
+    const chunk = Math.min(LARGEST_CHUNK, Math.ceil(left / CHUNK_DIVISOR));
+    const take = Math.min(left, Math.max(needed, chunk));
+    await tx.query(
+      `INSERT INTO link_leases (link_id, stream_id, granted) VALUES ($1, $2, $3)
+       ON CONFLICT (link_id, stream_id) DO UPDATE SET granted = link_leases.granted + excluded.granted`,
+      [linkId, streamId, take],
+    );
+    return { kind: 'granted', granted: own + take, remaining: left - take };
+  });
+}
+
+/**
+ * Gives credits back that a stream has not used.
+ *
+ * @returns the stream's own total now
+ */
+export async function returnCredits(
+  db: Queryable,
+  given: { linkId: string; streamId: string; count: number },
+): Promise<number> {
+  const { rows } = await db.query<{ granted: number }>(
+    `UPDATE link_leases SET granted = granted - $3 WHERE link_id = $1 AND stream_id = $2 RETURNING granted`,
+    [given.linkId, given.streamId, given.count],
+  );
+  return rows[0]?.granted ?? 0;
+}
+
+/** What a stream holds according to the store, and up to which event its use has been counted. */
+export type StreamLeases = {
+  /** Sequence of the last event whose use is in `used`; -1n: none. */
+  highWater: bigint;
+  leases: { link_id: string; granted: number; used: number }[];
+};
+
+/** The leases of a stream that are not used up, and the stream's high-water mark, as of one moment. */
+export async function leasesOfStream(db: Queryable, streamId: string): Promise<StreamLeases> {
+  // One statement, one snapshot: the mark and the use that it covers belong together.
+  const { rows } = await db.query<{
+    high_water: string;
+    link_id: string | null;
+    granted: number;
+    used: number;
+  }>(
+    `SELECT s.high_water, l.link_id, l.granted, l.used
+     FROM ingest_streams s LEFT JOIN link_leases l ON l.stream_id = s.stream_id AND l.granted <> l.used
+     WHERE s.stream_id = $1`,
+    [streamId],
+  );
+  const leases = rows.flatMap(({ link_id, granted, used }) =>
+    link_id === null ? [] : [{ link_id, granted, used }],
+  );
+  return { highWater: BigInt(rows[0]?.high_water ?? -1), leases };
+}

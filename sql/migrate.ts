@@ -1,0 +1,62 @@
+import { randomBytes } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import type { Pool, PoolClient } from './pool.ts';
+
+const FOLDER = new URL('./migrations/', import.meta.url);
+// Any fixed number: the advisory lock under which one process at a time migrates.
+const LOCK = 7_205_011_973;
+
+/** Secrets made once per deployment and never rotated: 32 random bytes each. */
+const SECRETS = ['visitor_key', 'cookie_key', 'address_key', 'address_hash_key'];
+
+/**
+ * Applies the numbered migrations that the database lacks, each in a transaction of its own, under an
+ * advisory lock, and makes the deployment's secrets.
+ *
+ * @returns names of the migrations applied now, in order
+ * @throws Error naming the migration that failed
+ */
+export async function migrate(pool: Pool): Promise<string[]> {
+  const client = await pool.connect();
+  try {
+    await client.query('SET statement_timeout = 0');
+    await client.query('SELECT pg_advisory_lock($1)', [LOCK]);
+    try {
+      return await applyMissing(client);
+    } finally {
+      await client.query('SELECT pg_advisory_unlock($1)', [LOCK]);
+    }
+  } finally {
+    client.release(true);
+  }
+}
+
+async function applyMissing(client: PoolClient): Promise<string[]> {
+  await client.query(
+    `CREATE TABLE IF NOT EXISTS migrations (name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())`,
+  );
+  const { rows } = await client.query<{ name: string }>('SELECT name FROM migrations');
+  const done = new Set(rows.map((row) => row.name));
+  const files = (await readdir(FOLDER)).filter((file) => /^\d{4}_\w+\.sql$/.test(file)).sort();
+  const applied: string[] = [];
+  for (const file of files.filter((name) => !done.has(name))) {
+    const sql = await readFile(new URL(file, FOLDER), 'utf8');
+    try {
+      await client.query('BEGIN');
+      await client.query(sql);
+      await client.query('INSERT INTO migrations (name) VALUES ($1)', [file]);
+      await client.query('COMMIT');
+    } catch (error) {
+      await client.query('ROLLBACK');
+      throw new Error(`migration ${file} failed`, { cause: error });
+    }
+    applied.push(file);
+  }
+  for (const name of SECRETS) {
+    await client.query(
+      'INSERT INTO deployment_secrets (name, secret) VALUES ($1, $2) ON CONFLICT DO NOTHING',
+      [name, randomBytes(32)],
+    );
+  }
+  return applied;
+}

@@ -1,0 +1,99 @@
+-- Folders, campaigns (called destinations, as `destination_id` is), links, and the one table of slugs.
+
+CREATE TABLE folders (
+  id           uuid PRIMARY KEY,
+  workspace_id uuid NOT NULL REFERENCES workspaces (id),
+  name         text NOT NULL CHECK (length(name) BETWEEN 1 AND 100),
+  created_at   timestamptz NOT NULL DEFAULT clock_timestamp(),
+  UNIQUE (workspace_id, created_at)
+);
+
+CREATE TABLE destinations (
+  id              uuid PRIMARY KEY,
+  workspace_id    uuid NOT NULL REFERENCES workspaces (id),
+  name            text NOT NULL,
+  destination_url text NOT NULL,
+  external        boolean NOT NULL DEFAULT false,
+  tags            text[] NOT NULL DEFAULT '{}',
+  folder_id       uuid REFERENCES folders (id) ON DELETE SET NULL,
+  created_at      timestamptz NOT NULL DEFAULT now(),
+  updated_at      timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX destinations_workspace ON destinations (workspace_id);
+CREATE INDEX destinations_folder ON destinations (folder_id) WHERE folder_id IS NOT NULL;
+
+-- Every slug of the deployment in lower case, with what it names. Rows are never deleted when a link is: its
+-- slug stays reserved.
+CREATE TABLE slugs (
+  slug         text PRIMARY KEY CHECK (slug = lower(slug)),
+  kind         text NOT NULL CHECK (kind IN ('link', 'bio_page', 'program')),
+  target_id    uuid NOT NULL,
+  workspace_id uuid NOT NULL REFERENCES workspaces (id)
+);
+CREATE INDEX slugs_target ON slugs (target_id);
+
+CREATE TABLE links (
+  id                   uuid PRIMARY KEY,
+  workspace_id         uuid NOT NULL REFERENCES workspaces (id),
+  destination_id       uuid NOT NULL REFERENCES destinations (id),
+  slug                 text NOT NULL,
+  channel              text,                 -- null: a Smart Link
+  external_id          text CHECK (length(external_id) BETWEEN 1 AND 200),
+  metadata             jsonb,
+  utm_source           text,
+  utm_medium           text,
+  utm_campaign         text,
+  targeting            jsonb,
+  expires_at           timestamptz,
+  max_clicks           integer CHECK (max_clicks >= 1),
+  expired_redirect_url text,
+  password_hash        text,
+  retargeting          jsonb,
+  -- Query parameters that the redirect adds to the destination besides UTM, such as ref=<slug>.
+  extra_query          text,
+  created_at           timestamptz NOT NULL, -- unique in its workspace: it is the cursor
+  updated_at           timestamptz NOT NULL,
+  deleted_at           timestamptz,
+  UNIQUE (workspace_id, created_at)
+);
+CREATE UNIQUE INDEX links_external_id ON links (workspace_id, external_id)
+  WHERE external_id IS NOT NULL AND deleted_at IS NULL;
+CREATE INDEX links_destination ON links (destination_id, created_at);
+CREATE INDEX links_live ON links (workspace_id, created_at DESC) WHERE deleted_at IS NULL;
+CREATE UNIQUE INDEX links_slug ON links (slug);
+
+-- Read by ingest by transaction id, up to the oldest running one: sequence order is not commit order.
+CREATE TABLE link_changes (
+  xid     xid8 NOT NULL DEFAULT pg_current_xact_id(),
+  id      bigint GENERATED ALWAYS AS IDENTITY,
+  -- 'link', 'destination', 'workspace', 'bio_page', 'program', 'key': what must be read again
+  kind    text NOT NULL,
+  target_id uuid NOT NULL,
+  made_at timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (xid, id)
+);
+CREATE INDEX link_changes_age ON link_changes (made_at);
+
+CREATE FUNCTION note_change() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE changed uuid := CASE WHEN TG_OP = 'DELETE' THEN OLD.id ELSE NEW.id END;
+BEGIN
+  INSERT INTO link_changes (kind, target_id) VALUES (TG_ARGV[0], changed);
+  PERFORM pg_notify('link_changes', '');
+  RETURN NULL;
+END $$;
+
+CREATE TRIGGER links_changed AFTER INSERT OR UPDATE OR DELETE ON links
+  FOR EACH ROW EXECUTE FUNCTION note_change('link');
+CREATE TRIGGER destinations_changed AFTER UPDATE ON destinations
+  FOR EACH ROW EXECUTE FUNCTION note_change('destination');
+CREATE TRIGGER keys_changed AFTER INSERT OR UPDATE OF revoked_at ON api_keys
+  FOR EACH ROW EXECUTE FUNCTION note_change('key');
+
+-- A creation time no other row of the workspace has: microseconds are bumped until one is free.
+-- The caller holds the workspace's row lock or inserts under the unique constraint and retries.
+CREATE FUNCTION next_link_time(ws uuid) RETURNS timestamptz LANGUAGE sql AS $$
+  SELECT GREATEST(
+    date_trunc('microseconds', clock_timestamp()),
+    (SELECT max(created_at) + interval '1 microsecond' FROM links WHERE workspace_id = ws)
+  )
+$$;

@@ -1,0 +1,23 @@
+import type { Queryable } from './pool.ts';
+
+/** Tables whose rows are of no use past an age. */
+const PRUNED = {
+  // Ingest reads changes within a second; one that was away longer loads the whole table.
+  link_changes: { column: 'made_at', age: '1 day' },
+  // Expiry of idempotency keys, as the specification says.
+  idempotency_keys: { column: 'created_at', age: '24 hours' },
+} as const;
+
+export type PrunedTable = keyof typeof PRUNED;
+export const PRUNED_TABLES = Object.keys(PRUNED) as PrunedTable[];
+
+/** Removes up to `limit` rows that are past their age. @returns how many */
+export async function prune(db: Queryable, table: PrunedTable, limit: number): Promise<number> {
+  const { column, age } = PRUNED[table];
+  const { rowCount } = await db.query(
+    `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
+       SELECT ctid FROM ${table} WHERE ${column} < now() - interval '${age}' LIMIT $1))`,
+    [limit],
+  );
+  return rowCount ?? 0;
+}

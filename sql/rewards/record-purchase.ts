@@ -1,0 +1,138 @@
+import { toMajor } from '../../core/money.ts';
+import type { Sale } from '../../core/referrals/purchase-reward.ts';
+import { queueEvents } from '../outbox.ts';
+import type { Queryable } from '../pool.ts';
+import { type Purchase, purchaseOfOrder, putPurchase } from '../purchases.ts';
+import { lockOrder, markJudged, putReportedOrder, type ReportedOrder } from '../reported-orders.ts';
+import { lockSignupOfUser, type Signup, userOfOrder } from '../signups.ts';
+import type { Workspace } from '../workspaces.ts';
+import { judgePurchase } from './judge-purchase.ts';
+
+/** A purchase as `report-purchase` brings it. */
+export type PurchaseReport = {
+  orderId: string;
+  externalUserId: string;
+  email: string | null;
+  amountMinor: number;
+  currency: string;
+  isRenewal: boolean;
+  purchasedAt: Date;
+};
+
+/**
+ * Writes a reported purchase once: the order, the verdict of the programme, and the rewards. The first report of an
+ * order decides; another one of the same order finds what it wrote.
+ */
+export async function recordPurchase(
+  tx: Queryable,
+  workspace: Workspace,
+  report: PurchaseReport,
+  now: Date,
+): Promise<Purchase> {
+  const reported = await lockOrder(tx, workspace.id, report.orderId);
+  const judged = reported && (await purchaseOfOrder(tx, reported.internal_id));
+  if (judged) return judged;
+  const { order, isNew } = await putReportedOrder(tx, {
+    workspace_id: workspace.id,
+    order_id: report.orderId,
+    ts: report.purchasedAt.getTime() * 1_000,
+    // Where the pixel saw the sale, its visitor is the one whose clicks led to it.
+    visitor_id: reported?.visitor_id ?? (await visitorOfUser(tx, workspace.id, report.externalUserId)),
+    email: report.email?.toLowerCase() ?? reported?.email ?? null,
+    external_user_id: report.externalUserId,
+    amount_minor: report.amountMinor,
+    currency: report.currency,
+  });
+  // An identical call may have run between the look at the order and its lock.
+  const known = await purchaseOfOrder(tx, order.internal_id);
+  if (known) return known;
+  if (isNew) await queueSale(tx, order, now);
+  const signup = await lockSignupOfUser(tx, workspace.id, report.externalUserId);
+  const purchase = await decide(tx, { workspace, order, signup, sale: report, now });
+  await markJudged(tx, order.internal_id, now);
+  return purchase;
+}
+
+/**
+ * Judges an order that a server reported through the event log, as a purchase. One whose buyer nobody referred
+ * leaves nothing, so that `report-purchase` can still say who bought. The caller holds the order.
+ */
+export async function judgeTrackedOrder(
+  tx: Queryable,
+  workspace: Workspace,
+  order: ReportedOrder,
+  now: Date,
+): Promise<Purchase | null> {
+  const known = await purchaseOfOrder(tx, order.internal_id);
+  await markJudged(tx, order.internal_id, now);
+  if (known) return known;
+  const user =
+    order.external_user_id ??
+    (await userOfOrder(tx, workspace.id, { email: order.email, visitorId: order.visitor_id }));
+  const signup = user === null ? null : await lockSignupOfUser(tx, workspace.id, user);
+  if (!signup) return null;
+  const sale: Sale = {
+    externalUserId: signup.external_user_id,
+    email: order.email,
+    amountMinor: order.amount_minor,
+    currency: order.currency,
+    isRenewal: false,
+    purchasedAt: new Date(Math.floor(order.ts / 1_000)),
+  };
+  return decide(tx, { workspace, order, signup, sale, now });
+}
+
+/** Rewards the purchase of a referred buyer; notes one that nobody referred, or that waits for its signup. */
+async function decide(
+  tx: Queryable,
+  given: { workspace: Workspace; order: ReportedOrder; signup: Signup | null; sale: Sale; now: Date },
+): Promise<Purchase> {
+  const { signup, sale, now } = given;
+  if (signup?.state === 'matched') return judgePurchase(tx, { ...given, signup });
+  const purchase: Purchase = {
+    order_internal_id: given.order.internal_id,
+    workspace_id: given.workspace.id,
+    signup_id: signup?.id ?? null,
+    enrollment_id: null,
+    external_user_id: sale.externalUserId,
+    amount_minor: sale.amountMinor,
+    currency: sale.currency,
+    is_renewal: sale.isRenewal,
+    rewarded: false,
+    ledger_rows: 0,
+    reason: null,
+    purchased_at: sale.purchasedAt,
+  };
+  await putPurchase(tx, purchase, now);
+  return purchase;
+}
+
+/** The visitor that the buyer signed up as: the order is attributed to that visitor's clicks. */
+async function visitorOfUser(tx: Queryable, workspaceId: string, user: string): Promise<string | null> {
+  const { rows } = await tx.query<{ visitor_id: string | null }>(
+    `SELECT visitor_id FROM (
+       SELECT visitor_id, 0 AS rank, 0 AS last_ts FROM signups
+       WHERE workspace_id = $1 AND external_user_id = $2 AND visitor_id IS NOT NULL
+       UNION ALL
+       SELECT visitor_id, 1, last_ts FROM identities WHERE workspace_id = $1 AND external_user_id = $2
+     ) AS known ORDER BY rank, last_ts DESC LIMIT 1`,
+    [workspaceId, user],
+  );
+  return rows[0]?.visitor_id ?? null;
+}
+
+async function queueSale(tx: Queryable, order: ReportedOrder, now: Date): Promise<void> {
+  await queueEvents(tx, order.workspace_id, [
+    {
+      type: 'sale.created',
+      data: {
+        order_id: order.order_id,
+        amount: toMajor(order.amount_minor, order.currency),
+        currency: order.currency,
+        external_user_id: order.external_user_id,
+        visitor_id: order.visitor_id,
+        created_at: now.toISOString(),
+      },
+    },
+  ]);
+}

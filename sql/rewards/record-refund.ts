@@ -1,0 +1,79 @@
+import { badRequest } from '../../core/errors.ts';
+import { MoneyError, toMajor, toMinor } from '../../core/money.ts';
+import type { Queryable } from '../pool.ts';
+import { type Purchase, purchaseOfOrder } from '../purchases.ts';
+import { insertRefund, type Refund, refundById, refundsOfOrder } from '../refunds.ts';
+import { lockOrder } from '../reported-orders.ts';
+import type { Workspace } from '../workspaces.ts';
+import { judgeTrackedOrder } from './record-purchase.ts';
+import { takeBack } from './take-back.ts';
+
+export type RefundReport = {
+  refundId: string;
+  orderId: string;
+  /** Major units of the order's currency; null: all that is left of it. */
+  amount: number | null;
+};
+
+/**
+ * Writes a refund once and takes back what the order earned, in proportion.
+ *
+ * @returns the refund; null when the workspace knows no such order, and nothing is written
+ * @throws {AppError} `bad_request` when more is refunded than is left, or the amount is none of the currency
+ */
+export async function recordRefund(
+  tx: Queryable,
+  workspace: Workspace,
+  report: RefundReport,
+  now: Date,
+): Promise<Refund | null> {
+  const order = await lockOrder(tx, workspace.id, report.orderId);
+  // After the lock: an identical call that ran before has committed by now.
+  const known = await refundById(tx, workspace.id, report.refundId);
+  if (known || !order) return known;
+  const purchase =
+    order.source === 'server'
+      ? await judgeTrackedOrder(tx, workspace, order, now)
+      : await purchaseOfOrder(tx, order.internal_id);
+  const { amount_minor: orderMinor, currency } = purchase ?? order;
+  const before = sumOf(await refundsOfOrder(tx, order.internal_id));
+  const amountMinor = refundedNow(report.amount, currency, orderMinor - before);
+  const refund = await insertRefund(
+    tx,
+    {
+      workspace_id: workspace.id,
+      refund_id: report.refundId,
+      order_internal_id: order.internal_id,
+      amount_minor: amountMinor,
+      matched: isReferred(purchase),
+    },
+    now,
+  );
+  // The same refund_id came for another order at this very moment, and was first.
+  if (!refund) return refundById(tx, workspace.id, report.refundId);
+  if (!purchase || !isReferred(purchase) || amountMinor === 0) return refund;
+  return takeBack(tx, { purchase, refund, refundedMinor: before + amountMinor, now });
+}
+
+function isReferred(purchase: Purchase | null): boolean {
+  return purchase !== null && purchase.enrollment_id !== null;
+}
+
+function refundedNow(amount: number | null, currency: string, left: number): number {
+  if (amount === null) return left;
+  try {
+    const minor = toMinor(amount, currency);
+    if (minor <= left) return minor;
+  } catch (error) {
+    if (error instanceof MoneyError) throw badRequest('amount', error.message);
+    throw error;
+  }
+  throw badRequest(
+    'amount',
+    `must be at most ${toMajor(left, currency)} ${currency}, what is left of the order`,
+  );
+}
+
+function sumOf(refunds: readonly Refund[]): number {
+  return refunds.reduce((sum, refund) => sum + refund.amount_minor, 0);
+}

@@ -1,0 +1,166 @@
+import { uuidv7 } from '../core/ids.ts';
+import type { BlockReason } from '../core/referrals/terms.ts';
+import type { Queryable } from './pool.ts';
+
+/** A user who signed up, as reported. */
+export type Signup = {
+  id: string;
+  workspace_id: string;
+  external_user_id: string;
+  email: string | null;
+  device_id: string | null;
+  visitor_id: string | null;
+  address_hash: Buffer | null;
+  reported_at: Date;
+} & (
+  | { state: 'pending'; program_id: null; enrollment_id: null; block_reason: null }
+  | { state: 'matched'; program_id: string; enrollment_id: string; block_reason: BlockReason | null }
+);
+
+export type MatchedSignup = Extract<Signup, { state: 'matched' }>;
+
+const COLUMNS = `id, workspace_id, external_user_id, email, device_id, visitor_id, address_hash, state, program_id,
+  enrollment_id, block_reason, reported_at`;
+
+export type SignupReport = Pick<
+  Signup,
+  'workspace_id' | 'external_user_id' | 'email' | 'device_id' | 'visitor_id' | 'address_hash'
+>;
+
+/**
+ * The user's signup, locked until the transaction ends; a new one is pending. Waits for a report of the same user
+ * that is under way.
+ */
+export async function takeSignup(tx: Queryable, report: SignupReport, now: Date): Promise<Signup> {
+  const { rows } = await tx.query<Signup>(
+    `INSERT INTO signups (id, workspace_id, external_user_id, email, device_id, visitor_id, address_hash, state,
+       reported_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, 'pending', $8)
+     ON CONFLICT (workspace_id, external_user_id) DO NOTHING RETURNING ${COLUMNS}`,
+    [
+      uuidv7(),
+      report.workspace_id,
+      report.external_user_id,
+      report.email,
+      report.device_id,
+      report.visitor_id,
+      report.address_hash,
+      now,
+    ],
+  );
+  if (rows[0]) return rows[0];
+  const known = await lockSignupOfUser(tx, report.workspace_id, report.external_user_id);
+  // Gone in between: a pending one was dropped because nobody had referred it.
+  return known ?? takeSignup(tx, report, now);
+}
+
+/** The signup of this user in the workspace, or null. */
+export async function signupOfUser(
+  db: Queryable,
+  workspaceId: string,
+  externalUserId: string,
+): Promise<Signup | null> {
+  const { rows } = await db.query<Signup>(
+    `SELECT ${COLUMNS} FROM signups WHERE workspace_id = $1 AND external_user_id = $2`,
+    [workspaceId, externalUserId],
+  );
+  return rows[0] ?? null;
+}
+
+/** {@link signupOfUser}, locked until the transaction ends: the purchases of one buyer come one after the other. */
+export async function lockSignupOfUser(
+  tx: Queryable,
+  workspaceId: string,
+  externalUserId: string,
+): Promise<Signup | null> {
+  const { rows } = await tx.query<Signup>(
+    `SELECT ${COLUMNS} FROM signups WHERE workspace_id = $1 AND external_user_id = $2 FOR NO KEY UPDATE`,
+    [workspaceId, externalUserId],
+  );
+  return rows[0] ?? null;
+}
+
+/**
+ * Who made an order that names no user: the first who signed up with its email, else with its visitor. Null when
+ * nobody did.
+ */
+export async function userOfOrder(
+  db: Queryable,
+  workspaceId: string,
+  order: { email: string | null; visitorId: string | null },
+): Promise<string | null> {
+  const { rows } = await db.query<{ external_user_id: string }>(
+    `SELECT external_user_id FROM signups
+     WHERE workspace_id = $1 AND (lower(email) = lower($2) OR visitor_id = $3)
+     ORDER BY lower(email) = lower($2) DESC NULLS LAST, reported_at LIMIT 1`,
+    [workspaceId, order.email, order.visitorId],
+  );
+  return rows[0]?.external_user_id ?? null;
+}
+
+/** Matches a signup that the caller has locked. What the present report adds to an earlier one is kept. */
+export async function matchSignup(
+  tx: Queryable,
+  signup: Signup,
+  match: { programId: string; enrollmentId: string; blockReason: BlockReason | null },
+  report: SignupReport,
+): Promise<MatchedSignup> {
+  const { rows } = await tx.query<MatchedSignup>(
+    `UPDATE signups SET state = 'matched', program_id = $3, enrollment_id = $4, block_reason = $5,
+       email = coalesce($6, email), device_id = coalesce($7, device_id), visitor_id = coalesce($8, visitor_id),
+       address_hash = coalesce($9, address_hash)
+     WHERE workspace_id = $1 AND id = $2 RETURNING ${COLUMNS}`,
+    [
+      signup.workspace_id,
+      signup.id,
+      match.programId,
+      match.enrollmentId,
+      match.blockReason,
+      report.email,
+      report.device_id,
+      report.visitor_id,
+      report.address_hash,
+    ],
+  );
+  if (!rows[0]) throw new Error(`signup ${signup.id} is gone`);
+  return rows[0];
+}
+
+/** Pending signups that were reported before `before`, oldest first, across workspaces. */
+export async function pendingSignups(db: Queryable, before: Date, limit: number): Promise<Signup[]> {
+  const { rows } = await db.query<Signup>(
+    `SELECT ${COLUMNS} FROM signups WHERE state = 'pending' AND reported_at < $1 ORDER BY reported_at LIMIT $2`,
+    [before, limit],
+  );
+  return rows;
+}
+
+/** Drops a pending signup that nobody referred; its purchases are nobody's either. */
+export async function dropPendingSignup(tx: Queryable, workspaceId: string, id: string): Promise<void> {
+  await tx.query(
+    'UPDATE purchases SET signup_id = NULL WHERE workspace_id = $1 AND signup_id = $2 AND enrollment_id IS NULL',
+    [workspaceId, id],
+  );
+  await tx.query(`DELETE FROM signups WHERE workspace_id = $1 AND id = $2 AND state = 'pending'`, [
+    workspaceId,
+    id,
+  ]);
+}
+
+/** Whether a visitor is known to be a referrer: signed up as one, or gave the referrer's id or mailbox. */
+export async function visitorTraits(
+  db: Queryable,
+  workspaceId: string,
+  visitorId: string,
+): Promise<{ externalUserIds: string[]; emails: string[] }> {
+  const { rows } = await db.query<{ external_user_id: string | null; email: string | null }>(
+    `SELECT external_user_id, email FROM identities WHERE workspace_id = $1 AND visitor_id = $2
+     UNION ALL
+     SELECT external_user_id, email FROM signups WHERE workspace_id = $1 AND visitor_id = $2`,
+    [workspaceId, visitorId],
+  );
+  return {
+    externalUserIds: rows.flatMap((row) => row.external_user_id ?? []),
+    emails: rows.flatMap((row) => row.email ?? []),
+  };
+}

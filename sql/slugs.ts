@@ -1,0 +1,45 @@
+import { slugKey } from '../core/slugs.ts';
+import type { Queryable } from './pool.ts';
+
+export type SlugKind = 'link' | 'bio_page' | 'program';
+
+/** A slug and what it shall name. */
+export type SlugClaim = { slug: string; kind: SlugKind; targetId: string; workspaceId: string };
+
+/**
+ * Claims slugs, compared without case, for links, bio pages and programmes alike. A slug that its target had before
+ * is claimed anew. Waits for a transaction that is claiming the same one.
+ *
+ * @returns those that were claimed, as they were given; the others are taken
+ */
+export async function claimSlugs(tx: Queryable, claims: SlugClaim[]): Promise<string[]> {
+  // In one order everywhere, so that two creates never wait for each other.
+  const sorted = claims.toSorted((a, b) => (slugKey(a.slug) < slugKey(b.slug) ? -1 : 1));
+  const { rows } = await tx.query<{ slug: string }>(
+    `INSERT INTO slugs (slug, kind, target_id, workspace_id)
+     SELECT * FROM unnest($1::text[], $2::text[], $3::uuid[], $4::uuid[])
+     ON CONFLICT (slug) DO UPDATE SET kind = excluded.kind
+       WHERE slugs.target_id = excluded.target_id AND slugs.kind = excluded.kind
+     RETURNING slug`,
+    [
+      sorted.map((claim) => slugKey(claim.slug)),
+      sorted.map((claim) => claim.kind),
+      sorted.map((claim) => claim.targetId),
+      sorted.map((claim) => claim.workspaceId),
+    ],
+  );
+  const claimed = new Set(rows.map((row) => row.slug));
+  return claims.map((claim) => claim.slug).filter((slug) => claimed.has(slugKey(slug)));
+}
+
+/** What a slug names, in any case of letters, or null when it is free. */
+export async function slugTarget(
+  db: Queryable,
+  slug: string,
+): Promise<{ kind: SlugKind; target_id: string; workspace_id: string } | null> {
+  const { rows } = await db.query<{ kind: SlugKind; target_id: string; workspace_id: string }>(
+    'SELECT kind, target_id, workspace_id FROM slugs WHERE slug = $1',
+    [slugKey(slug)],
+  );
+  return rows[0] ?? null;
+}

@@ -1,0 +1,146 @@
+import type { NewStream } from '../core/event-log/port.ts';
+import { uuidv7 } from '../core/ids.ts';
+import type { Queryable } from './pool.ts';
+import { inTransaction, type Pool } from './pool.ts';
+
+/** How far a stream has been worked off. */
+export type StreamProgress = {
+  streamId: string;
+  ordinal: number;
+  /** Last sequence whose event stands in the store; -1: none. */
+  highWater: bigint;
+  /** Microseconds: every event of the stream older than this is visible. */
+  visibleBefore: number;
+};
+
+export type RegisteredStream = Required<NewStream>;
+
+const ORDINALS = 1000;
+// Any fixed number: the advisory lock under which ordinals are given out.
+const LOCK = 7_205_011_974;
+
+/**
+ * Registers a new stream under the lowest ordinal never used. Not idempotent: a stream's identity lives in its
+ * `stream.json`, and whoever has lost that file begins a new stream. The older stream of the same name then
+ * holds the watermark until it is retired ({@link retireStream}).
+ *
+ * `notBefore` is the newest watermark that may have been handed out. A writer whose clock is behind begins its
+ * times there, or a poller that has passed it would miss the stream's first events.
+ *
+ * @throws Error when a thousand streams exist
+ */
+export async function registerStream(pool: Pool, name: string): Promise<RegisteredStream> {
+  return inTransaction(pool, async (client) => {
+    await client.query('SELECT pg_advisory_xact_lock($1)', [LOCK]);
+    const { rows } = await client.query<{ ordinal: number | null; not_before: number }>(
+      `SELECT (SELECT min(candidate) FROM generate_series(0, $1::int - 1) AS candidate
+               WHERE NOT EXISTS (SELECT 1 FROM ingest_streams WHERE ordinal = candidate)) AS ordinal,
+              coalesce((SELECT max(visible_before) FROM ingest_streams), 0)::bigint AS not_before`,
+      [ORDINALS],
+    );
+    const ordinal = rows[0]?.ordinal ?? null;
+    if (ordinal === null) throw new Error(`stream ${name}: all ${ORDINALS} ordinals are in use`);
+    const notBefore = rows[0]?.not_before ?? 0;
+    const streamId = uuidv7();
+    await client.query(
+      'INSERT INTO ingest_streams (stream_id, ordinal, name, visible_before) VALUES ($1, $2, $3, $4)',
+      [streamId, ordinal, name, notBefore],
+    );
+    return { streamId, ordinal, notBefore };
+  });
+}
+
+/** Progress of every stream, retired ones too: events that still arrive from them are taken in. */
+export async function readStreams(db: Queryable): Promise<StreamProgress[]> {
+  const { rows } = await db.query<{
+    stream_id: string;
+    ordinal: number;
+    high_water: string;
+    visible_before: number;
+  }>('SELECT stream_id, ordinal, high_water, visible_before FROM ingest_streams');
+  return rows.map((row) => ({
+    streamId: row.stream_id,
+    ordinal: row.ordinal,
+    highWater: BigInt(row.high_water),
+    visibleBefore: row.visible_before,
+  }));
+}
+
+/** The newest sequence of a stream that is stored; -1 before the first one, and for a stream that is not registered. */
+export async function highWater(db: Queryable, streamId: string): Promise<bigint> {
+  const { rows } = await db.query<{ high_water: string }>(
+    'SELECT high_water FROM ingest_streams WHERE stream_id = $1',
+    [streamId],
+  );
+  return BigInt(rows[0]?.high_water ?? -1);
+}
+
+/** Moves streams forward, never back. In the transaction that advances their lane. */
+export async function advanceStreams(
+  transaction: Queryable,
+  streams: readonly StreamProgress[],
+): Promise<void> {
+  if (streams.length === 0) return;
+  await transaction.query(
+    `UPDATE ingest_streams AS stream
+     SET high_water = greatest(stream.high_water, moved.high_water),
+         visible_before = greatest(stream.visible_before, moved.visible_before)
+     FROM unnest($1::uuid[], $2::numeric[], $3::bigint[]) AS moved (stream_id, high_water, visible_before)
+     WHERE stream.stream_id = moved.stream_id`,
+    [
+      streams.map((stream) => stream.streamId),
+      streams.map((stream) => String(stream.highWater)),
+      streams.map((stream) => stream.visibleBefore),
+    ],
+  );
+}
+
+/**
+ * The watermark, in microseconds since the epoch: **every click with `ts` older than it is already visible in
+ * ClickHouse**. It is the least `visible_before` of the streams that are not retired.
+ *
+ * - An idle stream moves it by its heartbeats; a stream whose writer is dead holds it until its journal has
+ *   been worked off and it is retired, because nobody else can know what its journal still holds.
+ * - Read it before the query that it is answered with: what becomes visible in between is then simply newer.
+ * - Events in the dead letters are the exception: they are not visible, whatever their time.
+ *
+ * @returns null when there is no stream, so no click either
+ */
+export async function watermark(db: Queryable): Promise<number | null> {
+  const { rows } = await db.query<{ watermark: number | null }>(
+    `SELECT min(visible_before) AS watermark FROM ingest_streams WHERE state = 'active'`,
+  );
+  return rows[0]?.watermark ?? null;
+}
+
+/**
+ * Says that a stream's writer will never come back, so that it no longer holds the watermark. Events of it that
+ * arrive later are inserted all the same, behind the watermark.
+ *
+ * @returns false when there is no such active stream
+ */
+export async function retireStream(db: Queryable, streamId: string): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `UPDATE ingest_streams SET state = 'retired' WHERE stream_id = $1 AND state = 'active'`,
+    [streamId],
+  );
+  return rowCount === 1;
+}
+
+export type ListedStream = {
+  stream_id: string;
+  name: string;
+  ordinal: number;
+  state: 'active' | 'retired';
+  /** Microseconds since the epoch. */
+  visible_before: number;
+};
+
+/** Every stream, the one that holds the watermark first. */
+export async function listStreams(db: Queryable): Promise<ListedStream[]> {
+  const { rows } = await db.query<ListedStream>(
+    `SELECT stream_id, name, ordinal, state, visible_before FROM ingest_streams
+     ORDER BY state, visible_before, ordinal`,
+  );
+  return rows;
+}

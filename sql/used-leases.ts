@@ -1,0 +1,20 @@
+import type { Queryable } from './pool.ts';
+
+/** Counted clicks of one stream on one link with `max_clicks`. */
+export type LeaseUse = { linkId: string; streamId: string; clicks: number };
+
+/**
+ * Adds counted clicks to the leases they used. In the transaction that advances the lane, so each counts once,
+ * whatever is replayed. Clicks of a link whose lease row is gone are left out.
+ */
+export async function addUsedLeases(transaction: Queryable, uses: readonly LeaseUse[]): Promise<void> {
+  if (uses.length === 0) return;
+  // Sorted, so that two lanes never wait for each other's rows.
+  const sorted = [...uses].sort((a, b) => (`${a.linkId}${a.streamId}` < `${b.linkId}${b.streamId}` ? -1 : 1));
+  await transaction.query(
+    `UPDATE link_leases AS lease SET used = lease.used + counted.clicks
+     FROM unnest($1::uuid[], $2::uuid[], $3::bigint[]) AS counted (link_id, stream_id, clicks)
+     WHERE lease.link_id = counted.link_id AND lease.stream_id = counted.stream_id`,
+    [sorted.map((use) => use.linkId), sorted.map((use) => use.streamId), sorted.map((use) => use.clicks)],
+  );
+}

@@ -1,0 +1,171 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { BioPageRecord, Stats } from '../../api/bio-pages/schemas.ts';
+import { SOCIAL_PLATFORMS } from '../../core/bio/public-page.ts';
+import { untilVisible } from '../faults/accounting.ts';
+import { type Service, startService } from '../support/service.ts';
+import { everyTheme } from './bio-themes.ts';
+import { launchChromium, NO_CHROMIUM } from './chromium.ts';
+
+const PERSON =
+  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36';
+const SCREENS = { phone: { width: 390, height: 844 }, desktop: { width: 1_280, height: 800 } };
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+/** Half light, half dark: text has to be read on both. */
+const PHOTO =
+  '<svg xmlns="http://www.w3.org/2000/svg" width="16" height="16"><rect width="16" height="16"/>' +
+  '<rect width="16" height="8" fill="#fff"/></svg>';
+
+let directory: string;
+let service: Service;
+let site: Server;
+let siteUrl: string;
+let browser: Browser;
+
+beforeAll(async () => {
+  if (NO_CHROMIUM) return;
+  directory = mkdtempSync(join(tmpdir(), 'hoplog-bio-'));
+  service = await startService({ dataDir: join(directory, 'data') });
+  site = createServer((request, response) => {
+    const isImage = request.url?.endsWith('.svg');
+    response.setHeader('content-type', isImage ? 'image/svg+xml' : 'text/html');
+    response.end(isImage ? PHOTO : '<!doctype html><title>Shop</title><h1>Shop</h1>');
+  });
+  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
+  siteUrl = `http://localhost:${(site.address() as AddressInfo).port}`;
+  browser = await launchChromium();
+});
+
+afterAll(async () => {
+  if (NO_CHROMIUM) return;
+  await browser.close();
+  site.close();
+  await service.stop();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+async function api<T>(path: string, body?: object): Promise<T> {
+  const answer = await fetch(`${service.api_url}${path}`, {
+    method: body ? 'POST' : 'GET',
+    headers: { authorization: `Bearer ${service.demo?.secret_key}`, 'content-type': 'application/json' },
+    body: body && JSON.stringify(body),
+  });
+  if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
+  return (await answer.json()) as T;
+}
+
+/** Makes a page and waits until it is shown: on a busy machine ingest may ask for patience first. */
+async function makePage(slug: string, more: object = {}): Promise<BioPageRecord> {
+  const made = await api<BioPageRecord>('/bio-pages', pageBody(slug, more));
+  await expect.poll(async () => (await fetch(made.url)).status, { timeout: 20_000 }).toBe(200);
+  return made;
+}
+
+const pageBody = (slug: string, more: object) => ({
+  slug,
+  title: 'Ada Lovelace',
+  bio: 'Mathematician.\nNotes on the Analytical Engine.',
+  links: [
+    { id: 'shop', label: 'Shop', url: `${siteUrl}/landing`, emoji: '📖' },
+    {
+      id: 'talk',
+      label: 'A label that is as long as a label can be, which is eighty characters, no more',
+      url: `${siteUrl}/talk`,
+      image_url: `${siteUrl}/t.svg`,
+    },
+    { id: 'head', type: 'section', label: 'Elsewhere' },
+    { id: 'news', label: 'Newsletter', url: `${siteUrl}/news` },
+  ],
+  social_links: SOCIAL_PLATFORMS.map((platform) => ({ platform, url: 'https://social.example/ada' })),
+  ...more,
+});
+
+/** What axe finds wrong, with the elements. */
+async function violations(page: Page): Promise<string[]> {
+  if (!(await page.evaluate("'axe' in window"))) await page.evaluate(AXE);
+  const result = (await page.evaluate('axe.run()')) as {
+    violations: { id: string; nodes: { html: string; failureSummary: string }[] }[];
+  };
+  return result.violations.flatMap(({ id, nodes }) =>
+    nodes.map((node) => `${id}: ${node.html} ${node.failureSummary}`),
+  );
+}
+
+const NAMES = Object.keys(everyTheme(''));
+
+test.for(NAMES)('the theme %s passes an accessibility check on phone and desktop', async (name, context) => {
+  context.skip(Boolean(NO_CHROMIUM), String(NO_CHROMIUM));
+  const made = await makePage(name.slice(0, 40), {
+    avatar_url: name.length % 2 ? `${siteUrl}/a.svg` : null,
+    theme: everyTheme(`${siteUrl}/photo.svg`)[name],
+  });
+  const page = await browser.newPage();
+  const problems: string[] = [];
+  page.on('requestfailed', (request) => problems.push(request.url()));
+  page.on('console', (message) => {
+    // The origin has no icon of its own for pages without an avatar.
+    if (!message.location().url.endsWith('/favicon.ico')) problems.push(message.text());
+  });
+  await page.goto(made.url);
+  for (const viewport of Object.values(SCREENS)) {
+    await page.setViewportSize(viewport);
+    expect(await violations(page)).toEqual([]);
+    // Nothing is cut off or pushed out at the side.
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(viewport.width);
+  }
+  // Everything has loaded, and the policy refused nothing.
+  expect(problems).toEqual([]);
+  await page.close();
+});
+
+test('a click on a button goes through its short link and is counted in the stats; a view is not', async (context) => {
+  context.skip(Boolean(NO_CHROMIUM), String(NO_CHROMIUM));
+  const made = await makePage('clicked');
+  // Headless Chromium calls itself a robot, and is counted as one.
+  const page = await browser.newPage({ userAgent: PERSON, viewport: SCREENS.phone });
+  for (const label of ['Shop', 'Newsletter', 'Shop']) {
+    await page.goto(made.url);
+    await page.getByRole('link', { name: label, exact: true }).click();
+    await page.waitForURL(`${siteUrl}/**`);
+    expect(new URL(page.url()).searchParams.get('utm_source')).toBe('bio');
+  }
+  const robot = await browser.newPage();
+  await robot.goto(made.url);
+  await robot.getByRole('link', { name: 'Shop', exact: true }).click();
+  await robot.close();
+  await page.close();
+
+  await untilVisible(service, service.demo?.secret_key ?? '', Date.now());
+  const stats = () => api<Stats>('/bio-pages/clicked/stats');
+  await expect.poll(async () => (await stats()).totals.clicks, { timeout: 20_000 }).toBe(3);
+  const { links, totals } = await stats();
+  expect(links).toMatchObject([
+    { id: 'shop', clicks: 2, visitors: 1 },
+    { id: 'talk', clicks: 0, visitors: 0 },
+    { id: 'news', clicks: 1, visitors: 1 },
+  ]);
+  expect(totals).toMatchObject({ clicks: 3, visitors: 2 });
+});
+
+test('a page works by keyboard, and loads nothing but its images', async (context) => {
+  context.skip(Boolean(NO_CHROMIUM), String(NO_CHROMIUM));
+  const made = await makePage('keyboard', { avatar_url: `${siteUrl}/a.svg`, social_links: [] });
+  const page = await browser.newPage({ userAgent: PERSON });
+  const loaded: string[] = [];
+  page.on('request', (request) =>
+    loaded.push(`${request.resourceType()} ${new URL(request.url()).pathname}`),
+  );
+  await page.goto(made.url);
+  const asked = () => [...new Set(loaded)].filter((what) => !what.endsWith('/favicon.ico')).sort();
+  await expect.poll(asked).toEqual(['document /keyboard', 'image /a.svg', 'image /t.svg']);
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(`${siteUrl}/landing**`);
+  await page.close();
+});

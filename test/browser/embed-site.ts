@@ -1,0 +1,147 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import axe, { type Result } from 'axe-core';
+import type { Browser, Frame, Page } from 'playwright-core';
+import { buildWeb } from '../../web/build.ts';
+import { type Service, startService } from '../support/service.ts';
+import { launchChromium } from './chromium.ts';
+
+const HOPLOG = fileURLToPath(new URL('../../cli/hoplog.ts', import.meta.url));
+
+export type Keys = { secret: string; publishable: string };
+
+/** What a page did that it must not do, and the paths of its calls of the API. */
+export type Watched = { violations: string[]; errors: string[]; foreign: string[]; calls: string[] };
+
+/** A merchant's site on another host than the service, with the service behind it. */
+export type EmbedSite = {
+  service: Service;
+  /** Origin of the loader and the page. */
+  app: string;
+  /** Origin of the merchant's pages. */
+  origin: string;
+  browser: Browser;
+  api<T>(keys: Keys, path: string, body?: object): Promise<T>;
+  addWorkspace(name: string, plan: string): Promise<Keys>;
+  /** A page of the merchant's with this body, opened. */
+  open(body: string, options?: { width?: number; clipboard?: boolean }): Promise<Page & { watched: Watched }>;
+  close(): Promise<void>;
+};
+
+export async function startEmbedSite(): Promise<EmbedSite> {
+  await buildWeb();
+  const directory = mkdtempSync(join(tmpdir(), 'hoplog-embed-'));
+  const dataDir = join(directory, 'data');
+  const service = await startService({ dataDir });
+  const pages = new Map<string, string>();
+  const merchant = createServer((request, response) => {
+    response.setHeader('content-type', 'text/html; charset=utf-8');
+    response.end(pages.get(request.url ?? '') ?? '<!doctype html><title>Elsewhere</title>');
+  });
+  await listening(merchant);
+  const origin = `http://localhost:${(merchant.address() as AddressInfo).port}`;
+  const browser = await launchChromium();
+  const app = new URL(service.api_url).origin;
+
+  return {
+    service,
+    app,
+    origin,
+    browser,
+    async api<T>(keys: Keys, path: string, body?: object) {
+      const answer = await fetch(`${service.api_url}${path}`, {
+        method: body ? 'POST' : 'GET',
+        headers: { authorization: `Bearer ${keys.secret}`, 'content-type': 'application/json' },
+        body: body && JSON.stringify(body),
+      });
+      if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
+      return (await answer.json()) as T;
+    },
+    async addWorkspace(name, plan) {
+      const { stdout } = await promisify(execFile)(
+        process.execPath,
+        ['--disable-warning=ExperimentalWarning', HOPLOG].concat([
+          'workspace',
+          'create',
+          '--name',
+          name,
+          '--plan',
+          plan,
+          '--json',
+        ]),
+        { env: { PATH: process.env.PATH, DATA_DIR: dataDir } },
+      );
+      const made = JSON.parse(stdout) as { secret_key: string; publishable_key: string };
+      return { secret: made.secret_key, publishable: made.publishable_key };
+    },
+    async open(body, { width = 900, clipboard = false } = {}) {
+      const path = `/page-${pages.size}`;
+      pages.set(path, `<!doctype html><html lang="en"><title>Shop</title><body>${body}</body></html>`);
+      const page = await browser.newPage({ viewport: { width, height: 900 } });
+      if (clipboard) await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+      const watched = watch(page, [app, origin]);
+      await page.goto(`${origin}${path}`);
+      return Object.assign(page, { watched });
+    },
+    async close() {
+      await browser.close();
+      merchant.close();
+      await service.stop();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function listening(server: Server): Promise<void> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+}
+
+/** Notes every breach of a policy, every error of a script, every request to another host or to the API. */
+function watch(page: Page, known: string[]): Watched {
+  const watched: Watched = { violations: [], errors: [], foreign: [], calls: [] };
+  page.on('console', (message) => {
+    if (/content security policy|trusted type/i.test(message.text())) watched.violations.push(message.text());
+  });
+  page.on('pageerror', (error) => watched.errors.push(error.message));
+  page.on('request', (request) => {
+    const url = request.url();
+    if (url.includes('/api/v1/')) watched.calls.push(new URL(url).pathname);
+    if (!url.startsWith('data:') && !known.includes(new URL(url).origin)) watched.foreign.push(url);
+  });
+  return watched;
+}
+
+/** The dashboard's frame as soon as it shows a heading of level 1 with this text. */
+export async function dashboardIn(page: Page, heading = 'Your referrals', index = 0): Promise<Frame> {
+  const element = await page.waitForSelector(`iframe >> nth=${index}`, { state: 'attached' });
+  const frame = await element.contentFrame();
+  if (!frame) throw new Error('the iframe has no document');
+  await frame.waitForSelector(`h1:text-is("${heading}")`);
+  return frame;
+}
+
+/** What axe finds wrong with a frame's document, by rule, with the elements. */
+export async function axeViolations(frame: Frame): Promise<string[]> {
+  await frame.evaluate(axe.source);
+  const violations = (await frame.evaluate('axe.run().then(({ violations }) => violations)')) as Result[];
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' | ')}`);
+}
+
+/** Presses Tab until the focused element of the frame has this text, label or type; fails after 60 presses. */
+export async function tabTo(page: Page, frame: Frame, name: string): Promise<void> {
+  const focused = (): Promise<string> =>
+    frame.evaluate(`document.hasFocus()
+      ? [document.activeElement, ...(document.activeElement.labels ?? [])].map((one) => one.textContent).join(' ')
+      : ''`);
+  for (let press = 0; press < 60; press++) {
+    await page.keyboard.press('Tab');
+    if ((await focused()).includes(name)) return;
+  }
+  throw new Error(`Tab does not reach ${JSON.stringify(name)}`);
+}

@@ -1,0 +1,111 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { untilVisible } from '../faults/accounting.ts';
+import { type Service, startService } from '../support/service.ts';
+import { launchChromium, NO_CHROMIUM } from './chromium.ts';
+
+const PERSON =
+  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36';
+
+let directory: string;
+let service: Service;
+let shop: Server;
+let shopUrl: string;
+let browser: Browser;
+
+beforeAll(async () => {
+  if (NO_CHROMIUM) return;
+  directory = mkdtempSync(join(tmpdir(), 'hoplog-pixel-'));
+  service = await startService({ dataDir: join(directory, 'data') });
+  shop = createServer((_request, response) => {
+    response.setHeader('content-type', 'text/html');
+    response.end(`<!doctype html><title>Shop</title>
+      <script async src="${service.short_url}/pixel.js" data-key="${service.demo?.publishable_key}"></script>`);
+  });
+  await new Promise<void>((resolve) => shop.listen(0, '127.0.0.1', resolve));
+  // Another host than the short links': cookies do not tell ports apart.
+  shopUrl = `http://localhost:${(shop.address() as AddressInfo).port}`;
+  browser = await launchChromium();
+});
+
+afterAll(async () => {
+  if (NO_CHROMIUM) return;
+  await browser.close();
+  shop.close();
+  await service.stop();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+async function api<T>(path: string, body?: object): Promise<T> {
+  const answer = await fetch(`${service.api_url}${path}`, {
+    method: body ? 'POST' : 'GET',
+    headers: { authorization: `Bearer ${service.demo?.secret_key}`, 'content-type': 'application/json' },
+    body: body && JSON.stringify(body),
+  });
+  if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
+  return (await answer.json()) as T;
+}
+
+type Made = { links: { id: string; short_url: string }[] };
+type Click = { visitor_id: string; browser: string; device: string; is_bot: boolean };
+type Journey = { visitor: { email: string }; journey: { type: string }[] };
+type Channels = { channels: object[] };
+
+test('a real browser clicks, identifies and buys, and the reports tell of it', async (context) => {
+  context.skip(Boolean(NO_CHROMIUM), String(NO_CHROMIUM));
+  const { links } = await api<Made>('/links', {
+    destination_url: `${shopUrl}/landing?size=42#reviews`,
+    name: 'Spring',
+    channel: 'newsletter',
+  });
+  const [link] = links;
+  // Headless Chromium calls itself a robot, and is counted as one.
+  const page = await browser.newPage({ userAgent: PERSON });
+  await page.goto(link?.short_url ?? '');
+  // The pixel moves the visitor id from the address bar to a cookie of the shop's own.
+  await page.waitForFunction("document.cookie.includes('_vid=')");
+  const address = new URL(page.url());
+  expect(address.searchParams.has('_vid')).toBe(false);
+  expect(address.searchParams.get('size')).toBe('42');
+  expect(address.searchParams.get('utm_source')).toBe('newsletter');
+  expect(address.hash).toBe('#reviews');
+
+  await page.evaluate(`tracker.identify({ email: 'Ada@Example.com', external_user_id: 'u1' })`);
+  await page.goto(`${shopUrl}/checkout`);
+  await page.waitForFunction("'tracker' in window");
+  await page.evaluate(
+    `tracker.order({ order_id: 'o-1', amount: 19.99, currency: 'usd', email: 'ada@example.com' })`,
+  );
+  await page.waitForTimeout(300); // the beacon leaves the browser by itself
+  await page.close();
+
+  await untilVisible(service, service.demo?.secret_key ?? '', Date.now());
+  const { clicks } = await api<{ clicks: Click[] }>(`/clicks?link_id=${link?.id}&bots=include`);
+  expect(clicks).toHaveLength(1);
+  const { journey, visitor } = await api<Journey>(`/visitors/${clicks[0]?.visitor_id}/journey`);
+  expect(journey.map((entry) => entry.type)).toEqual(['click', 'identify', 'order']);
+  expect(visitor.email.toLowerCase()).toBe('ada@example.com');
+
+  await expect
+    .poll(async () => (await api<Channels>('/channels')).channels, { timeout: 20_000 })
+    .toMatchObject([{ channel: 'newsletter', clicks: 1, visitors: 1, conversions: 1, revenue: 19.99 }]);
+});
+
+test('the API reference opens in a real browser without a call to another host', async (context) => {
+  context.skip(Boolean(NO_CHROMIUM), String(NO_CHROMIUM));
+  const page = await browser.newPage();
+  const foreign: string[] = [];
+  const own = new URL(service.api_url).origin;
+  page.on('request', (request) => {
+    if (!request.url().startsWith(own) && !request.url().startsWith('data:')) foreign.push(request.url());
+  });
+  await page.goto(`${own}/docs`);
+  await page.waitForSelector('text=/links');
+  expect(foreign).toEqual([]);
+  await page.close();
+});

@@ -1,0 +1,100 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Browser, BrowserContext } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeLink, makeWorkspace, startTestIngest, type TestIngest } from '../support/ingest.ts';
+import { type TestStores, testStores } from '../support/stores.ts';
+import { launchChromium, NO_CHROMIUM } from './chromium.ts';
+
+const PIXELS = {
+  facebook: '1234567890',
+  google: 'G-ABCDEF1234',
+  tiktok: 'C4ABCDEFGHIJKLMNOPQR',
+  linkedin: '12345',
+  x: 'o1abc',
+  pinterest: '2612345678901',
+};
+const PERSON =
+  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36';
+
+let stores: TestStores;
+let ingest: TestIngest;
+let shop: Server;
+let browser: Browser;
+let url: string;
+
+beforeAll(async () => {
+  if (NO_CHROMIUM) return;
+  stores = await testStores();
+  ingest = await startTestIngest(stores);
+  shop = createServer((_request, response) => {
+    response.setHeader('content-type', 'text/html');
+    response.end('<!doctype html><title>Shop</title>');
+  });
+  await new Promise<void>((resolve) => shop.listen(0, '127.0.0.1', resolve));
+  const { id } = await makeWorkspace(stores.pool);
+  const destination = `http://127.0.0.1:${(shop.address() as AddressInfo).port}/page`;
+  url = `${ingest.url}/${(await makeLink(stores.pool, id, destination, { retargeting: PIXELS })).slug}`;
+  browser = await launchChromium();
+});
+afterAll(async () => {
+  if (NO_CHROMIUM) return;
+  await browser.close();
+  shop.close();
+  await ingest.close();
+  await ingest.remove();
+  await stores.close();
+});
+
+/** Answers the networks' hosts in their place; `null` lets them hang. Returns which hosts were asked. */
+async function networks(context: BrowserContext, answer: 'empty' | null): Promise<Set<string>> {
+  const asked = new Set<string>();
+  await context.route(/^https:/, async (route) => {
+    asked.add(new URL(route.request().url()).host);
+    if (answer !== null) await route.fulfill({ status: 200, contentType: 'text/javascript', body: '' });
+  });
+  return asked;
+}
+
+test('a browser fires every pixel, breaks no policy, and goes on to the destination', async ({ skip }) => {
+  skip(Boolean(NO_CHROMIUM), String(NO_CHROMIUM));
+  const context = await browser.newContext({ userAgent: PERSON });
+  const asked = await networks(context, 'empty');
+  const page = await context.newPage();
+  const violations: string[] = [];
+  page.on('console', (message) => {
+    if (message.text().includes('Content Security Policy')) violations.push(message.text());
+  });
+  await page.goto(url);
+  await page.waitForURL(/\/page\?.*_vid=/);
+  expect(violations).toEqual([]);
+  expect([...asked].sort()).toEqual([
+    'analytics.tiktok.com',
+    'ct.pinterest.com',
+    'px.ads.linkedin.com',
+    't.co',
+    'www.facebook.com',
+    'www.googletagmanager.com',
+  ]);
+  await context.close();
+});
+
+test('a browser goes on though no network ever answers', async ({ skip }) => {
+  skip(Boolean(NO_CHROMIUM), String(NO_CHROMIUM));
+  const context = await browser.newContext({ userAgent: PERSON });
+  await networks(context, null);
+  const page = await context.newPage();
+  await page.goto(url, { waitUntil: 'commit' });
+  await page.waitForURL(/\/page\?.*_vid=/, { timeout: 30_000 });
+  await context.close();
+});
+
+test('a browser without JavaScript goes on as well', async ({ skip }) => {
+  skip(Boolean(NO_CHROMIUM), String(NO_CHROMIUM));
+  const context = await browser.newContext({ userAgent: PERSON, javaScriptEnabled: false });
+  await networks(context, null);
+  const page = await context.newPage();
+  await page.goto(url, { waitUntil: 'commit' });
+  await page.waitForURL(/\/page\?.*_vid=/, { timeout: 30_000 });
+  await context.close();
+});

@@ -1,0 +1,92 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { hoplog, operator, run } from './support/hoplog.ts';
+import { NO_UUID } from './support/stored-events.ts';
+import { type TestStores, testStores } from './support/stores.ts';
+
+let stores: TestStores;
+let cli: ReturnType<typeof operator>;
+let directory: string;
+
+beforeAll(async () => {
+  stores = await testStores();
+  cli = operator(stores);
+  directory = mkdtempSync(join(tmpdir(), 'hoplog-cli-'));
+});
+afterAll(async () => {
+  rmSync(directory, { recursive: true, force: true });
+  await stores.close();
+});
+
+test.each([
+  ['nothing', []],
+  ['an unknown command', ['frobnicate']],
+  ['an unknown subcommand', ['workspace', 'frobnicate']],
+  ['an unknown option', ['workspace', 'list', '--frobnicate']],
+  ['a group alone', ['workspace']],
+  ['a missing option', ['workspace', 'create']],
+  ['an unknown plan', ['workspace', 'create', '--name', 'x', '--plan', 'gold']],
+  ['a name of blanks', ['workspace', 'create', '--name', ' ']],
+  ['a domain with a path', ['workspace', 'create', '--name', 'x', '--domain', 'https://x.example/']],
+  ['a window of no days', ['workspace', 'set', '--workspace', 'x', '--attribution-window', '0']],
+  ['an unknown currency', ['workspace', 'set', '--workspace', 'x', '--currency', 'zzz']],
+  ['an unknown kind of key', ['key', 'create', '--workspace', 'x', '--kind', 'partner']],
+  ['an import without a file', ['import', 'links', '--workspace', 'x']],
+  ['a channel that is none', ['import', 'links', '--workspace', 'x', '--channel', 'fax', 'links.csv']],
+  ['a visitor that is no UUID', ['visitor', 'delete', '--workspace', 'x', '--visitor', 'ann']],
+  ['nobody as a visitor', ['visitor', 'delete', '--workspace', 'x', '--visitor', NO_UUID]],
+  ['one argument too many', ['workspace', 'list', 'all']],
+])('%s is wrong usage: status 2, the reason on standard error', async (_, args) => {
+  const ended = await hoplog(args, cli.env);
+  expect(ended).toMatchObject({ status: 2, stdout: '' });
+  expect(ended.stderr).not.toBe('');
+});
+
+test('help is no error', async () => {
+  const help = await hoplog(['workspace', 'create', '--help'], {});
+  expect(help).toMatchObject({ status: 0, stderr: '' });
+  expect(help.stdout).toMatch(/--plan <plan>.*"unlimited"/s);
+});
+
+test('stores that are neither set nor running, or do not answer, are a failure that says so', async () => {
+  const nothing = await hoplog(['workspace', 'list', '--json'], { DATA_DIR: directory });
+  expect(nothing).toMatchObject({ status: 1, stdout: '' });
+  expect(nothing.stderr).toMatch(/no running service in DATA_DIR=.*npm start/);
+  const away = await hoplog(['workspace', 'list'], {
+    ...cli.env,
+    DATABASE_URL: 'postgres://a:b@127.0.0.1:9/x',
+  });
+  expect(away).toMatchObject({ status: 1, stdout: '' });
+  expect(away.stderr).toMatch(/ECONNREFUSED/);
+  const wrong = await hoplog(['workspace', 'list'], { ...cli.env, API_PORT: 'x' });
+  expect([wrong.status, wrong.stderr]).toEqual([1, expect.stringMatching(/setting API_PORT/)]);
+});
+
+test('beside a running start it takes the addresses that the start has left', async () => {
+  mkdirSync(join(directory, 'run'), { recursive: true });
+  const { DATABASE_URL, CLICKHOUSE_URL, CLICKHOUSE_DATABASE } = cli.env;
+  const left = {
+    databaseUrl: DATABASE_URL,
+    clickhouseUrl: CLICKHOUSE_URL,
+    baseUrl: 'http://a',
+    shortUrl: 'http://b',
+  };
+  writeFileSync(join(directory, 'run', 'supervisor.json'), JSON.stringify({ pid: 1, ...left }));
+  const list = await hoplog(['workspace', 'list', '--json'], { DATA_DIR: directory, CLICKHOUSE_DATABASE });
+  expect(list).toMatchObject({ status: 0, stderr: '' });
+  expect(JSON.parse(list.stdout)).toEqual({ workspaces: [] });
+});
+
+test('npx hoplog works from the checkout, and prints for people without --json', async () => {
+  const made = await run('npx', ['hoplog', 'workspace', 'create', '--name', 'From npx'], cli.env);
+  expect(made.status).toBe(0);
+  expect(made.stdout).toMatch(/^id +slug +plan/);
+  expect(made.stdout).toMatch(/from-npx +unlimited +active/);
+  expect(made.stdout).toMatch(
+    /secret key +lk_live_\w+\npublishable key +pk_live_\w+\nBoth are shown this once/,
+  );
+  const before = await run('npx', ['hoplog', '--json', 'workspace', 'list'], cli.env);
+  expect(JSON.parse(before.stdout)).toHaveProperty('workspaces');
+});

@@ -1,0 +1,308 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createAddressSealer } from '../core/events/address-seal.ts';
+import { createEventEncoder } from '../core/events/codec.ts';
+import { uuidv7 } from '../core/ids.ts';
+import { keyMatches } from '../core/keys.ts';
+import { addDeadLetters } from '../sql/dead-letters.ts';
+import { partnerByLookup } from '../sql/partners.ts';
+import { readSecrets } from '../sql/secrets.ts';
+import { registerStream } from '../sql/streams.ts';
+import { click } from '../workers/test-support/events.ts';
+import { type TestApi, testApi } from './support/api.ts';
+import { hoplog, operator } from './support/hoplog.ts';
+
+type Workspace = { id: string; slug: string; name: string; plan: string; [field: string]: unknown };
+type Made = { workspace: Workspace; secret_key: string; publishable_key: string };
+type Key = { id: string; kind: string; label: string; revoked_at: string | null };
+
+let api: TestApi;
+let cli: ReturnType<typeof operator>;
+
+beforeAll(async () => {
+  api = await testApi();
+  cli = operator(api.stores);
+});
+afterAll(() => api.close());
+
+const create = (...options: string[]) =>
+  cli.json<Made>('workspace', 'create', '--name', 'Made by hand', ...options);
+
+async function me(key: string): Promise<{ status: number; body: Record<string, Record<string, unknown>> }> {
+  const answer = await api.app.inject({ url: '/api/v1/me', headers: { authorization: `Bearer ${key}` } });
+  return { status: answer.statusCode, body: answer.json() };
+}
+
+describe('workspace', () => {
+  test('create prints the workspace and two keys that work, on the plan unlimited', async () => {
+    const made = await create();
+    expect(Object.keys(made)).toEqual(['workspace', 'secret_key', 'publishable_key']);
+    expect(made.workspace).toMatchObject({
+      name: 'Made by hand',
+      plan: 'unlimited',
+      primary_domain: null,
+    });
+    expect(made.secret_key).toMatch(/^lk_live_[0-9a-f]{8}_[0-9a-f]{48}$/);
+    expect(made.publishable_key).toMatch(/^pk_live_[0-9a-f]{8}_[0-9a-f]{48}$/);
+    for (const key of [made.secret_key, made.publishable_key]) {
+      const answer = await me(key);
+      expect([answer.status, answer.body.workspace?.id]).toEqual([200, made.workspace.id]);
+    }
+  });
+
+  test('create takes a plan and a domain, and two of one name get two slugs', async () => {
+    const first = await create('--plan', 'pro', '--domain', 'Shop.Example');
+    const second = await create();
+    expect(first.workspace).toMatchObject({ plan: 'pro', primary_domain: 'shop.example' });
+    expect(second.workspace.slug).not.toBe(first.workspace.slug);
+    expect((await me(first.secret_key)).body.plan).toMatchObject({ tier: 'pro', status: 'active' });
+  });
+
+  test('set changes what is given, by id or by slug, and nothing else', async () => {
+    const { workspace, secret_key } = await create('--domain', 'kept.example');
+    const all = ['--plan', 'starter', '--status', 'past_due', '--attribution-model', 'linear'];
+    const rest = ['--attribution-window', '7', '--currency', 'EUR'];
+    const set = await cli.json<{ workspace: Workspace }>(
+      'workspace',
+      'set',
+      '--workspace',
+      workspace.slug,
+      ...all,
+      ...rest,
+    );
+    const expected = {
+      ...workspace,
+      plan: 'starter',
+      plan_status: 'past_due',
+      attribution_model: 'linear',
+      attribution_window: 7,
+      currency: 'eur',
+    };
+    expect(set).toEqual({ workspace: expected });
+    const again = ['workspace', 'set', '--workspace', workspace.id, '--domain', 'new.example'];
+    expect(await cli.json(...again)).toEqual({ workspace: { ...expected, primary_domain: 'new.example' } });
+    expect((await me(secret_key)).body.workspace).toMatchObject({
+      primary_domain: 'new.example',
+      attribution_model: 'linear',
+      attribution_window: 7,
+    });
+  });
+
+  test('list has every workspace, oldest first', async () => {
+    const { workspace } = await create();
+    const { workspaces } = await cli.json<{ workspaces: Workspace[] }>('workspace', 'list');
+    expect(workspaces.at(-1)).toEqual(workspace);
+    expect(workspaces.length).toBeGreaterThan(1);
+  });
+
+  test('set of an unknown workspace fails', () =>
+    cli.refused(
+      1,
+      /^hoplog: no workspace has the id or slug "nowhere"\n$/,
+      'workspace',
+      'set',
+      '--workspace',
+      'nowhere',
+    ));
+});
+
+describe('key', () => {
+  test('create, list and revoke: a revoked key stops working at once', async () => {
+    const { workspace } = await create();
+    const { key, token } = await cli.json<{ key: Key; token: string }>(
+      'key',
+      'create',
+      '--workspace',
+      workspace.slug,
+      '--kind',
+      'secret',
+      '--label',
+      'for the shop',
+    );
+    expect(key).toMatchObject({
+      kind: 'secret',
+      label: 'for the shop',
+      revoked_at: null,
+      scopes: ['secret'],
+    });
+    expect((await me(token)).status).toBe(200);
+    const list = () => cli.json<{ keys: Key[] }>('key', 'list', '--workspace', workspace.id);
+    const { keys } = await list();
+    expect(keys.map(({ kind, label }) => [kind, label])).toEqual([
+      ['secret', 'first'],
+      ['publishable', 'first'],
+      ['secret', 'for the shop'],
+    ]);
+    expect(JSON.stringify(keys)).not.toContain(token.slice(-48));
+    const revoked = await cli.json<{ key: Key }>('key', 'revoke', '--key', key.id);
+    expect(revoked.key.revoked_at).toMatch(/^\d{4}-.*Z$/);
+    expect((await me(token)).status).toBe(401);
+    expect((await list()).keys.at(-1)).toEqual(revoked.key);
+  });
+
+  test('an unknown key or workspace fails', async () => {
+    await cli.refused(1, /no key has the id "x"/, 'key', 'revoke', '--key', 'x');
+    await cli.refused(1, /no workspace/, 'key', 'list', '--workspace', 'nowhere');
+  });
+});
+
+describe('partner', () => {
+  test('create and rotate print a key each, and only the newest counts', async () => {
+    type Result = { partner: { id: string; name: string }; partner_key: string };
+    const made = await cli.json<Result>('partner', 'create', '--name', 'Platform');
+    expect(made.partner).toMatchObject({ name: 'Platform' });
+    const rotated = await cli.json<Result>('partner', 'rotate', '--partner', made.partner.id);
+    expect(rotated.partner).toEqual(made.partner);
+    const lookup = (key: string) => key.split('_')[2] ?? '';
+    for (const { partner_key } of [made, rotated]) {
+      expect(partner_key).toMatch(/^pt_live_[0-9a-f]{8}_[0-9a-f]{48}$/);
+    }
+    const stored = await partnerByLookup(api.stores.pool, lookup(rotated.partner_key));
+    expect(stored && keyMatches(rotated.partner_key, stored.hash)).toBe(true);
+    expect(await partnerByLookup(api.stores.pool, lookup(made.partner_key))).toBeNull();
+    await cli.refused(1, /no partner/, 'partner', 'rotate', '--partner', 'nobody');
+  });
+});
+
+describe('enrollment', () => {
+  test('suspend and approve change a referrer by the name that the workspace gave', async () => {
+    const { workspace, secret_key } = await create();
+    const call = (url: string, payload: object) =>
+      api.app.inject({
+        method: 'POST',
+        url: `/api/v1${url}`,
+        payload,
+        headers: { authorization: `Bearer ${secret_key}` },
+      });
+    const program = { name: 'Friends', code: 'friends', destination_url: 'https://shop.example/' };
+    expect((await call('/programs', program)).statusCode).toBe(201);
+    const ann = { external_user_id: 'ann', email: 'ann@example.com', tier: 'free' };
+    expect((await call('/referrals/enroll', ann)).statusCode).toBe(200);
+    const user = ['--workspace', workspace.slug, '--external-user-id', 'ann'];
+    for (const [verb, status] of [
+      ['suspend', 'suspended'],
+      ['approve', 'approved'],
+    ] as const) {
+      const { enrollment } = await cli.json<{ enrollment: object }>('enrollment', verb, ...user);
+      expect(enrollment).toMatchObject({ external_user_id: 'ann', status });
+    }
+    await cli.refused(1, /bob is not enrolled/, 'enrollment', 'suspend', ...user.slice(0, 3), 'bob');
+  });
+});
+
+describe('dead-letter', () => {
+  test('list shows what waits, replay takes in what can be read now', async () => {
+    const { pool } = api.stores;
+    const { workspace } = await create();
+    const visitor = uuidv7();
+    const stream = await registerStream(pool, 'ingest-0');
+    const sealer = createAddressSealer((await readSecrets(pool)).address);
+    const [event, payload] = [
+      click({ workspace: workspace.id, link: uuidv7(), visitor, ts: 1_795_168_800_000_000 }),
+      Buffer.alloc(4_096),
+    ];
+    const pad = { bytes: sealer.pads(stream.streamId, 7n, 1), position: 0 };
+    const end = createEventEncoder()(event, event.ts, pad, payload, 0);
+    const letter = { partition: 'ingest-0', streamId: stream.streamId };
+    await addDeadLetters(pool, [
+      {
+        ...letter,
+        logOffset: 5n,
+        sequence: 7n,
+        reason: 'enrich_failed: it broke',
+        payload: payload.subarray(0, end),
+      },
+      {
+        ...letter,
+        logOffset: 6n,
+        sequence: 8n,
+        reason: 'unknown_kind: 99',
+        payload: Buffer.from([1, 0, 0, 0, 99]),
+      },
+    ]);
+    type Entries = { entries: { log_offset: string; sequence: string; reason: string; bytes: number }[] };
+    const { entries } = await cli.json<Entries>('dead-letter', 'list');
+    expect(entries).toMatchObject([
+      {
+        partition: 'ingest-0',
+        log_offset: '5',
+        sequence: '7',
+        reason: 'enrich_failed: it broke',
+        bytes: end,
+      },
+      { log_offset: '6', sequence: '8', reason: 'unknown_kind: 99', bytes: 5 },
+    ]);
+    expect(await cli.json('dead-letter', 'replay')).toEqual({ replayed: 1, left: 1 });
+    expect((await cli.json<Entries>('dead-letter', 'list')).entries.map((entry) => entry.sequence)).toEqual([
+      '8',
+    ]);
+    const result = await api.stores.clickhouse.query({
+      query: 'SELECT toString(visitor_id) AS visitor, os FROM clicks',
+      format: 'JSONEachRow',
+    });
+    expect(await result.json()).toEqual([{ visitor, os: 'iOS' }]);
+  });
+});
+
+describe('migrate and status', () => {
+  test('migrate says what it applied, and that there is nothing the second time', async () => {
+    const name = `${api.stores.clickhouseDatabase}_fresh`;
+    const env = {
+      ...cli.env,
+      DATABASE_URL: cli.env.DATABASE_URL.replace(/[^/]+$/, name),
+      CLICKHOUSE_DATABASE: name,
+    };
+    await api.stores.pool.query(`CREATE DATABASE ${name}`);
+    try {
+      const first = await hoplog(['migrate', '--json'], env);
+      expect(first).toMatchObject({ status: 0, stderr: '' });
+      const { applied } = JSON.parse(first.stdout);
+      expect(applied.postgres[0]).toBe('0001_tenancy.sql');
+      expect(applied.clickhouse[0]).toBe('0001_events.sql');
+      const second = await hoplog(['migrate', '--json'], env);
+      expect(JSON.parse(second.stdout)).toEqual({ applied: { postgres: [], clickhouse: [] } });
+      expect((await hoplog(['migrate'], env)).stdout).toMatch(/postgres +up to date/);
+    } finally {
+      await api.stores.clickhouse.command({ query: `DROP DATABASE IF EXISTS ${name} SYNC` });
+      await api.stores.pool.query(`DROP DATABASE ${name} WITH (FORCE)`);
+    }
+  });
+
+  test('status names every part, and exits with 1 while one is down', async () => {
+    const address = await api.app.listen({ port: 0, host: '127.0.0.1' });
+    const env = { ...cli.env, BASE_URL: address, SHORT_URL: address };
+    const up = await hoplog(['status', '--json'], env);
+    const status = JSON.parse(up.stdout);
+    expect(Object.keys(status)).toEqual(['parts', 'progress']);
+    expect(Object.keys(status.parts)).toEqual(['redirects', 'api', 'postgres', 'clickhouse']);
+    expect(status.parts).toMatchObject({
+      api: { ok: true },
+      postgres: { ok: true },
+      clickhouse: { ok: true },
+    });
+    expect(status.progress).toMatchObject({ streams: [{ name: 'ingest-0' }], dead_letters: 1 });
+    expect(up.status).toBe(0);
+    const down = await hoplog(['status'], { ...env, SHORT_URL: 'http://127.0.0.1:9' });
+    expect(down.status).toBe(1);
+    expect(down.stdout).toMatch(/redirects +DOWN +fetch failed/);
+    expect(down.stdout).toMatch(/api +up/);
+  });
+});
+
+describe('stream', () => {
+  test('lists the streams, and retires the one whose writer is gone, once', async () => {
+    const { streamId } = await registerStream(api.stores.pool, 'ingest-gone');
+    const list = async () =>
+      (await cli.json<{ streams: { stream_id: string; state: string }[] }>('stream', 'list')).streams;
+    expect(await list()).toContainEqual(expect.objectContaining({ stream_id: streamId, state: 'active' }));
+    const retired = await cli.json('stream', 'retire', 'ingest-gone');
+    expect(retired).toEqual({ retired: streamId, name: 'ingest-gone' });
+    expect(await list()).toContainEqual(expect.objectContaining({ stream_id: streamId, state: 'retired' }));
+    await cli.refused(1, /no active stream ingest-gone/, 'stream', 'retire', 'ingest-gone');
+    await cli.refused(1, /retired already/, 'stream', 'retire', streamId);
+  });
+
+  test('asks for the id when several have the name', async () => {
+    for (const _twice of [1, 2]) await registerStream(api.stores.pool, 'ingest-twin');
+    await cli.refused(1, /2 streams are called ingest-twin/, 'stream', 'retire', 'ingest-twin');
+  });
+});

@@ -1,0 +1,141 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { Ajv } from 'ajv';
+import { DCLinter } from 'dclint';
+import { expect, test } from 'vitest';
+import { readConfig } from '../../core/config.ts';
+import { composeSettings, ROOT, readComposeFile, readYaml } from './compose-file.ts';
+
+/** What dclint answers; its own types name files without their extension and do not resolve. */
+type LintResult = { messages: { line: number; message: string }[] };
+
+const compose = readComposeFile();
+const services = Object.entries(compose.services);
+
+test('the compose file is one by the schema of the Compose Specification', () => {
+  const schemaFile = createRequire(import.meta.url).resolve('dclint/package.json');
+  const schema = JSON.parse(
+    readFileSync(schemaFile.replace('package.json', 'schemas/compose.schema.json'), 'utf8'),
+  );
+  delete schema.$schema; // by its https address; it is draft 7
+  const validate = new Ajv({ strict: false, validateFormats: false }).compile(schema);
+  validate(readYaml('docker-compose.yml'));
+  expect(validate.errors).toBeNull();
+});
+
+test('the compose file passes its linter', () => {
+  const linter = new DCLinter({
+    rules: {
+      // The order of keys, and quotes, are ours.
+      'service-keys-order': 0,
+      'services-alphabetical-order': 0,
+      'service-dependencies-alphabetical-order': 0,
+      'service-ports-alphabetical-order': 0,
+      'top-level-properties-order': 0,
+      'no-quotes-in-volumes': 0,
+      // Same tag, same build: Compose builds it once.
+      'no-build-and-image': 0,
+      // It does not see through defaults; the test of ports below does.
+      'no-unbound-port-interfaces': 0,
+      'require-quotes-in-ports': 0,
+    },
+    quiet: true,
+    debug: false,
+    exclude: [],
+  });
+  const results: LintResult[] = linter.lintFiles([`${ROOT}docker-compose.yml`], false);
+  expect(results).toHaveLength(1);
+  expect(
+    results.flatMap(({ messages }) => messages.map(({ line, message }) => `${line}: ${message}`)),
+  ).toEqual([]);
+});
+
+// Not a skipped test elsewhere: schema and linter stand for it on every machine.
+if (hasDockerCompose()) {
+  test('docker compose reads the file', () => {
+    execFileSync('docker', ['compose', '-f', `${ROOT}docker-compose.yml`, 'config', '--quiet'], {
+      stdio: 'pipe',
+    });
+  });
+}
+
+test('every image is pinned, every service restarts and says whether it is well', () => {
+  for (const [name, service] of services) {
+    expect(service.image, name).toMatch(service.build ? /^hoplog:local$/ : /^[\w./-]+:v?\d+\.\d+[\w.-]*$/);
+    expect(service.networks, name).toBeDefined();
+    if (name === 'migrate') continue;
+    expect(service.restart, name).toBe('unless-stopped');
+    expect(service.healthcheck?.test[0], name).toBe('CMD');
+  }
+});
+
+test('ports are open on loopback alone, for nginx, Grafana and Prometheus; stores have no way out', () => {
+  const open = services.filter(([, service]) => service.ports);
+  expect(open.map(([name]) => name).sort()).toEqual(['grafana', 'nginx', 'prometheus']);
+  for (const [name, service] of open) {
+    for (const port of service.ports ?? []) expect(port, name).toMatch(/^127\.0\.0\.1:/);
+  }
+  expect(compose.networks.back?.internal).toBe(true);
+  for (const store of ['postgres', 'clickhouse', 'kafka-1', 'kafka-2', 'kafka-3']) {
+    expect(compose.services[store]?.networks, store).toEqual(['back']);
+  }
+});
+
+test('every stream has a name and a volume of its own, every store keeps its data', () => {
+  const writers = services.filter(([, { environment }]) => environment?.STREAM_NAME);
+  expect(writers.map(([name]) => name)).toEqual(['ingest-0', 'ingest-1', 'ingest-2', 'api']);
+  for (const [name, { environment, volumes }] of writers) {
+    expect(volumes, name).toEqual([`${environment?.STREAM_NAME}:/data`]);
+  }
+  const kept = services.flatMap(([, { volumes = [] }]) =>
+    volumes.filter((volume) => !volume.startsWith('.')),
+  );
+  expect(new Set(kept).size).toBe(kept.length);
+  expect(kept.map((volume) => volume.split(':')[0]).sort()).toEqual(Object.keys(compose.volumes).sort());
+});
+
+test('every process of Hoplog is given settings that exist and are right', () => {
+  const known = new Set(
+    [...readFileSync(`${ROOT}.env.example`, 'utf8').matchAll(/^(\w+)=/gm)].map(([, name]) => name),
+  );
+  for (const [name, { build, environment = {} }] of services) {
+    if (!build) continue;
+    for (const setting of Object.keys(environment)) expect(known, `${name}: ${setting}`).toContain(setting);
+    const config = readConfig(environment);
+    expect(config.kafkaBrokers, name).toEqual(['kafka-1:9092', 'kafka-2:9092', 'kafka-3:9092']);
+    expect(config.trustProxy).toEqual([compose.networks.front?.ipam?.config[0]?.subnet]);
+    for (const url of [config.databaseUrl, config.clickhouseUrl]) {
+      expect(Object.keys(compose.services), name).toContain(new URL(url).hostname);
+    }
+  }
+});
+
+test('the example of settings names every one with its default', () => {
+  const example = readFileSync(`${ROOT}deploy/compose.env.example`, 'utf8');
+  const named = new Map(
+    [...example.matchAll(/^(\w+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]),
+  );
+  expect(named).toEqual(composeSettings());
+});
+
+test('nginx sends to each ingest process and to the API, and Prometheus asks every process', () => {
+  const nginx = readFileSync(`${ROOT}deploy/nginx/default.conf`, 'utf8');
+  const upstreams = [...nginx.matchAll(/^ {2}server (\S+):\d+ resolve/gm)].map(([, host]) => host);
+  expect(upstreams).toEqual(['ingest-0', 'ingest-1', 'ingest-2', 'api']);
+  const prometheus = readYaml('deploy/prometheus/prometheus.yml') as {
+    scrape_configs: { static_configs: { targets: string[] }[] }[];
+  };
+  const targets = prometheus.scrape_configs.flatMap(({ static_configs: [first] }) => first?.targets ?? []);
+  const processes = services.filter(([name, { build }]) => build && name !== 'migrate');
+  expect(targets.sort()).toEqual(processes.map(([name]) => `${name}:9464`).sort());
+});
+
+function hasDockerCompose(): boolean {
+  try {
+    execFileSync('docker', ['compose', 'version'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,165 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
+import { createClickHouse } from '../../clickhouse/client.ts';
+import { createPool } from '../../sql/pool.ts';
+import { accountFor } from '../faults/accounting.ts';
+import { clickLinks } from '../support/clicker.ts';
+import { databaseUrlOf } from '../support/database-url.ts';
+import { makeLink } from '../support/first-click.ts';
+import { NO_KAFKA, startKafka, type TestKafka } from '../support/kafka.ts';
+import { readYaml } from './compose-file.ts';
+import { addExposed, declaredLabels, type Exposed } from './exposed-metrics.ts';
+import { createLocalDeployment, type LocalDeployment } from './local-deployment.ts';
+import { type Matcher, monitoringQueries, parseQuery } from './promql.ts';
+
+const INGEST = ['ingest-0', 'ingest-1', 'ingest-2'];
+const CLICKS_EACH = 40;
+const CHROME =
+  'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36';
+/** Of Google's resolver, in the United States. */
+const VISITOR = '8.8.8.8';
+
+describe('the processes of docker-compose.yml', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'hoplog-compose-'));
+  const name = `hoplog_test_${randomBytes(8).toString('hex')}`;
+  const exposed: Exposed = new Map();
+  let kafka: TestKafka;
+  let deployment: LocalDeployment;
+  let key: string;
+
+  beforeAll(async () => {
+    if (NO_KAFKA !== false) return;
+    await onServer(`CREATE DATABASE ${name}`);
+    kafka = await startKafka(1);
+    deployment = createLocalDeployment(directory, {
+      databaseUrl: databaseUrlOf(inject('databaseUrl'), name),
+      clickhouseUrl: inject('clickhouseUrl'),
+      clickhouseDatabase: name,
+      brokers: kafka.brokers,
+    });
+    const printed = await deployment.run('migrate');
+    key = /secret key\s+(\S+)/.exec(printed)?.[1] ?? '';
+    await deployment.start([...INGEST, 'workers-0', 'workers-1', 'api']);
+  });
+
+  beforeEach((context) => {
+    context.skip(NO_KAFKA !== false, String(NO_KAFKA));
+  });
+
+  afterAll(async () => {
+    if (NO_KAFKA !== false) return;
+    await deployment?.stop();
+    await kafka?.close();
+    await onServer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    const clickhouse = createClickHouse({ url: inject('clickhouseUrl'), database: 'default' });
+    await clickhouse.command({ query: `DROP DATABASE IF EXISTS ${name} SYNC` });
+    await clickhouse.close();
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  test('migrating again changes nothing and shows no key', async () => {
+    expect(key).toMatch(/^lk_live_/);
+    const printed = await deployment.run('migrate');
+    expect(printed).toMatch(/postgres +up to date/);
+    expect(printed).toMatch(/clickhouse +up to date/);
+    expect(printed).not.toContain('secret key');
+  });
+
+  test('every click, through whichever ingest process, is stored once, with the address that nginx names', async () => {
+    const service = {
+      api_url: `http://${deployment.host('api')}:3000/api/v1`,
+      short_url: `http://${deployment.host('ingest-0')}:8080`,
+    };
+    const link = await makeLink(service, key, 'compose');
+    const clicked = await clickLinks({
+      urls: INGEST.map((one) => `http://${deployment.host(one)}:8080/${link.slug}`),
+      count: CLICKS_EACH * INGEST.length,
+      connections: 6,
+      headers: () => ({ 'user-agent': CHROME, 'x-forwarded-for': VISITOR }),
+    });
+    expect(clicked.refused).toEqual(new Map());
+    expect(clicked.unanswered).toBe(0);
+    expect(await accountFor(service, key, clicked.answered)).toBe(clicked.answered.length);
+
+    const answer = await fetch(`${service.api_url}/clicks?limit=500`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    const { clicks } = (await answer.json()) as { clicks: { country: string | null }[] };
+    expect(new Set(clicks.map(({ country }) => country))).toEqual(new Set(['US']));
+  });
+
+  test('every process answers where Prometheus asks it, and its clicks went through Kafka', async () => {
+    const { scrape_configs } = readYaml('deploy/prometheus/prometheus.yml') as {
+      scrape_configs: { static_configs: { targets: string[] }[] }[];
+    };
+    const targets = scrape_configs.flatMap(({ static_configs }) =>
+      static_configs.flatMap((one) => one.targets),
+    );
+    for (const target of targets) {
+      const [service = '', port] = target.split(':');
+      const answer = await fetch(`http://${deployment.host(service)}:${port}/metrics`);
+      expect(answer.status, target).toBe(200);
+      const text = await answer.text();
+      addExposed(exposed, text, target);
+      if (!INGEST.includes(service)) continue;
+      const shipped = /^hoplog_shipper_events_total\S* (\d+)$/m.exec(text)?.[1];
+      expect(Number(shipped), target).toBeGreaterThanOrEqual(CLICKS_EACH);
+    }
+  });
+
+  test('every query of alerts and dashboards asks for metrics, labels and values that these processes expose', () => {
+    expect(exposed.size).toBeGreaterThan(50);
+    const declared = declaredLabels();
+    const labelsOf = (metric: string) => {
+      const series = exposed.get(metric) ?? [];
+      return new Set([...series.flatMap((labels) => Object.keys(labels)), ...(declared.get(metric) ?? [])]);
+    };
+    const problems: string[] = [];
+    for (const [where, expression] of monitoringQueries()) {
+      const { selectors, groupings } = parseQuery(expression);
+      if (selectors.length === 0) problems.push(`${where}: asks for nothing`);
+      for (const { metric, matchers } of selectors) {
+        const series = exposed.get(metric);
+        if (!series) problems.push(`${where}: no process exposes ${metric}`);
+        for (const { label } of matchers) {
+          if (!labelsOf(metric).has(label)) problems.push(`${where}: ${metric} has no label ${label}`);
+        }
+        const matching = series?.filter((labels) => matchers.every((matcher) => matches(labels, matcher)));
+        if (series?.length && !matching?.length && !expression.includes('5..')) {
+          problems.push(`${where}: no series of ${metric} has ${JSON.stringify(matchers)}`);
+        }
+      }
+      for (const { labels, metrics } of groupings) {
+        for (const metric of metrics) {
+          for (const label of labels.filter((one) => !labelsOf(metric).has(one))) {
+            problems.push(`${where}: ${metric} can't be grouped by ${label}`);
+          }
+        }
+      }
+    }
+    expect(problems).toEqual([]);
+  });
+});
+
+test('a query that is not PromQL, or asks for nothing, is seen', () => {
+  expect(() => parseQuery('sum by (rate(x[1m])')).toThrow(SyntaxError);
+  expect(parseQuery('sum by (a) (rate(x{b=~"c|d"}[$__rate_interval]))')).toEqual({
+    selectors: [{ metric: 'x', matchers: [{ label: 'b', operator: '=~', value: 'c|d' }] }],
+    groupings: [{ labels: ['a'], metrics: ['x'] }],
+  });
+});
+
+async function onServer(statement: string): Promise<void> {
+  const pool = createPool(inject('databaseUrl'), { max: 1, statementTimeoutMs: 60_000 });
+  await pool.query(statement);
+  await pool.end();
+}
+
+function matches(labels: Record<string, string>, { label, operator, value }: Matcher): boolean {
+  const found = labels[label] ?? '';
+  const equal = operator.includes('~') ? new RegExp(`^(?:${value})$`).test(found) : found === value;
+  return operator.startsWith('!') ? !equal : equal;
+}

@@ -1,0 +1,45 @@
+import { Registry } from 'prom-client';
+import { createJournalMetrics } from '../../core/event-log/journal/metrics.ts';
+import { createIngestMetrics } from '../../ingest/metrics.ts';
+import { createWorkerMetrics } from '../../workers/metrics.ts';
+import { createWebhookMetrics } from '../../workers/webhooks/metrics.ts';
+
+/** What processes expose: every metric with its series, each by label; none where nothing has been counted yet. */
+export type Exposed = Map<string, Record<string, string>[]>;
+
+/**
+ * Adds the text of one `/metrics` to what is known, with the labels that Prometheus gives each series.
+ *
+ * @param instance as `prometheus.yml` names the target
+ */
+export function addExposed(exposed: Exposed, text: string, instance: string): void {
+  const target = { job: 'hoplog', instance };
+  for (const line of text.split('\n')) {
+    const [, declared = '', type] = /^# TYPE (\S+) (\S+)/.exec(line) ?? [];
+    if (declared) {
+      const parts = type === 'histogram' ? ['_bucket', '_sum', '_count'] : [''];
+      for (const part of parts) if (!exposed.has(declared + part)) exposed.set(declared + part, []);
+    }
+    const [, name = '', labels = ''] = /^([a-z_]\w*)(?:\{(.*)\})? \S+$/i.exec(line) ?? [];
+    if (!name) continue;
+    const own = [...labels.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, key, value]) => [key, value]);
+    exposed.set(name, [...(exposed.get(name) ?? []), { ...Object.fromEntries(own), ...target }]);
+  }
+  exposed.set('up', [...(exposed.get('up') ?? []), target]); // Prometheus's own
+}
+
+/** Labels that a metric declares, for those that have counted nothing yet. */
+export function declaredLabels(): Map<string, string[]> {
+  const registry = new Registry();
+  createWorkerMetrics(registry);
+  createWebhookMetrics(registry);
+  createJournalMetrics(registry, () => 0);
+  const zero = () => 0;
+  createIngestMetrics(registry, { links: zero, tableBytes: zero, tableAgeSeconds: zero, journalFill: zero });
+  return new Map(
+    registry.getMetricsAsArray().map((metric) => {
+      const labels = 'labelNames' in metric && Array.isArray(metric.labelNames) ? metric.labelNames : [];
+      return [metric.name, [...labels.map(String), 'tier', 'job', 'instance']];
+    }),
+  );
+}

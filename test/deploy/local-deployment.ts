@@ -1,0 +1,145 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { ROOT, readComposeFile, type Service } from './compose-file.ts';
+
+/** Where the servers of the compose file are on this machine. */
+export type Servers = {
+  databaseUrl: string;
+  clickhouseUrl: string;
+  clickhouseDatabase: string;
+  /** `KAFKA_BROKERS`, of a single broker. */
+  brokers: string;
+};
+
+/** The processes of Hoplog as `docker-compose.yml` describes them, without containers. */
+export type LocalDeployment = {
+  /** The service's address, as its name is inside Compose's network. */
+  host(service: string): string;
+  /** Runs a one-shot service to its end. @returns what it printed @throws Error when it fails */
+  run(service: string): Promise<string>;
+  /** Starts services and waits until the health check of each passes. */
+  start(services: string[]): Promise<void>;
+  stop(): Promise<void>;
+  /** What they wrote to standard error, for a failed test. */
+  log(): string;
+};
+
+const HEALTHY_MS = 60_000;
+const DRAIN_MS = 10_000;
+
+/**
+ * Commands, environment, health checks and volumes are those of the file. What a container network gives is made up:
+ * every service has a loopback address of its own, so that all keep their ports, and a volume is a directory. Only
+ * what names another service, and how many brokers there are, is put in its place.
+ */
+export function createLocalDeployment(directory: string, servers: Servers): LocalDeployment {
+  const { services } = readComposeFile();
+  const net = `127.${randomInt(1, 255)}.${randomInt(0, 255)}`;
+  const names = Object.keys(services);
+  const children: ChildProcess[] = [];
+  let log = '';
+
+  const host = (name: string) => {
+    const index = names.indexOf(name);
+    if (index < 0) throw new Error(`the compose file has no service ${name}`);
+    return `${net}.${index + 1}`;
+  };
+
+  function named(name: string): Service {
+    const service = services[name];
+    if (!service) throw new Error(`the compose file has no service ${name}`);
+    return service;
+  }
+
+  function environmentOf(name: string): Record<string, string> {
+    const { environment = {}, volumes = [] } = named(name);
+    const volume = volumes.find((one) => one.endsWith(`:${environment.DATA_DIR}`))?.split(':')[0];
+    const dataDir = join(directory, volume ?? `${name}-anonymous`);
+    mkdirSync(dataDir, { recursive: true });
+    return {
+      ...environment,
+      PATH: process.env.PATH ?? '',
+      DATA_DIR: dataDir,
+      HOST: host(name),
+      DATABASE_URL: servers.databaseUrl,
+      CLICKHOUSE_URL: servers.clickhouseUrl,
+      CLICKHOUSE_DATABASE: servers.clickhouseDatabase,
+      KAFKA_BROKERS: servers.brokers,
+      KAFKA_REPLICATION: '1',
+      // The network from which nginx comes.
+      TRUST_PROXY: '127.0.0.0/8',
+    };
+  }
+
+  function spawnService(name: string): ChildProcess {
+    const child = spawn(process.execPath, [...entrypoint().slice(1), ...(named(name).command ?? [])], {
+      cwd: ROOT,
+      env: environmentOf(name),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      log += `${name}: ${text}`;
+    });
+    return child;
+  }
+
+  async function isHealthy(name: string): Promise<boolean> {
+    const [, program, ...args] = named(name).healthcheck?.test ?? [];
+    if (program !== 'node') throw new Error(`the health check of ${name} is not one of ours`);
+    const check = spawn(
+      process.execPath,
+      args.map((argument) => argument.replace('//127.0.0.1:', `//${host(name)}:`)),
+      { stdio: 'ignore' },
+    );
+    return (await exitOf(check)) === 0;
+  }
+
+  return {
+    host,
+    log: () => log,
+    async run(name) {
+      const child = spawnService(name);
+      let printed = '';
+      child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+        printed += text;
+      });
+      const status = await exitOf(child);
+      if (status !== 0) throw new Error(`${name} ended with ${status}:\n${log}`);
+      return printed;
+    },
+    async start(wanted) {
+      for (const name of wanted) children.push(spawnService(name));
+      const deadline = Date.now() + HEALTHY_MS;
+      for (const name of wanted) {
+        while (!(await isHealthy(name))) {
+          if (Date.now() > deadline) throw new Error(`${name} did not get healthy:\n${log}`);
+          await delay(200);
+        }
+      }
+    },
+    async stop() {
+      await Promise.all(
+        children.map(async (child) => {
+          child.kill('SIGTERM');
+          const late = setTimeout(() => child.kill('SIGKILL'), DRAIN_MS);
+          await exitOf(child);
+          clearTimeout(late);
+        }),
+      );
+    },
+  };
+}
+
+/** `ENTRYPOINT` of the image. */
+function entrypoint(): string[] {
+  const [, json = '[]'] = /^ENTRYPOINT (.*)$/m.exec(readFileSync(`${ROOT}Dockerfile`, 'utf8')) ?? [];
+  return JSON.parse(json);
+}
+
+function exitOf(child: ChildProcess): Promise<number | null> {
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve(child.exitCode);
+  return new Promise((resolve) => child.once('exit', (code) => resolve(code)));
+}

@@ -1,0 +1,50 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { composeSettings, ROOT, readYaml } from './compose-file.ts';
+
+const guide = readFileSync(`${ROOT}docs/operations.md`, 'utf8');
+
+/** An anchor as GitHub makes it of a heading. */
+function anchor(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\w\- ]/g, '')
+    .replaceAll(' ', '-');
+}
+
+test('every row of the table of outages links a test that exists', () => {
+  const section = guide.split('## What an outage does')[1]?.split('\n## ')[0] ?? '';
+  const rows = section
+    .split('\n')
+    .filter((line) => line.startsWith('| ') && !line.startsWith('| What is gone'));
+  expect(rows.filter((row) => !row.startsWith('| ---')).length).toBeGreaterThan(10);
+  for (const row of rows.filter((one) => !one.startsWith('| ---'))) {
+    expect(row, row.slice(0, 60)).toMatch(/\]\(\.\.\/\S+\.test\.ts\)/);
+  }
+});
+
+test('every link of the guide leads to a file', () => {
+  for (const [, path = ''] of guide.matchAll(/\]\((?!https?:)([^)#]+)/g)) {
+    expect(existsSync(`${ROOT}docs/${path}`), path).toBe(true);
+  }
+});
+
+test('every alert leads to its section of the guide', () => {
+  const anchors = new Set([...guide.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => anchor(heading)));
+  const { groups } = readYaml('deploy/prometheus/alerts.yml') as {
+    groups: { rules: { alert: string; labels: { severity: string }; annotations: { runbook: string } }[] }[];
+  };
+  for (const { alert, labels, annotations } of groups.flatMap(({ rules }) => rules)) {
+    const [file, section = ''] = annotations.runbook.split('#');
+    expect(file, alert).toBe('docs/operations.md');
+    expect(anchors, alert).toContain(section);
+    expect(['page', 'ticket'], alert).toContain(labels.severity);
+  }
+});
+
+test('the ports that the guide names are the defaults', () => {
+  const settings = composeSettings();
+  for (const name of ['REDIRECT_PORT', 'API_PORT', 'GRAFANA_PORT', 'PROMETHEUS_PORT']) {
+    expect(guide).toContain(`http://127.0.0.1:${settings.get(name)}`);
+  }
+});

@@ -1,0 +1,52 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'vitest';
+import type { Ready } from '../support/service.ts';
+
+type Page = { clicks: { id: string; visitor_id: string }[]; next_cursor: string | null; watermark: string };
+
+const PATIENCE_MS = 90_000;
+
+/**
+ * Waits until everything that was clicked up to now is visible (the watermark has passed this moment), then
+ * walks the whole stream of clicks and counts: every answered visitor stands there exactly once, and nobody twice.
+ *
+ * @param answered visitor ids of the clicks that were answered with a redirect
+ * @returns how many clicks are stored, unanswered ones included
+ */
+export async function accountFor(service: Ready, key: string, answered: string[]): Promise<number> {
+  await untilVisible(service, key, Date.now());
+  const stored = new Map<string, number>();
+  let cursor: string | null = null;
+  do {
+    const page: Page = await clicks(service, key, cursor);
+    for (const { visitor_id } of page.clicks) stored.set(visitor_id, (stored.get(visitor_id) ?? 0) + 1);
+    cursor = page.next_cursor;
+  } while (cursor !== null);
+  const lost = answered.filter((visitor) => !stored.has(visitor));
+  const double = [...stored].filter(([, count]) => count > 1);
+  expect(lost, `${lost.length} of ${answered.length} answered clicks are lost`).toEqual([]);
+  expect(double, `${double.length} clicks are stored more than once`).toEqual([]);
+  return stored.size;
+}
+
+/** Waits until the watermark has passed `moment` (milliseconds since the epoch). */
+export async function untilVisible(service: Ready, key: string, moment: number): Promise<void> {
+  const deadline = Date.now() + PATIENCE_MS;
+  let watermark = '';
+  while (Date.now() < deadline) {
+    const page = await clicks(service, key, null).catch(() => null); // a store may still be coming back
+    watermark = page?.watermark ?? watermark;
+    if (Date.parse(watermark) > moment) return;
+    await delay(100);
+  }
+  throw new Error(`the watermark stands at ${watermark} and not behind ${new Date(moment).toISOString()}`);
+}
+
+async function clicks(service: Ready, key: string, before: string | null): Promise<Page> {
+  const query = before === null ? '' : `&before=${encodeURIComponent(before)}`;
+  const answer = await fetch(`${service.api_url}/clicks?limit=500&bots=include${query}`, {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  if (!answer.ok) throw new Error(`GET /clicks answered ${answer.status}: ${await answer.text()}`);
+  return (await answer.json()) as Page;
+}

@@ -1,0 +1,51 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { recordOf, stillRuns } from '../../cli/processes/identity.ts';
+import type { Service } from '../support/service.ts';
+
+/** Kills the supervisor, every tier and every store at once, as a power cut would, but for the page cache. */
+export async function killEverything(service: Service): Promise<void> {
+  const root = service.process.pid;
+  if (root === undefined) throw new Error('the service has no process');
+  const family = [root, ...descendants(root)].map(recordOf).filter((record) => record !== null);
+  for (const { pid } of family) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    }
+  }
+  while (family.some(stillRuns)) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+/** The number of the embedded ClickHouse's process. */
+export function embeddedClickHouse(service: Service): number {
+  for (const pid of descendants(service.process.pid ?? 0)) {
+    const command = execFileSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8' });
+    if (command.includes('clickhouse-child')) return pid;
+  }
+  throw new Error('no embedded ClickHouse runs');
+}
+
+/** The number of the embedded PostgreSQL's postmaster. */
+export function postmaster(dataDir: string): number {
+  return Number.parseInt(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8'), 10);
+}
+
+function descendants(root: number): number[] {
+  const table = execFileSync('ps', ['-eo', 'pid=,ppid='], { encoding: 'utf8' });
+  const children = new Map<number, number[]>();
+  for (const line of table.trim().split('\n')) {
+    const [pid = 0, parent = 0] = line.trim().split(/\s+/).map(Number);
+    children.set(parent, [...(children.get(parent) ?? []), pid]);
+  }
+  const found: number[] = [];
+  const queue = [root];
+  for (let pid = queue.pop(); pid !== undefined; pid = queue.pop()) {
+    const own = children.get(pid) ?? [];
+    found.push(...own);
+    queue.push(...own);
+  }
+  return found;
+}

@@ -1,0 +1,55 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { clickLinks } from '../support/clicker.ts';
+import { makeLink } from '../support/first-click.ts';
+import { type Service, startService } from '../support/service.ts';
+import { accountFor } from './accounting.ts';
+import { embeddedClickHouse, postmaster } from './processes.ts';
+
+let directory: string;
+let dataDir: string;
+let service: Service;
+
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'hoplog-stores-'));
+  dataDir = join(directory, 'data');
+  service = await startService({ dataDir });
+});
+
+afterEach(async () => {
+  if (service.process.exitCode === null) await service.stop();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+test.each([
+  ['ClickHouse', () => embeddedClickHouse(service)],
+  ['PostgreSQL', () => postmaster(dataDir)],
+])(
+  '%s killed three times under load: known links go on redirecting and every click is counted once',
+  async (_, pid) => {
+    const key = service.demo?.secret_key ?? '';
+    const link = await makeLink(service, key, 'store');
+    const stop = new AbortController();
+    const load = clickLinks({
+      urls: [`${service.short_url}/${link.slug}`],
+      connections: 8,
+      paceMs: 2,
+      seconds: 60,
+      signal: stop.signal,
+    });
+    for (let round = 0; round < 3; round++) {
+      await delay(700);
+      process.kill(pid(), 'SIGKILL');
+      await delay(1_500);
+    }
+    stop.abort();
+    const clicked = await load;
+    expect(clicked.refused).toEqual(new Map());
+    expect(clicked.unanswered).toBe(0);
+    expect(clicked.answered.length).toBeGreaterThan(100);
+    await accountFor(service, key, clicked.answered);
+  },
+);

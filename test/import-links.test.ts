@@ -1,0 +1,96 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { ImportResult } from '../cli/import/import-links.ts';
+import { hoplog, operator } from './support/hoplog.ts';
+import { fixturePath, type ImportTarget, importTarget } from './support/link-imports.ts';
+import { type TestStores, testStores } from './support/stores.ts';
+
+const ROWS = 10_000;
+/** Characters of a row: the text of all rows and its values together are more than the heap that the command gets. */
+const ROW_LENGTH = 4_000;
+const HEAP_MIB = 64;
+
+let stores: TestStores;
+let target: ImportTarget;
+let cli: ReturnType<typeof operator>;
+let directory: string;
+
+beforeAll(async () => {
+  stores = await testStores();
+  cli = operator(stores);
+  directory = mkdtempSync(join(tmpdir(), 'hoplog-import-'));
+});
+beforeEach(async () => {
+  target = await importTarget(stores);
+});
+afterAll(async () => {
+  rmSync(directory, { recursive: true, force: true });
+  await stores.close();
+});
+
+function written(content: string): string {
+  const path = join(directory, 'links.csv');
+  writeFileSync(path, content);
+  return path;
+}
+
+const links = (...args: string[]) => ['import', 'links', '--workspace', target.workspace.slug, ...args];
+
+test('import links prints what was created and skipped and every error, and exits with 0', async () => {
+  const file = fixturePath('bitly.csv');
+  const first = await cli.json<ImportResult>(...links(file));
+  const error = {
+    line: 4,
+    column: 'long_url',
+    message: 'must begin with https:// (http:// is for loopback hosts only)',
+    row: expect.objectContaining({ id: 'bit.ly/5Old', long_url: 'http://shop.example/old' }),
+  };
+  expect(first).toEqual({ created: 2, skipped: 0, errors: [error] });
+  expect(await cli.json(...links(file))).toEqual({ created: 0, skipped: 2, errors: [error] });
+});
+
+test('for a person it prints a table of the errors, and on standard error what may not have been meant', async () => {
+  const human = await cli.run(...links(fixturePath('bitly.csv')));
+  expect(human).toMatchObject({ status: 0, stderr: '' });
+  expect(human.stdout).toMatch(
+    /^created +skipped +errors\n2 +0 +1\n\nline +column +error\n4 +long_url +must begin/,
+  );
+  const noted = await cli.run(...links(written('destination_url,name,nmae\nhttps://shop.example/a,A,B\n')));
+  expect(noted.stderr).toBe('hoplog: no field of a link, passed over: nmae\n');
+});
+
+test('--channel is that of rows which name none', async () => {
+  const { created } = await cli.json<ImportResult>(...links('--channel', 'x', fixturePath('shlink.csv')));
+  expect(created).toBe(2);
+  expect((await target.links()).map((link) => link.channel)).toEqual(['twitter', 'twitter']);
+});
+
+test('a file that can not be read, or of which nothing can be imported, is a failure', async () => {
+  await cli.refused(1, /^hoplog: can not read .*nowhere.csv: ENOENT/, ...links('nowhere.csv'));
+  await cli.refused(1, /no known export has these columns: a, b/, ...links(written('a,b\n1,2\n')));
+  await cli.refused(1, /no workspace/, 'import', 'links', '--workspace', 'nowhere', fixturePath('dub.csv'));
+  const nothing = await cli.run(...links(written('destination_url,name\nno,No\n')), '--json');
+  expect(nothing.status).toBe(1);
+  expect(nothing.stderr).toMatch(/no link could be imported from/);
+  expect(JSON.parse(nothing.stdout)).toMatchObject({ created: 0, skipped: 0, errors: [{ line: 2 }] });
+  const header = await cli.run(...links(written('destination_url,name\n')), '--json');
+  expect([header.status, JSON.parse(header.stdout)]).toEqual([1, { created: 0, skipped: 0, errors: [] }]);
+});
+
+test(`${ROWS} rows are imported in a heap that could not hold them, and passed over the second time`, async () => {
+  const note = JSON.stringify({ note: 'x'.repeat(ROW_LENGTH) }).replaceAll('"', '""');
+  const rows = Array.from(
+    { length: ROWS },
+    (_, n) => `https://shop.example/${n},Page ${n},n${n},"${note}"\n`,
+  );
+  const file = written(`destination_url,name,slug,metadata\n${rows.join('')}`);
+  expect((2 * ROWS * ROW_LENGTH) / 2 ** 20).toBeGreaterThan(HEAP_MIB);
+  const env = { ...cli.env, NODE_OPTIONS: `--max-old-space-size=${HEAP_MIB}` };
+  const first = await hoplog([...links(file), '--json'], env);
+  expect(first).toMatchObject({ status: 0, stderr: '' });
+  expect(JSON.parse(first.stdout)).toEqual({ created: ROWS, skipped: 0, errors: [] });
+  const second = await hoplog([...links(file), '--json'], env);
+  expect(JSON.parse(second.stdout)).toEqual({ created: 0, skipped: ROWS, errors: [] });
+}, 300_000);

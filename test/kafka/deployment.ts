@@ -1,0 +1,102 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Ready } from '../support/service.ts';
+
+const WORKERS = fileURLToPath(new URL('../../workers/main.ts', import.meta.url));
+
+/** The number of a tier's process, as the supervisor keeps it. */
+export function tierProcess(dataDir: string, tier: 'ingest' | 'workers' | 'api'): number {
+  const record = JSON.parse(readFileSync(join(dataDir, 'run', `${tier}.child.json`), 'utf8')) as {
+    pid: number;
+  };
+  return record.pid;
+}
+
+/** The addresses of the stores of a running service. */
+export function storesOf(dataDir: string): { databaseUrl: string; clickhouseUrl: string } {
+  return JSON.parse(readFileSync(join(dataDir, 'run', 'supervisor.json'), 'utf8'));
+}
+
+export type WorkersProcess = { kill(): Promise<void>; stop(): Promise<void> };
+
+/** Starts one more process of workers beside those of a service, and waits until it is ready. */
+export async function startMoreWorkers(dataDir: string, env: NodeJS.ProcessEnv): Promise<WorkersProcess> {
+  const { databaseUrl, clickhouseUrl } = storesOf(dataDir);
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', WORKERS], {
+    env: {
+      PATH: process.env.PATH,
+      DATA_DIR: dataDir,
+      DATABASE_URL: databaseUrl,
+      CLICKHOUSE_URL: clickhouseUrl,
+      METRICS_PORT: '0',
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(child.stdout, 'data');
+  const end = (signal: NodeJS.Signals) => async () => {
+    if (!running(child)) return;
+    const ended = once(child, 'exit');
+    child.kill(signal);
+    await ended;
+  };
+  return { kill: end('SIGKILL'), stop: end('SIGTERM') };
+}
+
+function running(child: ChildProcess): boolean {
+  return child.exitCode === null && child.signalCode === null;
+}
+
+/**
+ * Polls `GET /clicks` as the specification tells an integrator to: each time from the watermark of the poll before.
+ * What a poll can't get, because something is down, it tries again.
+ *
+ * @returns visitor ids of all that was seen, each once
+ */
+export async function pollClicks(
+  service: Ready,
+  key: string,
+  link: string,
+  until: (seen: Set<string>) => boolean,
+): Promise<Set<string>> {
+  const seen = new Set<string>();
+  let since = new Date().toISOString();
+  while (!until(seen)) {
+    const page = await pollOnce(service, key, link, since, seen).catch(() => null);
+    if (page) since = page;
+    await new Promise((resolve) => setTimeout(resolve, 300));
+  }
+  return seen;
+}
+
+type Page = { clicks: { visitor_id: string }[]; next_cursor: string | null; watermark: string };
+
+/** Walks the pages behind `since`. @returns the first page's watermark: where the next poll begins */
+async function pollOnce(
+  service: Ready,
+  key: string,
+  link: string,
+  since: string,
+  seen: Set<string>,
+): Promise<string> {
+  let watermark = since;
+  let before: string | null = null;
+  const found: string[] = [];
+  do {
+    const cursor: string = before === null ? '' : `&before=${encodeURIComponent(before)}`;
+    const query = `limit=500&bots=include&link_id=${link}&since=${encodeURIComponent(since)}${cursor}`;
+    const answer = await fetch(`${service.api_url}/clicks?${query}`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    if (!answer.ok) throw new Error(`GET /clicks answered ${answer.status}`);
+    const page = (await answer.json()) as Page;
+    if (before === null) watermark = page.watermark;
+    found.push(...page.clicks.map((click) => click.visitor_id));
+    before = page.next_cursor;
+  } while (before !== null);
+  for (const visitor of found) seen.add(visitor);
+  return watermark;
+}

@@ -1,0 +1,114 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { freePort } from '../../cli/embedded/free-port.ts';
+import { accountFor, untilVisible } from '../faults/accounting.ts';
+import { killEverything } from '../faults/processes.ts';
+import { type Clicked, clickLinks } from '../support/clicker.ts';
+import { makeLink } from '../support/first-click.ts';
+import { NO_KAFKA, startKafka, type TestKafka } from '../support/kafka.ts';
+import { type Service, startService } from '../support/service.ts';
+
+let kafka: TestKafka;
+let directory: string;
+let service: Service;
+let topics = 0;
+
+beforeAll(async () => {
+  if (NO_KAFKA === false) kafka = await startKafka(1);
+});
+
+afterAll(async () => {
+  if (NO_KAFKA === false) await kafka.close();
+});
+
+beforeEach((context) => {
+  context.skip(NO_KAFKA !== false, String(NO_KAFKA));
+  directory = mkdtempSync(join(tmpdir(), 'hoplog-kafka-service-'));
+  topics += 1;
+});
+
+afterEach(async () => {
+  if (NO_KAFKA !== false) return;
+  if (service.process.exitCode === null) await service.stop();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+/** The whole service with the broker as its event log, on a topic of this test's own. */
+function start(more: NodeJS.ProcessEnv = {}): Promise<Service> {
+  const topic = `events-${topics}`;
+  const env = { KAFKA_BROKERS: kafka.brokers, KAFKA_REPLICATION: '1', KAFKA_TOPIC: topic, ...more };
+  return startService({ dataDir: join(directory, 'data'), env });
+}
+
+function load(slug: string, signal: AbortSignal): Promise<Clicked> {
+  const urls = [`${service.short_url}/${slug}`];
+  return clickLinks({ urls, connections: 8, paceMs: 2, seconds: 120, signal });
+}
+
+test('rounds of kill -9 of the whole service lose no click on their way through Kafka and double none', {
+  timeout: 300_000,
+}, async () => {
+  service = await start();
+  const key = service.demo?.secret_key ?? '';
+  const link = await makeLink(service, key, 'kafka');
+  const answered: string[] = [];
+  for (let round = 0; round < 5; round++) {
+    const stop = new AbortController();
+    const clicking = load(link.slug, stop.signal);
+    await delay(600 + ((round * 237) % 700));
+    await killEverything(service);
+    stop.abort();
+    answered.push(...(await clicking).answered);
+    service = await start();
+  }
+  await accountFor(service, key, answered);
+});
+
+test('with no broker for ten seconds under load redirects go on, and every click is counted once afterwards', {
+  timeout: 300_000,
+}, async () => {
+  service = await start();
+  const key = service.demo?.secret_key ?? '';
+  const link = await makeLink(service, key, 'outage');
+  const stop = new AbortController();
+  const clicking = load(link.slug, stop.signal);
+  await delay(1_000);
+  await kafka.nodes[0]?.kill();
+  await delay(10_000);
+  await kafka.nodes[0]?.start();
+  await delay(1_000);
+  stop.abort();
+  const clicked = await clicking;
+  expect(clicked.refused).toEqual(new Map());
+  expect(clicked.unanswered).toBe(0);
+  await accountFor(service, key, clicked.answered);
+});
+
+test('when the journal is full during an outage redirects go on, and the loss that is counted is the loss', {
+  timeout: 300_000,
+}, async () => {
+  const metricsPort = await freePort(); // ingest's is the next one
+  service = await start({ JOURNAL_BUDGET: '1MiB', METRICS_PORT: String(metricsPort) });
+  const key = service.demo?.secret_key ?? '';
+  const link = await makeLink(service, key, 'budget');
+  const lost = async () => {
+    const text = await (await fetch(`http://127.0.0.1:${metricsPort + 1}/metrics`)).text();
+    return Number(/hoplog_journal_lost_total\{[^}]*cause="budget"[^}]*\} (\d+)/.exec(text)?.[1]);
+  };
+  const stop = new AbortController();
+  await kafka.nodes[0]?.kill();
+  const clicking = load(link.slug, stop.signal);
+  while (!((await lost()) > 50)) await delay(200);
+  await kafka.nodes[0]?.start();
+  await delay(3_000);
+  stop.abort();
+  const clicked = await clicking;
+  expect(clicked.refused).toEqual(new Map());
+  expect(clicked.unanswered).toBe(0);
+  await untilVisible(service, key, Date.now());
+  const stored = await accountFor(service, key, []);
+  expect(clicked.answered.length - stored).toBe(await lost());
+});

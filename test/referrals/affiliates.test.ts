@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
+import { type Merchant, merchant } from './support.ts';
+
+let api: TestApi;
+let shop: TestWorkspace;
+let m: Merchant;
+
+beforeAll(async () => {
+  api = await testApi();
+});
+beforeEach(async () => {
+  shop = await api.addWorkspace();
+  m = merchant(shop);
+});
+afterAll(() => api.close());
+
+/** Referrer `r` with referee `n` in a programme that pays 20 percent at once. */
+async function referral(program: object = {}) {
+  const made = await m.program({
+    commission_rate: 20,
+    hold_days: 0,
+    allow_affiliate_upgrade: true,
+    payout_methods: ['paypal', 'wise'],
+    ...program,
+  });
+  const enrolled = await m.enroll('r');
+  await m.signup('n', { ref_code: enrolled.ref });
+  return { ...enrolled, programId: made.id };
+}
+
+describe('reward-mode', () => {
+  test('switches both ways and answers with the mode', async () => {
+    const { partner_id, program_id } = await referral();
+    const up = await m.mode('r', 'affiliate');
+    expect([up.status, up.body]).toEqual([200, { partner_id, program_id, reward_mode: 'affiliate' }]);
+    expect((await m.mode('r', 'affiliate')).status).toBe(200);
+    expect((await m.stats('r')).reward_mode).toBe('affiliate');
+    expect((await m.mode('r', 'referrer')).body.reward_mode).toBe('referrer');
+  });
+
+  test('is 403 where the programme allows no upgrade, 400 for another mode or no user, 404 for a stranger', async () => {
+    await referral({ allow_affiliate_upgrade: false });
+    const refused = await shop.post('/referrals/reward-mode', { external_user_id: 'r', mode: 'affiliate' });
+    expect([refused.status, refused.body.error.code]).toEqual([403, 'forbidden']);
+    expect((await m.mode('r', 'referrer')).status).toBe(200);
+    expect((await m.mode('r', 'partner')).status).toBe(400);
+    expect((await shop.post('/referrals/reward-mode', { mode: 'affiliate' })).status).toBe(400);
+    expect((await shop.post('/referrals/reward-mode', { external_user_id: 'r' })).status).toBe(400);
+    expect((await m.mode('stranger', 'affiliate')).status).toBe(404);
+  });
+
+  test('works with a publishable key', async () => {
+    await referral();
+    const body = { external_user_id: 'r', mode: 'affiliate' };
+    expect((await shop.post('/referrals/reward-mode', body, { key: shop.publishableKey })).status).toBe(200);
+  });
+});
+
+describe('payout-method', () => {
+  const save = (fields: object, key = shop.publishableKey) =>
+    shop.post<Record<string, unknown>>(
+      '/referrals/payout-method',
+      { external_user_id: 'r', ...fields },
+      { key },
+    );
+
+  test('is saved masked, and paypal_email comes only with paypal', async () => {
+    const { partner_id, program_id } = await referral();
+    await m.mode('r', 'affiliate');
+    const paypal = await save({ method: 'paypal', paypal_email: 'jane@example.com' });
+    expect([paypal.status, paypal.body]).toEqual([
+      200,
+      {
+        partner_id,
+        program_id,
+        payout_method: { method: 'paypal', email: 'j***@example.com', paypal_email: 'j***@example.com' },
+        paypal_email: 'j***@example.com',
+      },
+    ]);
+    expect((await m.stats('r')).affiliate.payout_method).toEqual(paypal.body.payout_method);
+    const wise = await save({ method: 'wise', email: 'x@example.com', paypal_email: 'y@example.com' });
+    expect(wise.body).toEqual({
+      partner_id,
+      program_id,
+      payout_method: { method: 'wise', email: 'x***@example.com' },
+    });
+    expect((await m.stats('r')).affiliate.payout_method).toEqual({
+      method: 'wise',
+      email: 'x***@example.com',
+    });
+  });
+
+  test('is refused outside affiliate mode, for a method not offered, and without an address', async () => {
+    await referral();
+    const outside = await shop.post('/referrals/payout-method', {
+      external_user_id: 'r',
+      method: 'paypal',
+      email: 'a@example.com',
+    });
+    expect([outside.status, outside.body.error.code]).toEqual([403, 'forbidden']);
+    await m.mode('r', 'affiliate');
+    for (const method of ['payoneer', 'bank_transfer']) {
+      const answer = await shop.post('/referrals/payout-method', {
+        external_user_id: 'r',
+        method,
+        email: 'a@example.com',
+      });
+      expect([answer.status, answer.body.error.code]).toEqual([400, 'method_not_offered']);
+    }
+    expect((await save({ method: 'paypal' })).status).toBe(400);
+    expect((await save({ method: 'paypal', email: 'nobody' })).status).toBe(400);
+    expect((await save({ email: 'a@example.com' })).status).toBe(400);
+    expect((await save({ external_user_id: 's', method: 'paypal', email: 'a@example.com' })).status).toBe(
+      404,
+    );
+  });
+});

@@ -1,0 +1,88 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import type { TestStores } from '../support/stores.ts';
+import type { Call } from './driver.ts';
+
+const MAIN = fileURLToPath(new URL('../../api/main.ts', import.meta.url));
+const READY_MS = 60_000;
+
+/** The API as a process of its own, to be killed. */
+export type ApiProcess = {
+  call: Call;
+  /** `kill -9`, and the process is gone. */
+  kill(): Promise<void>;
+};
+
+/**
+ * Starts the API's process on a test's stores and waits until it answers.
+ *
+ * @param dataDir where its journal is: the same one after a kill, as after a real one
+ */
+export async function startApi(stores: TestStores, dataDir: string, secretKey: string): Promise<ApiProcess> {
+  const port = await freePort();
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN], {
+    env: {
+      PATH: process.env.PATH,
+      DATA_DIR: dataDir,
+      DATABASE_URL: stores.databaseUrl,
+      CLICKHOUSE_URL: stores.clickhouseUrl,
+      CLICKHOUSE_DATABASE: stores.clickhouseDatabase,
+      API_PORT: String(port),
+      METRICS_PORT: String(await freePort()),
+      LOG_LEVEL: 'error',
+    },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  await ready(child, port);
+  return {
+    async call(method, path, body) {
+      const response = await fetch(`http://127.0.0.1:${port}/api/v1${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${secretKey}`,
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
+      return {
+        status: response.status,
+        body: isJson ? (JSON.parse(text) as Record<string, unknown>) : {},
+        text,
+        exportId: response.headers.get('x-export-id'),
+      };
+    },
+    async kill() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const gone = once(child, 'exit');
+      child.kill('SIGKILL');
+      await gone;
+    },
+  };
+}
+
+async function ready(child: ChildProcess, port: number): Promise<void> {
+  const end = Date.now() + READY_MS;
+  while (Date.now() < end && child.exitCode === null) {
+    const answers = await fetch(`http://127.0.0.1:${port}/health/ready`).then(
+      (response) => response.ok,
+      () => false,
+    );
+    if (answers) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  child.kill('SIGKILL');
+  throw new Error(`the API did not get ready (exit ${child.exitCode})`);
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}

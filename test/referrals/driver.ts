@@ -1,0 +1,211 @@
+import { setStatus } from '../../cli/commands/enrollment.ts';
+import { inTransaction, type Pool } from '../../sql/pool.ts';
+import { releaseHeld } from '../../sql/rewards/release-held.ts';
+import { type Action, PERSONS, type Terms } from './history.ts';
+import type { Answer, Balance } from './model.ts';
+
+/** Makes a call of the API. Paths are below `/api/v1`. */
+export type Call = (
+  method: 'GET' | 'POST' | 'PATCH',
+  path: string,
+  body?: unknown,
+) => Promise<{ status: number; body: Record<string, unknown>; text: string; exportId: string | null }>;
+
+/** Where in the history an action stands, and how many grants there are before it. */
+export type Step = { number: number; grants: number };
+
+const DAY_MS = 86_400_000;
+const userId = (number: number) => `u${number}`;
+const emailOf = (number: number) => `person${number % PERSONS}+${number}@mail.example`;
+
+/**
+ * Plays histories against the product, as its users would: over the API, and where that has no call (suspending, the
+ * clock) with what the operator and the workers run.
+ */
+export function createDriver(given: { call: Call; pool: Pool; workspaceId: string; programIds: string[] }) {
+  const { call, pool, workspaceId, programIds } = given;
+  // A minute ago, so that "now" is never in the future of the clock that judges it.
+  const base = Date.now() - 60_000;
+  /** Payout files by the step that made them: a client keeps the id that it was given. */
+  const exportIds = new Map<number, string>();
+
+  async function once(action: Action, step: Step): Promise<Answer> {
+    switch (action.type) {
+      case 'enroll': {
+        const { body } = await call('POST', '/referrals/enroll', {
+          external_user_id: userId(action.user),
+          email: emailOf(action.user),
+          tier: action.tier,
+          program_id: programIds[action.program],
+        });
+        return { program: programIds.indexOf(String(body.program_id)) };
+      }
+      case 'signup': {
+        const { body } = await call('POST', '/referrals/report-signup', {
+          new_user_external_user_id: userId(action.user),
+          email: emailOf(action.user),
+          referrer_external_user_id: userId(action.referrer),
+        });
+        if (body.matched === false) return body;
+        return { matched: body.matched, blocked: body.blocked, block_reason: body.block_reason };
+      }
+      case 'purchase': {
+        const { body } = await call('POST', '/referrals/report-purchase', {
+          external_user_id: userId(action.user),
+          order_id: `o${action.order}`,
+          amount: action.amount / 100,
+          currency: 'usd',
+          is_renewal: action.isRenewal,
+          purchased_at: new Date(base + action.day * DAY_MS).toISOString(),
+          ...(action.withEmail && { email: emailOf(action.user) }),
+        });
+        const { internal_order_id: _, ...answer } = body;
+        return answer;
+      }
+      case 'refund': {
+        const { status, body } = await call('POST', '/referrals/report-refund', {
+          refund_id: `f${action.refund}`,
+          order_id: `o${action.order}`,
+          ...(action.amount !== null && { amount: action.amount / 100 }),
+        });
+        if (status !== 200) return { status };
+        return { matched: body.matched, ledger_rows: body.ledger_rows };
+      }
+      case 'mode': {
+        const { status, body } = await call('POST', '/referrals/reward-mode', {
+          external_user_id: userId(action.user),
+          mode: action.mode,
+        });
+        return status === 200 ? { reward_mode: body.reward_mode } : { status };
+      }
+      case 'status':
+        await setStatus(pool, {
+          workspace: workspaceId,
+          externalUserId: userId(action.user),
+          status: action.status,
+        }).catch((error: Error) => {
+          if (!error.message.includes('is not enrolled')) throw error;
+        });
+        return {};
+      case 'deliver': {
+        const { rows } = await pool.query<{ id: number }>(
+          'SELECT id FROM grants WHERE workspace_id = $1 ORDER BY id',
+          [workspaceId],
+        );
+        const grant = rows[action.nth % step.grants];
+        if (!grant) return { status: 404 };
+        const { status, body } = await call('POST', `/credits/${grant.id}/mark-delivered`);
+        return status === 200 ? { ok: body.ok } : { status };
+      }
+      case 'tick':
+        // As the clock does, in this workspace alone: other histories are played beside this one.
+        await inTransaction(pool, (tx) =>
+          releaseHeld(tx, { now: new Date(base + action.day * DAY_MS), limit: 1_000, workspaceId }),
+        );
+        return {};
+      case 'export': {
+        if (exportIds.has(step.number)) return {};
+        const { exportId, text } = await call('GET', '/payouts/export');
+        if (exportId === null) throw new Error(text);
+        exportIds.set(step.number, exportId);
+        return linesOf(text);
+      }
+      case 'pay': {
+        const before = [...exportIds].filter(([number]) => number < step.number).map(([, id]) => id);
+        const id = before[action.nth % before.length];
+        if (id === undefined) return { status: 404 };
+        const { status, body } = await call('POST', '/payouts', { export_id: id });
+        return status === 200 ? { paid: body.paid } : { status };
+      }
+      case 'terms': {
+        const { status, text } = await call('PATCH', `/programs/${programIds[action.program]}`, action.terms);
+        if (status !== 200) throw new Error(text);
+        return {};
+      }
+    }
+  }
+
+  return {
+    /** Plays an action as often as it says, all at once. @returns the different answers */
+    async act(action: Action, step: Step): Promise<Answer[]> {
+      const times = 'times' in action ? action.times : 1;
+      const answers = await Promise.all(Array.from({ length: times }, () => once(action, step)));
+      const distinct = new Map(answers.map((answer) => [JSON.stringify(answer), answer]));
+      return [...distinct.values()];
+    },
+    async balance(number: number): Promise<Balance> {
+      const { rows } = await pool.query<{ account: string; amount: string }>(
+        `SELECT account, sum(amount) AS amount FROM ledger_entries
+         WHERE workspace_id = $1 AND external_user_id = $2 GROUP BY account`,
+        [workspaceId, userId(number)],
+      );
+      const of = (account: string) => Number(rows.find((row) => row.account === account)?.amount ?? 0);
+      return {
+        pending: of('cash_pending'),
+        eligible: of('cash_eligible'),
+        paid: of('cash_paid'),
+        creditEarned: of('credit_earned'),
+        creditDelivered: of('credit_delivered'),
+      };
+    },
+  };
+}
+
+export type Driver = ReturnType<typeof createDriver>;
+
+/** Makes the two programmes of a history: dollars and yen. */
+export async function createPrograms(call: Call, terms: readonly Terms[]): Promise<string[]> {
+  const ids: string[] = [];
+  for (const [number, fields] of terms.entries()) {
+    const { status, body, text } = await call('POST', '/programs', {
+      name: `Programme ${number}`,
+      destination_url: 'https://shop.example/join',
+      allow_affiliate_upgrade: true,
+      currency: number === 0 ? 'usd' : 'jpy',
+      ...fields,
+    });
+    if (status !== 201) throw new Error(text);
+    ids.push(String(body.id));
+  }
+  return ids;
+}
+
+/** Amounts of a payout file in minor units, by user. */
+function linesOf(csv: string): Answer {
+  const [header = '', ...lines] = csv.trim().split('\r\n');
+  const columns = header.split(',');
+  const at = (line: string, column: string) => line.split(',')[columns.indexOf(column)] ?? '';
+  return Object.fromEntries(
+    lines.map((line) => [
+      at(line, 'external_user_id'),
+      Math.round(Number(at(line, 'amount')) * (at(line, 'currency') === 'usd' ? 100 : 1)),
+    ]),
+  );
+}
+
+/**
+ * What holds of every ledger: a commission's entries stand in the account of its status alone and add up to what is
+ * left of it, a grant's in that of its own, and no account of credits is below nothing.
+ *
+ * @returns the contradictions; none
+ */
+export async function contradictions(pool: Pool, workspaceId: string): Promise<unknown[]> {
+  const { rows } = await pool.query(
+    `WITH account AS (
+       SELECT commission_id, grant_id, account, sum(amount) AS amount FROM ledger_entries
+       WHERE workspace_id = $1 GROUP BY commission_id, grant_id, account
+     )
+     SELECT 'commission' AS what, c.id::text, c.status, a.account, a.amount
+     FROM commissions c LEFT JOIN account a ON a.commission_id = c.id AND a.amount <> 0
+     WHERE c.workspace_id = $1 AND CASE c.status WHEN 'reversed' THEN a.account IS NOT NULL
+       ELSE a.account IS DISTINCT FROM 'cash_' || c.status OR abs(a.amount) > abs(c.amount_minor)
+         OR sign(a.amount) <> sign(c.amount_minor) END
+     UNION ALL
+     SELECT 'grant', g.id::text, g.status, a.account, a.amount
+     FROM grants g LEFT JOIN account a ON a.grant_id = g.id AND a.amount <> 0
+     WHERE g.workspace_id = $1 AND CASE g.status WHEN 'revoked' THEN a.account IS NOT NULL
+       ELSE a.account IS DISTINCT FROM 'credit_' || g.status OR a.amount IS DISTINCT FROM g.amount END`,
+    [workspaceId],
+  );
+  return rows;
+}

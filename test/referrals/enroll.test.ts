@@ -1,0 +1,233 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
+import { countRows, type Enrolled, linkIdOf, merchant, storeClicks } from './support.ts';
+
+let api: TestApi;
+let shop: TestWorkspace;
+
+beforeAll(async () => {
+  api = await testApi();
+});
+beforeEach(async () => {
+  shop = await api.addWorkspace();
+});
+afterAll(() => api.close());
+
+const BODY = { email: 'r@mail.example', external_user_id: 'r', tier: 'free' };
+
+describe('enroll', () => {
+  test('answers with partner, programme, link and status, and is idempotent', async () => {
+    const { id } = await merchant(shop).program();
+    const first = await shop.post<Enrolled>('/referrals/enroll', BODY);
+    expect([first.status, first.body]).toEqual([
+      200,
+      {
+        partner_id: expect.any(String),
+        program_id: id,
+        referral_link: expect.stringMatching(/^https:\/\/hop\.example\/\w{7}$/),
+        status: 'approved',
+      },
+    ]);
+    const again = await shop.post('/referrals/enroll', {
+      ...BODY,
+      email: 'other@mail.example',
+      tier: 'paid',
+    });
+    expect(again.body).toEqual(first.body);
+    const byBrowser = await shop.post('/referrals/enroll', BODY, { key: shop.publishableKey });
+    expect(byBrowser.body).toEqual(first.body);
+  });
+
+  test('uses the most recent programme, and keeps a user in the first one', async () => {
+    const old = await merchant(shop).program();
+    const recent = await merchant(shop).program();
+    expect((await merchant(shop).enroll('a')).program_id).toBe(recent.id);
+    expect((await merchant(shop).enroll('b', { program_id: old.id })).program_id).toBe(old.id);
+    expect((await merchant(shop).enroll('b', { program_id: recent.id })).program_id).toBe(old.id);
+    expect((await merchant(shop).stats('b', `&program_id=${recent.id}`)).program_id).toBe(old.id);
+  });
+
+  test('without a programme, or with one of another workspace, is 404', async () => {
+    expect((await shop.post('/referrals/enroll', BODY)).status).toBe(404);
+    const other = await merchant(await api.addWorkspace()).program();
+    await merchant(shop).program();
+    expect((await shop.post('/referrals/enroll', { ...BODY, program_id: other.id })).status).toBe(404);
+    expect((await shop.get(`/referrals/stats?external_user_id=r&program_id=${other.id}`)).status).toBe(404);
+  });
+
+  test.each<[string, object]>([
+    ['email', { email: undefined }],
+    ['email', { email: 'nobody' }],
+    ['external_user_id', { external_user_id: undefined }],
+    ['external_user_id', { external_user_id: '' }],
+    ['external_user_id', { external_user_id: 'x'.repeat(201) }],
+    ['tier', { tier: undefined }],
+    ['tier', { tier: 'gold' }],
+    ['program_id', { program_id: 'latest' }],
+    ['device_id', { device_id: '' }],
+  ])('with a wrong %s is 400: %j', async (path, fields) => {
+    await merchant(shop).program();
+    const answer = await shop.post('/referrals/enroll', { ...BODY, ...fields });
+    expect([answer.status, answer.body.error.details?.[0]?.path]).toEqual([400, path]);
+  });
+
+  test('needs a paid plan', async () => {
+    const free = await api.addWorkspace({ plan: 'free' });
+    expect((await free.post('/referrals/enroll', BODY)).status).toBe(402);
+    expect((await free.get('/referrals/stats?external_user_id=r')).status).toBe(402);
+    expect((await free.post('/referrals/report-signup', { new_user_external_user_id: 'n' })).status).toBe(
+      402,
+    );
+  });
+
+  test('fifty at once make one enrollment with one link', async () => {
+    await merchant(shop).program();
+    const answers = await Promise.all(Array.from({ length: 50 }, () => shop.post('/referrals/enroll', BODY)));
+    expect(new Set(answers.map((answer) => answer.text)).size).toBe(1);
+    expect(answers.every((answer) => answer.status === 200)).toBe(true);
+    expect(await countRows(api, shop, 'enrollments')).toBe(1);
+    expect(await countRows(api, shop, 'links')).toBe(2); // the code's and the referrer's
+  });
+
+  test('of different users at once gives each their own', async () => {
+    await merchant(shop).program();
+    const made = await Promise.all(Array.from({ length: 40 }, (_, n) => merchant(shop).enroll(`u${n}`)));
+    expect(new Set(made.map((one) => one.referral_link)).size).toBe(40);
+    expect(new Set(made.map((one) => one.partner_id)).size).toBe(40);
+  });
+
+  test('a tier told by a server changes what later signups earn; by a browser it does not', async () => {
+    const m = merchant(shop);
+    await m.program({ credit_enabled: true, signup_credit: { free: 5, paid: 10 } });
+    const { ref } = await m.enroll('r');
+    await m.signup('n1', { ref_code: ref });
+    await m.enroll('r', { tier: 'paid' }, shop.publishableKey);
+    await m.stats('r', '&tier=paid');
+    await m.signup('n2', { ref_code: ref });
+    await m.enroll('r', { tier: 'paid' });
+    await m.signup('n3', { ref_code: ref });
+    const { grants } = await m.credits('external_user_id=r');
+    expect(grants.map((grant) => grant.amount)).toEqual([10, 5, 5]);
+  });
+});
+
+describe('stats', () => {
+  test('enrolls who is no referrer yet, as enroll does', async () => {
+    const { id } = await merchant(shop).program();
+    const answer = await shop.get('/referrals/stats?external_user_id=r&email=r%40mail.example&tier=paid', {
+      key: shop.publishableKey,
+    });
+    expect(answer.body).toMatchObject({ program_id: id, status: 'approved', reward_mode: 'referrer' });
+    const stats = await merchant(shop).stats('r');
+    expect(stats.partner_id).toBe((await merchant(shop).enroll('r')).partner_id);
+  });
+
+  test('fifty first calls at once make one enrollment', async () => {
+    await merchant(shop).program();
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => shop.get<Enrolled>('/referrals/stats?external_user_id=r')),
+    );
+    expect(new Set(answers.map((answer) => answer.body.referral_link)).size).toBe(1);
+    expect(await countRows(api, shop, 'enrollments')).toBe(1);
+  });
+
+  test('has every documented field', async () => {
+    const { id } = await merchant(shop).program({ min_payout: 50, payout_methods: ['wise'] });
+    const { partner_id, referral_link } = await merchant(shop).enroll('r');
+    const stats = await merchant(shop).stats('r');
+    expect(stats).toEqual({
+      partner_id,
+      program_id: id,
+      status: 'approved',
+      referral_link,
+      window: { from: expect.stringMatching(/T00:00:00\.000Z$/), to: expect.any(String), days: 30 },
+      stats: { clicks: 0, signups: 0, purchases: 0, conversion_rate: 0 },
+      rewards: { cash: { currency: 'usd', pending: 0, paid: 0, total: 0 }, credits: {} },
+      series: expect.any(Array),
+      reward_mode: 'referrer',
+      affiliate: {
+        allowed: false,
+        min_payout: 50,
+        payout_methods: ['wise'],
+        payout_method: null,
+        balance: { pending: 0, eligible: 0, paid: 0 },
+        recent_commissions: [],
+        payouts: [],
+      },
+    });
+  });
+
+  test('offers the affiliate option where the programme allows it and has credits', async () => {
+    const cases = [
+      [true, true, true],
+      [true, false, false],
+      [false, true, false],
+    ] as const;
+    for (const [credit, allow, allowed] of cases) {
+      const { id } = await merchant(shop).program({ credit_enabled: credit, allow_affiliate_upgrade: allow });
+      const stats = await merchant(shop).stats(`${credit}-${allow}`, `&program_id=${id}`);
+      expect(stats.affiliate.allowed).toBe(allowed);
+    }
+  });
+
+  test('has one entry per UTC day, whose sums are the stats of the window', async () => {
+    const m = merchant(shop);
+    await m.program({ commission_rate: 10 });
+    const { ref } = await m.enroll('r');
+    const linkId = await linkIdOf(api, ref);
+    const day = 86_400_000;
+    const today = Math.floor(Date.now() / day) * day;
+    const at = (daysAgo: number) => new Date(today - daysAgo * day);
+    const clicks = { workspaceId: shop.workspace.id, linkId };
+    await storeClicks(api, { ...clicks, at: at(0), count: 3 });
+    await storeClicks(api, { ...clicks, at: at(6), count: 4 });
+    await storeClicks(api, { ...clicks, at: new Date(at(6).getTime() - 1), count: 1 });
+    await storeClicks(api, { ...clicks, at: at(2), count: 5, isBot: true });
+    await storeClicks(api, { ...clicks, linkId: crypto.randomUUID(), at: at(2), count: 5 });
+    await m.signup('n', { ref_code: ref });
+    await m.purchase('n', 'o1', 10);
+    await m.purchase('n', 'o2', 10, { purchased_at: at(5).toISOString() });
+    await m.purchase('n', 'o3', 10, { purchased_at: at(8).toISOString() });
+    const week = await m.stats('r', '&days=7');
+    expect(week.window).toMatchObject({ from: at(6).toISOString(), days: 7 });
+    expect(week.series).toHaveLength(7);
+    expect(week.series.map((entry) => entry.day)).toEqual(
+      [6, 5, 4, 3, 2, 1, 0].map((ago) => at(ago).toISOString().slice(0, 10)),
+    );
+    expect(week.series[0]).toMatchObject({ clicks: 4, signups: 0, purchases: 0 });
+    expect(week.series[1]).toMatchObject({ clicks: 0, signups: 0, purchases: 1 });
+    expect(week.series[6]).toMatchObject({ clicks: 3, signups: 1, purchases: 1 });
+    expect(week.stats).toEqual({ clicks: 7, signups: 1, purchases: 2, conversion_rate: 2 / 7 });
+    const quarter = await m.stats('r', '&days=90');
+    expect(quarter.series).toHaveLength(90);
+    expect(quarter.stats).toEqual({ clicks: 8, signups: 1, purchases: 3, conversion_rate: 3 / 8 });
+    expect((await m.stats('r')).window.days).toBe(30);
+  });
+
+  test('a conversion rate is never above one', async () => {
+    const m = merchant(shop);
+    await m.program({ commission_rate: 10 });
+    const { ref } = await m.enroll('r');
+    await storeClicks(api, {
+      workspaceId: shop.workspace.id,
+      linkId: await linkIdOf(api, ref),
+      at: new Date(Date.now() - 1000),
+    });
+    await m.signup('n', { ref_code: ref });
+    for (const order of ['a', 'b', 'c']) await m.purchase('n', order, 1);
+    expect((await m.stats('r')).stats).toMatchObject({ clicks: 1, purchases: 3, conversion_rate: 1 });
+  });
+
+  test.each(['days=6', 'days=91', 'days=7.5', 'days=x', 'tier=gold', 'email=nobody', 'program_id=x'])(
+    '?%s is 400',
+    async (query) => {
+      await merchant(shop).program();
+      expect((await shop.get(`/referrals/stats?external_user_id=r&${query}`)).status).toBe(400);
+    },
+  );
+
+  test('without external_user_id is 400', async () => {
+    expect((await shop.get('/referrals/stats')).status).toBe(400);
+    expect((await shop.get('/referrals/stats?external_user_id=')).status).toBe(400);
+  });
+});

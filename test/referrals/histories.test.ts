@@ -1,0 +1,110 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
+import { type Call, contradictions, createDriver, createPrograms } from './driver.ts';
+import { type History, history, USERS } from './history.ts';
+import { createModel, YEN_PER_100_USD } from './model.ts';
+import { merchant } from './support.ts';
+
+let api: TestApi;
+
+beforeAll(async () => {
+  api = await testApi();
+  await api.stores.pool.query(`INSERT INTO currency_rates (currency, base, rate) VALUES ('usd', 'jpy', $1)`, [
+    Number(YEN_PER_100_USD) / 100,
+  ]);
+});
+afterAll(() => api.close());
+
+/** How many random histories are played: HISTORIES=5000 plays more. Thousands where nobody waits. */
+const RUNS = Number(process.env.HISTORIES ?? (process.env.CI === 'true' ? 2_000 : 300));
+/** Played side by side: most of the time of one is waiting for the database. */
+const BESIDE = 4;
+
+const callerOf =
+  (shop: TestWorkspace): Call =>
+  async (method, path, body) => {
+    const { headers, ...answer } = await shop.call<Record<string, unknown>>(method, path, { body });
+    const exportId = headers['x-export-id'];
+    return { ...answer, exportId: exportId === undefined ? null : String(exportId) };
+  };
+
+async function play({ programs, actions }: History): Promise<void> {
+  const shop = await api.addWorkspace();
+  const call = callerOf(shop);
+  const model = createModel(programs);
+  const driver = createDriver({
+    call,
+    pool: api.stores.pool,
+    workspaceId: shop.workspace.id,
+    programIds: await createPrograms(call, programs),
+  });
+  for (const [number, action] of actions.entries()) {
+    const answers = await driver.act(action, { number, grants: model.grants.length });
+    expect(answers, JSON.stringify(action)).toEqual([model.act(action)]);
+  }
+  for (let user = 0; user < USERS; user++) {
+    expect(await driver.balance(user), `balance of u${user}`).toEqual(model.balance(user));
+  }
+  expect(await contradictions(api.stores.pool, shop.workspace.id)).toEqual([]);
+  for (const user of model.enrolled().slice(0, 2)) {
+    const { affiliate, rewards } = await merchant(shop).stats(`u${user}`);
+    const unit = rewards.cash.currency === 'usd' ? 100 : 1;
+    const { pending, eligible, paid, creditEarned, creditDelivered } = model.balance(user);
+    expect(affiliate.balance).toEqual({
+      pending: pending / unit,
+      eligible: eligible / unit,
+      paid: paid / unit,
+    });
+    const { credits = { earned: 0, delivered: 0, pending: 0 } } = rewards.credits;
+    expect(credits).toEqual({
+      earned: (creditEarned + creditDelivered) / 100,
+      delivered: creditDelivered / 100,
+      pending: creditEarned / 100,
+    });
+  }
+}
+
+test(`${RUNS} random histories end with every balance of the reference model`, {
+  timeout: 3_600_000,
+}, async () => {
+  const runs = Array.from({ length: BESIDE }, () =>
+    fc.assert(fc.asyncProperty(history, play), { numRuns: Math.ceil(RUNS / BESIDE) }),
+  );
+  await Promise.all(runs);
+});
+
+test('actions all at once make no contradiction, and no call fails on another', {
+  timeout: 600_000,
+}, async () => {
+  const storm = fc.asyncProperty(history, async ({ programs, actions }) => {
+    const shop = await api.addWorkspace();
+    const statuses = new Set<number>();
+    const call: Call = async (...given) => {
+      const answer = await callerOf(shop)(...given);
+      statuses.add(answer.status);
+      return answer;
+    };
+    const driver = createDriver({
+      call,
+      pool: api.stores.pool,
+      workspaceId: shop.workspace.id,
+      programIds: await createPrograms(call, programs),
+    });
+    // Who enrolls and signs up first is in its order; what follows is not.
+    const [first, rest] = [actions.slice(0, 8), actions.slice(8)];
+    for (const [number, action] of first.entries()) await driver.act(action, { number, grants: 1 });
+    await Promise.all(rest.map((action, index) => driver.act(action, { number: 8 + index, grants: 3 })));
+    expect([...statuses].filter((status) => status >= 500)).toEqual([]);
+    expect(await contradictions(api.stores.pool, shop.workspace.id)).toEqual([]);
+    const { rows } = await api.stores.pool.query<{ least: string }>(
+      `SELECT coalesce(min(left_over), 0) AS least FROM (
+         SELECT sum(amount) AS left_over FROM ledger_entries
+         WHERE workspace_id = $1 AND account LIKE 'cash%' GROUP BY enrollment_id) AS balance`,
+      [shop.workspace.id],
+    );
+    // Refunds never take back more than was earned.
+    expect(Number(rows[0]?.least)).toBeGreaterThanOrEqual(0);
+  });
+  await fc.assert(storm, { numRuns: Math.ceil(RUNS / 8) });
+});

@@ -1,0 +1,181 @@
+import fc from 'fast-check';
+
+/** Histories of a referral programme: who does what, in random order, with every call perhaps made several times. */
+
+export const USERS = 9;
+/** Users whose numbers leave the same rest are one person with one mailbox, under plus tags. */
+export const PERSONS = 5;
+export const PROGRAMS = 2;
+const ORDERS = 7;
+const REFUNDS = 12;
+
+/** What a programme promises, in the words of the API. */
+export type Terms = {
+  status: 'active' | 'paused';
+  credit_enabled: boolean;
+  signup_credit: { free: number; paid: number };
+  purchase_credit: number;
+  referee_credit: number;
+  commission_type: 'percent' | 'flat';
+  commission_rate: number;
+  levels: number[];
+  first_sale_only: boolean;
+  commission_months: number | null;
+  hold_days: number;
+  min_payout: number;
+};
+
+export type Action =
+  | { type: 'enroll'; user: number; program: number; tier: 'free' | 'paid'; times: number }
+  | { type: 'signup'; user: number; referrer: number; times: number }
+  | {
+      type: 'purchase';
+      user: number;
+      order: number;
+      /** Cents. */
+      amount: number;
+      isRenewal: boolean;
+      /** Days from now; none in the future. */
+      day: number;
+      withEmail: boolean;
+      times: number;
+    }
+  /** `amount`: cents; null: the rest. */
+  | { type: 'refund'; refund: number; order: number; amount: number | null; times: number }
+  | { type: 'mode'; user: number; mode: 'referrer' | 'affiliate'; times: number }
+  | { type: 'status'; user: number; status: 'approved' | 'suspended'; times: number }
+  /** Of the grants so far, the one at this place (modulo their number). */
+  | { type: 'deliver'; nth: number; times: number }
+  /** The clock of hold periods, as it runs that many days from now. */
+  | { type: 'tick'; day: number }
+  | { type: 'export' }
+  /** Of the exports so far, the one at this place (modulo their number). */
+  | { type: 'pay'; nth: number; times: number }
+  | { type: 'terms'; program: number; terms: Terms };
+
+/** Mostly those whom every history begins with. */
+const user = fc.oneof({ weight: 4, arbitrary: fc.integer({ min: 0, max: 4 }) }, fc.nat(USERS - 1));
+const times = fc.constantFrom(1, 1, 1, 3);
+const credits = fc.integer({ min: 0, max: 2_000 }).map((hundredths) => hundredths / 100);
+
+export const terms: fc.Arbitrary<Terms> = fc
+  .record({
+    status: fc.constantFrom(...Array<'active'>(7).fill('active'), 'paused') as fc.Arbitrary<Terms['status']>,
+    credit_enabled: fc.boolean(),
+    signup_credit: fc.record({ free: credits, paid: credits }),
+    purchase_credit: credits,
+    referee_credit: credits,
+    commission_type: fc.constantFrom('percent', 'percent', 'flat') as fc.Arbitrary<Terms['commission_type']>,
+    commission_rate: fc.oneof({ weight: 9, arbitrary: fc.integer({ min: 1, max: 40 }) }, fc.constant(0)),
+    levels: fc.array(fc.nat(20), { maxLength: 3, size: 'max' }),
+    first_sale_only: fc.constantFrom(false, false, false, true),
+    commission_months: fc.constantFrom(null, null, 1),
+    hold_days: fc.constantFrom(0, 30),
+    min_payout: fc.constantFrom(0, 5),
+  })
+  // Fractions of a percent make halves of a cent; an amount of yen has none.
+  .chain((whole) =>
+    whole.commission_type === 'flat'
+      ? fc.constant(whole)
+      : fc
+          .constantFrom(0, 0.5, 0.25)
+          .map((part) => ({ ...whole, commission_rate: whole.commission_rate + part })),
+  );
+
+const action: fc.Arbitrary<Action> = fc.oneof(
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      type: fc.constant('enroll' as const),
+      user,
+      program: fc.nat(PROGRAMS - 1),
+      tier: fc.constantFrom('free' as const, 'paid' as const),
+      times,
+    }),
+  },
+  { weight: 4, arbitrary: fc.record({ type: fc.constant('signup' as const), user, referrer: user, times }) },
+  {
+    weight: 12,
+    arbitrary: fc.record({
+      type: fc.constant('purchase' as const),
+      user,
+      order: fc.nat(ORDERS - 1),
+      amount: fc.oneof(fc.constant(0), { weight: 9, arbitrary: fc.integer({ min: 1, max: 50_000 }) }),
+      isRenewal: fc.constantFrom(false, false, true),
+      day: fc.constantFrom(0, 0, -20, -40, -60),
+      withEmail: fc.constantFrom(false, false, true),
+      times,
+    }),
+  },
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      type: fc.constant('refund' as const),
+      refund: fc.nat(REFUNDS - 1),
+      order: fc.nat(ORDERS - 1),
+      amount: fc.oneof(fc.constant(null), { weight: 3, arbitrary: fc.integer({ min: 1, max: 20_000 }) }),
+      times,
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      type: fc.constant('mode' as const),
+      user,
+      mode: fc.constantFrom('referrer' as const, 'affiliate' as const),
+      times,
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      type: fc.constant('status' as const),
+      user,
+      status: fc.constantFrom('approved' as const, 'suspended' as const),
+      times,
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ type: fc.constant('deliver' as const), nth: fc.nat(20), times }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ type: fc.constant('tick' as const), day: fc.constantFrom(5, 15, 35) }),
+  },
+  { weight: 3, arbitrary: fc.record({ type: fc.constant('export' as const) }) },
+  { weight: 3, arbitrary: fc.record({ type: fc.constant('pay' as const), nth: fc.nat(2), times }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ type: fc.constant('terms' as const), program: fc.nat(PROGRAMS - 1), terms }),
+  },
+);
+
+export type History = { programs: Terms[]; actions: Action[] };
+
+/** A history that begins with some enrollments and signups, so that most of what follows means something. */
+export const history: fc.Arbitrary<History> = fc.record({
+  programs: fc.array(terms, { minLength: PROGRAMS, maxLength: PROGRAMS }),
+  actions: fc
+    .tuple(
+      fc.array(fc.constantFrom(0, 0, 1), { minLength: 4, maxLength: 4 }),
+      fc.array(action, { minLength: 12, maxLength: 36, size: 'max' }),
+    )
+    .map(([programs, actions]): Action[] => [
+      ...programs.map(
+        (program, number): Action => ({
+          type: 'enroll',
+          user: number,
+          program,
+          tier: 'free',
+          times: 1,
+        }),
+      ),
+      ...[1, 2, 3, 4].map(
+        (number): Action => ({
+          type: 'signup',
+          user: number,
+          referrer: number - 1,
+          times: 1,
+        }),
+      ),
+      ...actions,
+    ]),
+});

@@ -1,0 +1,97 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createKey } from '../../sql/keys.ts';
+import { createWorkspace } from '../../sql/workspaces.ts';
+import { type TestStores, testStores } from '../support/stores.ts';
+import { type ApiProcess, startApi } from './api-process.ts';
+import { contradictions, createDriver, createPrograms, type Driver, type Step } from './driver.ts';
+import { type Action, type History, history, USERS } from './history.ts';
+import { createModel, YEN_PER_100_USD } from './model.ts';
+
+let stores: TestStores;
+let dataDir: string;
+
+beforeAll(async () => {
+  stores = await testStores();
+  dataDir = await mkdtemp(join(tmpdir(), 'hoplog-kill-api-'));
+  await stores.pool.query(`INSERT INTO currency_rates (currency, base, rate) VALUES ('usd', 'jpy', $1)`, [
+    Number(YEN_PER_100_USD) / 100,
+  ]);
+});
+afterAll(async () => {
+  await stores.close();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+const HISTORIES = 3;
+const KILLS = 4;
+
+/**
+ * The actions that found whom they were about. The others say "not there" and leave nothing, so made again later
+ * they may well find somebody: a client does not repeat those blindly.
+ */
+function effective({ programs, actions }: History): Action[] {
+  const model = createModel(programs);
+  return actions.filter((action) => {
+    const known = action.type !== 'status' || model.enrolled().includes(action.user);
+    const { matched, status } = model.act(action);
+    const nobody = action.type === 'signup' && matched === false;
+    const nothing = action.type === 'refund' && (matched === false || status !== undefined);
+    return known && !nobody && !nothing && status !== 404;
+  });
+}
+
+/** Goes on with a history until the API is gone. */
+async function playOn(driver: Driver, steps: { action: Action; step: Step }[]): Promise<void> {
+  try {
+    for (const { action, step } of steps) await driver.act(action, step);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error; // what fetch throws when nobody answers
+  }
+}
+
+test('after a kill -9 in the middle of a history, the same calls made again end in the same ledger', {
+  timeout: 300_000,
+}, async () => {
+  for (const sample of fc.sample(history, HISTORIES)) {
+    const actions = effective(sample);
+    const model = createModel(sample.programs);
+    const { id } = await createWorkspace(stores.pool, { name: 'Killed', plan: 'unlimited' });
+    const { token } = await createKey(stores.pool, { workspaceId: id, kind: 'secret', label: 'test' });
+    let api: ApiProcess = await startApi(stores, dataDir, token);
+    try {
+      const programIds = await createPrograms(api.call, sample.programs);
+      const driver = createDriver({
+        call: (...call) => api.call(...call),
+        pool: stores.pool,
+        workspaceId: id,
+        programIds,
+      });
+      const steps = actions.map((action, number) => {
+        const step = { number, grants: model.grants.length };
+        model.act(action);
+        return { action, step };
+      });
+      for (let kill = 1; kill <= KILLS; kill++) {
+        const until = Math.floor((steps.length * kill) / (KILLS + 1));
+        // Everything from the first call on, as a client that knows nothing of what was answered.
+        for (const { action, step } of steps.slice(0, until)) await driver.act(action, step);
+        const interrupted = playOn(driver, steps.slice(until));
+        await new Promise((resolve) => setTimeout(resolve, Math.random() * 80));
+        await api.kill();
+        await interrupted;
+        api = await startApi(stores, dataDir, token);
+      }
+      for (const { action, step } of steps) await driver.act(action, step);
+      for (let user = 0; user < USERS; user++) {
+        expect(await driver.balance(user), `balance of u${user}`).toEqual(model.balance(user));
+      }
+      expect(await contradictions(stores.pool, id)).toEqual([]);
+    } finally {
+      await api.kill();
+    }
+  }
+});

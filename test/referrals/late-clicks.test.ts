@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { registerStream } from '../../sql/streams.ts';
+import { resolvePendingSignups } from '../../workers/referrals/pending-signups.ts';
+import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
+import { countRows, linkIdOf, type Merchant, merchant, queuedEvents, storeClicks } from './support.ts';
+
+let api: TestApi;
+let shop: TestWorkspace;
+let m: Merchant;
+
+beforeAll(async () => {
+  api = await testApi();
+});
+beforeEach(async () => {
+  await api.stores.pool.query('DELETE FROM ingest_streams');
+  shop = await api.addWorkspace();
+  m = merchant(shop);
+});
+afterAll(() => api.close());
+
+const CREDITS = { credit_enabled: true, signup_credit: { free: 5, paid: 10 }, referee_credit: 3 };
+
+/** A click of a visitor on a referrer's link, visible at once. */
+async function click(ref: string, visitorId: string, ago = 1_000): Promise<void> {
+  const linkId = await linkIdOf(api, ref);
+  await storeClicks(api, {
+    workspaceId: shop.workspace.id,
+    linkId,
+    visitorId,
+    at: new Date(Date.now() - ago),
+  });
+}
+
+describe('a signup by _vid', () => {
+  /** A stream whose clicks are visible up to `at`. */
+  async function visibleUpTo(at: number): Promise<string> {
+    const { streamId } = await registerStream(api.stores.pool, `s-${crypto.randomUUID()}`);
+    await moveTo(streamId, at);
+    return streamId;
+  }
+  const moveTo = (streamId: string, at: number) =>
+    api.stores.pool.query('UPDATE ingest_streams SET visible_before = $2 WHERE stream_id = $1', [
+      streamId,
+      at * 1_000,
+    ]);
+  const resolve = () =>
+    resolvePendingSignups({ pool: api.stores.pool, clickhouse: api.stores.clickhouse, now: new Date() });
+
+  test('waits for a click that is a moment away from being visible', async () => {
+    await m.program(CREDITS);
+    const { ref, partner_id } = await m.enroll('r');
+    const visitor = crypto.randomUUID();
+    const stream = await visibleUpTo(Date.now() - 1_000);
+    const answer = m.signup('n', { _vid: visitor });
+    setTimeout(() => {
+      void click(ref, visitor, 500).then(() => moveTo(stream, Date.now() + 60_000));
+    }, 300);
+    expect((await answer).body).toMatchObject({ matched: true, partner_id });
+  });
+
+  test('takes the newer of two clicks when that becomes visible last', async () => {
+    await m.program(CREDITS);
+    const [a, b] = [await m.enroll('a'), await m.enroll('b')];
+    const visitor = crypto.randomUUID();
+    const stream = await visibleUpTo(Date.now() - 1_000);
+    await click(a.ref, visitor, 10_000);
+    const answer = m.signup('n', { _vid: visitor });
+    setTimeout(() => {
+      void click(b.ref, visitor, 400).then(() => moveTo(stream, Date.now() + 60_000));
+    }, 300);
+    expect((await answer).body.partner_id).toBe(b.partner_id);
+  });
+
+  test('whose click is not visible yet is resolved once the watermark has passed it, with its rewards', async () => {
+    await m.program({ ...CREDITS, purchase_credit: 20 });
+    const { ref, partner_id } = await m.enroll('r');
+    const visitor = crypto.randomUUID();
+    const stream = await visibleUpTo(Date.now() - 1_000);
+    expect((await m.signup('n', { _vid: visitor, email: 'n@mail.example' })).body).toEqual({
+      matched: false,
+    });
+    expect((await m.purchase('n', 'o1', 10)).body).toMatchObject({ matched: false, rewarded: false });
+    await click(ref, visitor, 3_000);
+    await resolve();
+    expect(await countRows(api, shop, 'grants')).toBe(0); // the watermark has not passed it
+    await moveTo(stream, Date.now() + 60_000);
+    await resolve();
+    expect((await m.signup('n')).body).toMatchObject({ matched: true, partner_id, blocked: false });
+    // What was bought meanwhile is rewarded too.
+    expect((await m.credits('external_user_id=r')).balance).toEqual({
+      credits: { earned: 25, delivered: 0 },
+    });
+    expect((await queuedEvents(api, shop)).map((event) => event.type)).toEqual([
+      'sale.created',
+      'lead.created',
+      'credit.earned',
+      'credit.earned',
+      'credit.earned',
+    ]);
+    await resolve();
+    expect(await countRows(api, shop, 'grants')).toBe(3);
+  });
+
+  test('that nobody referred is dropped once the watermark has passed it', async () => {
+    await m.program(CREDITS);
+    const { ref } = await m.enroll('r');
+    const visitor = crypto.randomUUID();
+    const stream = await visibleUpTo(Date.now() - 1_000);
+    await m.signup('n', { _vid: visitor });
+    await m.purchase('n', 'o1', 10);
+    expect(await countRows(api, shop, 'signups')).toBe(1);
+    await moveTo(stream, Date.now() + 60_000);
+    await resolve();
+    expect(await countRows(api, shop, 'signups')).toBe(0);
+    expect((await m.purchase('n', 'o1', 10)).body.matched).toBe(false);
+    // A later report that names the referrer still counts.
+    expect((await m.signup('n', { ref_code: ref })).body.matched).toBe(true);
+  });
+
+  test('a later report that names the referrer resolves a pending one', async () => {
+    await m.program(CREDITS);
+    const { ref, partner_id } = await m.enroll('r');
+    await visibleUpTo(Date.now() - 1_000);
+    await m.signup('n', { _vid: crypto.randomUUID(), device_id: 'd9' });
+    expect((await m.signup('n', { ref_code: ref })).body).toMatchObject({ matched: true, partner_id });
+    expect(await countRows(api, shop, 'signups')).toBe(1);
+  });
+});

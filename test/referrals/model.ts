@@ -1,0 +1,327 @@
+import { type Action, PERSONS, type Terms } from './history.ts';
+
+/**
+ * The referral programme as its documents describe it, as plainly as it can be said: no database, no concurrency, and
+ * no line in common with the product. Money is whole cents or yen, credits are whole hundredths.
+ */
+
+export type Answer = Record<string, unknown>;
+export type Balance = {
+  pending: number;
+  eligible: number;
+  paid: number;
+  creditEarned: number;
+  creditDelivered: number;
+};
+
+type Referrer = {
+  program: number;
+  tier: 'free' | 'paid';
+  mode: 'referrer' | 'affiliate';
+  status: 'approved' | 'suspended';
+};
+type Signup = { referrer: number; program: number; block: string | null };
+type Commission = {
+  owner: number;
+  order: number | null;
+  earned: number;
+  left: number;
+  takenBack: number;
+  status: 'pending' | 'eligible' | 'paid' | 'reversed';
+  eligibleDay: number;
+  exported: boolean;
+};
+type Grant = { holder: number; amount: number; status: 'earned' | 'delivered' | 'revoked' };
+type Order = {
+  buyer: number;
+  amount: number;
+  isRenewal: boolean;
+  day: number;
+  referred: boolean;
+  answer: Answer;
+  refunded: number;
+};
+type Export = { items: { commission: Commission; amount: number }[]; paid: Answer | null };
+
+const isOnePerson = (a: number, b: number) => a % PERSONS === b % PERSONS;
+/** One dollar in yen times a hundred, as the operator's table says. */
+export const YEN_PER_100_USD = 14_925n;
+
+export function createModel(initial: Terms[]) {
+  const programs = [...initial];
+  const referrers = new Map<number, Referrer>();
+  const signups = new Map<number, Signup>();
+  const orders = new Map<number, Order>();
+  const refunds = new Map<number, Answer>();
+  const commissions: Commission[] = [];
+  const grants: Grant[] = [];
+  const exports: Export[] = [];
+
+  const termsOf = (program: number): Terms => {
+    const terms = programs[program];
+    if (!terms) throw new Error(`programme ${program}`);
+    return terms;
+  };
+  const paysCash = (referrer: Referrer) =>
+    !termsOf(referrer.program).credit_enabled || referrer.mode === 'affiliate';
+
+  function signup({ user, referrer: number }: Extract<Action, { type: 'signup' }>): Answer {
+    const known = signups.get(user);
+    if (known) return { matched: true, blocked: known.block !== null, block_reason: known.block };
+    const referrer = referrers.get(number);
+    if (!referrer) return { matched: false };
+    let block: string | null = null;
+    if (user === number) block = 'same_user';
+    else if (isOnePerson(user, number)) block = 'same_email';
+    else if (referrer.status === 'suspended') block = 'suspended';
+    signups.set(user, { referrer: number, program: referrer.program, block });
+    const terms = termsOf(referrer.program);
+    const credit = referrer.mode === 'affiliate' ? 0 : Math.round(terms.signup_credit[referrer.tier] * 100);
+    if (terms.credit_enabled && block !== null) {
+      grants.push({ holder: number, amount: credit, status: 'revoked' });
+    } else if (terms.credit_enabled && terms.status === 'active' && referrer.mode === 'referrer') {
+      if (credit > 0) grants.push({ holder: number, amount: credit, status: 'earned' });
+      const own = Math.round(terms.referee_credit * 100);
+      if (own > 0) grants.push({ holder: user, amount: own, status: 'earned' });
+    }
+    return { matched: true, blocked: block !== null, block_reason: block };
+  }
+
+  function purchase(action: Extract<Action, { type: 'purchase' }>): Answer {
+    const known = orders.get(action.order);
+    if (known) return known.answer;
+    const referral = signups.get(action.user);
+    const { rows, reason } = referral ? reward(action, referral) : { rows: 0, reason: null };
+    const answer: Answer = { matched: referral !== undefined, rewarded: rows > 0, ledger_rows: rows };
+    if (reason) answer.reason = reason;
+    const { user: buyer, amount, isRenewal, day } = action;
+    orders.set(action.order, { buyer, amount, isRenewal, day, referred: !!referral, answer, refunded: 0 });
+    return answer;
+  }
+
+  function reward(
+    action: Extract<Action, { type: 'purchase' }>,
+    referral: Signup,
+  ): { rows: number; reason: string | null } {
+    const no = (reason: string) => ({ rows: 0, reason });
+    const terms = termsOf(referral.program);
+    const first = referrers.get(referral.referrer);
+    if (!first) throw new Error('a signup without its referrer');
+    const isBuyer = (number: number) =>
+      number === action.user || (action.withEmail && isOnePerson(number, action.user));
+    if (referral.block === 'suspended' || first.status === 'suspended') return no('suspended');
+    if (referral.block !== null || isBuyer(referral.referrer)) return no('self_referral');
+    if (terms.status === 'paused') return no('program_paused');
+    const before = [...orders.values()].filter(
+      (order) => order.buyer === action.user && order.referred && order.amount > 0,
+    );
+    if (terms.first_sale_only && action.isRenewal) return no('renewal_not_covered');
+    if (terms.first_sale_only && before.some((order) => !order.isRenewal)) return no('not_first_sale');
+    const firstDay = Math.min(...before.map((order) => order.day));
+    // Days of purchases are twenty apart, so a month is over after forty and not after twenty.
+    const covered = terms.commission_months === null || action.day - firstDay < 30 || before.length === 0;
+    let rows = 0;
+    if (!paysCash(first) && action.amount > 0 && terms.purchase_credit > 0) {
+      grants.push({
+        holder: referral.referrer,
+        amount: Math.round(terms.purchase_credit * 100),
+        status: 'earned',
+      });
+      rows += 1;
+    }
+    if (covered && action.amount > 0) rows += payLevels(action, referral, terms, isBuyer);
+    if (rows > 0) return { rows, reason: null };
+    return no(paysCash(first) && !covered ? 'renewal_not_covered' : 'no_reward_configured');
+  }
+
+  function payLevels(
+    action: Extract<Action, { type: 'purchase' }>,
+    referral: Signup,
+    terms: Terms,
+    isBuyer: (number: number) => boolean,
+  ): number {
+    let rows = 0;
+    const seen: number[] = [];
+    let earner: number | null = referral.referrer;
+    for (const rate of [terms.commission_rate, ...terms.levels]) {
+      if (earner === null || seen.includes(earner)) break;
+      seen.push(earner);
+      const referrer = referrers.get(earner);
+      const above = signups.get(earner);
+      if (referrer && referrer.status === 'approved' && paysCash(referrer) && !isBuyer(earner)) {
+        const earned = commissionOf(terms, rate, action.amount, referral.program);
+        if (earned > 0) {
+          const eligibleDay = action.day + terms.hold_days;
+          const status = eligibleDay <= 0 ? 'eligible' : 'pending';
+          commissions.push({
+            owner: earner,
+            order: action.order,
+            earned,
+            left: earned,
+            takenBack: 0,
+            status,
+            eligibleDay,
+            exported: false,
+          });
+          rows += 1;
+        }
+      }
+      earner = above && above.block === null && above.program === referral.program ? above.referrer : null;
+    }
+    return rows;
+  }
+
+  function refund(action: Extract<Action, { type: 'refund' }>): Answer {
+    const known = refunds.get(action.refund);
+    if (known) return known;
+    const order = orders.get(action.order);
+    if (!order) return { matched: false, ledger_rows: 0 };
+    const rest = order.amount - order.refunded;
+    const amount = action.amount ?? rest;
+    if (amount > rest) return { status: 400 };
+    order.refunded += amount;
+    let rows = 0;
+    for (const commission of amount > 0 ? commissions.filter((one) => one.order === action.order) : []) {
+      const due = roundHalfEven(BigInt(commission.earned * order.refunded), BigInt(order.amount));
+      const part = due - commission.takenBack;
+      if (part === 0) continue;
+      commission.takenBack = due;
+      rows += 1;
+      if (commission.exported) {
+        commissions.push({
+          ...commission,
+          order: null,
+          earned: -part,
+          left: -part,
+          takenBack: 0,
+          status: 'eligible',
+          exported: false,
+        });
+      } else {
+        commission.left -= part;
+        if (commission.left === 0) commission.status = 'reversed';
+      }
+    }
+    const answer = { matched: order.referred, ledger_rows: rows };
+    refunds.set(action.refund, answer);
+    return answer;
+  }
+
+  function exportAll(): Answer {
+    const items: Export['items'] = [];
+    const lines: Record<string, number> = {};
+    for (const [number, referrer] of referrers) {
+      const own = commissions.filter((one) => one.owner === number && one.status === 'eligible');
+      const sum = own.reduce((total, one) => total + one.left, 0);
+      const exponent = referrer.program === 0 ? 100 : 1;
+      const least = termsOf(referrer.program).min_payout * exponent;
+      if (referrer.status === 'suspended' || sum <= 0 || sum < least) continue;
+      lines[`u${number}`] = sum;
+      for (const commission of own) {
+        commission.exported = true;
+        items.push({ commission, amount: commission.left });
+      }
+    }
+    exports.push({ items, paid: null });
+    return lines;
+  }
+
+  function pay({ nth }: Extract<Action, { type: 'pay' }>): Answer {
+    const file = exports[nth % exports.length];
+    if (!file) return { status: 404 };
+    if (file.paid) return file.paid;
+    if (file.items.some(({ commission }) => commission.status === 'paid')) return { status: 409 };
+    for (const { commission } of file.items) commission.status = 'paid';
+    file.paid = { paid: new Set(file.items.map(({ commission }) => commission.owner)).size };
+    return file.paid;
+  }
+
+  function enroll({ user, program, tier }: Extract<Action, { type: 'enroll' }>): Answer {
+    const known = referrers.get(user);
+    if (known) known.tier = tier;
+    else referrers.set(user, { program, tier, mode: 'referrer', status: 'approved' });
+    return { program: known?.program ?? program };
+  }
+
+  function deliver(nth: number): Answer {
+    const grant = grants[nth % grants.length];
+    if (!grant) return { status: 404 };
+    if (grant.status === 'revoked') return { status: 409 };
+    grant.status = 'delivered';
+    return { ok: true };
+  }
+
+  return {
+    grants,
+    enrolled: () => [...referrers.keys()],
+    /** What a call answers, in the words that can be foreseen. */
+    act(action: Action): Answer {
+      const referrer = 'user' in action ? referrers.get(action.user) : undefined;
+      switch (action.type) {
+        case 'enroll':
+          return enroll(action);
+        case 'signup':
+          return signup(action);
+        case 'purchase':
+          return purchase(action);
+        case 'refund':
+          return refund(action);
+        case 'mode':
+          if (!referrer) return { status: 404 };
+          referrer.mode = action.mode;
+          return { reward_mode: action.mode };
+        case 'status':
+          if (referrer) referrer.status = action.status;
+          return {};
+        case 'deliver':
+          return deliver(action.nth);
+        case 'tick':
+          for (const one of commissions) {
+            if (one.status === 'pending' && one.eligibleDay <= action.day) one.status = 'eligible';
+          }
+          return {};
+        case 'export':
+          return exportAll();
+        case 'pay':
+          return pay(action);
+        case 'terms':
+          programs[action.program] = action.terms;
+          return {};
+      }
+    },
+    balance(user: number): Balance {
+      const cash = (status: Commission['status']) =>
+        commissions
+          .filter((one) => one.owner === user && one.status === status)
+          .reduce((sum, one) => sum + one.left, 0);
+      const credit = (status: Grant['status']) =>
+        grants
+          .filter((one) => one.holder === user && one.status === status)
+          .reduce((sum, one) => sum + one.amount, 0);
+      return {
+        pending: cash('pending'),
+        eligible: cash('eligible'),
+        paid: cash('paid'),
+        creditEarned: credit('earned'),
+        creditDelivered: credit('delivered'),
+      };
+    },
+  };
+}
+
+export type Model = ReturnType<typeof createModel>;
+
+/** Programme 0 pays cents of the sale's own dollars, programme 1 yen. */
+function commissionOf(terms: Terms, rate: number, cents: number, program: number): number {
+  if (terms.commission_type === 'flat') return program === 0 ? rate * 100 : rate;
+  const hundredthsOfPercent = BigInt(Math.round(rate * 100));
+  if (program === 0) return roundHalfEven(BigInt(cents) * hundredthsOfPercent, 10_000n);
+  return roundHalfEven(BigInt(cents) * hundredthsOfPercent * YEN_PER_100_USD, 10_000n * 10_000n);
+}
+
+function roundHalfEven(numerator: bigint, denominator: bigint): number {
+  const whole = numerator / denominator;
+  const rest = (numerator % denominator) * 2n;
+  const up = rest > denominator || (rest === denominator && whole % 2n === 1n);
+  return Number(up ? whole + 1n : whole);
+}

@@ -1,0 +1,192 @@
+import { parse } from 'csv-parse/sync';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { setStatus } from '../../cli/commands/enrollment.ts';
+import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
+import { countRows, type Merchant, merchant } from './support.ts';
+
+let api: TestApi;
+let shop: TestWorkspace;
+let m: Merchant;
+
+beforeAll(async () => {
+  api = await testApi();
+});
+beforeEach(async () => {
+  shop = await api.addWorkspace();
+  m = merchant(shop);
+});
+afterAll(() => api.close());
+
+type Line = Record<string, string>;
+
+async function exportPayouts(query = ''): Promise<{ id: string; lines: Line[]; text: string }> {
+  const answer = await shop.get<string>(`/payouts/export${query}`);
+  if (answer.status !== 200) throw new Error(answer.text);
+  expect(answer.headers['content-type']).toBe('text/csv; charset=utf-8');
+  const lines = parse(answer.text, { columns: true }) as Line[];
+  return { id: String(answer.headers['x-export-id']), lines, text: answer.text };
+}
+
+const pay = (id: string) =>
+  shop.post<{ paid: number; totals: Record<string, number> }>('/payouts', { export_id: id });
+
+async function balance(user: string) {
+  return (await m.stats(user)).affiliate.balance;
+}
+
+/** Referrer `r` with referee `n` in a programme that pays 20 percent at once. */
+async function referral(program: object = {}) {
+  const made = await m.program({
+    commission_rate: 20,
+    hold_days: 0,
+    allow_affiliate_upgrade: true,
+    payout_methods: ['paypal', 'wise'],
+    ...program,
+  });
+  const enrolled = await m.enroll('r');
+  await m.signup('n', { ref_code: enrolled.ref });
+  return { ...enrolled, programId: made.id };
+}
+
+describe('a payout file', () => {
+  test('lists eligible balances at or over min_payout, by method, with its id in the header', async () => {
+    const { programId, partner_id } = await referral({ min_payout: 20 });
+    await m.mode('r', 'affiliate');
+    await shop.post('/referrals/payout-method', {
+      external_user_id: 'r',
+      method: 'wise',
+      email: 'pay@mail.example',
+    });
+    for (const user of ['under', 'at', 'pal']) {
+      const { ref } = await m.enroll(user, { name: user === 'at' ? '=HYPERLINK("x"), "y"' : null });
+      await m.signup(`n-${user}`, { ref_code: ref });
+    }
+    await m.mode('pal', 'affiliate');
+    await shop.post('/referrals/payout-method', {
+      external_user_id: 'pal',
+      method: 'paypal',
+      paypal_email: 'pal@mail.example',
+    });
+    await m.purchase('n', 'o1', 150);
+    await m.purchase('n-under', 'o2', 99.95);
+    await m.purchase('n-at', 'o3', 100);
+    await m.purchase('n-pal', 'o4', 400);
+    const { id, lines, text } = await exportPayouts(`?program_id=${programId}`);
+    expect(id).toMatch(/^[0-9a-f-]{36}$/);
+    expect(
+      lines.map(({ external_user_id, method, payout_email, amount, currency }) => [
+        external_user_id,
+        method,
+        payout_email,
+        amount,
+        currency,
+      ]),
+    ).toEqual([
+      ['pal', 'paypal', 'pal@mail.example', '80.00', 'usd'],
+      ['r', 'wise', 'pay@mail.example', '30.00', 'usd'],
+      ['at', '', '', '20.00', 'usd'],
+    ]);
+    expect(lines[1]).toMatchObject({ partner_id, program_id: programId, email: 'r@mail.example' });
+    // No spreadsheet runs what a user calls themself.
+    expect(text).toContain(`"'=HYPERLINK(""x""), ""y"""`);
+  });
+
+  test('is marked paid exactly as it was made, once', async () => {
+    const { programId } = await referral();
+    await m.purchase('n', 'o1', 100);
+    const file = await exportPayouts(`?program_id=${programId}`);
+    await m.purchase('n', 'o2', 50); // after the file
+    await m.refund('f1', 'o1', 10); // may have been paid already: taken off the next one
+    expect(await balance('r')).toEqual({ pending: 0, eligible: 28, paid: 0 });
+    const first = await pay(file.id);
+    expect([first.status, first.body]).toEqual([200, { paid: 1, totals: { usd: 20 } }]);
+    expect(await balance('r')).toEqual({ pending: 0, eligible: 8, paid: 20 });
+    expect((await pay(file.id)).body).toEqual(first.body);
+    expect(await balance('r')).toEqual({ pending: 0, eligible: 8, paid: 20 });
+    expect((await m.stats('r')).affiliate.payouts).toEqual([
+      { date: expect.any(String), amount: 20, status: 'paid' },
+    ]);
+    expect((await exportPayouts()).lines).toMatchObject([{ amount: '8.00' }]);
+  });
+
+  test('fifty markings at once pay once', async () => {
+    await referral();
+    await m.purchase('n', 'o1', 100);
+    const { id } = await exportPayouts();
+    const answers = await Promise.all(Array.from({ length: 50 }, () => pay(id)));
+    expect(new Set(answers.map((answer) => answer.text)).size).toBe(1);
+    expect(await balance('r')).toEqual({ pending: 0, eligible: 0, paid: 20 });
+    expect(await countRows(api, shop, 'ledger_entries')).toBe(3);
+  });
+
+  test('that overlaps with a paid one is refused whole', async () => {
+    await referral();
+    await m.purchase('n', 'o1', 100);
+    const [a, b] = [await exportPayouts(), await exportPayouts()];
+    expect((await pay(a.id)).status).toBe(200);
+    const second = await shop.post('/payouts', { export_id: b.id });
+    expect([second.status, second.body.error.code]).toEqual([409, 'conflict']);
+    expect(await balance('r')).toEqual({ pending: 0, eligible: 0, paid: 20 });
+  });
+
+  test('changes no balance by being made, and an empty one pays nobody', async () => {
+    await referral();
+    await m.purchase('n', 'o1', 100);
+    await exportPayouts();
+    expect(await balance('r')).toEqual({ pending: 0, eligible: 20, paid: 0 });
+    await pay((await exportPayouts()).id);
+    const empty = await exportPayouts();
+    expect(empty.lines).toEqual([]);
+    expect((await pay(empty.id)).body).toEqual({ paid: 0, totals: {} });
+  });
+
+  test('takes in what has become eligible though the clock has not come round', async () => {
+    const { programId } = await referral({ hold_days: 1 });
+    await m.purchase('n', 'o1', 100);
+    await api.stores.pool.query(
+      `ALTER TABLE commissions DISABLE TRIGGER commissions_moves;
+       UPDATE commissions SET eligible_at = now() WHERE program_id = '${programId}';
+       ALTER TABLE commissions ENABLE TRIGGER commissions_moves`,
+    );
+    expect((await exportPayouts()).lines).toMatchObject([{ amount: '20.00' }]);
+  });
+
+  test('leaves out suspended referrers, whose balance stays', async () => {
+    await referral();
+    await m.purchase('n', 'o1', 100);
+    const given = { workspace: shop.workspace.id, externalUserId: 'r' };
+    await setStatus(api.stores.pool, { ...given, status: 'suspended' });
+    expect((await exportPayouts()).lines).toEqual([]);
+    await setStatus(api.stores.pool, { ...given, status: 'approved' });
+    expect((await exportPayouts()).lines).toHaveLength(1);
+  });
+
+  test('is of one programme or of all, and of this workspace only', async () => {
+    const { programId } = await referral();
+    await m.purchase('n', 'o1', 100);
+    const second = await m.program({ commission_rate: 10, hold_days: 0, currency: 'jpy' });
+    const { ref } = await m.enroll('s', { program_id: second.id });
+    await m.signup('n2', { ref_code: ref });
+    await m.purchase('n2', 'o2', 1000, { currency: 'jpy' });
+    expect((await exportPayouts(`?program_id=${programId}`)).lines).toMatchObject([{ amount: '20.00' }]);
+    const both = await exportPayouts();
+    expect(both.lines).toMatchObject([
+      { amount: '20.00', currency: 'usd' },
+      { amount: '100', currency: 'jpy' },
+    ]);
+    const other = await api.addWorkspace();
+    expect((await other.post('/payouts', { export_id: both.id })).status).toBe(404);
+    expect((await other.get(`/payouts/export?program_id=${programId}`)).status).toBe(404);
+    expect((await pay(both.id)).body).toEqual({ paid: 2, totals: { usd: 20, jpy: 100 } });
+  });
+
+  test('needs a secret key, and ids that are ids', async () => {
+    const options = { key: shop.publishableKey };
+    expect((await shop.get('/payouts/export', options)).status).toBe(403);
+    expect((await shop.post('/payouts', { export_id: crypto.randomUUID() }, options)).status).toBe(403);
+    expect((await shop.get('/payouts/export?program_id=x')).status).toBe(400);
+    expect((await shop.post('/payouts', {})).status).toBe(400);
+    expect((await shop.post('/payouts', { export_id: 'x' })).status).toBe(400);
+    expect((await shop.post('/payouts', { export_id: crypto.randomUUID() })).status).toBe(404);
+  });
+});

@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { visitorJourney } from '../../clickhouse/questions/visitor-journey.ts';
+import { publishOrders } from '../../workers/referrals/order-publication.ts';
+import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
+import { countRows, type Merchant, merchant, queuedEvents } from './support.ts';
+
+let api: TestApi;
+let shop: TestWorkspace;
+let m: Merchant;
+
+beforeAll(async () => {
+  api = await testApi();
+});
+beforeEach(async () => {
+  shop = await api.addWorkspace();
+  m = merchant(shop);
+});
+afterAll(() => api.close());
+
+/** A referrer `r` and the referee `n`. */
+async function referral(program: object = { commission_rate: 20 }, referee: object = {}) {
+  const made = await m.program(program);
+  const enrolled = await m.enroll('r');
+  await m.signup('n', { ref_code: enrolled.ref, ...referee });
+  return { ...enrolled, programId: made.id };
+}
+
+async function balance(user: string) {
+  return (await m.stats(user)).affiliate.balance;
+}
+
+describe('report-purchase', () => {
+  test('answers with exactly the documented fields, and a replay with the same', async () => {
+    await referral();
+    const first = await m.purchase('n', 'o1', 19.99);
+    expect([first.status, first.body]).toEqual([
+      200,
+      { matched: true, rewarded: true, internal_order_id: expect.any(Number), ledger_rows: 1 },
+    ]);
+    const replay = await m.purchase('n', 'o1', 500, { currency: 'eur', purchased_at: '2020-01-01' });
+    expect(replay.body).toEqual(first.body);
+    expect(await balance('r')).toEqual({ pending: 4, eligible: 0, paid: 0 });
+    const { rows } = await api.stores.pool.query('SELECT * FROM orders WHERE workspace_id = $1', [
+      shop.workspace.id,
+    ]);
+    expect(rows).toMatchObject([
+      { order_id: 'o1', amount_minor: 1999, currency: 'usd', source: 'server', external_user_id: 'n' },
+    ]);
+  });
+
+  test('by a user whose signup was never reported is matched: false, and its order is written', async () => {
+    await m.program({ commission_rate: 20 });
+    const answer = await m.purchase('stranger', 'o1', 10);
+    expect([answer.status, answer.body]).toEqual([
+      200,
+      { matched: false, rewarded: false, internal_order_id: expect.any(Number), ledger_rows: 0 },
+    ]);
+    expect(await countRows(api, shop, 'orders')).toBe(1);
+    const { ref } = await m.enroll('r');
+    await m.signup('stranger', { ref_code: ref });
+    expect((await m.purchase('stranger', 'o1', 10)).body).toEqual(answer.body);
+    expect((await m.purchase('stranger', 'o2', 10)).body.rewarded).toBe(true);
+  });
+
+  test('fifty identical ones at once write once', async () => {
+    await referral({ commission_rate: 20, levels: [10] });
+    const answers = await Promise.all(Array.from({ length: 50 }, () => m.purchase('n', 'o1', 10)));
+    expect(new Set(answers.map((answer) => answer.text)).size).toBe(1);
+    expect(await countRows(api, shop, 'orders')).toBe(1);
+    expect(await countRows(api, shop, 'commissions')).toBe(1);
+    expect(await countRows(api, shop, 'ledger_entries')).toBe(1);
+    const events = (await queuedEvents(api, shop)).map((event) => event.type);
+    expect(events).toEqual(['lead.created', 'sale.created', 'commission.created']);
+  });
+
+  test('fifty different ones of a buyer at once reward the first sale only, once', async () => {
+    await referral({ commission_rate: 20, first_sale_only: true });
+    const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => m.purchase('n', `o${n}`, 10)));
+    expect(answers.filter(({ body }) => body.rewarded)).toHaveLength(1);
+    expect(answers.filter(({ body }) => body.reason === 'not_first_sale')).toHaveLength(49);
+    expect(await balance('r')).toMatchObject({ pending: 2 });
+  });
+
+  test('needs a secret key', async () => {
+    const options = { key: shop.publishableKey };
+    expect((await shop.post('/referrals/report-purchase', {}, options)).status).toBe(403);
+    expect((await shop.post('/referrals/report-refund', {}, options)).status).toBe(403);
+  });
+
+  test.each<[string, object]>([
+    ['external_user_id', { external_user_id: undefined }],
+    ['order_id', { order_id: undefined }],
+    ['order_id', { order_id: 'x'.repeat(201) }],
+    ['amount', { amount: undefined }],
+    ['amount', { amount: '19.99' }],
+    ['amount', { amount: -1 }],
+    ['amount', { amount: 1.005 }],
+    ['amount', { amount: 0.5, currency: 'jpy' }],
+    ['amount', { amount: 1e15 }],
+    ['currency', { currency: 'zzz' }],
+    ['email', { email: 'nobody' }],
+    ['is_renewal', { is_renewal: 'yes' }],
+    ['purchased_at', { purchased_at: 'yesterday' }],
+    ['purchased_at', { purchased_at: '2026-11-20T10:00:00' }],
+    ['purchased_at', { purchased_at: '1969-12-31' }],
+  ])('with a wrong %s is 400: %j', async (path, fields) => {
+    const body = { external_user_id: 'n', order_id: 'o', amount: 10, ...fields };
+    const answer = await shop.post('/referrals/report-purchase', body);
+    expect([answer.status, answer.body.error.details?.[0]?.path]).toEqual([400, path]);
+  });
+
+  test('fires sale.created and commission.created with their data', async () => {
+    const visitor = crypto.randomUUID();
+    const { partner_id, programId } = await referral(
+      { commission_rate: 20, hold_days: 0 },
+      { _vid: visitor },
+    );
+    await m.purchase('n', 'o1', 50, { currency: 'USD' });
+    const [, sale, commission] = await queuedEvents(api, shop);
+    expect(sale).toEqual({
+      type: 'sale.created',
+      data: {
+        order_id: 'o1',
+        amount: 50,
+        currency: 'usd',
+        external_user_id: 'n',
+        visitor_id: visitor,
+        created_at: expect.any(String),
+      },
+    });
+    expect(commission).toEqual({
+      type: 'commission.created',
+      data: {
+        id: expect.any(String),
+        program_id: programId,
+        partner_id,
+        order_id: 'o1',
+        level: 1,
+        amount: 10,
+        currency: 'usd',
+        status: 'eligible',
+        created_at: expect.any(String),
+      },
+    });
+  });
+
+  test('puts the order where reports and journeys find it', async () => {
+    const visitor = crypto.randomUUID();
+    await referral({}, { _vid: visitor });
+    await m.purchase('n', 'o1', 12.5, { purchased_at: '2026-11-20T10:00:00.123Z', email: 'N@mail.example' });
+    const { clickhouse, pool } = api.stores;
+    expect(await publishOrders({ clickhouse, pool })).toBe(false);
+    expect(await visitorJourney(clickhouse, shop.workspace.id, visitor, 10)).toMatchObject([
+      { type: 'order', amountMinor: 1250n, currency: 'usd' },
+    ]);
+    expect(await publishOrders({ clickhouse, pool })).toBe(false);
+    const { rows } = await pool.query('SELECT ts, email, visitor_id, attributed_version FROM orders');
+    expect(rows).toContainEqual({
+      ts: Date.parse('2026-11-20T10:00:00.123Z') * 1_000,
+      email: 'n@mail.example',
+      visitor_id: visitor,
+      attributed_version: null, // waits for attribution
+    });
+  });
+});

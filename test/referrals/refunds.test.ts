@@ -1,0 +1,195 @@
+import { parse } from 'csv-parse/sync';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { endHoldPeriods } from '../../workers/referrals/hold-periods.ts';
+import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
+import { countRows, type Merchant, merchant, queuedEvents } from './support.ts';
+
+let api: TestApi;
+let shop: TestWorkspace;
+let m: Merchant;
+
+beforeAll(async () => {
+  api = await testApi();
+});
+beforeEach(async () => {
+  shop = await api.addWorkspace();
+  m = merchant(shop);
+});
+afterAll(() => api.close());
+
+type Line = Record<string, string>;
+
+async function exportPayouts(query = ''): Promise<{ id: string; lines: Line[]; text: string }> {
+  const answer = await shop.get<string>(`/payouts/export${query}`);
+  if (answer.status !== 200) throw new Error(answer.text);
+  expect(answer.headers['content-type']).toBe('text/csv; charset=utf-8');
+  const lines = parse(answer.text, { columns: true }) as Line[];
+  return { id: String(answer.headers['x-export-id']), lines, text: answer.text };
+}
+
+const pay = (id: string) =>
+  shop.post<{ paid: number; totals: Record<string, number> }>('/payouts', { export_id: id });
+
+async function balance(user: string) {
+  return (await m.stats(user)).affiliate.balance;
+}
+
+/** Referrer `r` with referee `n` in a programme that pays 20 percent at once. */
+async function referral(program: object = {}) {
+  const made = await m.program({
+    commission_rate: 20,
+    hold_days: 0,
+    allow_affiliate_upgrade: true,
+    payout_methods: ['paypal', 'wise'],
+    ...program,
+  });
+  const enrolled = await m.enroll('r');
+  await m.signup('n', { ref_code: enrolled.ref });
+  return { ...enrolled, programId: made.id };
+}
+
+describe('a refund', () => {
+  test('takes back pending and eligible commissions in proportion, at every level', async () => {
+    const { ref: top } = await referral({ levels: [10] });
+    expect(top).toBeTruthy();
+    const { ref } = await m.enroll('n');
+    await m.signup('buyer', { ref_code: ref });
+    await m.purchase('buyer', 'o1', 100);
+    expect(await balance('n')).toMatchObject({ eligible: 20 });
+    const first = await m.refund('f1', 'o1', 25);
+    expect(first.body).toEqual({ matched: true, internal_order_id: expect.any(Number), ledger_rows: 2 });
+    expect(await balance('n')).toMatchObject({ eligible: 15 });
+    expect(await balance('r')).toMatchObject({ eligible: 7.5 });
+    expect((await m.refund('f1', 'o1', 25)).body).toEqual(first.body);
+    expect(await balance('r')).toMatchObject({ eligible: 7.5 });
+    await m.refund('f2', 'o1');
+    expect(await balance('n')).toEqual({ pending: 0, eligible: 0, paid: 0 });
+    expect(await balance('r')).toEqual({ pending: 0, eligible: 0, paid: 0 });
+    const { recent_commissions } = (await m.stats('n')).affiliate;
+    expect(recent_commissions).toMatchObject([{ type: 'sale', earnings: 0, status: 'reversed' }]);
+    expect((await m.refund('f3', 'o1')).body).toMatchObject({ matched: true, ledger_rows: 0 });
+  });
+
+  test('of a pending commission stays pending with the rest, which the hold period then frees', async () => {
+    await referral({ hold_days: 30 });
+    await m.purchase('n', 'o1', 100);
+    await m.refund('f1', 'o1', 40);
+    expect(await balance('r')).toEqual({ pending: 12, eligible: 0, paid: 0 });
+    const later = new Date(Date.now() + 31 * 86_400_000);
+    await endHoldPeriods({ pool: api.stores.pool, now: later });
+    expect(await balance('r')).toEqual({ pending: 0, eligible: 12, paid: 0 });
+  });
+
+  test('in three thirds takes back every cent', async () => {
+    await referral({ commission_rate: 33 });
+    await m.purchase('n', 'o1', 1);
+    for (const [n, amount] of [0.33, 0.33, 0.34].entries()) await m.refund(`f${n}`, 'o1', amount);
+    expect(await balance('r')).toEqual({ pending: 0, eligible: 0, paid: 0 });
+  });
+
+  test('fifty identical ones at once write once', async () => {
+    await referral();
+    await m.purchase('n', 'o1', 100);
+    const answers = await Promise.all(Array.from({ length: 50 }, () => m.refund('f1', 'o1', 10)));
+    expect(new Set(answers.map((answer) => answer.text)).size).toBe(1);
+    expect(await countRows(api, shop, 'refunds')).toBe(1);
+    expect(await balance('r')).toMatchObject({ eligible: 18 });
+  });
+
+  test('fifty different ones at once never take back more than there is', async () => {
+    await referral();
+    await m.purchase('n', 'o1', 10);
+    const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => m.refund(`f${n}`, 'o1', 1)));
+    expect(answers.filter((answer) => answer.status === 200)).toHaveLength(10);
+    expect(answers.filter((answer) => answer.status === 400)).toHaveLength(40);
+    expect(await balance('r')).toMatchObject({ eligible: 0 });
+  });
+
+  test('of an order that nobody referred, or that is unknown, is matched: false', async () => {
+    await referral();
+    const { body } = await m.purchase('stranger', 'o1', 10);
+    expect((await m.refund('f1', 'o1')).body).toEqual({
+      matched: false,
+      internal_order_id: body.internal_order_id,
+      ledger_rows: 0,
+    });
+    const unknown = await m.refund('f2', 'nothing');
+    expect([unknown.status, unknown.body]).toEqual([
+      200,
+      { matched: false, internal_order_id: null, ledger_rows: 0 },
+    ]);
+    expect(await countRows(api, shop, 'refunds')).toBe(1);
+    // It was reported before its order: the same refund counts once the order is there.
+    await m.purchase('n', 'nothing', 10);
+    expect((await m.refund('f2', 'nothing')).body).toMatchObject({ matched: true, ledger_rows: 1 });
+  });
+
+  test.each<[string, object]>([
+    ['refund_id', { refund_id: undefined }],
+    ['order_id', { order_id: '' }],
+    ['amount', { amount: 0 }],
+    ['amount', { amount: -1 }],
+    ['amount', { amount: '5' }],
+    ['amount', { amount: 10.01 }],
+    ['amount', { amount: 0.001 }],
+  ])('with a wrong %s is 400: %j', async (path, fields) => {
+    await referral();
+    await m.purchase('n', 'o1', 10);
+    const body = { refund_id: 'f', order_id: 'o1', ...fields };
+    const answer = await shop.post('/referrals/report-refund', body);
+    expect([answer.status, answer.body.error.details?.[0]?.path]).toEqual([400, path]);
+    expect(await countRows(api, shop, 'refunds')).toBe(0);
+  });
+
+  test('of a paid commission is a negative one that the next payout takes off', async () => {
+    await referral();
+    await m.purchase('n', 'o1', 100);
+    await pay((await exportPayouts()).id);
+    expect(await balance('r')).toEqual({ pending: 0, eligible: 0, paid: 20 });
+    expect((await m.refund('f1', 'o1', 50)).body).toMatchObject({ matched: true, ledger_rows: 1 });
+    expect(await balance('r')).toEqual({ pending: 0, eligible: -10, paid: 20 });
+    expect((await m.stats('r')).rewards.cash).toEqual({ currency: 'usd', pending: -10, paid: 20, total: 10 });
+    expect((await m.stats('r')).affiliate.recent_commissions).toMatchObject([
+      { type: 'refund', amount: -50, earnings: -10, status: 'eligible' },
+      { type: 'sale', amount: 100, earnings: 20, status: 'paid' },
+    ]);
+    expect((await exportPayouts()).lines).toEqual([]);
+    await m.purchase('n', 'o2', 200);
+    const { id, lines } = await exportPayouts();
+    expect(lines).toMatchObject([{ amount: '30.00', commissions: '2' }]);
+    expect((await pay(id)).body).toEqual({ paid: 1, totals: { usd: 30 } });
+    expect(await balance('r')).toEqual({ pending: 0, eligible: 0, paid: 50 });
+    await m.refund('f2', 'o1', 50);
+    expect(await balance('r')).toEqual({ pending: 0, eligible: -10, paid: 50 });
+    expect((await queuedEvents(api, shop)).filter(({ type }) => type === 'commission.created')).toHaveLength(
+      2,
+    );
+  });
+});
+
+describe('the hold period', () => {
+  test('ends by the clock, once, however many processes run it', async () => {
+    await referral({ hold_days: 30 });
+    for (let n = 0; n < 12; n++) await m.purchase('n', `o${n}`, 10);
+    const { pool } = api.stores;
+    const on = (days: number) => ({ pool, now: new Date(Date.now() + days * 86_400_000) });
+    await endHoldPeriods(on(29));
+    expect(await balance('r')).toEqual({ pending: 24, eligible: 0, paid: 0 });
+    await Promise.all([1, 2, 3, 4].map(() => endHoldPeriods(on(31))));
+    expect(await balance('r')).toEqual({ pending: 0, eligible: 24, paid: 0 });
+    expect(await countRows(api, shop, 'ledger_entries')).toBe(12 * 3);
+  });
+
+  test('does not free what was refunded meanwhile, in any order of the two', async () => {
+    await referral({ hold_days: 30 });
+    for (let n = 0; n < 20; n++) await m.purchase('n', `o${n}`, 10);
+    const now = new Date(Date.now() + 31 * 86_400_000);
+    await Promise.all([
+      ...Array.from({ length: 20 }, (_, n) => m.refund(`f${n}`, `o${n}`, n % 2 ? 10 : 5)),
+      endHoldPeriods({ pool: api.stores.pool, now }),
+      endHoldPeriods({ pool: api.stores.pool, now }),
+    ]);
+    await endHoldPeriods({ pool: api.stores.pool, now });
+    expect(await balance('r')).toEqual({ pending: 0, eligible: 10, paid: 0 });
+  });
+});

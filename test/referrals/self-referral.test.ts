@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { setStatus } from '../../cli/commands/enrollment.ts';
+import { forgetVisitors } from '../../sql/erasures.ts';
+import { upsertIdentities } from '../../sql/identities.ts';
+import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
+import { type Merchant, merchant, queuedEvents } from './support.ts';
+
+let api: TestApi;
+let shop: TestWorkspace;
+let m: Merchant;
+
+beforeAll(async () => {
+  api = await testApi();
+});
+beforeEach(async () => {
+  await api.stores.pool.query('DELETE FROM ingest_streams');
+  shop = await api.addWorkspace();
+  m = merchant(shop);
+});
+afterAll(() => api.close());
+
+const CREDITS = { credit_enabled: true, signup_credit: { free: 5, paid: 10 }, referee_credit: 3 };
+
+describe('a self-referral', () => {
+  async function blocked(fields: object, user = 'n', key?: string) {
+    const { body } = await m.signup(user, fields, key);
+    return body.blocked ? body.block_reason : null;
+  }
+
+  test('leaves a revoked grant with its reason and fires nothing', async () => {
+    await m.program(CREDITS);
+    const { ref, partner_id, program_id } = await m.enroll('r');
+    const { body } = await m.signup('n', { ref_code: ref, email: 'R+me@mail.example' });
+    expect(body).toEqual({
+      matched: true,
+      program_id,
+      partner_id,
+      blocked: true,
+      block_reason: 'same_email',
+    });
+    const { grants, balance } = await m.credits(`partner_id=${partner_id}`);
+    expect(grants).toMatchObject([
+      { status: 'revoked', amount: 5, external_user_id: 'r', earned_at: null, delivered_at: null },
+    ]);
+    expect(balance).toEqual({});
+    const { rows } = await api.stores.pool.query('SELECT revoked_reason FROM grants WHERE id = $1', [
+      grants[0]?.id,
+    ]);
+    expect(rows).toEqual([{ revoked_reason: 'same_email' }]);
+    expect(await queuedEvents(api, shop)).toEqual([]);
+    expect((await m.signup('n', { ref_code: ref })).body).toEqual(body);
+    expect((await m.stats('r')).stats.signups).toBe(0);
+    expect((await shop.post(`/credits/${grants[0]?.id}/mark-delivered`)).status).toBe(409);
+  });
+
+  test('is found by user, email and device', async () => {
+    await m.program(CREDITS);
+    const { ref } = await m.enroll('r', { email: 'jane.doe@gmail.com', device_id: 'd1' });
+    expect(await blocked({ ref_code: ref }, 'r')).toBe('same_user');
+    expect(await blocked({ ref_code: ref, email: 'JaneDoe+x@googlemail.com' })).toBe('same_email');
+    expect(await blocked({ ref_code: ref, device_id: 'd1' }, 'n2')).toBe('same_device');
+    expect(await blocked({ ref_code: ref, device_id: 'd2' }, 'n3')).toBeNull();
+  });
+
+  test('is found by a visitor who gave the mailbox or the id of the referrer, or signed up as them', async () => {
+    await m.program(CREDITS);
+    const [own, byId, bySignup, stranger] = Array.from({ length: 4 }, () => crypto.randomUUID());
+    const { ref: root } = await m.enroll('root');
+    await m.signup('r', { ref_code: root, _vid: bySignup });
+    const { ref } = await m.enroll('r', { email: 'r@mail.example' });
+    const identity = { workspaceId: shop.workspace.id, ts: 1, externalUserId: null };
+    await upsertIdentities(api.stores.pool, [
+      { ...identity, visitorId: own ?? '', email: 'r+shop@mail.example' },
+      { ...identity, visitorId: byId ?? '', email: 'work@mail.example', externalUserId: 'r' },
+      { ...identity, visitorId: stranger ?? '', email: 's@mail.example', externalUserId: 's' },
+    ]);
+    expect(await blocked({ ref_code: ref, _vid: own }, 'n1')).toBe('same_visitor');
+    expect(await blocked({ ref_code: ref, _vid: byId }, 'n2')).toBe('same_visitor');
+    expect(await blocked({ ref_code: ref, _vid: bySignup }, 'n3')).toBe('same_visitor');
+    expect(await blocked({ ref_code: ref, _vid: stranger }, 'n4')).toBeNull();
+  });
+
+  test('is found by address only between two browsers, and only with a device id missing on either side', async () => {
+    await m.program(CREDITS);
+    const browser = shop.publishableKey;
+    const { ref } = await m.enroll('r1', {}, browser);
+    expect(await blocked({ ref_code: ref }, 'n1', browser)).toBe('same_ip');
+    expect(await blocked({ ref_code: ref, device_id: 'd' }, 'n2', browser)).toBe('same_ip');
+    expect(await blocked({ ref_code: ref }, 'n3')).toBeNull();
+    const withDevice = await m.enroll('r2', { device_id: 'd1' }, browser);
+    expect(await blocked({ ref_code: withDevice.ref, device_id: 'd2' }, 'n4', browser)).toBeNull();
+    expect(await blocked({ ref_code: withDevice.ref }, 'n5', browser)).toBe('same_ip');
+    const byServer = await m.enroll('r3');
+    expect(await blocked({ ref_code: byServer.ref }, 'n6', browser)).toBeNull();
+    await shop.get('/referrals/stats?external_user_id=r4', { key: browser });
+    expect(await blocked({ referrer_external_user_id: 'r4' }, 'n7', browser)).toBe('same_ip');
+    const { rows } = await api.stores.pool.query<{ hash: Buffer }>(
+      'SELECT address_hash AS hash FROM enrollments WHERE address_hash IS NOT NULL',
+    );
+    // Never in clear: a keyed hash.
+    for (const { hash } of rows) expect([hash.length, hash.includes('127.0.0.1')]).toEqual([32, false]);
+  });
+
+  test('of a suspended referrer is blocked as suspended, until approved again', async () => {
+    await m.program(CREDITS);
+    const { ref } = await m.enroll('r');
+    const given = { workspace: shop.workspace.slug, externalUserId: 'r' };
+    const suspended = await setStatus(api.stores.pool, { ...given, status: 'suspended' });
+    expect(suspended.enrollment).toMatchObject({ external_user_id: 'r', status: 'suspended' });
+    expect((await m.stats('r')).status).toBe('suspended');
+    expect(await blocked({ ref_code: ref }, 'n1')).toBe('suspended');
+    expect((await m.credits('external_user_id=r')).balance).toEqual({});
+    await setStatus(api.stores.pool, { ...given, status: 'approved' });
+    expect(await blocked({ ref_code: ref }, 'n2')).toBeNull();
+    expect((await m.credits('external_user_id=r')).balance).toEqual({ credits: { earned: 5, delivered: 0 } });
+  });
+});
+
+test('of an erased visitor keeps the referral and forgets the person', async () => {
+  await m.program(CREDITS);
+  const { ref } = await m.enroll('r');
+  const visitor = crypto.randomUUID();
+  await m.signup('n', { ref_code: ref, _vid: visitor, email: 'n@mail.example', device_id: 'd' });
+  await forgetVisitors(api.stores.pool, [
+    { workspaceId: shop.workspace.id, kind: 'visitor', targetId: visitor },
+  ]);
+  const { rows } = await api.stores.pool.query(
+    'SELECT state, email, device_id, visitor_id, address_hash FROM signups WHERE workspace_id = $1',
+    [shop.workspace.id],
+  );
+  expect(rows).toEqual([
+    { state: 'matched', email: null, device_id: null, visitor_id: null, address_hash: null },
+  ]);
+  expect((await m.purchase('n', 'o1', 10)).body.matched).toBe(true);
+});

@@ -1,0 +1,134 @@
+import type { ProgramRecord } from '../../api/programs/schemas.ts';
+import type { Stats } from '../../api/referrals/schemas.ts';
+import type { GrantRecord } from '../../sql/grants.ts';
+import type { Answer, TestApi, TestWorkspace } from '../support/api.ts';
+
+export type Enrolled = { partner_id: string; program_id: string; referral_link: string; status: string };
+export type SignupAnswer = {
+  matched: boolean;
+  program_id?: string;
+  partner_id?: string;
+  blocked?: boolean;
+  block_reason?: string | null;
+};
+export type PurchaseAnswer = {
+  matched: boolean;
+  rewarded: boolean;
+  internal_order_id: number;
+  ledger_rows: number;
+  reason?: string;
+};
+export type Credits = {
+  grants: GrantRecord[];
+  balance: Record<string, { earned: number; delivered: number }>;
+};
+export type Event = { type: string; data: Record<string, unknown> };
+
+let codes = 0;
+
+/** The calls that a merchant makes of the referral endpoints. */
+export function merchant(shop: TestWorkspace) {
+  return {
+    async program(fields: Partial<Omit<ProgramRecord, 'signup_credit'>> & { signup_credit?: object } = {}) {
+      const answer = await shop.post<ProgramRecord>('/programs', {
+        name: 'Refer a friend',
+        code: `code-${++codes}-${Date.now()}`,
+        destination_url: 'https://shop.example/join',
+        ...fields,
+      });
+      if (answer.status !== 201) throw new Error(answer.text);
+      return answer.body;
+    },
+    async enroll(user: string, fields: object = {}, key?: string) {
+      const body = { email: `${user}@mail.example`, external_user_id: user, tier: 'free', ...fields };
+      const answer = await shop.post<Enrolled>('/referrals/enroll', body, key ? { key } : {});
+      if (answer.status !== 200) throw new Error(answer.text);
+      return { ...answer.body, ref: answer.body.referral_link.split('/').at(-1) ?? '' };
+    },
+    signup: (user: string, fields: object = {}, key?: string): Promise<Answer<SignupAnswer>> =>
+      shop.post(
+        '/referrals/report-signup',
+        { new_user_external_user_id: user, ...fields },
+        key ? { key } : {},
+      ),
+    purchase: (
+      user: string,
+      order: string,
+      amount: number,
+      fields: object = {},
+    ): Promise<Answer<PurchaseAnswer>> =>
+      shop.post('/referrals/report-purchase', { external_user_id: user, order_id: order, amount, ...fields }),
+    refund: (
+      refund: string,
+      order: string,
+      amount?: number,
+    ): Promise<Answer<{ matched: boolean; internal_order_id: number | null; ledger_rows: number }>> =>
+      shop.post('/referrals/report-refund', {
+        refund_id: refund,
+        order_id: order,
+        ...(amount && { amount }),
+      }),
+    mode: (user: string, mode: string) =>
+      shop.post<{ reward_mode: string }>('/referrals/reward-mode', { external_user_id: user, mode }),
+    async stats(user: string, query = ''): Promise<Stats> {
+      const answer = await shop.get<Stats>(
+        `/referrals/stats?external_user_id=${encodeURIComponent(user)}${query}`,
+      );
+      if (answer.status !== 200) throw new Error(answer.text);
+      return answer.body;
+    },
+    credits: async (query: string) => (await shop.get<Credits>(`/credits?${query}`)).body,
+  };
+}
+
+export type Merchant = ReturnType<typeof merchant>;
+
+/** What the workspace left for the webhook deliverer, oldest first. */
+export async function queuedEvents(api: TestApi, shop: TestWorkspace): Promise<Event[]> {
+  const { rows } = await api.stores.pool.query<Event>(
+    'SELECT type, data FROM webhook_outbox WHERE workspace_id = $1 ORDER BY id',
+    [shop.workspace.id],
+  );
+  return rows;
+}
+
+/** Rows of a table that belong to the workspace. */
+export async function countRows(api: TestApi, shop: TestWorkspace, table: string): Promise<number> {
+  const { rows } = await api.stores.pool.query<{ count: number }>(
+    `SELECT count(*) AS count FROM ${table} WHERE workspace_id = $1`,
+    [shop.workspace.id],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/** Clicks of one visitor on one link, as the workers would have stored them. */
+export async function storeClicks(
+  api: TestApi,
+  given: {
+    workspaceId: string;
+    linkId: string;
+    visitorId?: string;
+    at: Date;
+    count?: number;
+    isBot?: boolean;
+  },
+): Promise<void> {
+  const values = Array.from({ length: given.count ?? 1 }, (_, index) => ({
+    workspace_id: given.workspaceId,
+    ts: new Date(given.at.getTime() + index).toISOString().replace('T', ' ').replace('Z', ''),
+    link_id: given.linkId,
+    visitor_id: given.visitorId ?? crypto.randomUUID(),
+    channel: 'referral',
+    is_bot: given.isBot ?? false,
+  }));
+  await api.stores.clickhouse.insert({ table: 'clicks', format: 'JSONEachRow', values });
+}
+
+/** The id of the link with this slug. */
+export async function linkIdOf(api: TestApi, slug: string): Promise<string> {
+  const { rows } = await api.stores.pool.query<{ id: string }>('SELECT id FROM links WHERE slug = $1', [
+    slug,
+  ]);
+  if (!rows[0]) throw new Error(`no link ${slug}`);
+  return rows[0].id;
+}

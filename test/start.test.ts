@@ -1,0 +1,184 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { commandAs } from '../cli/embedded/unprivileged.ts';
+import { type ProcessRecord, stillRuns } from '../cli/processes/identity.ts';
+import { follow, makeLink, untilClicks } from './support/first-click.ts';
+import { type Ready, refusedStart, type Service, startService } from './support/service.ts';
+
+const CHECKOUT = fileURLToPath(new URL('..', import.meta.url));
+const TIERS = ['ingest', 'workers', 'api'];
+
+let directory: string;
+let dataDir: string;
+let running: Service[];
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'hoplog-start-'));
+  dataDir = join(directory, 'data');
+  running = [];
+});
+
+afterEach(async () => {
+  for (const service of running) if (service.process.exitCode === null) await service.stop();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+async function start(options: Partial<Parameters<typeof startService>[0]> = {}): Promise<Service> {
+  const service = await startService({ dataDir, ...options });
+  running.push(service);
+  return service;
+}
+
+function keyOf({ demo }: Ready): string {
+  if (!demo) throw new Error('the start printed no key');
+  return demo.secret_key;
+}
+
+function childOf(name: string): ProcessRecord {
+  return JSON.parse(readFileSync(join(dataDir, 'run', `${name}.child.json`), 'utf8'));
+}
+
+function postmaster(): number {
+  return Number.parseInt(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8'), 10);
+}
+
+test('a first start prints keys that work, and a click through it can be read back', async () => {
+  const service = await start();
+  const key = keyOf(service);
+  const link = await makeLink(service, key, 'first');
+  const answer = await follow(link);
+  expect(answer.status).toBe(302);
+  expect(answer.location).toMatch(/^https:\/\/example\.com\/landing\?/);
+  expect(await untilClicks(service, key, link, 1)).toHaveLength(1);
+});
+
+test('SIGTERM ends everything within ten seconds, and a second start has what the first had', async () => {
+  const first = await start();
+  const key = keyOf(first);
+  const link = await makeLink(first, key, 'kept');
+  for (let click = 0; click < 20; click += 1) await follow(link);
+  const children = TIERS.map(childOf);
+  const asked = Date.now();
+  expect(await first.stop()).toBe(0);
+  expect(Date.now() - asked).toBeLessThan(10_000);
+  expect(children.some(stillRuns)).toBe(false);
+
+  const second = await start();
+  expect(second.demo).toBeUndefined();
+  expect(await untilClicks(second, key, link, 20)).toHaveLength(20);
+});
+
+test('after kill -9 of the supervisor the next start ends what is left, and no answered click is lost', async () => {
+  const first = await start();
+  const key = keyOf(first);
+  const link = await makeLink(first, key, 'survivor');
+  for (let click = 0; click < 10; click += 1) await follow(link);
+  const children = TIERS.map(childOf);
+  await first.kill();
+  expect(children.every(stillRuns)).toBe(true);
+  // Redirects go on without the supervisor.
+  for (let click = 0; click < 10; click += 1) expect((await follow(link)).status).toBe(302);
+
+  const second = await start();
+  expect(children.some(stillRuns)).toBe(false);
+  expect(await untilClicks(second, key, link, 20)).toHaveLength(20);
+});
+
+test('a killed tier comes back, and so does a killed store under redirects that go on', async () => {
+  const service = await start();
+  const key = keyOf(service);
+  const link = await makeLink(service, key, 'steady');
+  expect((await follow(link)).status).toBe(302);
+  let clicks = 1;
+  for (const tier of TIERS) {
+    const before = childOf(tier);
+    process.kill(before.pid, 'SIGKILL');
+    while (stillRuns(before) || !existingChild(tier) || childOf(tier).pid === before.pid) await delay(20);
+  }
+  await readyAgain(service);
+  process.kill(postmaster(), 'SIGKILL');
+  for (let click = 0; click < 10; click += 1) {
+    expect((await follow(link)).status).toBe(302);
+    clicks += 1;
+  }
+  await readyAgain(service);
+  expect(await untilClicks(service, key, link, clicks)).toHaveLength(clicks);
+});
+
+function existingChild(name: string): boolean {
+  try {
+    childOf(name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function readyAgain(service: Ready): Promise<void> {
+  const origins = [new URL(service.api_url).origin, service.short_url];
+  for (const origin of origins) {
+    while (
+      !(await fetch(`${origin}/health/ready`).then(
+        (answer) => answer.ok,
+        () => false,
+      ))
+    )
+      await delay(50);
+  }
+}
+
+test('a second start on the same DATA_DIR is refused while the first runs', async () => {
+  await start();
+  const { status, log } = await refusedStart({ dataDir });
+  expect(status).toBe(1);
+  expect(log).toContain('already runs on this DATA_DIR');
+});
+
+test('a wrong setting and a port in use each end the start with one line that names the setting', async () => {
+  const wrong = await refusedStart({ dataDir, env: { JOURNAL_SYNC: 'sometimes' } });
+  expect(wrong.status).toBe(1);
+  expect(wrong.log.trim().split('\n')).toHaveLength(1);
+  expect(wrong.log).toContain('JOURNAL_SYNC="sometimes"');
+
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const port = address !== null && typeof address === 'object' ? address.port : 0;
+  const taken = await refusedStart({ dataDir, env: { INGEST_PORT: String(port), LOG_LEVEL: 'warn' } });
+  server.close();
+  expect(taken.status).toBe(1);
+  expect(taken.log).toContain(`INGEST_PORT="${port}"`);
+});
+
+test('nobody else can read what lies in DATA_DIR', async () => {
+  await start();
+  const open = execFileSync('find', [dataDir, '-mindepth', '1', '-maxdepth', '1', '-perm', '/077'], {
+    encoding: 'utf8',
+  });
+  expect(open).toBe('');
+  expect(statSync(join(dataDir, 'run', 'supervisor.json')).mode & 0o777).toBe(0o600);
+});
+
+test('an ordinary user can start it', async ({ skip }) => {
+  skip(process.getuid?.() !== 0, 'this run is an ordinary user: every other test here shows it');
+  const uid = Number(execFileSync('id', ['-u', 'nobody'], { encoding: 'utf8' }));
+  const gid = Number(execFileSync('id', ['-g', 'nobody'], { encoding: 'utf8' }));
+  // The checkout may lie in root's home; only reading it is made possible then.
+  const as = commandAs({ uid, gid }, process.execPath, [CHECKOUT]);
+  mkdirSync(dataDir);
+  chownSync(dataDir, uid, gid);
+  chmodSync(directory, 0o755);
+  const service = await start({ as, env: { HOME: dataDir } });
+  const key = keyOf(service);
+  const link = await makeLink(service, key, 'ordinary');
+  expect((await follow(link)).status).toBe(302);
+  expect(await untilClicks(service, key, link, 1)).toHaveLength(1);
+  expect(statSync(join(dataDir, 'postgres')).uid).toBe(uid);
+  expect(await service.stop()).toBe(0);
+});

@@ -1,0 +1,35 @@
+import { GenericContainer, type StartedTestContainer, Wait } from 'testcontainers';
+import type { Servers } from './servers.ts';
+
+const PASSWORD = 'test';
+
+/**
+ * Starts both servers as containers, at the versions that the embedded ones have: for machines without
+ * embedded ones, or to try the tests against the servers' own builds.
+ */
+export async function startContainers(): Promise<Servers> {
+  const [postgres, clickhouse] = await Promise.all([
+    new GenericContainer('postgres:18-alpine')
+      .withEnvironment({ POSTGRES_USER: 'hoplog', POSTGRES_PASSWORD: PASSWORD })
+      .withCommand(['postgres', '-c', 'max_connections=200', '-c', 'fsync=off'])
+      .withExposedPorts(5432)
+      .withWaitStrategy(Wait.forLogMessage(/ready to accept connections/, 2))
+      .start(),
+    new GenericContainer('clickhouse/clickhouse-server:26.7')
+      .withEnvironment({ CLICKHOUSE_USER: 'hoplog', CLICKHOUSE_PASSWORD: PASSWORD })
+      .withExposedPorts(8123)
+      .withWaitStrategy(Wait.forHttp('/ping', 8123))
+      .start(),
+  ]);
+  return {
+    databaseUrl: `postgres://hoplog:${PASSWORD}@${address(postgres, 5432)}/hoplog`,
+    clickhouseUrl: `http://hoplog:${PASSWORD}@${address(clickhouse, 8123)}`,
+    async stop() {
+      await Promise.all([postgres.stop(), clickhouse.stop()]);
+    },
+  };
+}
+
+function address(container: StartedTestContainer, port: number): string {
+  return `${container.getHost()}:${container.getMappedPort(port)}`;
+}

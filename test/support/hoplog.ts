@@ -1,0 +1,59 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'vitest';
+import type { TestStores } from './stores.ts';
+
+export const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url));
+const HOPLOG = fileURLToPath(new URL('../../cli/hoplog.ts', import.meta.url));
+
+/** What a command did. */
+export type Ended = { status: number | null; stdout: string; stderr: string };
+
+/** Runs `hoplog` as a process of its own, with nothing of this one's environment but `PATH` and `HOME`. */
+export function hoplog(args: string[], env: NodeJS.ProcessEnv): Promise<Ended> {
+  return run(process.execPath, ['--disable-warning=ExperimentalWarning', HOPLOG, ...args], env);
+}
+
+/** Runs any programme in the checkout. */
+export async function run(file: string, args: string[], env: NodeJS.ProcessEnv): Promise<Ended> {
+  const child = spawn(file, args, {
+    cwd: CHECKOUT,
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const [stdout, stderr, [status]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'exit') as Promise<[number | null]>,
+  ]);
+  return { status, stdout, stderr };
+}
+
+/** Commands on one test file's stores. */
+export function operator({ databaseUrl, clickhouseUrl, clickhouseDatabase }: TestStores, more = {}) {
+  const env = {
+    DATABASE_URL: databaseUrl,
+    CLICKHOUSE_URL: clickhouseUrl,
+    CLICKHOUSE_DATABASE: clickhouseDatabase,
+    SHORT_URL: 'https://hop.example',
+    ...more,
+  };
+  return {
+    env,
+    run: (...args: string[]) => hoplog(args, env),
+    /** Runs a command that must succeed with `--json`, and gives what it printed. */
+    async json<T>(...args: string[]): Promise<T> {
+      const ended = await hoplog([...args, '--json'], env);
+      expect(ended).toMatchObject({ status: 0 });
+      return JSON.parse(ended.stdout) as T;
+    },
+    /** Runs a command that must fail in this way, print nothing on standard output, and say why. */
+    async refused(status: 1 | 2, why: RegExp, ...args: string[]): Promise<void> {
+      const ended = await hoplog(args, env);
+      expect(ended).toMatchObject({ status, stdout: '' });
+      expect(ended.stderr).toMatch(why);
+    },
+  };
+}

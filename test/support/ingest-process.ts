@@ -1,0 +1,57 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+/** The redirect tier in a process of its own, to be killed. */
+export type IngestProcess = {
+  url: string;
+  pid: number;
+  /** `kill -9`. */
+  kill(): Promise<void>;
+  /** SIGTERM. @returns the exit status */
+  stop(): Promise<number | null>;
+};
+
+const MAIN = new URL('../../ingest/main.ts', import.meta.url).pathname;
+
+/**
+ * Starts `ingest/main.ts` and waits for its ready line.
+ *
+ * @throws Error with what it said on standard error when it ends before that
+ */
+export async function startIngestProcess(env: Record<string, string>): Promise<IngestProcess> {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN], {
+    env: {
+      PATH: process.env.PATH,
+      INGEST_PORT: '0',
+      METRICS_PORT: '0',
+      SHORT_URL: 'http://short.test',
+      LOG_LEVEL: 'silent',
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let errors = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    errors += text;
+  });
+  const exited = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
+  const line = await Promise.race([
+    once(child.stdout.setEncoding('utf8'), 'data').then(([text]) => String(text)),
+    exited.then(([status]) => {
+      throw new Error(`ingest ended with ${status}: ${errors}`);
+    }),
+  ]);
+  const { port } = JSON.parse(line) as { port: number };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    pid: child.pid ?? 0,
+    async kill() {
+      child.kill('SIGKILL');
+      await exited;
+    },
+    async stop() {
+      child.kill('SIGTERM');
+      return (await exited)[0];
+    },
+  };
+}

@@ -1,0 +1,135 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Registry } from 'prom-client';
+import { type Config, readConfig } from '../../core/config.ts';
+import { ownBatches } from '../../core/event-log/open.ts';
+import { createAddressSealer } from '../../core/events/address-seal.ts';
+import { decodeEvents } from '../../core/events/codec.ts';
+import type { TrackedEvent } from '../../core/events/types.ts';
+import { uuidv7 } from '../../core/ids.ts';
+import { silentLogger } from '../../core/log.ts';
+import type { Ingest } from '../../ingest/create-ingest.ts';
+import { openIngest } from '../../ingest/open.ts';
+import { createKey } from '../../sql/keys.ts';
+import type { Pool, Queryable } from '../../sql/pool.ts';
+import { readSecrets } from '../../sql/secrets.ts';
+import { createWorkspace } from '../../sql/workspaces.ts';
+
+/** The redirect tier in this process, with a journal and a link table of its own. */
+export type TestIngest = {
+  url: string;
+  dataDir: string;
+  registry: Registry;
+  /** Everything that its journal holds, heartbeats left out. */
+  events(): Promise<Exclude<TrackedEvent, { kind: 'heartbeat' }>[]>;
+  /** Closes it and keeps its directory, for another start with it. */
+  close(): Promise<void>;
+  remove(): Promise<void>;
+};
+
+export const TEST_PIXEL = '/* the pixel */';
+
+/**
+ * Starts it on a free port.
+ *
+ * @param given.dataDir of an earlier start; a new one when left out
+ * @param given.env settings besides
+ */
+export async function startTestIngest(given: {
+  databaseUrl: string;
+  pool: Pool;
+  dataDir?: string;
+  env?: Record<string, string>;
+}): Promise<TestIngest> {
+  const dataDir = given.dataDir ?? (await mkdtemp(join(tmpdir(), 'hoplog-ingest-')));
+  const pixelPath = join(dataDir, 'pixel.js');
+  await writeFile(pixelPath, TEST_PIXEL);
+  const config: Config = readConfig({
+    DATABASE_URL: given.databaseUrl,
+    DATA_DIR: dataDir,
+    INGEST_PORT: '0',
+    SHORT_URL: 'http://short.test',
+    ...given.env,
+  });
+  const registry = new Registry();
+  const ingest: Ingest = await openIngest({ config, log: silentLogger(), registry, pixelPath });
+  const streamName = config.streamName || 'ingest-0';
+  return {
+    url: `http://127.0.0.1:${ingest.port}`,
+    dataDir,
+    registry,
+    events: () => journalEvents(given.pool, dataDir, streamName),
+    close: ingest.close,
+    remove: () => rm(dataDir, { recursive: true, force: true }),
+  };
+}
+
+/** The events in a stream's journal, heartbeats left out. */
+export async function journalEvents(
+  pool: Pool,
+  dataDir: string,
+  streamName = 'ingest-0',
+): Promise<Exclude<TrackedEvent, { kind: 'heartbeat' }>[]> {
+  const sealer = createAddressSealer((await readSecrets(pool)).address);
+  const events: Exclude<TrackedEvent, { kind: 'heartbeat' }>[] = [];
+  for await (const batch of ownBatches(dataDir, streamName, -1n)) {
+    for (const { event } of decodeEvents(batch, sealer).events) {
+      if (event.kind !== 'heartbeat') events.push(event);
+    }
+  }
+  return events;
+}
+
+/** A workspace with a publishable and a secret key. */
+export async function makeWorkspace(
+  pool: Pool,
+): Promise<{ id: string; publishable: { id: string; token: string }; secret: string }> {
+  const { id } = await createWorkspace(pool, { name: 'Test', plan: 'unlimited' });
+  const publishable = await createKey(pool, { workspaceId: id, kind: 'publishable', label: '' });
+  const secret = await createKey(pool, { workspaceId: id, kind: 'secret', label: '' });
+  return { id, publishable: { id: publishable.key.id, token: publishable.token }, secret: secret.token };
+}
+
+export type LinkColumns = Partial<{
+  slug: string;
+  channel: string | null;
+  utm_source: string | null;
+  utm_medium: string | null;
+  utm_campaign: string | null;
+  extra_query: string;
+  targeting: object;
+  expires_at: Date;
+  max_clicks: number;
+  expired_redirect_url: string;
+  password_hash: string;
+  retargeting: object;
+}>;
+
+/** A link in a campaign of its own, made by SQL. */
+export async function makeLink(
+  db: Queryable,
+  workspaceId: string,
+  destination: string,
+  columns: LinkColumns = {},
+): Promise<{ id: string; slug: string; destinationId: string }> {
+  const id = uuidv7();
+  const destinationId = uuidv7();
+  const slug = columns.slug ?? `t${id.slice(-10)}`;
+  await db.query(
+    `INSERT INTO destinations (id, workspace_id, name, destination_url) VALUES ($1, $2, 'Campaign', $3)`,
+    [destinationId, workspaceId, destination],
+  );
+  await db.query(
+    `INSERT INTO slugs (slug, kind, target_id, workspace_id) VALUES (lower($1), 'link', $2, $3)`,
+    [slug, id, workspaceId],
+  );
+  const given: Record<string, unknown> = { ...columns, slug };
+  const names = Object.keys(given);
+  await db.query(
+    `INSERT INTO links (id, workspace_id, destination_id, created_at, updated_at${names.map((n) => `, ${n}`).join('')})
+     VALUES ($1, $2, $3, next_link_time($2), now()${names.map((_, index) => `, $${index + 4}`).join('')})`,
+    [id, workspaceId, destinationId, ...names.map((name) => given[name])],
+  );
+  return { id, slug, destinationId };
+}

@@ -1,0 +1,75 @@
+import { fileURLToPath } from 'node:url';
+import { csvRows } from '../../cli/import/csv-rows.ts';
+import { type ImportOptions, type ImportResult, importLinks } from '../../cli/import/import-links.ts';
+import { jsonRows } from '../../cli/import/json-rows.ts';
+import { openTextFile, readText } from '../../cli/import/text-file.ts';
+import { type Link, listLinks } from '../../sql/links.ts';
+import { createWorkspace, updateWorkspace, type Workspace } from '../../sql/workspaces.ts';
+import type { TestStores } from './stores.ts';
+
+export type Rows = ImportOptions['rows'];
+
+/** A workspace to import into, with the domain `shop.example` unless given; null: none. */
+export type ImportTarget = {
+  workspace: Workspace;
+  importRows(rows: Rows, more?: Partial<ImportOptions>): Promise<ImportResult>;
+  /** Up to 500, oldest first. */
+  links(): Promise<Link[]>;
+};
+
+/** Removes every link first: slugs are the deployment's, and another test's would be in the way. */
+export async function importTarget(
+  stores: TestStores,
+  domain: string | null = 'shop.example',
+): Promise<ImportTarget> {
+  await stores.pool.query('DELETE FROM links; DELETE FROM destinations; DELETE FROM slugs');
+  return anotherTarget(stores, domain);
+}
+
+/** Another workspace, beside what is there. */
+export async function anotherTarget(
+  { pool }: TestStores,
+  domain: string | null = 'shop.example',
+): Promise<ImportTarget> {
+  const made = await createWorkspace(pool, { name: 'Shop', plan: 'unlimited' });
+  const set = domain === null ? null : await updateWorkspace(pool, made.id, { primary_domain: domain });
+  const workspace = set ?? made;
+  return {
+    workspace,
+    importRows: (rows, more = {}) =>
+      importLinks({
+        pool,
+        workspaceId: workspace.id,
+        shortUrl: 'https://hop.example',
+        primaryDomain: workspace.primary_domain,
+        channel: 'other',
+        rows,
+        onFormat: () => undefined,
+        onProgress: () => undefined,
+        ...more,
+      }),
+    async links() {
+      const filter = { channel: null, destinationId: null, slugPart: null, externalId: null, before: null };
+      return (await listLinks(pool, workspace.id, { ...filter, limit: 500 })).toReversed();
+    },
+  };
+}
+
+/** The rows of a file in `cli/import/fixtures/`. */
+export async function fixture(name: string): Promise<Rows> {
+  const file = await openTextFile(fixturePath(name));
+  const text = readText(file, () => undefined);
+  return file.content.kind === 'json' ? jsonRows(text) : csvRows(text, file.content);
+}
+
+export function fixturePath(name: string): string {
+  return fileURLToPath(new URL(`../../cli/import/fixtures/${name}`, import.meta.url));
+}
+
+/** Rows of a CSV with commas. */
+export function csv(...lines: string[]): Rows {
+  async function* text() {
+    yield lines.join('\n');
+  }
+  return csvRows(text(), { delimiter: ',', firstLine: 1 });
+}

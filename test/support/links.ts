@@ -1,0 +1,44 @@
+import { expect } from 'vitest';
+import type { LinkRecord } from '../../api/links/schemas.ts';
+import type { TestWorkspace } from './api.ts';
+
+/** The answer of `POST /links`. */
+export type CreatedLinks = { destination_id: string; links: LinkRecord[] };
+
+/** A create body that is right, with whatever a test changes about it; `undefined` leaves a field out. */
+export const campaign = (more: object = {}) => ({
+  destination_url: 'https://shop.example/sale',
+  name: 'Sale',
+  channel: 'facebook',
+  ...more,
+});
+
+/** Creates links, which must succeed, and gives the first one apart. */
+export async function createLink(
+  workspace: TestWorkspace,
+  body: object,
+): Promise<CreatedLinks & { first: LinkRecord }> {
+  const answer = await workspace.post<CreatedLinks>('/links', body);
+  expect([answer.status, answer.text]).toEqual([201, answer.text]);
+  const [first] = answer.body.links;
+  if (!first) throw new Error('no link was created');
+  return { ...answer.body, first };
+}
+
+/**
+ * Tries a create that must be refused.
+ *
+ * @param path the field that the answer must name
+ * @returns the error's code
+ */
+export async function refusedLink(
+  workspace: TestWorkspace,
+  body: object,
+  status: number,
+  path?: string,
+): Promise<string> {
+  const answer = await workspace.post('/links', body);
+  expect([answer.status, answer.text]).toEqual([status, answer.text]);
+  if (path) expect(answer.body.error.details?.[0]?.path).toBe(path);
+  return answer.body.error.code;
+}

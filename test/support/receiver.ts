@@ -1,0 +1,81 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Webhook } from 'standardwebhooks';
+
+/** A delivery as it came in. */
+export type Received = {
+  id: string;
+  timestamp: string;
+  signature: string;
+  headers: Record<string, string>;
+  body: string;
+  event: { id: string; type: string; created_at: string; data: Record<string, unknown> };
+};
+
+export type Receiver = {
+  url: string;
+  received: Received[];
+  /** How it answers from now on; 200 until told otherwise. */
+  answer(with_: (response: ServerResponse, received: Received) => void): void;
+  /** Waits until so many have come. */
+  until(count: number): Promise<Received[]>;
+  close(): Promise<void>;
+};
+
+/** A real receiver of webhooks on this machine. */
+export async function startReceiver(): Promise<Receiver> {
+  const received: Received[] = [];
+  let answer = (response: ServerResponse, _: Received): void => {
+    response.writeHead(200).end('ok');
+  };
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('error', () => undefined);
+    request.on('end', () => {
+      const body = Buffer.concat(chunks).toString();
+      const headers = request.headers as Record<string, string>;
+      const one: Received = {
+        id: headers['webhook-id'] ?? '',
+        timestamp: headers['webhook-timestamp'] ?? '',
+        signature: headers['webhook-signature'] ?? '',
+        headers,
+        body,
+        event: JSON.parse(body),
+      };
+      received.push(one);
+      answer(response, one);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    received,
+    answer(with_) {
+      answer = with_;
+    },
+    async until(count) {
+      while (received.length < count) await sleep(10);
+      return received;
+    },
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+/** Whether the published Standard Webhooks library takes the delivery for genuine under this secret. */
+export function isGenuine(secret: string, { body, headers }: Received): boolean {
+  try {
+    new Webhook(secret).verify(body, headers);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,18 @@
+/**
+ * Starts one PostgreSQL and one ClickHouse for several test runs at once, prints what to put into the
+ * environment of those, and keeps them until Ctrl-C or SIGTERM:
+ *
+ *     node --disable-warning=ExperimentalWarning test/support/serve.ts
+ */
+import { startServers } from './servers.ts';
+
+const servers = await startServers();
+process.stdout.write(
+  `export TEST_DATABASE_URL=${servers.databaseUrl}\nexport TEST_CLICKHOUSE_URL=${servers.clickhouseUrl}\n`,
+);
+const stop = () => {
+  process.removeAllListeners('SIGINT').removeAllListeners('SIGTERM');
+  void servers.stop().then(() => process.exit(0));
+};
+process.on('SIGINT', stop);
+process.on('SIGTERM', stop);

@@ -1,0 +1,38 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startEmbeddedClickHouse } from '../../cli/embedded/clickhouse.ts';
+import { startEmbeddedPostgres } from '../../cli/embedded/postgres.ts';
+import { createLogger } from '../../core/log.ts';
+
+/** One PostgreSQL and one ClickHouse server, for as many tests as like. */
+export type Servers = {
+  /** Superuser's address of PostgreSQL, any database. */
+  databaseUrl: string;
+  clickhouseUrl: string;
+  stop(): Promise<void>;
+};
+
+/**
+ * Starts both embedded servers in a temporary directory. PostgreSQL does without fsync here: a test's data
+ * need not outlive the machine.
+ */
+export async function startServers(): Promise<Servers> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'hoplog-test-'));
+  const log = createLogger('test-stores', 'error');
+  const postgres = await startEmbeddedPostgres({ dataDir, log, durable: false });
+  try {
+    const clickhouse = await startEmbeddedClickHouse({ dataDir, log });
+    return {
+      databaseUrl: postgres.url,
+      clickhouseUrl: clickhouse.url,
+      async stop() {
+        await Promise.all([clickhouse.stop(), postgres.stop()]);
+        rmSync(dataDir, { recursive: true, force: true });
+      },
+    };
+  } catch (error) {
+    await postgres.stop();
+    throw error;
+  }
+}

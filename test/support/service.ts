@@ -1,0 +1,113 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { Command } from '../../cli/embedded/unprivileged.ts';
+
+const START = fileURLToPath(new URL('../../cli/start.ts', import.meta.url));
+const READY_MS = 90_000;
+
+/** What the ready line says; see cli/supervisor/announcement.ts. */
+export type Ready = {
+  api_url: string;
+  short_url: string;
+  demo?: { workspace_id: string; secret_key: string; publishable_key: string };
+};
+
+export type Service = Ready & {
+  /** The supervisor. */
+  process: ChildProcess;
+  /** What it and its children have written to standard error so far. */
+  log(): string;
+  /** Ends it as an operator does; resolves with its exit status. */
+  stop(): Promise<number | null>;
+  /** `kill -9` of the supervisor alone: its children stay behind. */
+  kill(): Promise<void>;
+};
+
+export type ServiceOptions = {
+  dataDir: string;
+  env?: NodeJS.ProcessEnv;
+  /** Who runs it; this process's user unless given. */
+  as?: Command;
+};
+
+/**
+ * Starts the whole service as `npm start` does, on free ports, and waits for its ready line.
+ *
+ * @throws Error with what it wrote, when it ends before it is ready
+ */
+export async function startService(options: ServiceOptions): Promise<Service> {
+  const { child, log } = spawnService(options);
+  const ended = exitOf(child);
+  const line = await Promise.race([firstLine(child), ended.then(() => null), timeout(READY_MS)]);
+  if (line === null) {
+    child.kill('SIGTERM');
+    throw new Error(`the service did not get ready:\n${log()}`);
+  }
+  return {
+    ...(JSON.parse(line) as Ready),
+    process: child,
+    log,
+    async stop() {
+      child.kill('SIGTERM');
+      return ended;
+    },
+    async kill() {
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+/**
+ * Starts it where it is expected to refuse.
+ *
+ * @returns its exit status and standard error
+ */
+export async function refusedStart(options: ServiceOptions): Promise<{ status: number | null; log: string }> {
+  const { child, log } = spawnService(options);
+  return { status: await exitOf(child), log: log() };
+}
+
+function spawnService({ dataDir, env, as }: ServiceOptions): { child: ChildProcess; log: () => string } {
+  const [file, args, identity] = as
+    ? [as.file, as.args, as.identity]
+    : [process.execPath, ['--disable-warning=ExperimentalWarning'], {}];
+  const child = spawn(file, [...args, START], {
+    ...identity,
+    env: {
+      PATH: process.env.PATH,
+      DATA_DIR: dataDir,
+      API_PORT: '0',
+      INGEST_PORT: '0',
+      METRICS_PORT: '0',
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let text = '';
+  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk;
+  });
+  return { child, log: () => text };
+}
+
+function firstLine(child: ChildProcess): Promise<string> {
+  let text = '';
+  return new Promise((resolve) => {
+    child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+      const end = text.indexOf('\n');
+      if (end >= 0) resolve(text.slice(0, end));
+    });
+  });
+}
+
+async function exitOf(child: ChildProcess): Promise<number | null> {
+  const [status] = (await once(child, 'exit')) as [number | null];
+  return status;
+}
+
+function timeout(ms: number): Promise<null> {
+  return new Promise((resolve) => setTimeout(() => resolve(null), ms).unref());
+}

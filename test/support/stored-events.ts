@@ -1,0 +1,179 @@
+import { uuidv7 } from '../../core/ids.ts';
+import type { TestStores } from './stores.ts';
+
+/**
+ * Puts events straight into ClickHouse, for tests of what is read from it. Times are nanoseconds since the epoch
+ * and default to now, one microsecond apart, so that each is unique.
+ */
+
+export type GivenClick = {
+  workspaceId: string;
+  tsNanos?: bigint;
+  linkId?: string;
+  visitorId?: string;
+  channel?: string;
+  country?: string;
+  city?: string;
+  referer?: string;
+  isBot?: boolean;
+};
+
+export type GivenIdentify = {
+  workspaceId: string;
+  tsNanos?: bigint;
+  visitorId?: string;
+  email?: string;
+  externalUserId?: string;
+};
+
+export type GivenOrder = {
+  workspaceId: string;
+  orderId?: string;
+  version?: bigint;
+  tsNanos?: bigint;
+  visitorId?: string;
+  email?: string;
+  amountMinor?: number;
+  currency?: string;
+};
+
+/** One order's credits: a part for each link, numbered in the given order. */
+export type GivenCredits = {
+  workspaceId: string;
+  orderId?: string;
+  version?: bigint;
+  tsNanos?: bigint;
+  firstChannel?: string;
+  parts: { linkId: string; channel: string; share: number; amountMinor: number }[];
+};
+
+/** Stands where there is no visitor or no link. */
+export const NO_UUID = '00000000-0000-0000-0000-000000000000';
+
+let lastMicros = 0n;
+
+/** Now in nanoseconds, later than any before. */
+export function nextNanos(): bigint {
+  const now = BigInt(Date.now()) * 1_000n;
+  lastMicros = now > lastMicros ? now : lastMicros + 1n;
+  return lastMicros * 1_000n;
+}
+
+/** `2026-11-20 10:00:00.123456007`, as ClickHouse reads it with nine digits. */
+function stored(tsNanos: bigint): string {
+  const seconds = new Date(Number(tsNanos / 1_000_000_000n) * 1_000).toISOString().slice(0, 19);
+  return `${seconds.replace('T', ' ')}.${(tsNanos % 1_000_000_000n).toString().padStart(9, '0')}`;
+}
+
+async function insert(
+  stores: Pick<TestStores, 'clickhouse'>,
+  table: string,
+  values: object[],
+): Promise<void> {
+  if (values.length > 0) await stores.clickhouse.insert({ table, values, format: 'JSONEachRow' });
+}
+
+export async function storeClicks(
+  stores: Pick<TestStores, 'clickhouse'>,
+  clicks: GivenClick[],
+): Promise<Required<GivenClick>[]> {
+  const rows = clicks.map(
+    (click): Required<GivenClick> => ({
+      tsNanos: nextNanos(),
+      linkId: uuidv7(),
+      visitorId: uuidv7(),
+      channel: 'facebook',
+      country: 'DE',
+      city: 'Bonn',
+      referer: '',
+      isBot: false,
+      ...click,
+    }),
+  );
+  await insert(
+    stores,
+    'clicks',
+    rows.map((row, index) => ({
+      workspace_id: row.workspaceId,
+      ts: stored(row.tsNanos),
+      link_id: row.linkId,
+      visitor_id: row.visitorId,
+      channel: row.channel,
+      country: row.country,
+      city: row.city,
+      device: 'mobile',
+      browser: 'Safari',
+      os: 'iOS',
+      referer: row.referer,
+      is_bot: row.isBot,
+      sequence: index,
+    })),
+  );
+  return rows;
+}
+
+export async function storeIdentifies(
+  stores: Pick<TestStores, 'clickhouse'>,
+  identifies: GivenIdentify[],
+): Promise<void> {
+  await insert(
+    stores,
+    'identifies',
+    identifies.map((row, index) => ({
+      workspace_id: row.workspaceId,
+      visitor_id: row.visitorId ?? NO_UUID,
+      ts: stored(row.tsNanos ?? nextNanos()),
+      email: row.email ?? '',
+      external_user_id: row.externalUserId ?? '',
+      sequence: index,
+    })),
+  );
+}
+
+export async function storeOrders(
+  stores: Pick<TestStores, 'clickhouse'>,
+  orders: GivenOrder[],
+): Promise<void> {
+  await insert(
+    stores,
+    'orders',
+    orders.map((row, index) => ({
+      workspace_id: row.workspaceId,
+      order_id: row.orderId ?? uuidv7(),
+      version: String(row.version ?? 1n),
+      ts: stored(row.tsNanos ?? nextNanos()),
+      visitor_id: row.visitorId ?? NO_UUID,
+      email: row.email ?? '',
+      external_user_id: '',
+      amount_minor: row.amountMinor ?? 1_000,
+      currency: row.currency ?? 'usd',
+      sequence: index,
+    })),
+  );
+}
+
+export async function storeCredits(
+  stores: Pick<TestStores, 'clickhouse'>,
+  orders: GivenCredits[],
+): Promise<void> {
+  await insert(
+    stores,
+    'order_credits',
+    orders.flatMap((order) => {
+      const orderId = order.orderId ?? uuidv7();
+      const ts = stored(order.tsNanos ?? nextNanos());
+      return order.parts.map((part, index) => ({
+        workspace_id: order.workspaceId,
+        order_id: orderId,
+        version: String(order.version ?? 1n),
+        part: index,
+        ts,
+        link_id: part.linkId,
+        channel: part.channel,
+        share: part.share,
+        amount_minor: part.amountMinor,
+        first_channel: index === 0 ? (order.firstChannel ?? '') : '',
+      }));
+    }),
+  );
+}

@@ -1,0 +1,55 @@
+import { randomBytes } from 'node:crypto';
+import { inject } from 'vitest';
+import { type ClickHouseClient, createClickHouse } from '../../clickhouse/client.ts';
+import { migrate } from '../../clickhouse/migrate.ts';
+import { createPool, type Pool } from '../../sql/pool.ts';
+import { databaseUrlOf } from './database-url.ts';
+
+/** One test file's own databases, migrated and empty, on the servers that the whole run shares. */
+export type TestStores = {
+  databaseUrl: string;
+  clickhouseUrl: string;
+  clickhouseDatabase: string;
+  pool: Pool;
+  clickhouse: ClickHouseClient;
+  /** Closes pool and client and drops both databases. */
+  close(): Promise<void>;
+};
+
+/**
+ * Makes the databases. Call it in `beforeAll`, and `close()` in `afterAll`.
+ */
+export async function testStores(): Promise<TestStores> {
+  const name = `hoplog_test_${randomBytes(8).toString('hex')}`;
+  const serverUrl = inject('databaseUrl');
+  const clickhouseUrl = inject('clickhouseUrl');
+  await onServer(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${inject('templateDatabase')}`);
+  const server = createClickHouse({ url: clickhouseUrl, database: 'default' });
+  await migrate(server, { database: name, cluster: '' });
+  const databaseUrl = databaseUrlOf(serverUrl, name);
+  const pool = createPool(databaseUrl);
+  const clickhouse = createClickHouse({ url: clickhouseUrl, database: name });
+  return {
+    databaseUrl,
+    clickhouseUrl,
+    clickhouseDatabase: name,
+    pool,
+    clickhouse,
+    async close() {
+      await pool.end();
+      await clickhouse.close();
+      await server.command({ query: `DROP DATABASE IF EXISTS ${name} SYNC` });
+      await server.close();
+      await onServer(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    },
+  };
+}
+
+async function onServer(url: string, statement: string): Promise<void> {
+  const pool = createPool(url, { max: 1, statementTimeoutMs: 60_000 });
+  try {
+    await pool.query(statement);
+  } finally {
+    await pool.end();
+  }
+}

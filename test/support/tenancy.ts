@@ -1,0 +1,328 @@
+import { merchant } from '../referrals/support.ts';
+import type { TestApi, TestWorkspace } from './api.ts';
+
+/** What another workspace has, by name. Each value is unlike anything that the caller has or sends otherwise. */
+export type Victim = {
+  link: string;
+  destination: string;
+  folder: string;
+  visitor: string;
+  externalId: string;
+  slug: string;
+  orderId: string;
+  program: string;
+  programCode: string;
+  /** Slug of a referrer's link. */
+  refCode: string;
+  partner: string;
+  referrer: string;
+  grant: number;
+  payoutExport: string;
+  webhook: string;
+  delivery: string;
+  bioPage: string;
+  bioSlug: string;
+};
+
+export type Attempt = { path: string; body?: unknown; status: number };
+
+const URL_OF_OWN = 'https://own.example';
+export const OWN = { destination_url: URL_OF_OWN, name: 'Own', channel: 'slack' };
+/** In the names, tags, cities and addresses of all that is planted. */
+export const SECRET_NAME = 'victims-secret-name';
+
+/** For each endpoint: calls with the victim's ids, and the status that each must get. */
+export const ATTEMPTS: Record<string, (victim: Victim) => Attempt[]> = {
+  'GET /api/v1/me': () => [{ path: '/me', status: 200 }],
+  'GET /api/v1/links': (victim) => [
+    { path: '/links?days=365', status: 200 },
+    { path: `/links?ids=${victim.link}&include=settings`, status: 200 },
+    { path: '/links?view=records', status: 200 },
+    { path: `/links?view=records&destination_id=${victim.destination}`, status: 200 },
+    { path: `/links?view=records&external_id=${victim.externalId}`, status: 200 },
+    { path: `/links?view=records&slug=${victim.slug}`, status: 200 },
+  ],
+  'POST /api/v1/links': (victim) => [
+    { path: '/links', body: { destination_id: victim.destination, channel: 'slack' }, status: 404 },
+    { path: '/links', body: { ...OWN, folder_id: victim.folder }, status: 404 },
+    { path: '/links', body: { ...OWN, slug: victim.slug.toUpperCase() }, status: 409 },
+    { path: '/links', body: { ...OWN, external_id: victim.externalId }, status: 201 },
+  ],
+  'POST /api/v1/links/bulk': (victim) => [
+    {
+      path: '/links/bulk',
+      body: { links: [{ destination_id: victim.destination, channel: 'slack' }] },
+      status: 200,
+    },
+  ],
+  'GET /api/v1/links/{id}': (victim) => [{ path: `/links/${victim.link}`, status: 404 }],
+  'PATCH /api/v1/links/{id}': (victim) => [
+    { path: `/links/${victim.link}`, body: { name: 'Stolen', slug: 'stolen' }, status: 404 },
+  ],
+  'DELETE /api/v1/links/{id}': (victim) => [{ path: `/links/${victim.link}`, status: 404 }],
+  'GET /api/v1/folders': () => [{ path: '/folders', status: 200 }],
+  'POST /api/v1/folders': () => [{ path: '/folders', body: { name: 'Own' }, status: 201 }],
+  'PATCH /api/v1/folders/{id}': (victim) => [
+    { path: `/folders/${victim.folder}`, body: { name: 'Stolen' }, status: 404 },
+    { path: `/folders/${victim.folder}`, body: {}, status: 404 },
+  ],
+  'DELETE /api/v1/folders/{id}': (victim) => [{ path: `/folders/${victim.folder}`, status: 404 }],
+  'GET /api/v1/channels': () => [{ path: '/channels?days=365&ltv=1', status: 200 }],
+  'GET /api/v1/clicks': (victim) => [
+    { path: '/clicks', status: 200 },
+    { path: `/clicks?link_id=${victim.link}`, status: 200 },
+    { path: `/clicks?link_ids=${victim.link}&since=2020-01-01&bots=include`, status: 200 },
+  ],
+  'GET /api/v1/clicks/export': (victim) => [
+    { path: '/clicks/export?format=csv&days=365', status: 200 },
+    { path: `/clicks/export?format=ndjson&days=365&link_id=${victim.link}`, status: 200 },
+  ],
+  'GET /api/v1/visitors/{id}/journey': (victim) => [
+    { path: `/visitors/${victim.visitor}/journey`, status: 404 },
+  ],
+  'POST /api/v1/track/identify': (victim) => [
+    {
+      path: '/track/identify',
+      body: { visitor_id: victim.visitor, email: 'thief@own.example' },
+      status: 202,
+    },
+  ],
+  'POST /api/v1/track/order': (victim) => [
+    {
+      path: '/track/order',
+      body: { visitor_id: victim.visitor, order_id: victim.orderId, amount: 1, currency: 'usd' },
+      status: 202,
+    },
+  ],
+  'GET /api/v1/credits': (victim) => [
+    { path: `/credits?partner_id=${victim.partner}`, status: 200 },
+    { path: `/credits?external_user_id=${victim.referrer}`, status: 200 },
+  ],
+  'POST /api/v1/credits/{id}/mark-delivered': (victim) => [
+    { path: `/credits/${victim.grant}/mark-delivered`, status: 404 },
+  ],
+  'POST /api/v1/referrals/enroll': (victim) => [
+    {
+      path: '/referrals/enroll',
+      body: { email: 'a@own.example', external_user_id: 'own', tier: 'free', program_id: victim.program },
+      status: 404,
+    },
+  ],
+  'POST /api/v1/referrals/report-signup': (victim) => [
+    {
+      path: '/referrals/report-signup',
+      body: { new_user_external_user_id: 'new', ref_code: victim.refCode, _vid: victim.visitor },
+      status: 200,
+    },
+    {
+      path: '/referrals/report-signup',
+      body: { new_user_external_user_id: 'newer', referrer_external_user_id: victim.referrer },
+      status: 200,
+    },
+  ],
+  'POST /api/v1/referrals/report-purchase': (victim) => [
+    {
+      path: '/referrals/report-purchase',
+      body: { external_user_id: 'victims-referee', order_id: victim.orderId, amount: 10 },
+      status: 200,
+    },
+  ],
+  'POST /api/v1/referrals/report-refund': (victim) => [
+    {
+      path: '/referrals/report-refund',
+      body: { refund_id: 'r', order_id: 'victims-purchase', amount: 1 },
+      status: 200,
+    },
+    { path: '/referrals/report-refund', body: { refund_id: 's', order_id: victim.orderId }, status: 200 },
+  ],
+  'GET /api/v1/referrals/stats': (victim) => [
+    { path: `/referrals/stats?external_user_id=${victim.referrer}`, status: 404 },
+    { path: `/referrals/stats?external_user_id=own&program_id=${victim.program}`, status: 404 },
+  ],
+  'POST /api/v1/referrals/reward-mode': (victim) => [
+    {
+      path: '/referrals/reward-mode',
+      body: { external_user_id: victim.referrer, mode: 'affiliate' },
+      status: 404,
+    },
+  ],
+  'POST /api/v1/referrals/payout-method': (victim) => [
+    {
+      path: '/referrals/payout-method',
+      body: { external_user_id: victim.referrer, method: 'paypal', email: 'thief@own.example' },
+      status: 404,
+    },
+  ],
+  'GET /api/v1/payouts/export': (victim) => [
+    { path: '/payouts/export', status: 200 },
+    { path: `/payouts/export?program_id=${victim.program}`, status: 404 },
+  ],
+  'POST /api/v1/payouts': (victim) => [
+    { path: '/payouts', body: { export_id: victim.payoutExport }, status: 404 },
+  ],
+  'GET /api/v1/programs': () => [{ path: '/programs', status: 200 }],
+  'GET /api/v1/programs/{id}': (victim) => [{ path: `/programs/${victim.program}`, status: 404 }],
+  'PATCH /api/v1/programs/{id}': (victim) => [
+    { path: `/programs/${victim.program}`, body: { name: 'Stolen', status: 'paused' }, status: 404 },
+  ],
+  'POST /api/v1/programs': (victim) => [
+    {
+      path: '/programs',
+      body: { name: 'Own', destination_url: URL_OF_OWN, code: victim.programCode.toUpperCase() },
+      status: 409,
+    },
+    { path: '/programs', body: { name: 'Own', destination_url: URL_OF_OWN }, status: 201 },
+  ],
+  'GET /api/v1/webhooks': () => [{ path: '/webhooks', status: 200 }],
+  'POST /api/v1/webhooks': () => [
+    { path: '/webhooks', body: { url: 'https://8.8.8.8/own', events: ['click.created'] }, status: 201 },
+  ],
+  'GET /api/v1/webhooks/{id}': (victim) => [{ path: `/webhooks/${victim.webhook}`, status: 404 }],
+  'PATCH /api/v1/webhooks/{id}': (victim) => [
+    { path: `/webhooks/${victim.webhook}`, body: { url: 'https://8.8.8.8/thief' }, status: 404 },
+    { path: `/webhooks/${victim.webhook}`, body: { is_active: false }, status: 404 },
+  ],
+  'DELETE /api/v1/webhooks/{id}': (victim) => [{ path: `/webhooks/${victim.webhook}`, status: 404 }],
+  'POST /api/v1/webhooks/{id}/test': (victim) => [
+    { path: `/webhooks/${victim.webhook}/test`, body: {}, status: 404 },
+  ],
+  'POST /api/v1/webhooks/{id}/rotate-secret': (victim) => [
+    { path: `/webhooks/${victim.webhook}/rotate-secret`, body: {}, status: 404 },
+  ],
+  'GET /api/v1/webhooks/{id}/deliveries': (victim) => [
+    { path: `/webhooks/${victim.webhook}/deliveries`, status: 404 },
+  ],
+  'POST /api/v1/webhooks/{id}/deliveries/{delivery_id}/redeliver': (victim) => [
+    {
+      path: `/webhooks/${victim.webhook}/deliveries/${victim.delivery}/redeliver`,
+      body: {},
+      status: 404,
+    },
+  ],
+  'GET /api/v1/bio-pages': (victim) => [
+    { path: '/bio-pages', status: 200 },
+    { path: `/bio-pages?external_id=${victim.externalId}`, status: 200 },
+  ],
+  'POST /api/v1/bio-pages': (victim) => [
+    { path: '/bio-pages', body: { slug: victim.bioSlug.toUpperCase() }, status: 409 },
+    { path: '/bio-pages', body: { slug: 'own-page', external_id: victim.externalId }, status: 201 },
+  ],
+  'GET /api/v1/bio-pages/availability': (victim) => [
+    { path: `/bio-pages/availability?slug=${victim.bioSlug}`, status: 200 },
+  ],
+  'GET /api/v1/bio-pages/{id}': (victim) => [
+    { path: `/bio-pages/${victim.bioPage}`, status: 404 },
+    { path: `/bio-pages/${victim.bioSlug}`, status: 404 },
+  ],
+  'PATCH /api/v1/bio-pages/{id}': (victim) => [
+    { path: `/bio-pages/${victim.bioPage}`, body: { title: 'Stolen', links: [] }, status: 404 },
+    { path: `/bio-pages/${victim.bioSlug}`, body: { title: 'Stolen', links: [] }, status: 404 },
+  ],
+  'DELETE /api/v1/bio-pages/{id}': (victim) => [
+    { path: `/bio-pages/${victim.bioPage}`, status: 404 },
+    { path: `/bio-pages/${victim.bioSlug}`, status: 404 },
+  ],
+  'GET /api/v1/bio-pages/{id}/stats': (victim) => [
+    { path: `/bio-pages/${victim.bioPage}/stats`, status: 404 },
+    { path: `/bio-pages/${victim.bioSlug}/stats?days=365`, status: 404 },
+  ],
+  // For partner keys only; what one partner sees of another's is tried in api/partner/partner.test.ts.
+  'POST /api/v1/partner/workspaces': (victim) => [
+    {
+      path: '/partner/workspaces',
+      body: { external_id: victim.externalId, name: 'Own', rotate_key: true },
+      status: 401,
+    },
+  ],
+  'GET /api/v1/partner/workspaces/{external_id}': (victim) => [
+    { path: `/partner/workspaces/${victim.externalId}`, status: 401 },
+  ],
+};
+
+/** Gives the owner one of everything. */
+export async function plantVictim(api: TestApi, owner: TestWorkspace): Promise<Victim> {
+  const folder = await owner.post<{ id: string }>('/folders', { name: SECRET_NAME });
+  const created = await owner.post<{ destination_id: string; links: { id: string }[] }>('/links', {
+    destination_url: 'https://victim.example/secret-path',
+    name: SECRET_NAME,
+    channel: 'reddit',
+    slug: 'victims-slug',
+    external_id: 'victims-external-id',
+    folder_id: folder.body.id,
+    tags: [SECRET_NAME],
+    metadata: { secret: SECRET_NAME },
+  });
+  const link = created.body.links[0]?.id ?? '';
+  const bioSlug = 'victims-page';
+  const bioPage = await owner.post<{ id: string }>('/bio-pages', {
+    slug: bioSlug,
+    title: SECRET_NAME,
+    external_id: 'victims-external-id',
+    links: [{ id: 'same', label: SECRET_NAME, url: 'https://victim.example/secret-path' }],
+  });
+  const visitor = crypto.randomUUID();
+  const row = { workspace_id: owner.workspace.id, ts: '2026-11-20 10:00:00.000000000', visitor_id: visitor };
+  const insert = (table: string, values: object) =>
+    api.stores.clickhouse.insert({ table, values: [values], format: 'JSONEachRow' });
+  await insert('clicks', { ...row, link_id: link, channel: 'reddit', city: SECRET_NAME });
+  await insert('identifies', { ...row, email: `${SECRET_NAME}@victim.example` });
+  await insert('orders', {
+    ...row,
+    order_id: 'victims-order',
+    version: 1,
+    amount_minor: 100,
+    currency: 'usd',
+  });
+  return {
+    ...(await plantReferrals(owner)),
+    ...(await plantWebhook(owner)),
+    link,
+    destination: created.body.destination_id,
+    folder: folder.body.id,
+    bioPage: bioPage.body.id,
+    bioSlug,
+    visitor,
+    externalId: 'victims-external-id',
+    slug: 'victims-slug',
+    orderId: 'victims-order',
+  };
+}
+
+async function plantReferrals(owner: TestWorkspace) {
+  const shop = merchant(owner);
+  const programCode = 'victims-code';
+  const referrer = 'victims-referrer';
+  const program = await shop.program({
+    name: SECRET_NAME,
+    code: programCode,
+    destination_url: 'https://victim.example/join',
+    credit_enabled: true,
+    signup_credit: { free: 5, paid: 5 },
+  });
+  const enrolled = await shop.enroll(referrer, { email: `${SECRET_NAME}@victim.example` });
+  await shop.signup('victims-referee', { ref_code: enrolled.ref });
+  await shop.purchase('victims-referee', 'victims-purchase', 100);
+  const { grants } = await shop.credits(`external_user_id=${referrer}`);
+  const [grant] = grants;
+  if (!grant) throw new Error('the victim has no grant');
+  const payouts = await owner.get('/payouts/export');
+  return {
+    program: program.id,
+    programCode,
+    referrer,
+    refCode: enrolled.ref,
+    partner: enrolled.partner_id,
+    grant: grant.id,
+    payoutExport: String(payouts.headers['x-export-id']),
+  };
+}
+
+async function plantWebhook(owner: TestWorkspace) {
+  const webhook = await owner.post<{ id: string }>('/webhooks', {
+    url: 'https://8.8.8.8/secret-path',
+    events: ['click.created'],
+    description: SECRET_NAME,
+  });
+  const delivery = await owner.post<{ id: string }>(`/webhooks/${webhook.body.id}/test`);
+  return { webhook: webhook.body.id, delivery: delivery.body.id };
+}

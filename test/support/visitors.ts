@@ -1,0 +1,45 @@
+/** User agents that tests visit links with. */
+export const BROWSER =
+  'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36';
+export const PHONE =
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1';
+export const TABLET =
+  'Mozilla/5.0 (iPad; CPU OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1';
+export const CRAWLER = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)';
+export const PREVIEW = 'facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)';
+
+export type Answer = {
+  status: number;
+  headers: Headers;
+  /** Null when there is no `Location`. */
+  location: URL | null;
+  /** Every `Set-Cookie`. */
+  cookies: string[];
+  body: string;
+};
+
+/** Visits an address as a browser does, without following. */
+export async function visit(url: string, init: RequestInit = {}): Promise<Answer> {
+  const headers = new Headers({ 'user-agent': BROWSER });
+  for (const [name, value] of new Headers(init.headers)) headers.set(name, value);
+  const answer = await fetch(url, { ...init, headers, redirect: 'manual' });
+  const location = answer.headers.get('location');
+  return {
+    status: answer.status,
+    headers: answer.headers,
+    location: location === null ? null : new URL(location),
+    cookies: answer.headers.getSetCookie(),
+    body: await answer.text(),
+  };
+}
+
+/** Repeats `look` until it gives something else than null. @throws after `withinMs` */
+export async function eventually<T>(look: () => Promise<T | null>, withinMs = 5_000): Promise<T> {
+  const until = Date.now() + withinMs;
+  for (;;) {
+    const found = await look();
+    if (found !== null) return found;
+    if (Date.now() > until) throw new Error(`not within ${withinMs} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

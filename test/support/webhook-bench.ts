@@ -1,0 +1,138 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Registry } from 'prom-client';
+import { readConfig } from '../../core/config.ts';
+import { createEnricher } from '../../core/enrich/enrich.ts';
+import { emptyGeo } from '../../core/enrich/geo.ts';
+import { JournalReader } from '../../core/event-log/journal/reader.ts';
+import { createAddressSealer } from '../../core/events/address-seal.ts';
+import { decodeEvents } from '../../core/events/codec.ts';
+import { uuidv7 } from '../../core/ids.ts';
+import { silentLogger } from '../../core/log.ts';
+import { queueEvents } from '../../sql/outbox.ts';
+import { registerStream } from '../../sql/streams.ts';
+import { click } from '../../workers/test-support/events.ts';
+import { createLogWriter, type LogWriter } from '../../workers/test-support/log-writer.ts';
+import type { WebhookOptions } from '../../workers/webhooks/webhooks.ts';
+import { createWorkers, type Workers } from '../../workers/workers.ts';
+import { type TestApi, type TestWorkspace, testApi } from './api.ts';
+import { temporaryDataDir } from './journal.ts';
+
+export type Hook = { id: string; secret: string; is_active: boolean };
+export type LoggedDelivery = {
+  id: string;
+  event_id: string;
+  type: string;
+  status: string;
+  attempts: number;
+  response_status: number | null;
+  response_body: string | null;
+  error: string | null;
+  next_attempt_at: string | null;
+  created_at: string;
+  delivered_at: string | null;
+};
+
+/** The API, workers and a journal whose events the test writes, for tests of webhooks. */
+export type WebhookBench = {
+  api: TestApi;
+  dataDir: string;
+  addressKey: Buffer;
+  stream: LogWriter;
+  registry(): Registry;
+  /** Milliseconds by which the workers' clock is ahead. */
+  ahead: number;
+  work(options?: Partial<WebhookOptions>): Workers;
+  hook(workspace: TestWorkspace, url: string, events: string[], more?: object): Promise<Hook>;
+  /** A click of a person now, or so many. Answers the ids of its visitors. */
+  clicks(workspace: TestWorkspace, count?: number): string[];
+  /** Leaves an event in the outbox, as a transaction of the records does. */
+  credit(workspace: TestWorkspace, data?: Record<string, unknown>): Promise<void>;
+  log(workspace: TestWorkspace, hook: Hook, query?: string): Promise<LoggedDelivery[]>;
+  /** The hook's newest delivery, once it is as told. */
+  untilDelivery(
+    workspace: TestWorkspace,
+    hook: Hook,
+    isSo: (delivery: LoggedDelivery) => boolean,
+  ): Promise<LoggedDelivery>;
+  close(): Promise<void>;
+};
+
+export async function createWebhookBench(): Promise<WebhookBench> {
+  const api = await testApi((deps) => ({
+    config: { ...readConfig({ WEBHOOK_ALLOW_PRIVATE: 'true' }), shortUrl: deps.config.shortUrl },
+  }));
+  const { pool, clickhouse } = api.stores;
+  const disk = temporaryDataDir();
+  const addressKey = randomBytes(32);
+  const sealer = createAddressSealer(addressKey);
+  const stream = createLogWriter(disk.dataDir, 'ingest-0', await registerStream(pool, 'ingest-0'), sealer);
+  const reader = new JournalReader(disk.dataDir);
+  const running = new Set<Workers>();
+  let registry = new Registry();
+  let lastTs = 0;
+
+  const bench: WebhookBench = {
+    api,
+    dataDir: disk.dataDir,
+    addressKey,
+    stream,
+    registry: () => registry,
+    ahead: 0,
+    work(options = {}) {
+      registry = new Registry();
+      const workers = createWorkers({
+        pool,
+        clickhouse,
+        reader,
+        decode: (batch) => decodeEvents(batch, sealer),
+        enricher: createEnricher({ geo: emptyGeo() }),
+        log: silentLogger(),
+        registry,
+        webhooks: { allowPrivate: true, now: () => Date.now() + bench.ahead, ...options },
+      });
+      running.add(workers);
+      return {
+        stop(drainMs) {
+          running.delete(workers);
+          return workers.stop(drainMs);
+        },
+      };
+    },
+    async hook(workspace, url, events, more = {}) {
+      const { status, body } = await workspace.post<Hook>('/webhooks', { url, events, ...more });
+      if (status !== 201) throw new Error(`POST /webhooks answered ${status}: ${JSON.stringify(body)}`);
+      return body;
+    },
+    clicks(workspace, count = 1) {
+      const link = uuidv7();
+      const made = Array.from({ length: count }, () => {
+        lastTs = Math.max(lastTs + 1, Date.now() * 1_000);
+        return click({ workspace: workspace.workspace.id, link, visitor: uuidv7(), ts: lastTs });
+      });
+      stream.append(made);
+      return made.map((event) => Buffer.from(event.visitorId).toString('hex'));
+    },
+    async credit(workspace, data = { id: 1 }) {
+      await queueEvents(pool, workspace.workspace.id, [{ type: 'credit.earned', data }]);
+    },
+    async log(workspace, hook, query = '') {
+      const path = `/webhooks/${hook.id}/deliveries${query}`;
+      return (await workspace.get<{ deliveries: LoggedDelivery[] }>(path)).body.deliveries;
+    },
+    async untilDelivery(workspace, hook, isSo) {
+      for (;;) {
+        const [newest] = await bench.log(workspace, hook);
+        if (newest && isSo(newest)) return newest;
+        await sleep(20);
+      }
+    },
+    async close() {
+      await Promise.all([...running].map((workers) => workers.stop(0)));
+      await reader.close();
+      await api.close();
+      disk.remove();
+    },
+  };
+  return bench;
+}

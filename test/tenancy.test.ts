@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type TestApi, type TestWorkspace, testApi } from './support/api.ts';
+import { ATTEMPTS, OWN, plantVictim, SECRET_NAME, type Victim } from './support/tenancy.ts';
+
+/**
+ * Every endpoint is tried by one workspace with the ids of another. The list of endpoints is the API's own
+ * document, so a new route without attempts of its own fails here.
+ */
+
+let api: TestApi;
+let thief: TestWorkspace;
+let owner: TestWorkspace;
+let victim: Victim;
+let operations: string[];
+
+beforeAll(async () => {
+  api = await testApi();
+  owner = await api.addWorkspace({ name: 'Owner' });
+  thief = await api.addWorkspace({ name: 'Thief' });
+  victim = await plantVictim(api, owner);
+  const { body } = await thief.get<{ paths: Record<string, Record<string, { security?: unknown[] }>> }>(
+    '/openapi.json',
+  );
+  operations = Object.entries(body.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+});
+afterAll(() => api.close());
+
+/** Every row of the owner in every table that knows workspaces, but for what its own calls write. */
+async function belongings(): Promise<unknown> {
+  const { pool } = api.stores;
+  const { rows: tables } = await pool.query<{ name: string }>(
+    `SELECT table_name AS name FROM information_schema.columns
+     WHERE table_schema = 'public' AND column_name = 'workspace_id' ORDER BY table_name`,
+  );
+  const kept: Record<string, unknown> = {};
+  for (const { name } of tables.filter((table) => table.name !== 'api_keys')) {
+    const { rows } = await pool.query(`SELECT t::text FROM ${name} t WHERE workspace_id = $1 ORDER BY 1`, [
+      owner.workspace.id,
+    ]);
+    kept[name] = rows;
+  }
+  expect(Object.keys(kept)).toEqual(expect.arrayContaining(['destinations', 'folders', 'links', 'slugs']));
+  return kept;
+}
+
+test('every endpoint of the document has attempts here', () => {
+  expect(operations.toSorted()).toEqual(Object.keys(ATTEMPTS).toSorted());
+});
+
+describe.each(Object.keys(ATTEMPTS))('%s', (operation) => {
+  test("gives and changes nothing of another workspace's", async () => {
+    const before = await belongings();
+    const [method = 'GET'] = operation.split(' ') as ['GET' | 'POST' | 'PATCH' | 'DELETE'];
+    for (const { path, body, status } of ATTEMPTS[operation]?.(victim) ?? []) {
+      const answer = await thief.call(method, path, body === undefined ? {} : { body });
+      expect([path, answer.status]).toEqual([path, status]);
+      const marks = [
+        victim.destination,
+        victim.folder,
+        victim.bioPage,
+        SECRET_NAME,
+        'secret-path',
+        owner.workspace.id,
+      ];
+      if (status === 200) marks.push(victim.program, victim.partner, victim.refCode);
+      for (const mark of marks) expect(answer.text).not.toContain(mark);
+      if (status === 200) expect(answer.text).not.toContain(victim.link);
+      if (status === 200) expect(answer.text).not.toContain(victim.visitor);
+    }
+    expect(await belongings()).toEqual(before);
+  });
+
+  test('asks for a key', async () => {
+    const [method = 'GET'] = operation.split(' ') as ['GET' | 'POST' | 'PATCH' | 'DELETE'];
+    for (const { path, body } of ATTEMPTS[operation]?.(victim) ?? []) {
+      const call = body === undefined ? {} : { body };
+      expect((await thief.call(method, path, { ...call, key: null })).status).toBe(401);
+      expect(
+        (await thief.call(method, path, { ...call, key: `lk_live_00000000_${'0'.repeat(48)}` })).status,
+      ).toBe(401);
+    }
+  });
+});
+
+test("another workspace's Idempotency-Key replays nothing of it", async () => {
+  const headers = { 'idempotency-key': 'same' };
+  const body = { ...OWN, external: true };
+  const theirs = await owner.post<{ destination_id: string }>('/links', body, { headers });
+  const own = await thief.post<{ destination_id: string }>('/links', body, { headers });
+  expect(own.headers['idempotent-replayed']).toBeUndefined();
+  expect(own.body.destination_id).not.toBe(theirs.body.destination_id);
+});

@@ -1,0 +1,186 @@
+import { Registry } from 'prom-client';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { channelsReport } from '../clickhouse/questions/channels-report.ts';
+import { rollUp } from '../clickhouse/rollups/roll-up.ts';
+import { uuidv7 } from '../core/ids.ts';
+import { NANOS_PER_DAY, nowNanos } from '../core/timestamps.ts';
+import { upsertIdentities } from '../sql/identities.ts';
+import { upsertOrders } from '../sql/orders.ts';
+import { eraseRequested } from '../workers/clocks/erase.ts';
+import { createWorkerMetrics } from '../workers/metrics.ts';
+import { type TestApi, type TestWorkspace, testApi } from './support/api.ts';
+import { operator } from './support/hoplog.ts';
+import { storeClicks, storeIdentifies, storeOrders } from './support/stored-events.ts';
+
+const EMAIL = 'ann@example.com';
+const SHARED = 'family@example.com';
+const LONG_AGO = nowNanos() - 3n * NANOS_PER_DAY;
+
+let api: TestApi;
+let cli: ReturnType<typeof operator>;
+let shop: TestWorkspace;
+let other: TestWorkspace;
+const ann = uuidv7();
+const bob = uuidv7();
+
+beforeAll(async () => {
+  api = await testApi();
+  cli = operator(api.stores);
+  shop = await api.addWorkspace({ name: 'Shop' });
+  other = await api.addWorkspace();
+  await storeEverything();
+  // A stream whose events are all visible: old days are closed, and rolled up.
+  await api.stores.pool.query(
+    `INSERT INTO ingest_streams (stream_id, ordinal, name, visible_before)
+     VALUES (gen_random_uuid(), 1, 'ingest-0', (extract(epoch FROM now()) * 1000000)::bigint)`,
+  );
+  const made = await rollUp(api.stores.clickhouse, new Date().toISOString().slice(0, 10));
+  expect(made.made.length).toBeGreaterThan(0);
+});
+afterAll(() => api.close());
+
+/** Three days ago and now: Ann's two clicks a day, one of them by a bot, and Bob's. */
+async function storeEverything(): Promise<void> {
+  const { stores } = api;
+  const workspaceId = shop.workspace.id;
+  const at = (nanos: bigint) => [
+    { workspaceId, visitorId: ann, tsNanos: nanos, channel: 'youtube' },
+    { workspaceId, visitorId: ann, tsNanos: nanos + 1_000n, channel: 'youtube', isBot: true },
+    { workspaceId, visitorId: bob, tsNanos: nanos + 2_000n, channel: 'youtube' },
+    { workspaceId: other.workspace.id, visitorId: ann, tsNanos: nanos + 3_000n, channel: 'youtube' },
+  ];
+  await storeClicks(stores, [...at(LONG_AGO), ...at(nowNanos() - 60_000_000_000n)]);
+  const reports = [
+    { workspaceId, visitorId: ann, email: EMAIL },
+    { workspaceId, visitorId: ann, email: SHARED },
+    { workspaceId, visitorId: bob, email: SHARED },
+  ];
+  await storeIdentifies(stores, reports);
+  await upsertIdentities(
+    stores.pool,
+    reports.map((report) => ({ ...report, externalUserId: 'user', ts: 1 })),
+  );
+  await storeOrder('by her', { visitorId: ann, email: EMAIL });
+  await storeOrder('by her email', { email: EMAIL });
+  await storeOrder('by the shared email', { email: SHARED });
+  await storeOrder('by him', { visitorId: bob, email: SHARED });
+}
+
+async function storeOrder(orderId: string, buyer: { visitorId?: string; email: string }): Promise<void> {
+  const workspaceId = shop.workspace.id;
+  await storeOrders(api.stores, [{ workspaceId, orderId, ...buyer, tsNanos: LONG_AGO + 9_000n }]);
+  const ts = Number((LONG_AGO + 9_000n) / 1_000n);
+  await upsertOrders(api.stores.pool, [
+    {
+      ...{ workspaceId, orderId, version: 1n, source: 'server', ts, streamOrdinal: 1 },
+      ...{ visitorId: buyer.visitorId ?? null, email: buyer.email, externalUserId: 'user' },
+      ...{ amountMinor: 1_000, currency: 'usd' },
+    },
+  ]);
+}
+
+type Click = { visitor_id: string };
+type Journey = { visitor: { email: string }; journey: { type: string }[] };
+
+const visitorsOf = async (workspace: TestWorkspace) => {
+  const { body } = await workspace.get<{ clicks: Click[] }>('/clicks?bots=include');
+  return body.clicks.map((click) => click.visitor_id);
+};
+const journeyOf = (visitor: string, workspace = shop) =>
+  workspace.get<Journey>(`/visitors/${visitor}/journey`);
+const deleteAnn = () =>
+  cli.json<{ deleted: number }>('visitor', 'delete', '--workspace', 'shop', '--visitor', ann.toUpperCase());
+
+/** The clicks and visitors of YouTube, counted one by one and put together from roll-ups. */
+async function figures(): Promise<[number, number][]> {
+  const span = { from: LONG_AGO - NANOS_PER_DAY, to: nowNanos() };
+  const of = [api.stores.clickhouse, shop.workspace.id, span] as const;
+  const reports = [await channelsReport(...of), await channelsReport(...of, 0)];
+  return reports.map((rows) => [rows[0]?.clicks ?? 0, rows[0]?.visitors ?? 0]);
+}
+
+describe('visitor delete', () => {
+  test('takes the visitor out of every answer at once, and counts the entries of the journey', async () => {
+    const before = await journeyOf(ann);
+    expect(before.body.journey.map(({ type }) => type).sort()).toEqual([
+      ...Array(4).fill('click'),
+      ...Array(2).fill('identify'),
+      ...Array(3).fill('order'),
+    ]);
+    expect(await figures()).toEqual([
+      [4, 2],
+      [4, 2],
+    ]);
+    // All but the order that may as well be Bob's: he gave its email too.
+    expect(await deleteAnn()).toEqual({ deleted: 8 });
+    expect((await journeyOf(ann)).status).toBe(404);
+    expect(new Set(await visitorsOf(shop))).toEqual(new Set([bob]));
+    expect(await figures()).toEqual([
+      [2, 1],
+      [2, 1],
+    ]);
+  });
+
+  test('leaves other visitors and other workspaces as they are', async () => {
+    expect((await journeyOf(bob)).body.journey.map(({ type }) => type).sort()).toEqual([
+      ...['click', 'click', 'identify', 'order', 'order'],
+    ]);
+    expect((await journeyOf(ann, other)).body.journey).toHaveLength(2);
+    expect(await visitorsOf(other)).toEqual([ann, ann]);
+  });
+
+  test('keeps orders as revenue and leaves nothing in them of whose they were', async () => {
+    const ask = `SELECT order_id, visitor_id, email, external_user_id, amount_minor FROM orders ORDER BY order_id`;
+    const { rows } = await api.stores.pool.query(ask);
+    const nobodys = { visitor_id: null, email: null, external_user_id: null, amount_minor: 1_000 };
+    expect(rows).toEqual([
+      { order_id: 'by her', ...nobodys },
+      { order_id: 'by her email', ...nobodys },
+      expect.objectContaining({ order_id: 'by him', visitor_id: bob, email: SHARED }),
+      expect.objectContaining({ order_id: 'by the shared email', email: SHARED }),
+    ]);
+    const result = await api.stores.clickhouse.query({
+      query: `SELECT order_id FROM orders WHERE email = '' AND amount_minor = 1000 ORDER BY order_id`,
+      format: 'JSONEachRow',
+    });
+    expect(await result.json()).toEqual([{ order_id: 'by her' }, { order_id: 'by her email' }]);
+    const identities = await api.stores.pool.query('SELECT visitor_id, email FROM identities');
+    expect(identities.rows).toEqual([{ visitor_id: bob, email: SHARED }]);
+  });
+
+  test('is no error when nothing is left, and asks for what may still be on its way', async () => {
+    expect(await deleteAnn()).toEqual({ deleted: 0 });
+    const human = await cli.run('visitor', 'delete', '--workspace', 'shop', '--visitor', uuidv7());
+    expect(human).toMatchObject({ status: 0, stderr: '' });
+    expect(human.stdout).toMatch(/nothing was stored of this visitor/);
+    const { rows } = await api.stores.pool.query(`SELECT kind, done_at FROM erasures WHERE target_id = $1`, [
+      ann,
+    ]);
+    expect(rows).toEqual([{ kind: 'visitor', done_at: null }]);
+    await cli.refused(1, /no workspace/, 'visitor', 'delete', '--workspace', 'nowhere', '--visitor', ann);
+  });
+
+  test('lets the workers rewrite the store without the rows', async () => {
+    const { pool, clickhouse } = api.stores;
+    const stored = async () => {
+      const result = await clickhouse.query({
+        query: `SELECT count() AS rows FROM clicks WHERE visitor_id = {ann:UUID} AND workspace_id = {shop:UUID}`,
+        query_params: { ann, shop: shop.workspace.id },
+        clickhouse_settings: { apply_deleted_mask: 0 },
+        format: 'JSONEachRow',
+      });
+      return Number((await result.json<{ rows: string }>())[0]?.rows);
+    };
+    expect(await stored()).toBe(4);
+    const metrics = createWorkerMetrics(new Registry());
+    await expect
+      .poll(
+        async () => {
+          await eraseRequested({ pool, clickhouse, metrics });
+          return stored();
+        },
+        { timeout: 30_000 },
+      )
+      .toBe(0);
+  });
+});

@@ -1,0 +1,122 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { freePort } from '../cli/embedded/free-port.ts';
+import { follow, makeLink, untilClicks } from './support/first-click.ts';
+import { isGenuine, type Receiver, startReceiver } from './support/receiver.ts';
+import { type Service, startService } from './support/service.ts';
+
+const EXAMPLE = fileURLToPath(new URL('../examples/webhook-receiver/receiver.ts', import.meta.url));
+
+/** The whole service as `npm start` runs it, and a receiver beside it. */
+
+let directory: string;
+let service: Service;
+let receiver: Receiver;
+let key: string;
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'hoplog-webhooks-'));
+  receiver = await startReceiver();
+  service = await startService({
+    dataDir: join(directory, 'data'),
+    env: { WEBHOOK_ALLOW_PRIVATE: 'true', LOG_LEVEL: 'warn' },
+  });
+  if (!service.demo) throw new Error('the start printed no keys');
+  key = service.demo.secret_key;
+});
+afterAll(async () => {
+  await service?.stop();
+  await receiver.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+async function call<T>(method: string, path: string, body?: object): Promise<{ status: number; body: T }> {
+  const answer = await fetch(`${service.api_url}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  return { status: answer.status, body: (await answer.json()) as T };
+}
+
+test('a click, an order and a test event reach a webhook within seconds, verified by the published library', async () => {
+  const { status, body: hook } = await call<{ id: string; secret: string }>('POST', '/webhooks', {
+    url: receiver.url,
+    events: ['click.created', 'sale.created'],
+  });
+  expect(status).toBe(201);
+  const link = await makeLink(service, key, 'hooked');
+  expect((await follow(link)).status).toBe(302);
+  const [click] = await receiver.until(1);
+  if (!click) throw new Error('nothing came');
+  expect(isGenuine(hook.secret, click)).toBe(true);
+  const [shown] = await untilClicks(service, key, link, 1);
+  expect(click.event).toEqual({
+    id: shown?.id,
+    type: 'click.created',
+    created_at: click.event.data.ts,
+    data: shown,
+  });
+
+  const visitor_id = click.event.data.visitor_id;
+  const order = { order_id: 'o-1', amount: 12.5, currency: 'eur', visitor_id };
+  expect((await call('POST', '/track/order', order)).status).toBe(202);
+  const sale = (await receiver.until(2)).at(-1);
+  if (!sale) throw new Error('nothing came');
+  expect(isGenuine(hook.secret, sale)).toBe(true);
+  expect(sale.event).toMatchObject({
+    type: 'sale.created',
+    data: { order_id: 'o-1', amount: 12.5, currency: 'eur', visitor_id },
+  });
+
+  expect((await call('POST', `/webhooks/${hook.id}/test`, {})).status).toBe(201);
+  const probe = (await receiver.until(3)).at(-1);
+  expect(probe?.event).toMatchObject({ type: 'webhook.test', data: {} });
+
+  for (;;) {
+    const { body } = await call<{ deliveries: { type: string; status: string }[] }>(
+      'GET',
+      `/webhooks/${hook.id}/deliveries`,
+    );
+    const types = body.deliveries.filter((one) => one.status === 'delivered').map((one) => one.type);
+    if (types.length === 3) {
+      expect(types.toSorted()).toEqual(['click.created', 'sale.created', 'webhook.test']);
+      break;
+    }
+    await delay(50);
+  }
+  expect((await call<{ features: string[] }>('GET', '/me')).body.features).toContain('webhooks');
+});
+
+test('the receiver in the examples takes a test event for genuine, and nothing that is not', async () => {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}/`;
+  const { body: hook } = await call<{ id: string; secret: string }>('POST', '/webhooks', {
+    url,
+    events: ['lead.created'],
+  });
+  const example = spawn(
+    process.execPath,
+    ['--disable-warning=ExperimentalWarning', EXAMPLE, hook.secret, String(port)],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  const lines = createInterface(example.stdout)[Symbol.asyncIterator]();
+  try {
+    expect((await lines.next()).value).toBe(`listening on port ${port}`);
+    const forged = await fetch(url, { method: 'POST', body: '{}', headers: { 'webhook-id': 'x' } });
+    expect(forged.status).toBe(400);
+    await call('POST', `/webhooks/${hook.id}/test`, {});
+    expect((await lines.next()).value).toBe('webhook.test {}');
+  } finally {
+    const ended = once(example, 'exit');
+    example.kill();
+    await ended;
+  }
+});

@@ -1,0 +1,19 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['**/*.test.ts'],
+    exclude: ['**/node_modules/**', 'data/**', 'web/dist/**'],
+    globalSetup: ['test/support/global-setup.ts'],
+    reporters: ['default', './test/support/skip-reporter.ts'],
+    pool: 'forks',
+    // Each file brings processes of its own; more of them at once than this only makes all slower.
+    maxWorkers: 2,
+    // Bounds for a loaded machine, not expectations: no test judges by time.
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    teardownTimeout: 60_000,
+    // A shared machine may starve a process for longer than even these bounds: once more before a landing fails.
+    retry: process.env.CI ? 1 : 0,
+  },
+});

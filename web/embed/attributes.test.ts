@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { pageUrl } from './attributes.ts';
+
+const ORIGIN = 'https://app.example.com';
+
+test('every attribute of the specification becomes its query parameter', () => {
+  const url = pageUrl(
+    {
+      key: 'pk_live_1',
+      userId: 'u&1',
+      userEmail: 'a+b@example.com',
+      userTier: 'paid',
+      theme: 'dark',
+      accent: '#4f46e5',
+      days: '7',
+      mount: '#here',
+      apiBase: 'https://api.example.com',
+    },
+    ORIGIN,
+  );
+  expect(url.origin + url.pathname).toBe('https://app.example.com/embed/referrals');
+  expect(Object.fromEntries(url.searchParams)).toEqual({
+    key: 'pk_live_1',
+    uid: 'u&1',
+    email: 'a+b@example.com',
+    tier: 'paid',
+    theme: 'dark',
+    accent: '4f46e5',
+    days: '7',
+    api_base: 'https://api.example.com',
+  });
+});
+
+test('what is left out or empty is not handed on', () => {
+  expect(pageUrl({ key: 'pk_live_1', userId: 'u1', userEmail: ' ', theme: '' }, ORIGIN).search).toBe(
+    '?key=pk_live_1&uid=u1',
+  );
+});
+
+test('a secret key never gets into the address', () => {
+  expect(pageUrl({ key: 'lk_live_12345678_abcdef', userId: 'u1' }, ORIGIN).search).toBe('?key=lk_&uid=u1');
+});

@@ -1,0 +1,91 @@
+import { ActivityCard } from './activity.tsx';
+import { Figures } from './figures.tsx';
+import { LinkCard } from './link-card.tsx';
+import { ModeSwitch } from './mode-switch.tsx';
+import { Commissions, PayoutHistory } from './money-lists.tsx';
+import { PayoutSetUp } from './payout-set-up.tsx';
+import type { ReferralsApi } from './referrals-api.ts';
+import { Cash, Credits } from './rewards.tsx';
+import type { Stats } from './stats.ts';
+
+type Props = {
+  api: ReferralsApi;
+  stats: Stats;
+  /** Of the window that is shown. */
+  days: number;
+  /** What the embedding page asked for: offered beside the usual ones. */
+  offeredDays: number;
+  busy: boolean;
+  onDays: (days: number) => void;
+  onChange: (stats: Stats) => void;
+};
+
+/** Everything that a referrer sees. What is shown follows from the answer alone. */
+export function Dashboard({ api, stats, days, offeredDays, busy, onDays, onChange }: Props) {
+  const { affiliate, rewards, reward_mode: mode } = stats;
+  const isAffiliate = mode === 'affiliate';
+  const hasCredits = Object.keys(rewards.credits).length > 0;
+  const hasCash = rewards.cash.total !== 0 || affiliate.recent_commissions.length > 0;
+  // Who switched back keeps what was earned; a programme without credits pays cash in either mode.
+  const showsCash = isAffiliate || hasCash;
+  return (
+    <main class="page" aria-busy={busy}>
+      <header class="top">
+        <h1>Your referrals</h1>
+        <WindowChoice days={days} offered={offeredDays} onDays={onDays} />
+      </header>
+      {stats.status === 'suspended' && (
+        <p class="card warning">
+          Your participation is suspended. Your link still works, but new referrals earn nothing. Please
+          contact support.
+        </p>
+      )}
+      <LinkCard link={stats.referral_link} />
+      <Figures stats={stats.stats} days={days} />
+      <ActivityCard series={stats.series} days={days} />
+      {affiliate.allowed && (
+        <ModeSwitch api={api} mode={mode} onMode={(next) => onChange({ ...stats, reward_mode: next })} />
+      )}
+      <div class="columns">
+        {(hasCredits || !showsCash) && <Credits credits={rewards.credits} />}
+        {showsCash && (
+          <Cash
+            balance={affiliate.balance}
+            currency={rewards.cash.currency}
+            minPayout={affiliate.min_payout}
+          />
+        )}
+        {isAffiliate && (
+          <PayoutSetUp
+            api={api}
+            methods={affiliate.payout_methods}
+            saved={affiliate.payout_method}
+            onSaved={(saved) => onChange({ ...stats, affiliate: { ...affiliate, payout_method: saved } })}
+          />
+        )}
+        {showsCash && <PayoutHistory payouts={affiliate.payouts} currency={rewards.cash.currency} />}
+        {showsCash && (
+          <Commissions commissions={affiliate.recent_commissions} currency={rewards.cash.currency} />
+        )}
+      </div>
+    </main>
+  );
+}
+
+const USUAL_DAYS = [7, 30, 90];
+
+function WindowChoice(props: { days: number; offered: number; onDays: (days: number) => void }) {
+  const choices = [...new Set([...USUAL_DAYS, props.offered])].sort((a, b) => a - b);
+  return (
+    <label class="window">
+      <span class="unseen">Period</span>
+      <select value={props.days} onChange={(event) => props.onDays(Number(event.currentTarget.value))}>
+        {choices.map((days) => (
+          <option key={days} value={days}>
+            Last {days} days
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

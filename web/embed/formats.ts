@@ -1,0 +1,47 @@
+/** How figures are written, in the reader's own way of writing numbers. Pure but for the locale. */
+
+export const formatCount = (count: number) => new Intl.NumberFormat().format(count);
+
+/** @param rate 0 to 1 */
+export const formatRate = (rate: number) =>
+  new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 }).format(rate);
+
+/**
+ * @param amount major units
+ * @param currency ISO 4217 code in any case; its own number of decimals is used
+ */
+export function formatMoney(amount: number, currency: string): string {
+  return new Intl.NumberFormat(undefined, { style: 'currency', currency: currency.toUpperCase() }).format(
+    amount,
+  );
+}
+
+/** An amount whose currency is not told. */
+export const formatAmount = (amount: number) =>
+  new Intl.NumberFormat(undefined, {
+    minimumFractionDigits: Number.isInteger(amount) ? 0 : 2,
+    maximumFractionDigits: 3,
+  }).format(amount);
+
+/** @param instant ISO 8601; the day is the UTC one, as everywhere in the figures */
+export const formatDate = (instant: string) =>
+  new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' }).format(new Date(instant));
+
+/** Day and month without the year. */
+export const formatDay = (instant: string | number) =>
+  new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' }).format(
+    new Date(instant),
+  );
+
+export function plural(count: number, one: string, many: string): string {
+  return `${formatCount(count)} ${count === 1 ? one : many}`;
+}
+
+const METHOD_NAMES: Record<string, string> = { paypal: 'PayPal', payoneer: 'Payoneer', wise: 'Wise' };
+export const methodName = (method: string) => METHOD_NAMES[method] ?? method;
+
+/** `credits` as `Credits`, `free_months` as `Free months`. */
+export function kindName(kind: string): string {
+  const words = kind.replace(/[_-]+/g, ' ').trim();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

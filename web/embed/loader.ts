@@ -1,0 +1,89 @@
+/**
+ * The loader of the referral dashboard: a script for the merchant's site.
+ *
+ *     <script async src="{app_url}/embed.js" data-key="pk_live_..." data-user-id="u1"></script>
+ *
+ * It puts an iframe with the dashboard at the script's place, or into the element that `data-mount` selects, and
+ * keeps it as high as its content.
+ */
+import { pageUrl } from './attributes.ts';
+import { heightIn } from './height-message.ts';
+
+/** Until the page has told its height: about that of its skeleton, so that the host's page jumps little. */
+const FIRST_HEIGHT = 640;
+const MARK = 'data-hoplog-embed';
+
+function start(script: HTMLScriptElement): void {
+  const { origin } = new URL(script.src);
+  const url = pageUrl(script.dataset, origin);
+  const selector = script.dataset.mount?.trim();
+  if (!selector) {
+    insertFrame(url, (frame) => {
+      // Nothing in a document's head is shown.
+      if (script.closest('head')) document.body.append(frame);
+      else script.after(frame);
+    });
+    return;
+  }
+  const mount = find(selector);
+  if (mount === null) {
+    console.error(`[hoplog] data-mount: nothing matches ${JSON.stringify(selector)}`);
+    return;
+  }
+  // A script that runs again, as in a single-page application, replaces its dashboard.
+  for (const earlier of mount.querySelectorAll(`iframe[${MARK}]`)) earlier.remove();
+  insertFrame(url, (frame) => mount.append(frame));
+}
+
+/** The element that `data-mount` selects; null when there is none or when it is no selector. */
+function find(selector: string): Element | null {
+  try {
+    return document.querySelector(selector);
+  } catch {
+    return null;
+  }
+}
+
+/** Puts the dashboard into the page. It is resized by its own messages, and by nobody else's. */
+function insertFrame(url: URL, insert: (frame: HTMLIFrameElement) => void): void {
+  const frame = document.createElement('iframe');
+  frame.setAttribute(MARK, '');
+  frame.title = 'Referral dashboard';
+  frame.setAttribute('scrolling', 'no');
+  frame.referrerPolicy = 'no-referrer';
+  // A browser that can't share complains of a permission that it does not know.
+  const features = 'share' in navigator ? ['clipboard-write', 'web-share'] : ['clipboard-write'];
+  frame.allow = features.map((feature) => `${feature} ${url.origin}`).join('; ');
+  Object.assign(frame.style, {
+    display: 'block',
+    width: '100%',
+    minWidth: '0',
+    height: `${FIRST_HEIGHT}px`,
+    border: '0',
+    overflow: 'hidden',
+    colorScheme: 'normal',
+  });
+  window.addEventListener('message', (event) => {
+    if (event.source !== frame.contentWindow || event.origin !== url.origin) return;
+    const height = heightIn(event.data);
+    if (height !== null) frame.style.height = `${height}px`;
+  });
+  frame.src = url.href;
+  insert(frame);
+}
+
+/** This script's tag. A module has no current script, so the last one from this path that waits is taken. */
+function ownTag(): HTMLScriptElement | null {
+  const { currentScript } = document;
+  if (currentScript instanceof HTMLScriptElement) return currentScript;
+  return (
+    [...document.querySelectorAll<HTMLScriptElement>('script[data-key][src*="/embed.js"]')].at(-1) ?? null
+  );
+}
+
+const tag = ownTag();
+if (tag === null) console.error('[hoplog] embed.js: load it with a script tag');
+else if (document.readyState === 'loading' && (tag.dataset.mount || tag.closest('head'))) {
+  // What it mounts in may stand further down in the page.
+  document.addEventListener('DOMContentLoaded', () => start(tag), { once: true });
+} else start(tag);

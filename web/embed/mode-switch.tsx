@@ -1,0 +1,60 @@
+import { useState } from 'preact/hooks';
+import { useAnnounce } from './announcer.tsx';
+import { explainRefusal } from './failures.ts';
+import type { ReferralsApi } from './referrals-api.ts';
+import type { RewardMode } from './stats.ts';
+
+const MODES: { mode: RewardMode; name: string; said: string }[] = [
+  { mode: 'referrer', name: 'Credits', said: 'New referrals earn credits.' },
+  { mode: 'affiliate', name: 'Cash', said: 'New referrals earn a cash commission.' },
+];
+
+type Props = { api: ReferralsApi; mode: RewardMode; onMode: (mode: RewardMode) => void };
+
+/** What future referrals earn: credits as a referrer, commission as an affiliate. */
+export function ModeSwitch({ api, mode, onMode }: Props) {
+  const [wanted, setWanted] = useState<RewardMode | null>(null);
+  const [refusal, setRefusal] = useState<string | null>(null);
+  const announce = useAnnounce();
+
+  async function choose(next: RewardMode) {
+    if (wanted !== null || next === mode) return;
+    setWanted(next);
+    setRefusal(null);
+    const answer = await api.switchMode(next);
+    setWanted(null);
+    if (answer.ok) {
+      onMode(answer.value.reward_mode);
+      announce(MODES.find((entry) => entry.mode === answer.value.reward_mode)?.said ?? '');
+    } else setRefusal(explainRefusal(answer.failure));
+  }
+
+  return (
+    <section class="card mode" aria-labelledby="mode-heading">
+      <div>
+        <h2 id="mode-heading">What you earn</h2>
+        <p class="hint" id="mode-hint">
+          Holds for new referrals; what you have earned stays yours. You can switch back at any time.
+        </p>
+      </div>
+      <fieldset class="segments" aria-labelledby="mode-heading" aria-describedby="mode-hint">
+        {MODES.map(({ mode: own, name }) => (
+          <button
+            key={own}
+            type="button"
+            aria-pressed={own === (wanted ?? mode)}
+            aria-disabled={wanted !== null}
+            onClick={() => void choose(own)}
+          >
+            {name}
+          </button>
+        ))}
+      </fieldset>
+      {refusal && (
+        <p class="refusal" role="alert">
+          {refusal}
+        </p>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,41 @@
+/** The dashboard page: reads its address, then hands over to the components. */
+import { render } from 'preact';
+import { accentColours } from './accent.ts';
+import { App } from './app.tsx';
+import './page.css';
+import { createReferralsApi } from './referrals-api.ts';
+import { reportHeight } from './report-height.ts';
+import { readSettings } from './settings.ts';
+import { BadSettings } from './states.tsx';
+
+/** Where the deployment has an origin of its own for the API, the server says so here. */
+const DEFAULT_BASE = document.querySelector<HTMLMetaElement>('meta[name="api-base"]')?.content;
+
+function start(root: HTMLElement): void {
+  const framed = window.parent !== window;
+  const read = readSettings(location.search);
+  const { documentElement: html } = document;
+  html.dataset.theme = read.ok ? read.settings.theme : read.theme;
+  if (framed) {
+    html.dataset.framed = '';
+    reportHeight();
+  }
+  if (!read.ok) {
+    render(<BadSettings problems={read.problems} />, root);
+    return;
+  }
+  const { settings } = read;
+  // As a page of its own it stands under this deployment's name, so it talks to this deployment's API only.
+  const given = framed ? settings.apiBase : null;
+  if (settings.accent !== null) {
+    const { fill, onFill, text } = accentColours(settings.accent, settings.theme);
+    html.style.setProperty('--accent', fill);
+    html.style.setProperty('--on-accent', onFill);
+    html.style.setProperty('--accent-text', text);
+  }
+  const api = createReferralsApi(given ?? (DEFAULT_BASE || location.origin), settings);
+  render(<App api={api} days={settings.days} />, root);
+}
+
+const root = document.getElementById('root');
+if (root) start(root);

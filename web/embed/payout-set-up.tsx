@@ -1,0 +1,163 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { useAnnounce } from './announcer.tsx';
+import { explainRefusal } from './failures.ts';
+import { methodName } from './formats.ts';
+import type { ReferralsApi } from './referrals-api.ts';
+import type { SavedMethod } from './stats.ts';
+
+type Props = {
+  api: ReferralsApi;
+  methods: string[];
+  saved: SavedMethod | null;
+  onSaved: (saved: SavedMethod) => void;
+};
+
+/** Where an affiliate is paid: what is saved, or the form to save it. */
+export function PayoutSetUp({ api, methods, saved, onSaved }: Props) {
+  const [changing, setChanging] = useState(false);
+  const change = useRef<HTMLButtonElement>(null);
+  const returns = useRef(false);
+  const announce = useAnnounce();
+
+  // Whoever closes the form goes on where it opened.
+  useEffect(() => {
+    if (changing || !returns.current) return;
+    returns.current = false;
+    change.current?.focus();
+  }, [changing, saved]);
+
+  function close() {
+    returns.current = true;
+    setChanging(false);
+  }
+
+  return (
+    <section class="card" aria-labelledby="payout-heading">
+      <h2 id="payout-heading">Payout method</h2>
+      {methods.length === 0 && (
+        <p class="empty">
+          This programme offers no payout method here yet. Its team will be in touch with you.
+        </p>
+      )}
+      {saved && !changing && (
+        <div class="saved">
+          <p>
+            <strong>{methodName(saved.method)}</strong>
+            <span class="address">{saved.email}</span>
+          </p>
+          {methods.length > 0 && (
+            <button ref={change} type="button" class="button button-plain" onClick={() => setChanging(true)}>
+              Change<span class="unseen"> payout method</span>
+            </button>
+          )}
+        </div>
+      )}
+      {methods.length > 0 && (changing || !saved) && (
+        <PayoutForm
+          api={api}
+          methods={methods}
+          initial={saved?.method ?? null}
+          takesFocus={changing}
+          onCancel={saved ? close : null}
+          onSaved={(next) => {
+            close();
+            onSaved(next);
+            announce(`Saved: you are paid with ${methodName(next.method)}.`);
+          }}
+        />
+      )}
+    </section>
+  );
+}
+
+type FormProps = {
+  api: ReferralsApi;
+  methods: string[];
+  initial: string | null;
+  takesFocus: boolean;
+  onCancel: (() => void) | null;
+  onSaved: (saved: SavedMethod) => void;
+};
+
+function PayoutForm({ api, methods, initial, takesFocus, onCancel, onSaved }: FormProps) {
+  const [method, setMethod] = useState(methods.find((offered) => offered === initial) ?? methods[0] ?? '');
+  const [address, setAddress] = useState('');
+  const [busy, setBusy] = useState(false);
+  const [refusal, setRefusal] = useState<string | null>(null);
+  const field = useRef<HTMLInputElement>(null);
+
+  useEffect(() => {
+    if (takesFocus) field.current?.focus();
+  }, [takesFocus]);
+
+  async function submit(event: Event) {
+    event.preventDefault();
+    if (busy) return;
+    const input = field.current;
+    if (input && !input.checkValidity()) {
+      setRefusal('Enter the email address of your account, such as name@example.com.');
+      input.focus();
+      return;
+    }
+    setBusy(true);
+    setRefusal(null);
+    const answer = await api.savePayoutMethod(method, address.trim());
+    setBusy(false);
+    if (answer.ok) onSaved(answer.value.payout_method);
+    else {
+      setRefusal(explainRefusal(answer.failure));
+      field.current?.focus();
+    }
+  }
+
+  return (
+    <form class="payout-form" noValidate onSubmit={(event) => void submit(event)}>
+      <fieldset class="methods">
+        <legend>Pay me with</legend>
+        {methods.map((offered) => (
+          <label key={offered} class="method">
+            <input
+              type="radio"
+              name="method"
+              value={offered}
+              checked={offered === method}
+              onChange={() => setMethod(offered)}
+            />
+            {methodName(offered)}
+          </label>
+        ))}
+      </fieldset>
+      <label class="labelled" for="payout-email">
+        Email of your {methodName(method)} account
+      </label>
+      <input
+        ref={field}
+        id="payout-email"
+        class="field"
+        type="email"
+        required
+        maxLength={254}
+        autocomplete="email"
+        value={address}
+        aria-invalid={refusal !== null}
+        aria-describedby={refusal === null ? undefined : 'payout-refusal'}
+        onInput={(event) => setAddress(event.currentTarget.value)}
+      />
+      {refusal && (
+        <p class="refusal" id="payout-refusal" role="alert">
+          {refusal}
+        </p>
+      )}
+      <div class="actions">
+        <button type="submit" class="button" aria-disabled={busy}>
+          {busy ? 'Saving…' : 'Save payout method'}
+        </button>
+        {onCancel && (
+          <button type="button" class="button button-plain" onClick={onCancel}>
+            Cancel
+          </button>
+        )}
+      </div>
+    </form>
+  );
+}

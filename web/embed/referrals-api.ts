@@ -1,0 +1,64 @@
+import type { Failure } from './failures.ts';
+import type { Settings } from './settings.ts';
+import type { RewardMode, SavedMethod, Stats } from './stats.ts';
+
+export type Answer<T> = { ok: true; value: T } | { ok: false; failure: Failure };
+
+/** Longest wait for an answer. Milliseconds. */
+const LIMIT = 20_000;
+
+export type ReferralsApi = ReturnType<typeof createReferralsApi>;
+
+/**
+ * The three calls that a dashboard makes. The user's id and address go here and nowhere else, in the query or body,
+ * with the publishable key.
+ *
+ * @param origin of the API
+ */
+export function createReferralsApi(origin: string, { key, userId, email, tier }: Settings) {
+  async function call<T>(path: string, body?: object): Promise<Answer<T>> {
+    try {
+      const response = await fetch(`${origin}/api/v1/referrals/${path}`, {
+        method: body ? 'POST' : 'GET',
+        headers: {
+          authorization: `Bearer ${key}`,
+          ...(body && { 'content-type': 'application/json' }),
+        },
+        ...(body && { body: JSON.stringify(body) }),
+        credentials: 'omit',
+        referrerPolicy: 'no-referrer',
+        cache: 'no-store',
+        signal: AbortSignal.timeout(LIMIT),
+      });
+      const answer: unknown = await response.json().catch(() => null);
+      if (response.ok && answer !== null) return { ok: true, value: answer as T };
+      return { ok: false, failure: failureOf(response.status, answer) };
+    } catch {
+      return { ok: false, failure: { status: 0, code: 'network', message: 'no answer' } };
+    }
+  }
+
+  return {
+    /** What the user has brought and earned; enrolls who is no referrer yet. */
+    stats(days: number): Promise<Answer<Stats>> {
+      const query = new URLSearchParams({ external_user_id: userId, tier, days: String(days) });
+      if (email !== null) query.set('email', email);
+      return call(`stats?${query}`);
+    },
+    switchMode(mode: RewardMode): Promise<Answer<{ reward_mode: RewardMode }>> {
+      return call('reward-mode', { external_user_id: userId, mode });
+    },
+    savePayoutMethod(method: string, address: string): Promise<Answer<{ payout_method: SavedMethod }>> {
+      return call('payout-method', { external_user_id: userId, method, email: address });
+    },
+  };
+}
+
+function failureOf(status: number, answer: unknown): Failure {
+  const error = (answer as { error?: { code?: unknown; message?: unknown } } | null)?.error;
+  return {
+    status,
+    code: typeof error?.code === 'string' ? error.code : 'unexpected',
+    message: typeof error?.message === 'string' ? error.message : `status ${status}`,
+  };
+}

@@ -1,0 +1,77 @@
+import { formatAmount, formatMoney, kindName } from './formats.ts';
+import type { Affiliate, CreditTotals } from './stats.ts';
+
+/** Credits of each kind, of all time. */
+export function Credits({ credits }: { credits: Record<string, CreditTotals> }) {
+  const kinds = Object.entries(credits).sort(([first], [second]) => first.localeCompare(second));
+  return (
+    <section class="card" aria-labelledby="credits-heading">
+      <h2 id="credits-heading">Rewards</h2>
+      {kinds.length === 0 && (
+        <p class="empty">
+          Nothing earned yet. Rewards show up here as soon as somebody joins through your link.
+        </p>
+      )}
+      {kinds.map(([kind, { earned, delivered, pending }]) => (
+        <div key={kind} class="kind">
+          <h3>{kindName(kind)}</h3>
+          <Amounts
+            amounts={[
+              { name: 'Earned', value: formatAmount(earned), main: true },
+              { name: 'Delivered', value: formatAmount(delivered) },
+              { name: 'Pending', value: formatAmount(pending) },
+            ]}
+          />
+        </div>
+      ))}
+    </section>
+  );
+}
+
+type CashProps = { balance: Affiliate['balance']; currency: string; minPayout: number };
+
+/** Commission of all time by what becomes of it, and how far it is to the next payout. */
+export function Cash({ balance, currency, minPayout }: CashProps) {
+  const money = (amount: number) => formatMoney(amount, currency);
+  return (
+    <section class="card" aria-labelledby="cash-heading">
+      <h2 id="cash-heading">Cash balance</h2>
+      <Amounts
+        amounts={[
+          { name: 'Eligible', value: money(balance.eligible), main: true },
+          { name: 'Pending', value: money(balance.pending) },
+          { name: 'Paid', value: money(balance.paid) },
+        ]}
+      />
+      {minPayout > 0 && (
+        <div class="threshold">
+          <progress
+            max={minPayout}
+            value={Math.min(Math.max(balance.eligible, 0), minPayout)}
+            aria-label="Eligible for the next payout"
+            aria-valuetext={`${money(balance.eligible)} of ${money(minPayout)}`}
+          />
+          <p class="hint">
+            {balance.eligible >= minPayout
+              ? `The minimum payout of ${money(minPayout)} is reached: you are paid with the next payout.`
+              : `Minimum payout: ${money(minPayout)}.`}
+          </p>
+        </div>
+      )}
+      <p class="hint">Commission is pending until its holding period is over, then eligible for payout.</p>
+    </section>
+  );
+}
+
+function Amounts({ amounts }: { amounts: { name: string; value: string; main?: boolean }[] }) {
+  return (
+    <dl class="amounts">
+      {amounts.map(({ name, value, main }) => (
+        <div key={name} class={main ? 'amount amount-main' : 'amount'}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

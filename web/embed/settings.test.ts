@@ -1,0 +1,92 @@
+import { expect, test } from 'vitest';
+import { hexColour, readSettings } from './settings.ts';
+
+const KEY = 'pk_live_00000000_000000000000000000000000000000000000000000000000';
+
+function problemsOf(query: string): string[] {
+  const read = readSettings(query);
+  return read.ok ? [] : read.problems.map(({ parameter }) => parameter);
+}
+
+test('key and user id suffice; the rest has the defaults of the specification', () => {
+  expect(readSettings(`?key=${KEY}&uid=u1`)).toEqual({
+    ok: true,
+    settings: {
+      key: KEY,
+      userId: 'u1',
+      email: null,
+      tier: 'free',
+      theme: 'light',
+      accent: null,
+      days: 30,
+      apiBase: null,
+    },
+  });
+});
+
+test('every parameter is read', () => {
+  const query = `?key=${KEY}&uid=u%2F1&email=a%2Bb%40example.com&tier=paid&theme=dark&accent=FA0&days=90&api_base=https://api.example.com/`;
+  expect(readSettings(query)).toEqual({
+    ok: true,
+    settings: {
+      key: KEY,
+      userId: 'u/1',
+      email: 'a+b@example.com',
+      tier: 'paid',
+      theme: 'dark',
+      accent: '#ffaa00',
+      days: 90,
+      apiBase: 'https://api.example.com',
+    },
+  });
+});
+
+test('everything that is wrong is named at once, with its attribute', () => {
+  const read = readSettings('?tier=gold&theme=pink&accent=red&days=3&api_base=nonsense');
+  expect(read.ok).toBe(false);
+  expect(problemsOf('?tier=gold&theme=pink&accent=red&days=3&api_base=nonsense')).toEqual([
+    'key',
+    'uid',
+    'tier',
+    'theme',
+    'accent',
+    'days',
+    'api_base',
+  ]);
+  if (!read.ok) expect(read.problems[1]?.attribute).toBe('data-user-id');
+});
+
+test('days are a whole number from 7 to 90', () => {
+  for (const days of ['7', '30', '90']) expect(problemsOf(`?key=${KEY}&uid=u&days=${days}`)).toEqual([]);
+  for (const days of ['6', '91', '7.5', '-30', '3e1', '0x1e', 'week', '999999999999999999999']) {
+    expect(problemsOf(`?key=${KEY}&uid=u&days=${days}`), days).toEqual(['days']);
+  }
+});
+
+test('a secret key is refused with the advice to revoke it', () => {
+  const read = readSettings(`?key=lk_live_00000000_00&uid=u`);
+  expect(read).toMatchObject({ ok: false, problems: [{ message: expect.stringContaining('revoke') }] });
+});
+
+test('a message about wrong parameters keeps the theme that could be read', () => {
+  expect(readSettings('?theme=dark')).toMatchObject({ ok: false, theme: 'dark' });
+});
+
+test('an API base is an origin of http or https and nothing more', () => {
+  for (const base of [
+    'javascript:alert(1)',
+    'ftp://x.example',
+    'https://u:p@x.example',
+    'https://x.example/v1',
+  ]) {
+    expect(problemsOf(`?key=${KEY}&uid=u&api_base=${encodeURIComponent(base)}`), base).toEqual(['api_base']);
+  }
+});
+
+test('hex colours have three or six digits', () => {
+  expect(hexColour('4F46E5')).toBe('#4f46e5');
+  expect(hexColour('#abc')).toBe('#aabbcc');
+  for (const text of ['', 'abcd', '12345', 'red', '#ggg', '4f46e5;', 'ffffff00']) {
+    expect(hexColour(text), text).toBeNull();
+  }
+});

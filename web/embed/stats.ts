@@ -1,0 +1,37 @@
+/**
+ * What `GET /api/v1/referrals/stats` answers, as far as the page uses it. A test holds it to the API's own schema.
+ * Money is major units of `rewards.cash.currency`, but for a commission's `amount`, which is the order's.
+ */
+export type RewardMode = 'referrer' | 'affiliate';
+
+export type CreditTotals = { earned: number; delivered: number; pending: number };
+
+export type Day = { day: string; clicks: number; signups: number; purchases: number };
+
+export type Commission = { date: string; type: string; amount: number; earnings: number; status: string };
+export type Payout = { date: string; amount: number; status: string };
+export type SavedMethod = { method: string; email: string };
+
+export type Affiliate = {
+  allowed: boolean;
+  min_payout: number;
+  payout_methods: string[];
+  payout_method: SavedMethod | null;
+  balance: { pending: number; eligible: number; paid: number };
+  recent_commissions: Commission[];
+  payouts: Payout[];
+};
+
+export type Stats = {
+  status: string;
+  referral_link: string;
+  window: { from: string; to: string; days: number };
+  stats: { clicks: number; signups: number; purchases: number; conversion_rate: number };
+  rewards: {
+    cash: { currency: string; pending: number; paid: number; total: number };
+    credits: Record<string, CreditTotals>;
+  };
+  series: Day[];
+  reward_mode: RewardMode;
+  affiliate: Affiliate;
+};

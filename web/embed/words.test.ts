@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { explain, explainRefusal } from './failures.ts';
+import { formatAmount, formatMoney, formatRate, kindName } from './formats.ts';
+import { shareLinks } from './share-links.ts';
+
+const plain = (text: string) => text.replace(/\s/g, ' ');
+
+test('money is written with the decimals of its currency', () => {
+  expect(plain(formatMoney(12.5, 'usd'))).toMatch(/12[.,]50/);
+  expect(plain(formatMoney(1250, 'jpy'))).toMatch(/1[.,]?250(?![.,]\d)/);
+  expect(plain(formatMoney(1.5, 'kwd'))).toMatch(/1[.,]500/);
+});
+
+test('amounts, rates and kinds of credit are written as people do', () => {
+  expect(formatAmount(119)).toBe('119');
+  expect(formatAmount(297.5)).toMatch(/^297[.,]50$/);
+  expect(plain(formatRate(0.0213))).toMatch(/^2[.,]1 ?%$/);
+  expect(kindName('free_months')).toBe('Free months');
+});
+
+test('a link is shared whole, whatever it holds', () => {
+  const link = 'https://go.example.com/abc?x=1&y=2#z';
+  for (const { href } of shareLinks(link)) {
+    const { searchParams } = new URL(href);
+    expect([...searchParams.values()].join(' ')).toContain(link);
+  }
+  expect(shareLinks(link).map(({ place }) => place)).toEqual(['Email', 'X', 'LinkedIn', 'WhatsApp']);
+});
+
+test('a line break in a mail is one, and a blank is no plus sign', () => {
+  expect(shareLinks('https://go.example.com/a')[0]?.href).not.toContain('+');
+});
+
+test('every failure has words of its own for the user, and what to do for the developer', () => {
+  const titles = [0, 402, 404, 500].map((status) => explain({ status, code: 'x', message: 'm' }).title);
+  expect(new Set(titles).size).toBe(4);
+  expect(explain({ status: 401, code: 'unauthorized', message: '' }).hint).toContain('401');
+  expect(explain({ status: 402, code: 'payment_required', message: '' }).hint).toContain('402');
+  expect(
+    explainRefusal({ status: 400, code: 'bad_request', message: 'email: must be an email address' }),
+  ).toBe('The address must be an email address');
+});

@@ -1,0 +1,258 @@
+import { Registry } from 'prom-client';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type ClickRow, clickBlock } from '../../clickhouse/inserts/clicks.ts';
+import { insertBlock } from '../../clickhouse/inserts/insert-block.ts';
+import type { EventSource } from '../../core/events/types.ts';
+import { uuidToBytes, uuidv7 } from '../../core/ids.ts';
+import { silentLogger } from '../../core/log.ts';
+import { orderVersion } from '../../core/order-version.ts';
+import { upsertIdentities } from '../../sql/identities.ts';
+import { upsertOrders } from '../../sql/orders.ts';
+import { advanceStreams, registerStream } from '../../sql/streams.ts';
+import { createWorkspace, updateWorkspace } from '../../sql/workspaces.ts';
+import { type TestStores, testStores } from '../../test/support/stores.ts';
+import { createWorkerMetrics } from '../metrics.ts';
+import { type AttributionDependencies, attributeOrders } from './attribute.ts';
+
+const DAY = 86_400_000_000;
+const NOW = Date.UTC(2026, 10, 20) * 1000;
+const NOBODY = '00000000-0000-0000-0000-000000000000';
+
+let stores: TestStores;
+let dependencies: AttributionDependencies;
+let workspaceId: string;
+let sequence = 0n;
+let orders = 0;
+
+beforeAll(async () => {
+  stores = await testStores();
+  const { pool, clickhouse } = stores;
+  const metrics = createWorkerMetrics(new Registry());
+  dependencies = { pool, clickhouse, metrics, log: silentLogger() };
+  const stream = await registerStream(pool, 'ingest-0');
+  await advanceStreams(pool, [{ ...stream, highWater: 0n, visibleBefore: NOW }]);
+});
+afterAll(() => stores.close());
+beforeEach(async () => {
+  workspaceId = (await createWorkspace(stores.pool, { name: 'Shop', plan: 'pro' })).id;
+});
+
+async function click(given: {
+  visitor: string;
+  link: string;
+  ts: number;
+  channel?: string;
+  bot?: boolean;
+}): Promise<void> {
+  const channel = given.channel ?? 'twitter';
+  const row: ClickRow = {
+    event: {
+      kind: 'click',
+      ts: given.ts,
+      workspaceId: uuidToBytes(workspaceId),
+      linkId: uuidToBytes(given.link),
+      visitorId: uuidToBytes(given.visitor),
+      channel,
+      referer: '',
+      userAgent: '',
+      address: new Uint8Array(16),
+      flags: 0,
+    },
+    enriched: {
+      country: '',
+      city: '',
+      device: 'desktop',
+      browser: 'Chrome',
+      os: 'Linux',
+      isBot: given.bot ?? false,
+      channel,
+      referer: '',
+    },
+    ordinal: 0,
+    sequence: sequence++,
+  };
+  await insertBlock(stores.clickhouse, { table: 'clicks', block: clickBlock([row]), token: `t${sequence}` });
+}
+
+type Reported = {
+  ts: number;
+  visitor?: string;
+  email?: string;
+  amount?: number;
+  currency?: string;
+  source?: EventSource;
+  orderId?: string;
+};
+
+async function order(given: Reported): Promise<string> {
+  const orderId = given.orderId ?? `order-${orders++}`;
+  const source = given.source ?? 'pixel';
+  await upsertOrders(stores.pool, [
+    {
+      workspaceId,
+      orderId,
+      version: orderVersion(source, BigInt(given.ts) * 1000n),
+      source,
+      ts: given.ts,
+      streamOrdinal: 0,
+      visitorId: given.visitor ?? null,
+      email: given.email ?? null,
+      externalUserId: null,
+      amountMinor: given.amount ?? 1000,
+      currency: given.currency ?? 'usd',
+    },
+  ]);
+  return orderId;
+}
+
+async function identify(visitorId: string, email: string): Promise<void> {
+  await upsertIdentities(stores.pool, [{ workspaceId, visitorId, email, externalUserId: null, ts: 1 }]);
+}
+
+async function credits(orderId: string) {
+  await attributeOrders(dependencies);
+  const result = await stores.clickhouse.query({
+    query: `SELECT link_id, channel, toInt64(amount_minor) AS amount, share, first_channel
+      FROM order_credits FINAL WHERE workspace_id = {workspace:UUID} AND order_id = {order:String}
+        AND version = (SELECT max(version) FROM order_credits
+          WHERE workspace_id = {workspace:UUID} AND order_id = {order:String}) ORDER BY part`,
+    query_params: { workspace: workspaceId, order: orderId },
+    format: 'JSONEachRow',
+  });
+  return (
+    await result.json<{ link_id: string; channel: string; amount: string; first_channel: string }>()
+  ).map((row) => ({ ...row, amount: Number(row.amount) }));
+}
+
+describe('attributeOrders', () => {
+  it('waits until the watermark has passed the order', async () => {
+    const orderId = await order({ ts: NOW, visitor: uuidv7() });
+    expect(await credits(orderId)).toEqual([]);
+  });
+
+  it('counts clicks in the window before the order, without bots', async () => {
+    const visitor = uuidv7();
+    const [early, right, late, bot] = [uuidv7(), uuidv7(), uuidv7(), uuidv7()];
+    const ts = NOW - DAY;
+    await click({ visitor, link: early, ts: ts - 30 * DAY - 1, channel: 'tiktok' });
+    await click({ visitor, link: right, ts: ts - 30 * DAY, channel: 'reddit' });
+    await click({ visitor, link: bot, ts: ts - DAY, bot: true });
+    await click({ visitor, link: late, ts });
+    const orderId = await order({ ts, visitor });
+    expect(await credits(orderId)).toEqual([
+      { link_id: right, channel: 'reddit', amount: 1000, share: 1, first_channel: 'tiktok' },
+    ]);
+  });
+
+  it("uses the workspace's model of the time when the order was first seen", async () => {
+    const visitor = uuidv7();
+    const [one, two] = [uuidv7(), uuidv7()];
+    await click({ visitor, link: one, ts: NOW - 3 * DAY });
+    await click({ visitor, link: two, ts: NOW - 2 * DAY });
+    await updateWorkspace(stores.pool, workspaceId, { attribution_model: 'linear' });
+    const orderId = await order({ ts: NOW - DAY, visitor, amount: 999 });
+    await updateWorkspace(stores.pool, workspaceId, { attribution_model: 'first_click' });
+    expect((await credits(orderId)).map((row) => [row.link_id, row.amount])).toEqual([
+      [one, 500],
+      [two, 499],
+    ]);
+  });
+
+  it('joins visitors that share an email, one hop and no further', async () => {
+    const [buyer, sharer, stranger] = [uuidv7(), uuidv7(), uuidv7()];
+    await identify(buyer, 'a@example.com');
+    await identify(sharer, 'a@example.com');
+    await identify(sharer, 'b@example.com');
+    await identify(stranger, 'b@example.com');
+    const [near, far] = [uuidv7(), uuidv7()];
+    await click({ visitor: sharer, link: near, ts: NOW - 3 * DAY });
+    await click({ visitor: stranger, link: far, ts: NOW - 2 * DAY });
+    const orderId = await order({ ts: NOW - DAY, visitor: buyer });
+    expect((await credits(orderId)).map((row) => row.link_id)).toEqual([near]);
+  });
+
+  it("finds visitors by the order's own email when it names no visitor", async () => {
+    const visitor = uuidv7();
+    const link = uuidv7();
+    await identify(visitor, 'own@example.com');
+    await click({ visitor, link, ts: NOW - 2 * DAY });
+    const orderId = await order({ ts: NOW - DAY, email: 'own@example.com' });
+    expect((await credits(orderId)).map((row) => row.link_id)).toEqual([link]);
+  });
+
+  it("never joins another workspace's visitors", async () => {
+    const visitor = uuidv7();
+    await click({ visitor, link: uuidv7(), ts: NOW - 2 * DAY });
+    await identify(visitor, 'shared@example.com');
+    workspaceId = (await createWorkspace(stores.pool, { name: 'Other', plan: 'pro' })).id;
+    const orderId = await order({ ts: NOW - DAY, visitor, email: 'shared@example.com' });
+    expect((await credits(orderId)).map((row) => row.link_id)).toEqual([NOBODY]);
+  });
+
+  it('leaves deleted links out', async () => {
+    const visitor = uuidv7();
+    const [kept, deleted] = [uuidv7(), uuidv7()];
+    await click({ visitor, link: kept, ts: NOW - 3 * DAY });
+    await click({ visitor, link: deleted, ts: NOW - 2 * DAY });
+    await stores.clickhouse.insert({
+      table: 'deleted_links',
+      values: [{ workspace_id: workspaceId, link_id: deleted }],
+      format: 'JSONEachRow',
+    });
+    const orderId = await order({ ts: NOW - DAY, visitor });
+    expect((await credits(orderId)).map((row) => row.link_id)).toEqual([kept]);
+  });
+
+  it("converts into the workspace's currency, and to nothing where there is no rate", async () => {
+    await stores.pool.query(
+      `INSERT INTO currency_rates (currency, base, rate) VALUES ('jpy', 'usd', 0.0067)`,
+    );
+    const yen = await order({ ts: NOW - DAY, amount: 1500, currency: 'jpy' });
+    const krona = await order({ ts: NOW - DAY, amount: 1500, currency: 'sek' });
+    expect((await credits(yen)).map((row) => row.amount)).toEqual([1005]);
+    expect((await credits(krona)).map((row) => row.amount)).toEqual([0]);
+    const { values } = await dependencies.metrics.ordersWithoutRate.get();
+    expect(values).toMatchObject([{ value: 1, labels: { currency: 'sek' } }]);
+  });
+
+  it('replaces the credits when a better report of the order comes', async () => {
+    const visitor = uuidv7();
+    await updateWorkspace(stores.pool, workspaceId, { attribution_model: 'linear' });
+    const [one, two] = [uuidv7(), uuidv7()];
+    await click({ visitor, link: one, ts: NOW - 4 * DAY });
+    await click({ visitor, link: two, ts: NOW - 2 * DAY });
+    const orderId = await order({ ts: NOW - DAY, visitor });
+    expect(await credits(orderId)).toHaveLength(2);
+    await order({ orderId, ts: NOW - 3 * DAY, visitor, source: 'server', amount: 700 });
+    expect((await credits(orderId)).map((row) => [row.link_id, row.amount])).toEqual([[one, 700]]);
+  });
+
+  it('does not write credits again that stood before a crash', async () => {
+    const visitor = uuidv7();
+    const link = uuidv7();
+    await click({ visitor, link, ts: NOW - 3 * DAY });
+    const orderId = await order({ ts: NOW - DAY, visitor });
+    await credits(orderId);
+    await stores.pool.query('UPDATE orders SET attributed_version = NULL WHERE order_id = $1', [orderId]);
+    await click({ visitor, link: uuidv7(), ts: NOW - 2 * DAY });
+    expect((await credits(orderId)).map((row) => row.link_id)).toEqual([link]);
+    const { rows } = await stores.pool.query(
+      'SELECT attributed_version = version AS done FROM orders WHERE order_id = $1',
+      [orderId],
+    );
+    expect(rows).toEqual([{ done: true }]);
+  });
+
+  it('shares the work with other workers, each order once', async () => {
+    const ids: string[] = [];
+    for (let i = 0; i < 30; i++) ids.push(await order({ ts: NOW - DAY + i }));
+    await Promise.all([1, 2, 3].map(() => attributeOrders(dependencies)));
+    const result = await stores.clickhouse.query({
+      query: `SELECT count() AS written, uniqExact(order_id) AS orders FROM order_credits
+        WHERE order_id IN {ids:Array(String)}`,
+      query_params: { ids },
+      format: 'JSONEachRow',
+    });
+    expect(await result.json()).toEqual([{ written: '30', orders: '30' }]);
+  });
+});

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import type { ClickGroup } from '../../clickhouse/questions/clicks-before-orders.ts';
+import { bytesToUuid, uuidv7 } from '../../core/ids.ts';
+import type { UnattributedOrder } from '../../sql/orders.ts';
+import { creditsOf } from './credits.ts';
+
+const [first, second, third] = [uuidv7(), uuidv7(), uuidv7()];
+
+function order(model: UnattributedOrder['model']): UnattributedOrder {
+  return {
+    internalId: 1,
+    workspaceId: uuidv7(),
+    orderId: 'o-1',
+    version: 7n,
+    ts: 1_000_000,
+    streamOrdinal: 3,
+    visitorId: null,
+    email: null,
+    amountMinor: 100,
+    currency: 'usd',
+    workspaceCurrency: 'usd',
+    model,
+    window: 30,
+  };
+}
+
+function group(linkId: string, clicks: number, firstTs: bigint, lastTs: bigint): ClickGroup {
+  return { position: 0, linkId, channel: `channel-of-${clicks}`, clicks, firstTs, lastTs };
+}
+
+const groups = [group(second, 1, 20n, 20n), group(first, 1, 10n, 50n), group(third, 1, 30n, 40n)];
+
+function credited(model: UnattributedOrder['model'], among = groups) {
+  return creditsOf({ order: order(model), groups: among, amountMinor: 100, firstChannel: 'tiktok' });
+}
+
+describe('creditsOf', () => {
+  it('gives all to the link of the last click', () => {
+    const rows = credited('last_click');
+    expect(rows.map((row) => [bytesToUuid(row.linkId), row.share, row.amountMinor])).toEqual([
+      [first, 1, 100],
+    ]);
+  });
+
+  it('gives all to the link of the first click', () => {
+    const rows = credited('first_click', [groups[0] as ClickGroup, groups[2] as ClickGroup]);
+    expect(rows.map((row) => bytesToUuid(row.linkId))).toEqual([second]);
+  });
+
+  it('splits linearly without losing a minor unit, the remainder to the earlier click', () => {
+    const rows = credited('linear');
+    expect(rows.map((row) => [row.part, bytesToUuid(row.linkId), row.amountMinor])).toEqual([
+      [0, first, 34],
+      [1, second, 33],
+      [2, third, 33],
+    ]);
+    expect(rows.reduce((sum, row) => sum + row.share, 0)).toBeCloseTo(1);
+  });
+
+  it('weighs a link by its clicks in a linear split', () => {
+    const rows = credited('linear', [group(first, 3, 1n, 9n), group(second, 1, 2n, 2n)]);
+    expect(rows.map((row) => [row.share, row.amountMinor])).toEqual([
+      [0.75, 75],
+      [0.25, 25],
+    ]);
+  });
+
+  it('names the first channel on part 0 only', () => {
+    expect(credited('linear').map((row) => row.firstChannel)).toEqual(['tiktok', '', '']);
+  });
+
+  it('writes one row to no link when no click led to the order', () => {
+    const [row, ...others] = credited('linear', []);
+    expect(others).toEqual([]);
+    expect(row).toMatchObject({ part: 0, channel: '', share: 1, amountMinor: 100, firstChannel: 'tiktok' });
+    expect(bytesToUuid(row?.linkId ?? new Uint8Array(16))).toBe('00000000-0000-0000-0000-000000000000');
+  });
+});

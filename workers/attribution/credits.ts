@@ -1,0 +1,65 @@
+import { NO_UUID } from '../../clickhouse/inserts/native-columns.ts';
+import type { OrderCreditRow } from '../../clickhouse/inserts/order-credits.ts';
+import type { ClickGroup } from '../../clickhouse/questions/clicks-before-orders.ts';
+import { uuidToBytes } from '../../core/ids.ts';
+import { splitByLargestRemainder } from '../../core/money.ts';
+import type { UnattributedOrder } from '../../sql/orders.ts';
+
+export type CreditInput = {
+  order: UnattributedOrder;
+  /** The clicks in the order's window, by link and channel, in any order. */
+  groups: readonly ClickGroup[];
+  /** The order's amount in minor units of the workspace's currency. */
+  amountMinor: number;
+  /** Channel of the person's first click ever, empty when there is none. */
+  firstChannel: string;
+};
+
+type Weighted = { group: ClickGroup; weight: number };
+
+/**
+ * What an order is worth to each link, under its attribution model. `last_click` and `first_click` give all to one
+ * link, `linear` gives each click the same, so a link gets its clicks' part; minor units by largest remainder.
+ *
+ * An order that no click led to gets one row with the zero UUID and no channel, so that a version that is
+ * replaced never leaves rows standing. Reports leave it out.
+ */
+export function creditsOf(input: CreditInput): OrderCreditRow[] {
+  const { order, amountMinor, firstChannel } = input;
+  const weighted = weigh(order.model, input.groups);
+  const base = {
+    workspaceId: uuidToBytes(order.workspaceId),
+    orderId: order.orderId,
+    version: order.version,
+    ts: order.ts,
+    ordinal: order.streamOrdinal,
+  };
+  if (weighted.length === 0) {
+    return [{ ...base, part: 0, linkId: NO_UUID, channel: '', share: 1, amountMinor, firstChannel }];
+  }
+  const weights = weighted.map(({ weight }) => weight);
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  const amounts = splitByLargestRemainder(amountMinor, weights);
+  return weighted.map(({ group, weight }, part) => ({
+    ...base,
+    part,
+    linkId: uuidToBytes(group.linkId),
+    channel: group.channel,
+    share: weight / total,
+    amountMinor: amounts[part] ?? 0,
+    firstChannel: part === 0 ? firstChannel : '',
+  }));
+}
+
+function weigh(model: UnattributedOrder['model'], groups: readonly ClickGroup[]): Weighted[] {
+  // By first click: click times are unique in a deployment, so the same groups always split the same way.
+  const sorted = [...groups].sort((a, b) => (a.firstTs < b.firstTs ? -1 : 1));
+  if (model === 'linear') return sorted.map((group) => ({ group, weight: group.clicks }));
+  const [first] = sorted;
+  if (!first) return [];
+  const chosen =
+    model === 'first_click'
+      ? first
+      : sorted.reduce((best, group) => (group.lastTs > best.lastTs ? group : best));
+  return [{ group: chosen, weight: 1 }];
+}

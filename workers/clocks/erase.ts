@@ -1,0 +1,42 @@
+import type { ClickHouseClient } from '../../clickhouse/client.ts';
+import { beginRewriting, hideLinks, isRewriting, stillStored } from '../../clickhouse/erasures.ts';
+import { type Erasure, finishErasures, forgetVisitors, openErasures } from '../../sql/erasures.ts';
+import type { Pool } from '../../sql/pool.ts';
+import { watermark } from '../../sql/streams.ts';
+import type { WorkerMetrics } from '../metrics.ts';
+
+export type EraseDependencies = { pool: Pool; clickhouse: ClickHouseClient; metrics: WorkerMetrics };
+
+const BATCH = 500;
+const KINDS = ['visitor', 'link'] as const;
+
+/**
+ * One round of erasing. It looks at what is left instead of remembering what it has begun, so it can be cut off
+ * anywhere: an erasure is done when the store holds no row of its target and the watermark has passed the
+ * request, so that no event from before it is still on its way.
+ *
+ * @returns false: what is being rewritten needs time
+ */
+export async function eraseRequested(dependencies: EraseDependencies): Promise<boolean> {
+  const { pool, clickhouse, metrics } = dependencies;
+  const open = await openErasures(pool, BATCH);
+  if (open.length === 0) return false;
+  const before = (await watermark(pool)) ?? Number.POSITIVE_INFINITY;
+  await forgetVisitors(pool, open);
+  await hideLinks(
+    clickhouse,
+    open.filter((erasure) => erasure.kind === 'link'),
+  );
+  if (await isRewriting(clickhouse)) return false;
+  const done: Erasure[] = [];
+  for (const kind of KINDS) {
+    const erasures = open.filter((erasure) => erasure.kind === kind);
+    const stored = await stillStored(clickhouse, kind, erasures);
+    const left = erasures.filter((erasure) => stored.has(erasure.targetId));
+    await beginRewriting(clickhouse, kind, left);
+    done.push(...erasures.filter((erasure) => !stored.has(erasure.targetId) && erasure.requestedAt < before));
+  }
+  await finishErasures(pool, done);
+  metrics.cleaned.inc({ what: 'erasures' }, done.length);
+  return false;
+}

@@ -1,0 +1,98 @@
+import { Registry } from 'prom-client';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createEnricher } from '../../core/enrich/enrich.ts';
+import { emptyGeo } from '../../core/enrich/geo.ts';
+import { createAddressSealer } from '../../core/events/address-seal.ts';
+import { decodeEvents } from '../../core/events/codec.ts';
+import { uuidv7 } from '../../core/ids.ts';
+import { silentLogger } from '../../core/log.ts';
+import { createWorkerMetrics } from '../metrics.ts';
+import { click, order } from '../test-support/events.ts';
+import { createRig, type Rig } from '../test-support/rig.ts';
+import { type ReplayDependencies, replayDeadLetters } from './replay.ts';
+
+const NOW = Date.UTC(2026, 10, 20) * 1000;
+
+let rig: Rig;
+beforeEach(async () => {
+  rig = await createRig();
+});
+afterEach(() => rig.close());
+
+function dependencies(): ReplayDependencies {
+  const { pool, clickhouse } = rig.stores;
+  const sealer = createAddressSealer(rig.addressKey);
+  return {
+    pool,
+    clickhouse,
+    decode: (batch) => decodeEvents(batch, sealer),
+    enricher: createEnricher({ geo: emptyGeo() }),
+    metrics: createWorkerMetrics(new Registry()),
+    log: silentLogger(),
+  };
+}
+
+function clicks(count: number, from: number) {
+  const { workspace } = rig;
+  return Array.from({ length: count }, (_, i) =>
+    click({ workspace, link: uuidv7(), visitor: uuidv7(), ts: from + i }),
+  );
+}
+
+describe('replaying dead letters', () => {
+  it('takes in what can be read now, once, and leaves the rest', async () => {
+    const stream = await rig.stream('ingest-0');
+    stream.append([...clicks(3, NOW), { raw: Buffer.from([99, 1]), ts: NOW + 9 }]);
+    rig.work({
+      enricher: {
+        enrichClick() {
+          throw new Error('no such parser');
+        },
+      },
+    });
+    await rig.settled(stream);
+    expect(await rig.stored()).toMatchObject({ rows: 0 });
+    expect(await replayDeadLetters(dependencies())).toEqual({ replayed: 3, left: 1 });
+    expect(await replayDeadLetters(dependencies())).toEqual({ replayed: 0, left: 1 });
+    expect(await rig.stored()).toEqual({ rows: 3, distinct: 3 });
+    expect(await rig.ask('SELECT any(os) AS os FROM clicks')).toEqual({ os: 'iOS' });
+  });
+
+  it('does not double what stands in the store although the letter is not marked', async () => {
+    const stream = await rig.stream('ingest-0');
+    stream.append(clicks(2, NOW));
+    rig.work({
+      enricher: {
+        enrichClick() {
+          throw new Error('no such parser');
+        },
+      },
+    });
+    await rig.settled(stream);
+    await replayDeadLetters(dependencies());
+    await rig.stores.pool.query('UPDATE dead_letters SET replayed_at = NULL');
+    await replayDeadLetters(dependencies());
+    expect(await rig.stored()).toEqual({ rows: 2, distinct: 2 });
+  });
+
+  it('takes in whole batches of a stream that is known by now, orders included', async () => {
+    const { pool } = rig.stores;
+    const stream = await rig.stream('ingest-0');
+    stream.append([...clicks(4, NOW), order({ workspace: rig.workspace, ts: NOW + 50, orderId: 'o-1' })]);
+    const { rows } = await pool.query('DELETE FROM ingest_streams RETURNING stream_id, ordinal, name');
+    rig.work();
+    while ((await pool.query('SELECT FROM dead_letters')).rowCount === 0) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    expect(await replayDeadLetters(dependencies())).toEqual({ replayed: 0, left: 1 });
+    const [{ stream_id, ordinal, name }] = rows as [{ stream_id: string; ordinal: number; name: string }];
+    await pool.query('INSERT INTO ingest_streams (stream_id, ordinal, name) VALUES ($1, $2, $3)', [
+      stream_id,
+      ordinal,
+      name,
+    ]);
+    expect(await replayDeadLetters(dependencies())).toEqual({ replayed: 1, left: 0 });
+    expect(await rig.stored()).toEqual({ rows: 4, distinct: 4 });
+    expect((await pool.query('SELECT order_id FROM orders')).rows).toEqual([{ order_id: 'o-1' }]);
+  });
+});

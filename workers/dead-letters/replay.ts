@@ -1,0 +1,127 @@
+import type { ClickHouseClient } from '../../clickhouse/client.ts';
+import type { Enricher } from '../../core/enrich/enrich.ts';
+import type { LogBatch } from '../../core/event-log/port.ts';
+import type { Logger } from '../../core/log.ts';
+import { markReplayed, type StoredDeadLetter, unreplayedDeadLetters } from '../../sql/dead-letters.ts';
+import { upsertIdentities } from '../../sql/identities.ts';
+import { inTransaction, type Pool } from '../../sql/pool.ts';
+import { recordSales } from '../../sql/recorded-sales.ts';
+import { readStreams, type StreamProgress } from '../../sql/streams.ts';
+import { addUsedLeases } from '../../sql/used-leases.ts';
+import { encodeBlock, toBlocks } from '../lane/blocks.ts';
+import { reasonCode } from '../lane/dead-letters.ts';
+import { createInsertStep } from '../lane/insert.ts';
+import { createPrepareStep, type Decode, type Prepared } from '../lane/prepare.ts';
+import { identityOf, orderOf } from '../lane/reports.ts';
+import type { WorkerMetrics } from '../metrics.ts';
+
+export type ReplayDependencies = {
+  pool: Pool;
+  clickhouse: ClickHouseClient;
+  decode: Decode;
+  enricher: Enricher;
+  metrics: WorkerMetrics;
+  log: Logger;
+};
+
+const PAGE = 100;
+const LENGTH_BYTES = 4;
+
+/** These letters' clicks were counted for their links when they became letters. */
+const COUNTED_ALREADY = new Set(['enrich_failed', 'refused_by_store']);
+
+/**
+ * Tries every dead letter anew: after an upgrade that can read it, or once what was missing is there. One that is
+ * still bad stays as it is. A letter counts once, whoever replays it and however often that is cut off.
+ *
+ * @returns how many were taken in, and how many are left
+ * @throws what a store throws that is away
+ */
+export async function replayDeadLetters(
+  dependencies: ReplayDependencies,
+): Promise<{ replayed: number; left: number }> {
+  const { pool } = dependencies;
+  const streams = new Map((await readStreams(pool)).map((stream) => [stream.streamId, stream]));
+  let [replayed, left, after] = [0, 0, 0];
+  for (;;) {
+    const letters = await unreplayedDeadLetters(pool, PAGE, after);
+    for (const letter of letters) {
+      if (await replay(dependencies, letter, streams)) replayed += 1;
+      else left += 1;
+      after = letter.id;
+    }
+    if (letters.length < PAGE) return { replayed, left };
+  }
+}
+
+async function replay(
+  dependencies: ReplayDependencies,
+  letter: StoredDeadLetter,
+  streams: ReadonlyMap<string, StreamProgress>,
+): Promise<boolean> {
+  const { pool, log } = dependencies;
+  const batch = batchOf(letter);
+  const stream = batch && streams.get(batch.streamId);
+  if (!batch || !stream) return false;
+  // As if the stream had delivered everything before it and nothing since: nothing is taken for a duplicate.
+  const before = { ...stream, highWater: batch.firstSequence - 1n };
+  const { offset: from, nextOffset: to } = batch;
+  const range = { partition: letter.partition, from, to, batches: [batch], damage: [] };
+  const prepared = createPrepareStep(dependencies)(range, new Map([[stream.streamId, before]]));
+  if (prepared.deadLetters.length > 0) return false;
+  const signal = new AbortController().signal;
+  const insert = createInsertStep({ ...dependencies, signal, retry: (_step, work) => work() });
+  for (const block of toBlocks(prepared)) {
+    const refused = await insert({ block, bytes: encodeBlock(block) }, `dead/${letter.id}`, true);
+    if (refused.length > 0) return false;
+  }
+  try {
+    return await record(pool, letter, prepared);
+  } catch (error) {
+    log.error({ letter: letter.id, err: error }, 'a dead letter can not be recorded');
+    return false;
+  }
+}
+
+/** What Postgres keeps of the letter's events, with the mark that they have been taken in. */
+async function record(pool: Pool, letter: StoredDeadLetter, prepared: Prepared): Promise<boolean> {
+  return inTransaction(pool, async (transaction) => {
+    if (!(await markReplayed(transaction, letter.id))) return false;
+    const identities = prepared.identifies.flatMap(identityOf).map(({ report }) => report);
+    await upsertIdentities(transaction, identities);
+    await recordSales(
+      transaction,
+      prepared.orders.map((row) => orderOf(row).report),
+    );
+    if (!COUNTED_ALREADY.has(reasonCode(letter.reason))) {
+      await addUsedLeases(transaction, prepared.leaseUses);
+    }
+    return true;
+  });
+}
+
+/** The letter as a batch of the log, or null when it is a piece of damage, which holds no events. */
+function batchOf(letter: StoredDeadLetter): LogBatch | null {
+  const { streamId, sequence, logOffset, payload } = letter;
+  if (streamId === null || sequence === null) return null;
+  return {
+    offset: logOffset,
+    nextOffset: logOffset + 1n,
+    streamId,
+    firstSequence: sequence,
+    count: eventsIn(payload),
+    minTs: 0,
+    maxTs: 0,
+    payload,
+  };
+}
+
+/** Events in a payload by their length prefixes; at least one, so that what is cut short is looked at. */
+function eventsIn(payload: Uint8Array): number {
+  const view = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);
+  let events = 0;
+  for (let at = 0; at + LENGTH_BYTES <= payload.length; at += LENGTH_BYTES + view.getUint32(at, true)) {
+    events += 1;
+  }
+  return Math.max(events, 1);
+}

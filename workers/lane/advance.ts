@@ -1,0 +1,129 @@
+import type { Logger } from '../../core/log.ts';
+import { addDeadLetters, type DeadLetter } from '../../sql/dead-letters.ts';
+import { upsertIdentities } from '../../sql/identities.ts';
+import { advanceLane, type Lane, lockLane } from '../../sql/lanes.ts';
+import { inTransaction, type Pool, type PoolClient } from '../../sql/pool.ts';
+import { recordSales } from '../../sql/recorded-sales.ts';
+import { advanceStreams } from '../../sql/streams.ts';
+import { addUsedLeases } from '../../sql/used-leases.ts';
+import type { WorkerMetrics } from '../metrics.ts';
+import type { Retry } from '../retry.ts';
+import type { BlockRow } from './blocks.ts';
+import { deadEvent, reasonCode } from './dead-letters.ts';
+import type { Refused } from './insert.ts';
+import type { Prepared } from './prepare.ts';
+import { identityOf, orderOf } from './reports.ts';
+
+export type AdvanceDependencies = { pool: Pool; retry: Retry; metrics: WorkerMetrics; log: Logger };
+
+export type AdvanceStep = (lane: Lane, prepared: Prepared, refused: readonly Refused[]) => Promise<void>;
+
+/** Classes of SQLSTATE by which PostgreSQL refuses the values themselves: data, constraints, limits. */
+const REFUSED_VALUE = /^(22|23|54)/;
+
+/**
+ * The step that makes a stored range final: in one transaction, under the lane's lock and epoch, everything that
+ * Postgres keeps of it and the lane's new offset. So each range has its effects exactly once, however often
+ * the step is tried.
+ */
+export function createAdvanceStep(dependencies: AdvanceDependencies): AdvanceStep {
+  const { pool, retry, metrics, log } = dependencies;
+
+  async function attempt(
+    lane: Lane,
+    prepared: Prepared,
+    refused: readonly Refused[],
+    oneByOne: boolean,
+  ): Promise<DeadLetter[]> {
+    const { range } = prepared;
+    return inTransaction(pool, async (transaction) => {
+      const at = await lockLane(transaction, lane);
+      // The answer of an earlier attempt's commit was lost, the commit was not.
+      if (at === range.to) return [];
+      if (at !== range.from) throw new Error(`lane ${lane.partition} is at ${at}, range from ${range.from}`);
+      const letters = [...prepared.deadLetters, ...refusedLetters(prepared, refused)];
+      const gone = new Set(refused.map(({ row }) => row));
+      const identities = prepared.identifies.filter((row) => !gone.has(row)).flatMap(identityOf);
+      const orders = prepared.orders.filter((row) => !gone.has(row)).map(orderOf);
+      if (oneByOne) {
+        for (const { row, report } of identities) {
+          const reason = await refusal(transaction, () => upsertIdentities(transaction, [report]));
+          if (reason) letters.push(letterOf(prepared, row, reason));
+        }
+        for (const { row, report } of orders) {
+          const reason = await refusal(transaction, () => recordSales(transaction, [report]));
+          if (reason) letters.push(letterOf(prepared, row, reason));
+        }
+      } else {
+        await upsertIdentities(
+          transaction,
+          identities.map(({ report }) => report),
+        );
+        await recordSales(
+          transaction,
+          orders.map(({ report }) => report),
+        );
+      }
+      await addUsedLeases(transaction, prepared.leaseUses);
+      await addDeadLetters(transaction, letters);
+      await advanceStreams(transaction, prepared.streams);
+      await advanceLane(transaction, lane, range.to);
+      return letters;
+    });
+  }
+
+  return async function advance(lane, prepared, refused) {
+    const letters = await retry('advance', async () => {
+      try {
+        return await attempt(lane, prepared, refused, false);
+      } catch (error) {
+        if (!refusesValues(error)) throw error;
+        return attempt(lane, prepared, refused, true);
+      }
+    });
+    for (const { reason, partition, logOffset } of letters) {
+      metrics.deadLetters.inc({ reason: reasonCode(reason) });
+      log.error({ partition, offset: String(logOffset), reason }, 'event went to the dead letters');
+    }
+  };
+}
+
+/** Runs `work` so that its failure leaves the transaction usable. @returns why Postgres refuses it, or null */
+async function refusal(transaction: PoolClient, work: () => Promise<void>): Promise<string | null> {
+  await transaction.query('SAVEPOINT one');
+  try {
+    await work();
+    await transaction.query('RELEASE SAVEPOINT one');
+    return null;
+  } catch (error) {
+    if (!refusesValues(error)) throw error;
+    await transaction.query('ROLLBACK TO SAVEPOINT one');
+    return `refused_by_records: ${error.message}`;
+  }
+}
+
+function refusesValues(error: unknown): error is Error & { code: string } {
+  return (
+    error instanceof Error &&
+    'code' in error &&
+    typeof error.code === 'string' &&
+    REFUSED_VALUE.test(error.code)
+  );
+}
+
+function refusedLetters(prepared: Prepared, refused: readonly Refused[]): DeadLetter[] {
+  return refused.map(({ row, reason }) => letterOf(prepared, row, reason));
+}
+
+function letterOf(prepared: Prepared, row: BlockRow, reason: string): DeadLetter {
+  const { range, streams } = prepared;
+  const stream = streams.find((candidate) => candidate.ordinal === row.ordinal);
+  const batch = range.batches.find(
+    ({ streamId, firstSequence, count }) =>
+      streamId === stream?.streamId &&
+      row.sequence >= firstSequence &&
+      row.sequence < firstSequence + BigInt(count),
+  );
+  if (!batch) throw new Error(`no batch of ${range.partition} holds ${row.ordinal}/${row.sequence}`);
+  return deadEvent(range.partition, batch, row.sequence, reason);
+}

@@ -1,0 +1,160 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { uuidv7 } from '../../core/ids.ts';
+import { unreplayedDeadLetters } from '../../sql/dead-letters.ts';
+import { click, order } from '../test-support/events.ts';
+import { createRig, metric, type Rig } from '../test-support/rig.ts';
+
+const NOW = Date.UTC(2026, 10, 20) * 1000;
+
+let rig: Rig;
+beforeEach(async () => {
+  rig = await createRig();
+});
+afterEach(() => rig.close());
+
+function clicks(count: number, from: number, channel = 'twitter') {
+  const { workspace } = rig;
+  return Array.from({ length: count }, (_, i) =>
+    click({ workspace, link: uuidv7(), visitor: uuidv7(), ts: from + i, channel }),
+  );
+}
+
+async function reasons(): Promise<string[]> {
+  return (await unreplayedDeadLetters(rig.stores.pool, 1_000)).map(({ reason }) => reason);
+}
+
+describe('what can not be taken in', () => {
+  it('goes to the dead letters and leaves its neighbours alone', async () => {
+    const stream = await rig.stream('ingest-0');
+    const unknown = { raw: Buffer.from([99, 1, 2, 3]), ts: NOW + 50 };
+    stream.append([...clicks(5, NOW), unknown, ...clicks(5, NOW + 100)]);
+    const workers = rig.work();
+    await rig.settled(stream);
+    expect(await rig.stored()).toEqual({ rows: 10, distinct: 10 });
+    const [letter, ...others] = await unreplayedDeadLetters(rig.stores.pool, 10);
+    expect(others).toEqual([]);
+    expect(letter).toMatchObject({ streamId: stream.streamId, sequence: 5n, partition: 'ingest-0' });
+    expect(letter?.reason).toMatch(/^undecodable: /);
+    expect(Buffer.from(letter?.payload ?? [])).toEqual(Buffer.from([4, 0, 0, 0, 99, 1, 2, 3]));
+    const dead = await metric(workers.registry, 'hoplog_worker_dead_letters_total', {
+      reason: 'undecodable',
+    });
+    expect(dead).toBe(1);
+  });
+
+  it('is a damaged piece of the log as well', async () => {
+    const stream = await rig.stream('ingest-0');
+    stream.append(clicks(3, NOW));
+    stream.damage(Buffer.alloc(200, 0x5a));
+    stream.append(clicks(4, NOW + 100));
+    rig.work();
+    await rig.settled(stream);
+    expect(await rig.stored()).toEqual({ rows: 7, distinct: 7 });
+    const [letter, ...others] = await unreplayedDeadLetters(rig.stores.pool, 10);
+    expect(others).toEqual([]);
+    expect(letter).toMatchObject({ streamId: null, sequence: null });
+    expect(letter?.reason).toMatch(/^log_damage: /);
+    expect(letter?.payload).toHaveLength(200);
+  });
+
+  it('is an event that enriching fails on', async () => {
+    const stream = await rig.stream('ingest-0');
+    stream.append([...clicks(2, NOW), ...clicks(1, NOW + 10, 'tiktok'), ...clicks(2, NOW + 20)]);
+    const enriched = {
+      country: '',
+      city: '',
+      device: 'desktop',
+      browser: '',
+      os: '',
+      isBot: false,
+      channel: '',
+      referer: '',
+    } as const;
+    rig.work({
+      enricher: {
+        enrichClick(event) {
+          if (event.channel === 'tiktok') throw new Error('no such parser');
+          return { ...enriched, channel: event.channel };
+        },
+      },
+    });
+    await rig.settled(stream);
+    expect(await rig.stored()).toEqual({ rows: 4, distinct: 4 });
+    expect(await reasons()).toEqual(['enrich_failed: Error: no such parser']);
+  });
+
+  it('is found by halving when ClickHouse refuses rows, and the others are stored once', async () => {
+    await rig.stores.clickhouse.command({
+      query: `ALTER TABLE clicks ADD CONSTRAINT sound CHECK channel != 'poison'`,
+    });
+    const stream = await rig.stream('ingest-0');
+    stream.append([...clicks(300, NOW), ...clicks(1, NOW + 400, 'poison'), ...clicks(200, NOW + 500)]);
+    stream.append([...clicks(1, NOW + 800, 'poison'), ...clicks(99, NOW + 900)]);
+    rig.work();
+    await rig.settled(stream);
+    expect(await rig.stored()).toEqual({ rows: 599, distinct: 599 });
+    expect(await reasons()).toEqual(Array(2).fill('refused_by_store: VIOLATED_CONSTRAINT'));
+    const letters = await unreplayedDeadLetters(rig.stores.pool, 10);
+    expect(letters.map(({ sequence }) => sequence)).toEqual([300n, 501n]);
+  });
+
+  it('waits when ClickHouse refuses everything, because then it is not the rows', async () => {
+    await rig.stores.clickhouse.command({
+      query: `ALTER TABLE clicks ADD CONSTRAINT none CHECK channel = 'none'`,
+    });
+    const stream = await rig.stream('ingest-0');
+    stream.append(clicks(300, NOW));
+    const workers = rig.work();
+    while ((await metric(workers.registry, 'hoplog_worker_retries_total', { step: 'find_refused' })) === 0) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    expect(await reasons()).toEqual([]);
+    await rig.stores.clickhouse.command({ query: 'ALTER TABLE clicks DROP CONSTRAINT none' });
+    await rig.settled(stream);
+    expect(await rig.stored()).toEqual({ rows: 300, distinct: 300 });
+  });
+
+  it('is an order that PostgreSQL refuses', async () => {
+    const { workspace } = rig;
+    const stream = await rig.stream('ingest-0');
+    stream.append([
+      order({ workspace, ts: NOW, orderId: 'good-1' }),
+      order({ workspace, ts: NOW + 1, orderId: 'bad\u0000one' }),
+      order({ workspace, ts: NOW + 2, orderId: 'good-2' }),
+    ]);
+    rig.work();
+    await rig.settled(stream);
+    const { rows } = await rig.stores.pool.query('SELECT order_id FROM orders ORDER BY ts');
+    expect(rows).toEqual([{ order_id: 'good-1' }, { order_id: 'good-2' }]);
+    expect(await reasons()).toEqual([expect.stringMatching(/^refused_by_records: /)]);
+  });
+
+  it('is everything of a stream that nobody registered, but for its heartbeats', async () => {
+    const stream = await rig.stream('ingest-0');
+    stream.append(clicks(4, NOW));
+    await rig.stores.pool.query('DELETE FROM ingest_streams');
+    const known = await rig.stream('ingest-1');
+    known.append(clicks(2, NOW + 10));
+    rig.work();
+    await rig.settled(known);
+    while ((await reasons()).length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(await reasons()).toEqual(['unknown_stream']);
+    expect(await rig.stored()).toEqual({ rows: 2, distinct: 2 });
+  });
+});
+
+describe('sequences', () => {
+  it('that were delivered before are dropped, and a gap raises an alarm', async () => {
+    const stream = await rig.stream('ingest-0');
+    stream.append(clicks(10, NOW));
+    const again = clicks(15, NOW + 100);
+    stream.append(again, 5n); // 5 to 9 once more, 10 to 19 new
+    stream.append(clicks(5, NOW + 200), 25n); // 20 to 24 are missing
+    stream.append(clicks(5, NOW + 300), 1n << 40n); // a new epoch
+    const workers = rig.work();
+    await rig.settled(stream);
+    expect(await rig.stored()).toEqual({ rows: 30, distinct: 30 });
+    expect(await metric(workers.registry, 'hoplog_worker_sequence_gaps_total')).toBe(1);
+    expect(await metric(workers.registry, 'hoplog_worker_duplicates_dropped_total')).toBe(5);
+  });
+});

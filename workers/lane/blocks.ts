@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto';
+import { type ClickRow, clickBlock } from '../../clickhouse/inserts/clicks.ts';
+import { type IdentifyRow, identifyBlock } from '../../clickhouse/inserts/identifies.ts';
+import { type OrderRow, orderBlock } from '../../clickhouse/inserts/orders.ts';
+import type { EventName } from '../../clickhouse/inserts/present-sequences.ts';
+import type { Prepared } from './prepare.ts';
+
+/**
+ * Rows that are inserted at once and so become one part: there in full or not at all. Clicks are partitioned by
+ * month, so a block holds one month of them.
+ */
+export type Block = { name: string } & (
+  | { table: 'clicks'; rows: readonly ClickRow[] }
+  | { table: 'identifies'; rows: readonly IdentifyRow[] }
+  | { table: 'orders'; rows: readonly OrderRow[] }
+);
+
+export type BlockRow = Block['rows'][number];
+
+/** The blocks of a range, always the same ones in the same order. */
+export function toBlocks(prepared: Pick<Prepared, 'clicks' | 'identifies' | 'orders'>): Block[] {
+  const blocks: Block[] = [];
+  for (const [month, rows] of byMonth(prepared.clicks)) {
+    blocks.push({ name: `clicks/${month}`, table: 'clicks', rows });
+  }
+  const { identifies, orders } = prepared;
+  if (identifies.length > 0) blocks.push({ name: 'identifies', table: 'identifies', rows: identifies });
+  if (orders.length > 0) blocks.push({ name: 'orders', table: 'orders', rows: orders });
+  return blocks;
+}
+
+/** The block in the store's Native format. */
+export function encodeBlock(block: Block): Uint8Array[] {
+  if (block.table === 'clicks') return clickBlock(block.rows);
+  return block.table === 'identifies' ? identifyBlock(block.rows) : orderBlock(block.rows);
+}
+
+/** The rows that `keep` wants, as a block whose name says which they are. */
+export function partOf(block: Block, keep: (row: BlockRow, index: number) => boolean): Block {
+  const part = { ...block, rows: (block.rows as readonly BlockRow[]).filter(keep) } as Block;
+  if (part.rows.length === block.rows.length) return block;
+  const hash = createHash('sha256');
+  for (const row of part.rows) hash.update(nameOf(row)).update(' ');
+  return { ...part, name: `${block.table}/${hash.digest('hex').slice(0, 32)}` };
+}
+
+/** How the store knows a row. */
+export function nameOf(row: BlockRow): EventName {
+  return `${row.ordinal}/${row.sequence}`;
+}
+
+/** Rows by UTC month (`202611`), in order of first appearance. */
+function byMonth(clicks: readonly ClickRow[]): Map<string, ClickRow[]> {
+  const months = new Map<string, ClickRow[]>();
+  let rows: ClickRow[] = [];
+  let start = 0;
+  let end = 0;
+  for (const click of clicks) {
+    const { ts } = click.event;
+    if (ts < start || ts >= end) {
+      const date = new Date(Math.floor(ts / 1000));
+      const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
+      start = Date.UTC(year, month) * 1000;
+      end = Date.UTC(year, month + 1) * 1000;
+      const key = `${year}${String(month + 1).padStart(2, '0')}`;
+      rows = months.get(key) ?? [];
+      months.set(key, rows);
+    }
+    rows.push(click);
+  }
+  return months;
+}

@@ -1,0 +1,75 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { uuidv7 } from '../../core/ids.ts';
+import { click } from '../test-support/events.ts';
+import { createRig, metric, type Rig } from '../test-support/rig.ts';
+
+const NOW = Date.UTC(2026, 10, 20) * 1000;
+
+let rig: Rig;
+beforeEach(async () => {
+  rig = await createRig();
+});
+afterEach(() => rig.close());
+
+async function epoch(): Promise<number> {
+  const { rows } = await rig.stores.pool.query<{ epoch: number }>('SELECT epoch FROM log_lanes');
+  return rows[0]?.epoch ?? 0;
+}
+
+describe('two workers and one lane', () => {
+  it.each(['prepared', 'intended', 'inserted'] as const)(
+    'count every event once when the first is overtaken while %s',
+    async (state) => {
+      const { pool } = rig.stores;
+      const stream = await rig.stream('ingest-0');
+      const { workspace } = rig;
+      stream.append(
+        Array.from({ length: 300 }, (_, i) =>
+          click({ workspace, link: uuidv7(), visitor: uuidv7(), ts: NOW + i }),
+        ),
+      );
+      const overtaken = Promise.withResolvers<void>();
+      const first = rig.work({
+        async onState(reached) {
+          if (reached !== state || (await epoch()) !== 1) return;
+          const second = rig.work();
+          // The first keeps renewing its lease: as if it had not for a while.
+          while ((await epoch()) === 1) {
+            await pool.query(`UPDATE log_lanes SET held_until = now() - interval '1 hour' WHERE epoch = 1`);
+            await sleep(5);
+          }
+          await rig.settled(stream);
+          await second.stop();
+          overtaken.resolve();
+        },
+      });
+      await overtaken.promise;
+      const late = uuidv7();
+      stream.append([click({ workspace, link: late, visitor: uuidv7(), ts: NOW + 1_000 })]);
+      await rig.settled(stream);
+      await first.stop();
+      expect(await rig.stored()).toEqual({ rows: 301, distinct: 301 });
+      expect(await metric(first.registry, 'hoplog_worker_lanes_ended_total', { cause: 'lost' })).toBe(1);
+    },
+  );
+
+  it('share the partitions and never hold one together', async () => {
+    const streams = [];
+    for (let i = 0; i < 4; i++) streams.push(await rig.stream(`ingest-${i}`));
+    const { workspace } = rig;
+    const workers = [rig.work(), rig.work()];
+    for (let round = 0; round < 5; round++) {
+      for (const [index, stream] of streams.entries()) {
+        const ts = NOW + round * 1_000 + index;
+        stream.append([click({ workspace, link: uuidv7(), visitor: uuidv7(), ts })]);
+      }
+      await sleep(30);
+    }
+    for (const stream of streams) await rig.settled(stream);
+    for (const worker of workers) await worker.stop();
+    expect(await rig.stored()).toEqual({ rows: 20, distinct: 20 });
+    const { rows } = await rig.stores.pool.query('SELECT DISTINCT epoch FROM log_lanes');
+    expect(rows).toEqual([{ epoch: 1 }]);
+  });
+});

@@ -1,0 +1,122 @@
+import type { ClickHouseClient } from '../../clickhouse/client.ts';
+import { insertBlock } from '../../clickhouse/inserts/insert-block.ts';
+import { presentSequences } from '../../clickhouse/inserts/present-sequences.ts';
+import { isRefusal } from '../../clickhouse/inserts/refusal.ts';
+import type { Logger } from '../../core/log.ts';
+import type { WorkerMetrics } from '../metrics.ts';
+import type { Retry } from '../retry.ts';
+import { type Block, type BlockRow, encodeBlock, nameOf, partOf } from './blocks.ts';
+
+/** A row that ClickHouse will not take, whoever sends it. */
+export type Refused = { row: BlockRow; reason: string };
+
+/** A block and its bytes. */
+export type EncodedBlock = { block: Block; bytes: Uint8Array[] };
+
+export type InsertDependencies = {
+  clickhouse: ClickHouseClient;
+  retry: Retry;
+  metrics: WorkerMetrics;
+  log: Logger;
+  signal: AbortSignal;
+};
+
+export type InsertStep = (encoded: EncodedBlock, token: string, replay: boolean) => Promise<Refused[]>;
+
+/** So many refusals in one block are no poisoned rows but a store with another schema: wait, and be loud. */
+const MOST_REFUSED = 100;
+
+class TooManyRefused extends Error {
+  constructor(table: string, cause: unknown) {
+    super(`ClickHouse refuses more than ${MOST_REFUSED} rows of one block for ${table}`, { cause });
+    this.name = 'TooManyRefused';
+  }
+}
+
+/**
+ * The step that stores one block. An attempt whose outcome is not known is made again under the same token. For a
+ * replay, rows that stand in the table already are left out first. Rows that the store refuses are found by
+ * halving the block, and returned; its neighbours are stored.
+ */
+export function createInsertStep(dependencies: InsertDependencies): InsertStep {
+  const { clickhouse, retry, metrics, log, signal } = dependencies;
+
+  async function send(block: Block, bytes: Uint8Array[], token: string): Promise<void> {
+    await retry(`insert_${block.table}`, async () => {
+      const done = metrics.insertSeconds.startTimer();
+      await insertBlock(clickhouse, {
+        table: block.table,
+        block: bytes,
+        token: `${token}/${block.name}`,
+        signal,
+      });
+      done();
+    });
+    metrics.insertedRows.inc({ table: block.table }, block.rows.length);
+  }
+
+  /** Stores what can be stored of the block, adds the rest to `refused`. */
+  async function halve(block: Block, token: string, refused: Refused[]): Promise<void> {
+    try {
+      await send(block, encodeBlock(block), token);
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      const [row] = block.rows;
+      if (block.rows.length === 1 && row) {
+        refused.push({ row, reason: `refused_by_store: ${error.type ?? error.code}` });
+        if (refused.length > MOST_REFUSED) throw new TooManyRefused(block.table, error);
+        return;
+      }
+      const middle = block.rows.length >> 1;
+      await halve(
+        partOf(block, (_row, index) => index < middle),
+        token,
+        refused,
+      );
+      await halve(
+        partOf(block, (_row, index) => index >= middle),
+        token,
+        refused,
+      );
+    }
+  }
+
+  async function withoutPresent(block: Block): Promise<Block> {
+    const present = await retry(`look_up_${block.table}`, () =>
+      presentSequences(clickhouse, { table: block.table, ...extentOf(block) }),
+    );
+    const missing = partOf(block, (row) => !present.has(nameOf(row)));
+    const found = block.rows.length - missing.rows.length;
+    if (found > 0) metrics.duplicates.inc({ found: 'store' }, found);
+    return missing;
+  }
+
+  return async function insert({ block, bytes }, token, replay) {
+    const missing = replay ? await withoutPresent(block) : block;
+    if (missing.rows.length === 0) return [];
+    try {
+      await send(missing, missing === block ? bytes : encodeBlock(missing), token);
+      return [];
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      log.error({ table: block.table, err: error }, 'ClickHouse refuses rows, looking for them');
+    }
+    return retry('find_refused', async () => {
+      const refused: Refused[] = [];
+      await halve(missing, token, refused);
+      return refused;
+    });
+  };
+}
+
+function extentOf(block: Block) {
+  let [minTs, maxTs] = [Number.POSITIVE_INFINITY, 0];
+  let [minSequence, maxSequence] = [2n ** 64n - 1n, 0n];
+  for (const { event, sequence } of block.rows) {
+    if (event.ts < minTs) minTs = event.ts;
+    if (event.ts > maxTs) maxTs = event.ts;
+    if (sequence < minSequence) minSequence = sequence;
+    if (sequence > maxSequence) maxSequence = sequence;
+  }
+  return { minTs, maxTs, minSequence, maxSequence };
+}

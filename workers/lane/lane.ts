@@ -1,0 +1,252 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ClickHouseClient } from '../../clickhouse/client.ts';
+import { isRefusal } from '../../clickhouse/inserts/refusal.ts';
+import type { Enricher } from '../../core/enrich/enrich.ts';
+import type { EventLogReader } from '../../core/event-log/port.ts';
+import type { Logger } from '../../core/log.ts';
+import { commitIntent, type Intent, type Lane, LaneLost, renewLane } from '../../sql/lanes.ts';
+import type { Pool } from '../../sql/pool.ts';
+import { readStreams, type StreamProgress } from '../../sql/streams.ts';
+import type { WorkerMetrics } from '../metrics.ts';
+import { createRetry } from '../retry.ts';
+import { createAdvanceStep } from './advance.ts';
+import { encodeBlock, toBlocks } from './blocks.ts';
+import { createFreeing } from './freeing.ts';
+import { gather, type Range, readAgain } from './gather.ts';
+import { createInsertStep, type EncodedBlock, type Refused } from './insert.ts';
+import type { Pace } from './pace.ts';
+import { createPrepareStep, type Decode, type Prepared } from './prepare.ts';
+
+/**
+ * A lane takes one partition of the event log to the stores, each event once. Its states, and what a crash in
+ * each of them leaves behind:
+ *
+ *   taken ──(intent found)──▶ replaying ─┐
+ *     └────────────▶ reading ◀───────────┴──────────────────┐
+ *                      │ range [from, to)                    │
+ *                      ▼                                     │
+ *                   prepared   nothing is written: the range is read again
+ *                      │ commit intent {from, to, token}     │
+ *                      ▼                                     │
+ *                   intended   the successor replays exactly this range
+ *                      │ insert block by block               │
+ *                      ▼                                     │
+ *                   inserted   the successor finds the rows by sequence and leaves them out
+ *                      │ one transaction: offset, streams, orders, identities, leases, dead letters
+ *                      ▼                                     │
+ *                   advanced ────────────────────────────────┘
+ *
+ * Every write names the lane's epoch, so a holder that was taken for dead can change nothing any more; what it
+ * still sends to ClickHouse carries the successor's tokens. While one range is being stored the next one
+ * is read and prepared.
+ */
+export type LaneDependencies = {
+  pool: Pool;
+  clickhouse: ClickHouseClient;
+  reader: EventLogReader;
+  decode: Decode;
+  enricher: Enricher;
+  pace: Pace;
+  metrics: WorkerMetrics;
+  log: Logger;
+  /** Called at each state, and after each block: where tests end the process or throw. */
+  onState?: (state: LaneState, lane: Lane) => void | Promise<void>;
+};
+
+export type LaneState = 'prepared' | 'intended' | 'block_inserted' | 'inserted' | 'advanced';
+
+export type LaneControl = {
+  /** Ends the lane at once. */
+  signal: AbortSignal;
+  /** Ends the lane when it has worked off what the log holds at that moment. */
+  drain: AbortSignal;
+  /** Ends the lane when what it has read is stored: another worker goes on from there. */
+  release: AbortSignal;
+};
+
+export const LANE_DEFAULTS = {
+  maxEvents: 50_000,
+  waitMs: 500,
+  drainWaitMs: 50,
+  leaseMs: 2_000,
+  renewMs: 500,
+} as const;
+
+/**
+ * Works a lane until it is drained, stopped, or lost.
+ *
+ * @throws {LaneLost} when another worker has taken it; the signal's reason; or what no retry can help
+ */
+export async function runLane(
+  dependencies: LaneDependencies,
+  lane: Lane,
+  control: LaneControl,
+): Promise<void> {
+  const { pool, reader, pace, metrics, onState } = dependencies;
+  const log = dependencies.log.child({ partition: lane.partition, epoch: lane.epoch });
+  const lost = new AbortController();
+  const signal = AbortSignal.any([control.signal, lost.signal]);
+  const isFinal = (error: unknown) => error instanceof LaneLost || isRefusal(error);
+  const shared = { ...dependencies, log, signal };
+  const retry = createRetry({ log, metrics, signal, isFinal });
+  const prepare = createPrepareStep(shared);
+  const insert = createInsertStep({ ...shared, retry });
+  const advance = createAdvanceStep({ ...shared, retry });
+  const idleRead = AbortSignal.any([signal, control.drain, control.release]);
+
+  async function prepareRange(range: Range, streams: Map<string, StreamProgress>): Promise<Ready> {
+    if (range.batches.some((batch) => !streams.has(batch.streamId))) {
+      for (const stream of await retry('read_streams', () => readStreams(pool))) {
+        if (!streams.has(stream.streamId)) streams.set(stream.streamId, stream);
+      }
+    }
+    const prepared = prepare(range, streams);
+    const blocks = toBlocks(prepared).map((block) => ({ block, bytes: encodeBlock(block) }));
+    await onState?.('prepared', lane);
+    return { prepared, blocks };
+  }
+
+  async function store({ prepared, blocks }: Ready, replayed: Intent | null): Promise<void> {
+    const { range } = prepared;
+    const refused: Refused[] = [];
+    if (blocks.length > 0) {
+      const intent = replayed ?? { from: range.from, to: range.to, token: tokenOf(range) };
+      if (!replayed) await retry('commit_intent', () => commitIntent(pool, lane, intent));
+      await onState?.('intended', lane);
+      for (const block of blocks) {
+        refused.push(...(await insert(block, intent.token, replayed !== null)));
+        await onState?.('block_inserted', lane);
+      }
+      await onState?.('inserted', lane);
+    }
+    await advance(lane, prepared, refused);
+    measure(prepared);
+    await onState?.('advanced', lane);
+  }
+
+  function measure({ range, streams }: Prepared): void {
+    stored = range.to;
+    const newest = Math.max(0, ...streams.map((stream) => stream.visibleBefore));
+    if (newest > 0) metrics.visibleBefore.set(range.partition, newest);
+  }
+
+  /** Keeps other workers away and notices when that has failed; gives back what is worked off. */
+  async function keepUp(): Promise<void> {
+    const freeing = createFreeing(dependencies, lane.partition, log);
+    while (!signal.aborted) {
+      await sleep(LANE_DEFAULTS.renewMs, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return;
+      try {
+        await renewLane(pool, lane, LANE_DEFAULTS.leaseMs);
+      } catch (error) {
+        if (error instanceof LaneLost) lost.abort(error);
+        // Else Postgres is away: nobody can take the lane either, and the next step says so.
+      }
+      await freeing.free(stored);
+    }
+  }
+
+  /** Where the lane begins, when the log can still give it that. */
+  async function beginning(): Promise<bigint> {
+    const [start, end] = await retry('read_log_bounds', () =>
+      Promise.all([reader.start(lane.partition), reader.end(lane.partition)]),
+    );
+    const { nextOffset } = lane;
+    if (nextOffset >= start && nextOffset <= end) return nextOffset;
+    const isNew = nextOffset === 0n && lane.epoch === 1;
+    if (isNew) return start;
+    // Below the start: events are gone. Past the end: the log was cut or begun anew. What is read again is
+    // dropped by its sequence, so the start is always safe.
+    metrics.lostRanges.inc({ cause: nextOffset < start ? 'freed' : 'cut' });
+    log.error(
+      { nextOffset: String(nextOffset), start: String(start), end: String(end) },
+      'the log does not hold the place where the lane stood; it goes on from the start',
+    );
+    return start;
+  }
+
+  let storing = settledPromise();
+  let stored = lane.nextOffset;
+
+  async function work(): Promise<void> {
+    const all = await retry('read_streams', () => readStreams(pool));
+    const streams = new Map(all.map((stream) => [stream.streamId, stream]));
+    let from = lane.nextOffset;
+    if (lane.intent) {
+      const { intent } = lane;
+      log.info({ from: String(intent.from), to: String(intent.to) }, 'replaying the range of an intent');
+      const range = await retry('read_intent', () =>
+        readAgain(reader, lane.partition, intent.from, intent.to, signal),
+      );
+      if (range.to < intent.to) {
+        metrics.lostRanges.inc({ cause: 'cut' });
+        log.error({ end: String(range.to) }, 'the log was cut inside the range of an intent');
+      }
+      await store(await prepareRange(range, streams), intent);
+      from = range.to;
+    } else {
+      from = await beginning();
+    }
+    let drainTo: bigint | null = null;
+    while (!control.release.aborted) {
+      if (control.drain.aborted && drainTo === null) {
+        drainTo = await retry('read_log_bounds', () => reader.end(lane.partition));
+      }
+      const at = from;
+      const range = await retry('read_log', () =>
+        gather(reader, lane.partition, at, {
+          maxEvents: LANE_DEFAULTS.maxEvents,
+          waitMs: drainTo === null ? LANE_DEFAULTS.waitMs : LANE_DEFAULTS.drainWaitMs,
+          lingerMs: drainTo === null ? pace.lingerMs() : 0,
+          settled: storing.quiet,
+          signal: drainTo === null ? idleRead : signal,
+        }).catch((error: unknown) => {
+          // The wait for more was cut short by the beginning of the drain, or because the lane is given away.
+          if (idleRead.aborted && !signal.aborted) return null;
+          throw error;
+        }),
+      );
+      const ready = range && (await prepareRange(range, streams));
+      await storing.outcome;
+      if (ready) {
+        storing = settledPromise(store(ready, null));
+        from = ready.prepared.range.to;
+      }
+      if (drainTo !== null && from >= drainTo) break;
+    }
+    await storing.outcome;
+  }
+
+  const upkeep = keepUp();
+  try {
+    await work();
+  } catch (error) {
+    // What an ended lane's steps throw is only that they were ended: the cause is the signal's.
+    signal.throwIfAborted();
+    throw error;
+  } finally {
+    lost.abort();
+    metrics.visibleBefore.delete(lane.partition);
+    metrics.lagBytes.remove({ partition: lane.partition });
+    await Promise.all([upkeep, storing.quiet]);
+  }
+}
+
+type Ready = { prepared: Prepared; blocks: EncodedBlock[] };
+
+/** A promise to be awaited later: `outcome` throws its error, `quiet` does not. */
+function settledPromise(outcome: Promise<void> = Promise.resolve()): {
+  outcome: Promise<void>;
+  quiet: Promise<void>;
+} {
+  return { outcome, quiet: outcome.catch(() => undefined) };
+}
+
+/**
+ * The front of the deduplication tokens of a range. Offsets begin anew with a new log, streams and sequences never
+ * do: with them no two ranges ever share a token.
+ */
+function tokenOf(range: Range): string {
+  const [first] = range.batches;
+  return `${range.partition}/${range.from}-${range.to}/${first?.streamId}/${first?.firstSequence}`;
+}

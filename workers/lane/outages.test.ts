@@ -1,0 +1,70 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createClickHouse } from '../../clickhouse/client.ts';
+import { uuidv7 } from '../../core/ids.ts';
+import { createPool } from '../../sql/pool.ts';
+import { click } from '../test-support/events.ts';
+import { createGate, type Gate } from '../test-support/gate.ts';
+import { createRig, metric, type Rig } from '../test-support/rig.ts';
+
+const NOW = Date.UTC(2026, 10, 20) * 1000;
+
+let rig: Rig;
+beforeEach(async () => {
+  rig = await createRig();
+});
+afterEach(() => rig.close());
+
+/** Appends clicks all the time while `gate` shuts and opens a few times. */
+async function underLoad(gate: Gate): Promise<{ events: number; settled: Promise<void> }> {
+  const stream = await rig.stream('ingest-0');
+  const { workspace } = rig;
+  let events = 0;
+  let loading = true;
+  const load = (async () => {
+    while (loading) {
+      const batch = Array.from({ length: 40 }, () =>
+        click({ workspace, link: uuidv7(), visitor: uuidv7(), ts: NOW + events++ }),
+      );
+      stream.append(batch);
+      await sleep(5);
+    }
+  })();
+  for (let outage = 0; outage < 3; outage++) {
+    await sleep(300);
+    await gate.shut();
+    await sleep(700);
+    await gate.open();
+  }
+  loading = false;
+  await load;
+  return { events, settled: rig.settled(stream) };
+}
+
+describe('a store that goes away and comes back', () => {
+  it('loses nothing and doubles nothing when it is ClickHouse', async () => {
+    const gate = await createGate(rig.stores.clickhouseUrl);
+    const clickhouse = createClickHouse({ url: gate.url, database: rig.stores.clickhouseDatabase });
+    const workers = rig.work({ clickhouse });
+    const { events, settled } = await underLoad(gate);
+    await settled;
+    expect(await rig.stored()).toEqual({ rows: events, distinct: events });
+    expect(await metric(workers.registry, 'hoplog_worker_retries_total')).toBeGreaterThan(0);
+    await workers.stop();
+    await clickhouse.close();
+    await gate.shut();
+  });
+
+  it('loses nothing and doubles nothing when it is PostgreSQL', async () => {
+    const gate = await createGate(rig.stores.databaseUrl);
+    const pool = createPool(gate.url);
+    const workers = rig.work({ pool });
+    const { events, settled } = await underLoad(gate);
+    await settled;
+    expect(await rig.stored()).toEqual({ rows: events, distinct: events });
+    expect(await metric(workers.registry, 'hoplog_worker_retries_total')).toBeGreaterThan(0);
+    await workers.stop();
+    await pool.end();
+    await gate.shut();
+  });
+});

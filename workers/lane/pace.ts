@@ -1,0 +1,59 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ClickHouseClient } from '../../clickhouse/client.ts';
+import type { Logger } from '../../core/log.ts';
+
+/** How long a lane waits for more before it inserts. */
+export type Pace = { lingerMs(): number };
+
+const LOOK_EVERY_MS = 5_000;
+
+/** Each insert is one part: the more of them wait to be merged, the longer to wait. */
+const STEPS = [
+  { parts: 250, lingerMs: 2_000 },
+  { parts: 150, lingerMs: 1_000 },
+  { parts: 80, lingerMs: 500 },
+  { parts: 40, lingerMs: 250 },
+] as const;
+const QUICKEST_MS = 100;
+
+/** The wait that fits this many parts in the fullest month, milliseconds. */
+export function lingerFor(parts: number): number {
+  return STEPS.find((step) => parts >= step.parts)?.lingerMs ?? QUICKEST_MS;
+}
+
+/**
+ * Watches the parts of table `clicks` until the signal ends, so that a click is visible quickly while the store
+ * keeps up with merging and inserts grow larger when it does not. When the store does not answer the pace stays.
+ */
+export function createPace(dependencies: {
+  clickhouse: ClickHouseClient;
+  log: Logger;
+  signal: AbortSignal;
+}): Pace {
+  const { clickhouse, log, signal } = dependencies;
+  let lingerMs = QUICKEST_MS;
+
+  async function watch(): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        lingerMs = lingerFor(await mostParts(clickhouse));
+      } catch (error) {
+        log.debug({ err: error }, 'could not count parts');
+      }
+      await sleep(LOOK_EVERY_MS, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  }
+  void watch();
+  return { lingerMs: () => lingerMs };
+}
+
+async function mostParts(clickhouse: ClickHouseClient): Promise<number> {
+  const result = await clickhouse.query({
+    query: `SELECT max(parts) AS parts FROM (
+      SELECT count() AS parts FROM system.parts
+      WHERE database = currentDatabase() AND table = 'clicks' AND active GROUP BY partition)`,
+    format: 'JSONEachRow',
+  });
+  const [row] = await result.json<{ parts: string }>();
+  return Number(row?.parts ?? 0);
+}

@@ -1,0 +1,165 @@
+import type { ClickRow } from '../../clickhouse/inserts/clicks.ts';
+import type { IdentifyRow } from '../../clickhouse/inserts/identifies.ts';
+import type { OrderRow } from '../../clickhouse/inserts/orders.ts';
+import { normaliseEmail } from '../../core/emails.ts';
+import type { Enricher } from '../../core/enrich/enrich.ts';
+import type { DecodedEvent, LogBatch } from '../../core/event-log/port.ts';
+import {
+  CLICK_FLAGS,
+  type ClickEvent,
+  type IdentifyEvent,
+  type OrderEvent,
+} from '../../core/events/types.ts';
+import { bytesToUuid } from '../../core/ids.ts';
+import type { Logger } from '../../core/log.ts';
+import { orderVersion } from '../../core/order-version.ts';
+import type { DeadLetter } from '../../sql/dead-letters.ts';
+import type { StreamProgress } from '../../sql/streams.ts';
+import type { LeaseUse } from '../../sql/used-leases.ts';
+import type { WorkerMetrics } from '../metrics.ts';
+import { deadBatch, deadDamage, deadEvent } from './dead-letters.ts';
+import type { Range } from './gather.ts';
+import { siftBatch } from './sift.ts';
+
+/** What decoding a batch gives. A bad event never hides its neighbours. */
+export type Decode = (batch: LogBatch) => {
+  events: DecodedEvent[];
+  undecodable: { sequence: bigint; reason: string; bytes: Uint8Array }[];
+};
+
+/** A range of the log, ready to be stored. */
+export type Prepared = {
+  range: Range;
+  clicks: ClickRow[];
+  identifies: IdentifyRow[];
+  orders: OrderRow[];
+  deadLetters: DeadLetter[];
+  /** Streams of the range as they stand after it. */
+  streams: StreamProgress[];
+  leaseUses: LeaseUse[];
+};
+
+export type PrepareDependencies = {
+  decode: Decode;
+  enricher: Enricher;
+  metrics: WorkerMetrics;
+  log: Logger;
+};
+
+export type PrepareStep = (range: Range, streams: Map<string, StreamProgress>) => Prepared;
+
+/**
+ * The step from a piece of the log to rows: sift, decode, enrich. What can't be taken in becomes a dead letter
+ * and is passed over. Moves the given streams' progress.
+ */
+export function createPrepareStep(dependencies: PrepareDependencies): PrepareStep {
+  const { decode, enricher, metrics, log } = dependencies;
+
+  function takeClick(into: Prepared, batch: LogBatch, stream: StreamProgress, decoded: DecodedEvent): void {
+    const event = decoded.event as ClickEvent;
+    try {
+      const enriched = enricher.enrichClick(event);
+      into.clicks.push({ event, enriched, ordinal: stream.ordinal, sequence: decoded.sequence });
+    } catch (error) {
+      into.deadLetters.push(
+        deadEvent(into.range.partition, batch, decoded.sequence, `enrich_failed: ${error}`),
+      );
+    }
+  }
+
+  function takeBatch(
+    into: Prepared,
+    batch: LogBatch,
+    streams: Map<string, StreamProgress>,
+    uses: Map<string, LeaseUse>,
+  ): void {
+    const sifted = siftBatch(batch, streams);
+    if (sifted.outcome === 'unknown_stream') {
+      // Its heartbeats would fill the table for nothing.
+      const { events, undecodable } = decode(batch);
+      if (undecodable.length === 0 && events.every(({ event }) => event.kind === 'heartbeat')) return;
+      into.deadLetters.push(deadBatch(into.range.partition, batch, 'unknown_stream'));
+      return;
+    }
+    const { stream, firstFresh, duplicates, gap } = sifted;
+    if (duplicates > 0) metrics.duplicates.inc({ found: 'sequence' }, duplicates);
+    if (gap) {
+      metrics.gaps.inc();
+      log.error({ partition: into.range.partition, ...printable(gap) }, 'events are missing from the log');
+    }
+    if (duplicates === batch.count) return;
+    const { events, undecodable } = decode(batch);
+    for (const bad of undecodable) {
+      if (bad.sequence < firstFresh) continue;
+      into.deadLetters.push({
+        partition: into.range.partition,
+        logOffset: batch.offset,
+        streamId: batch.streamId,
+        sequence: bad.sequence,
+        reason: `undecodable: ${bad.reason}`,
+        payload: bad.bytes,
+      });
+    }
+    const before = into.clicks.length;
+    let heartbeats = 0;
+    for (const decoded of events) {
+      const { event, sequence } = decoded;
+      if (sequence < firstFresh) continue;
+      if (event.kind === 'click') {
+        takeClick(into, batch, stream, decoded);
+        if (event.flags & CLICK_FLAGS.counted) countUse(uses, event.linkId, batch.streamId);
+      } else if (event.kind === 'heartbeat') {
+        heartbeats += 1;
+      } else if (event.kind === 'identify') {
+        into.identifies.push({ event: withEmail(event), ordinal: stream.ordinal, sequence });
+      } else {
+        const version = orderVersion(event.source, BigInt(event.ts) * 1000n + BigInt(stream.ordinal));
+        into.orders.push({ event: withEmail(event), version, ordinal: stream.ordinal, sequence });
+      }
+    }
+    metrics.events.inc({ kind: 'click' }, into.clicks.length - before);
+    if (heartbeats > 0) metrics.events.inc({ kind: 'heartbeat' }, heartbeats);
+  }
+
+  return function prepare(range, streams) {
+    const prepared: Prepared = {
+      range,
+      clicks: [],
+      identifies: [],
+      orders: [],
+      deadLetters: range.damage.map((piece) => deadDamage(range.partition, piece)),
+      streams: [],
+      leaseUses: [],
+    };
+    const uses = new Map<string, LeaseUse>();
+    for (const batch of range.batches) takeBatch(prepared, batch, streams, uses);
+    metrics.events.inc({ kind: 'identify' }, prepared.identifies.length);
+    metrics.events.inc({ kind: 'order' }, prepared.orders.length);
+    prepared.leaseUses = [...uses.values()];
+    const touched = new Set(range.batches.map((batch) => batch.streamId));
+    for (const id of touched) {
+      const stream = streams.get(id);
+      // A copy: the next range moves the original on while this one is still being stored.
+      if (stream) prepared.streams.push({ ...stream });
+    }
+    return prepared;
+  };
+}
+
+/** Emails identify people in one form only, whatever wrote the event. */
+function withEmail<E extends IdentifyEvent | OrderEvent>(event: E): E {
+  return { ...event, email: event.email && normaliseEmail(event.email) };
+}
+
+/** A visit that was let through counts for its link's `max_clicks` even when its click can't be enriched. */
+function countUse(uses: Map<string, LeaseUse>, link: Uint8Array, streamId: string): void {
+  const linkId = bytesToUuid(link);
+  const key = `${linkId}/${streamId}`;
+  const use = uses.get(key);
+  if (use) use.clicks += 1;
+  else uses.set(key, { linkId, streamId, clicks: 1 });
+}
+
+function printable(gap: { streamId: string; expected: bigint; found: bigint }) {
+  return { stream: gap.streamId, expected: String(gap.expected), found: String(gap.found) };
+}

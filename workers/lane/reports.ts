@@ -1,0 +1,38 @@
+import type { IdentifyRow } from '../../clickhouse/inserts/identifies.ts';
+import type { OrderRow } from '../../clickhouse/inserts/orders.ts';
+import { bytesToUuid } from '../../core/ids.ts';
+import type { IdentityReport } from '../../sql/identities.ts';
+import type { OrderReport } from '../../sql/orders.ts';
+
+/** What Postgres keeps of an identify: nothing, unless a visitor gave an email, because only that joins anybody. */
+export function identityOf(row: IdentifyRow): { row: IdentifyRow; report: IdentityReport }[] {
+  const { workspaceId, visitorId, email, externalUserId, ts } = row.event;
+  if (!visitorId || !email) return [];
+  const report = {
+    workspaceId: bytesToUuid(workspaceId),
+    visitorId: bytesToUuid(visitorId),
+    email,
+    externalUserId,
+    ts,
+  };
+  return [{ row, report }];
+}
+
+/** What Postgres keeps of an order. */
+export function orderOf(row: OrderRow): { row: OrderRow; report: OrderReport } {
+  const { event, version, ordinal } = row;
+  const report = {
+    workspaceId: bytesToUuid(event.workspaceId),
+    orderId: event.orderId,
+    version,
+    source: event.source,
+    ts: event.ts,
+    streamOrdinal: ordinal,
+    visitorId: event.visitorId && bytesToUuid(event.visitorId),
+    email: event.email,
+    externalUserId: event.externalUserId,
+    amountMinor: event.amountMinor,
+    currency: event.currency,
+  };
+  return { row, report };
+}

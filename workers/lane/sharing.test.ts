@@ -1,0 +1,70 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Registry } from 'prom-client';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import type { EventLogReader } from '../../core/event-log/port.ts';
+import { silentLogger } from '../../core/log.ts';
+import { type TestStores, testStores } from '../../test/support/stores.ts';
+import { createWorkerMetrics } from '../metrics.ts';
+import { type Lanes, startLanes } from './lanes.ts';
+
+const PARTITIONS = ['p/0', 'p/1', 'p/2', 'p/3', 'p/4'];
+
+let stores: TestStores;
+let working: Map<string, { lanes: Lanes; held: Set<string> }>;
+
+beforeEach(async () => {
+  stores = await testStores();
+  working = new Map();
+});
+afterEach(async () => {
+  await Promise.all([...working.values()].map(({ lanes }) => lanes.stop(0)));
+  await stores.close();
+});
+
+/** A worker on a machine of its own, whose lanes end when they are told to. */
+function work(name: string): void {
+  const held = new Set<string>();
+  const lanes = startLanes({
+    pool: stores.pool,
+    reader: { partitions: async () => PARTITIONS } as unknown as EventLogReader,
+    metrics: createWorkerMetrics(new Registry()),
+    log: silentLogger(),
+    consumer: 'store',
+    holder: `${name}.example/1`,
+    async run({ partition }, { signal, drain, release }) {
+      // Nobody else holds what this one takes.
+      for (const other of working.values()) expect([...other.held]).not.toContain(partition);
+      held.add(partition);
+      const end = AbortSignal.any([signal, drain, release]);
+      await sleep(600_000, undefined, { signal: end }).catch(() => undefined);
+      held.delete(partition);
+    },
+  });
+  working.set(name, { lanes, held });
+}
+
+/** Waits until the workers hold so many lanes each, all lanes together. */
+async function untilShared(...counts: number[]): Promise<void> {
+  await vi.waitFor(
+    () => {
+      const held = [...working.values()].map((worker) => worker.held.size);
+      expect(held.sort()).toEqual(counts.sort());
+    },
+    { timeout: 40_000, interval: 50 },
+  );
+}
+
+it('shares the lanes among the workers that live, as they come and go', async () => {
+  work('first');
+  await untilShared(5);
+  work('second');
+  await untilShared(2, 3);
+  work('third');
+  await untilShared(1, 2, 2);
+  await working.get('first')?.lanes.stop(0);
+  working.delete('first');
+  await untilShared(2, 3);
+  await working.get('third')?.lanes.stop(0);
+  working.delete('third');
+  await untilShared(5);
+});

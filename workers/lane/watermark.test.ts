@@ -1,0 +1,131 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Registry } from 'prom-client';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openJournal } from '../../core/event-log/journal/open-journal.ts';
+import { createAddressSealer } from '../../core/events/address-seal.ts';
+import { uuidv7 } from '../../core/ids.ts';
+import { silentLogger } from '../../core/log.ts';
+import { registerStream, retireStream, watermark } from '../../sql/streams.ts';
+import { click, heartbeat } from '../test-support/events.ts';
+import { createRig, type Rig } from '../test-support/rig.ts';
+
+const NOW = Date.UTC(2026, 10, 20) * 1000;
+
+let rig: Rig;
+beforeEach(async () => {
+  rig = await createRig();
+});
+afterEach(() => rig.close());
+
+function clickAt(ts: number) {
+  return click({ workspace: rig.workspace, link: uuidv7(), visitor: uuidv7(), ts });
+}
+
+async function reaches(expected: number): Promise<void> {
+  while ((await watermark(rig.stores.pool)) !== expected) await sleep(20);
+}
+
+describe('the watermark', () => {
+  it('follows the heartbeats of an idle stream', async () => {
+    const busy = await rig.stream('ingest-0');
+    const idle = await rig.stream('api-0');
+    rig.work();
+    busy.append([clickAt(NOW), clickAt(NOW + 900)]);
+    idle.append([heartbeat(NOW + 100)]);
+    await reaches(NOW + 101);
+    idle.append([heartbeat(NOW + 800)]);
+    await reaches(NOW + 801);
+    idle.append([heartbeat(NOW + 2_000)]);
+    await reaches(NOW + 901);
+  });
+
+  it('is held by a dead stream until the operator retires it', async () => {
+    const alive = await rig.stream('ingest-0');
+    const dead = await rig.stream('ingest-1');
+    rig.work();
+    dead.append([clickAt(NOW)]);
+    alive.append([heartbeat(NOW + 5_000)]);
+    await reaches(NOW + 1);
+    alive.append([heartbeat(NOW + 9_000)]);
+    await rig.settled(alive);
+    expect(await watermark(rig.stores.pool)).toBe(NOW + 1);
+    expect(await retireStream(rig.stores.pool, dead.streamId)).toBe(true);
+    expect(await watermark(rig.stores.pool)).toBe(NOW + 9_001);
+    dead.append([clickAt(NOW + 10)]); // its disk came back after all
+    await rig.settled(dead);
+    expect(await rig.stored()).toEqual({ rows: 2, distinct: 2 });
+  });
+
+  it('is not behind the first click of a new stream whose clock is', async () => {
+    const known = await rig.stream('ingest-0');
+    rig.work();
+    known.append([heartbeat(NOW)]);
+    await reaches(NOW + 1);
+    const { pool } = rig.stores;
+    const late = await openJournal({
+      dataDir: rig.dataDir,
+      streamName: 'ingest-1',
+      register: () => registerStream(pool, 'ingest-1'),
+      syncMs: 5,
+      budgetBytes: 64 * 2 ** 20,
+      sealer: createAddressSealer(rig.addressKey),
+      log: silentLogger(),
+      registry: new Registry(),
+      clock: { now: () => NOW - 3_600_000_000, check: () => undefined },
+    });
+    const { ts: _, ...event } = clickAt(0);
+    const { ts } = late.append(event, () => undefined);
+    expect(ts).toBeGreaterThan(NOW);
+    await late.close();
+  });
+
+  it('is only late when clocks differ by five seconds, and misses nothing', async () => {
+    const [exact, behind] = [await rig.stream('ingest-0'), await rig.stream('ingest-1')];
+    rig.work();
+    let seen = 0;
+    for (let step = 0; step < 20; step++) {
+      const now = NOW + step * 250_000;
+      exact.append([clickAt(now), heartbeat(now + 1)]);
+      behind.append([clickAt(now - 5_000_000), heartbeat(now - 5_000_000 + 1)]);
+      await reaches(now - 5_000_000 + 2);
+      const mark = (await watermark(rig.stores.pool)) ?? 0;
+      expect(mark).toBe(now - 5_000_000 + 2);
+      const { rows } = await rig.ask<{ rows: string }>(
+        `SELECT count() AS rows FROM clicks WHERE ts < fromUnixTimestamp64Micro(${mark}, 'UTC')`,
+      );
+      // Of the stream that is behind all, of the other one what is older than five seconds.
+      expect(Number(rows)).toBeGreaterThan(seen);
+      seen = Number(rows);
+    }
+  });
+
+  it('never passes a click that is not visible', async () => {
+    const streams = [await rig.stream('ingest-0'), await rig.stream('ingest-1')];
+    rig.work();
+    const times: number[] = [];
+    let loading = true;
+    const load = (async () => {
+      for (let step = 0; loading; step++) {
+        for (const [index, stream] of streams.entries()) {
+          const ts = NOW + step * 1_000 + index * 137;
+          // The second stream lags behind, and sends in bursts.
+          if (index === 1 && step % 7 !== 0) continue;
+          times.push(ts);
+          stream.append([clickAt(ts)]);
+        }
+        await sleep(2);
+      }
+    })();
+    for (let poll = 0; poll < 40; poll++) {
+      const before = (await watermark(rig.stores.pool)) ?? 0;
+      const expected = times.filter((ts) => ts < before).length;
+      const { rows } = await rig.ask<{ rows: string }>(
+        `SELECT count() AS rows FROM clicks WHERE ts < fromUnixTimestamp64Micro(${before}, 'UTC')`,
+      );
+      expect(Number(rows)).toBe(expected);
+      await sleep(25);
+    }
+    loading = false;
+    await load;
+  });
+});

@@ -1,0 +1,111 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { Registry } from 'prom-client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readConfig } from '../core/config.ts';
+import { openEventLogWriter } from '../core/event-log/open.ts';
+import { createAddressSealer } from '../core/events/address-seal.ts';
+import type { Unstamped } from '../core/events/types.ts';
+import { uuidv7 } from '../core/ids.ts';
+import { silentLogger } from '../core/log.ts';
+import { readSecrets } from '../sql/secrets.ts';
+import { registerStream, watermark } from '../sql/streams.ts';
+import { type TestStores, testStores } from '../test/support/stores.ts';
+import { click } from './test-support/events.ts';
+
+const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));
+
+let stores: TestStores;
+let dataDir: string;
+beforeAll(async () => {
+  stores = await testStores();
+  dataDir = mkdtempSync(join(tmpdir(), 'hoplog-workers-'));
+});
+afterAll(async () => {
+  rmSync(dataDir, { recursive: true, force: true });
+  await stores.close();
+});
+
+function start(settings: NodeJS.ProcessEnv) {
+  return spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN], {
+    env: { LOG_LEVEL: 'warn', DATA_DIR: dataDir, METRICS_PORT: '0', ...settings },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+describe('the process of the workers', () => {
+  it('names the setting that it can not do without, and exits 78', async () => {
+    const child = start({});
+    const said: string[] = [];
+    child.stderr.on('data', (chunk: Buffer) => said.push(chunk.toString()));
+    const [code] = await once(child, 'close');
+    expect(code).toBe(78);
+    expect(said.join('')).toMatch(/DATABASE_URL/);
+  });
+
+  it('says that it is ready, stores what a writer writes meanwhile, and drains on SIGTERM', async () => {
+    const { pool, clickhouse } = stores;
+    const { address } = await readSecrets(pool);
+    const writer = await openEventLogWriter(
+      {
+        dataDir,
+        journalSyncMs: 5,
+        journalBudgetBytes: 256 * 2 ** 20,
+        kafkaBrokers: [],
+        kafka: readConfig({}).kafka,
+      },
+      {
+        streamName: 'ingest-0',
+        register: () => registerStream(pool, 'ingest-0'),
+        stored: async () => -1n,
+        sealer: createAddressSealer(address),
+        log: silentLogger(),
+        registry: new Registry(),
+      },
+    );
+    const child = start({
+      DATABASE_URL: stores.databaseUrl,
+      CLICKHOUSE_URL: stores.clickhouseUrl,
+      CLICKHOUSE_DATABASE: stores.clickhouseDatabase,
+    });
+    child.stderr.pipe(process.stderr);
+    const [line] = await once(child.stdout, 'data');
+    expect(JSON.parse(String(line))).toEqual({ event: 'ready' });
+
+    const workspace = uuidv7();
+    let written = 0;
+    const append = () => {
+      const { ts: _, ...event } = click({ workspace, link: uuidv7(), visitor: uuidv7(), ts: 0 });
+      writer.append(event as Unstamped, (outcome) => {
+        if (outcome === 'written') written += 1;
+      });
+    };
+    for (let turn = 0; turn < 200; turn++) {
+      for (let i = 0; i < 20; i++) append();
+      await sleep(2);
+    }
+    const last = Date.now() * 1000;
+    while (((await watermark(pool)) ?? 0) < last) await sleep(20);
+    const places = await clickhouse.query({
+      query: 'SELECT count() AS stored, uniqExact(sequence) AS distinct, any(country) AS country FROM clicks',
+      format: 'JSONEachRow',
+    });
+    expect(await places.json()).toEqual([{ stored: '4000', distinct: '4000', country: 'US' }]);
+
+    for (let i = 0; i < 500; i++) append();
+    await writer.close();
+    child.kill('SIGTERM');
+    const [code] = await once(child, 'close');
+    expect(code).toBe(0);
+    const after = await clickhouse.query({
+      query: 'SELECT count() AS stored, uniqExact(sequence) AS distinct FROM clicks',
+      format: 'JSONEachRow',
+    });
+    expect(await after.json()).toEqual([{ stored: String(written), distinct: String(written) }]);
+  });
+});

@@ -1,0 +1,79 @@
+import { createClickHouse } from '../clickhouse/client.ts';
+import { ConfigError } from '../core/config.ts';
+import { createEnricher } from '../core/enrich/enrich.ts';
+import { openGeo } from '../core/enrich/geo.ts';
+import { openDeadLetterTopic, openEventLogReader } from '../core/event-log/open.ts';
+import type { EventLogReader } from '../core/event-log/port.ts';
+import { createAddressSealer } from '../core/events/address-seal.ts';
+import { decodeEvents } from '../core/events/codec.ts';
+import { createLogger } from '../core/log.ts';
+import { createRegistry, serveMetrics } from '../core/metrics.ts';
+import { readTierConfig, refuseSetting } from '../core/tier-settings.ts';
+import { createPool } from '../sql/pool.ts';
+import { secretsOnceThere } from '../sql/secrets.ts';
+import { createWorkers } from './workers.ts';
+
+/** What the supervisor leaves is 3 s: the drain, and a little to close. */
+const DRAIN_MS = 2_000;
+const CLOSE_MS = 500;
+/** Lanes, clocks and deliveries each hold one for a moment. */
+const CONNECTIONS = 20;
+
+function openReaders(): [EventLogReader, EventLogReader] {
+  try {
+    return [openEventLogReader(config), openEventLogReader(config)];
+  } catch (error) {
+    return refuseSetting(error);
+  }
+}
+
+const config = readTierConfig(process.env);
+const log = createLogger('workers', config.logLevel);
+const registry = createRegistry('workers');
+process.once('SIGTERM', () => process.exit(0)); // nothing to drain before the lanes have begun
+const closeMetrics = await serveMetrics(registry, config.host, config.metricsPort);
+const pool = createPool(config.databaseUrl, { name: 'hoplog-workers', max: CONNECTIONS });
+const clickhouse = createClickHouse({ url: config.clickhouseUrl, database: config.clickhouseDatabase });
+const [secrets, geo] = await Promise.all([secretsOnceThere(pool, log), openGeo()]);
+const sealer = createAddressSealer(secrets.address);
+const [reader, webhookReader] = openReaders();
+const deadTopic = openDeadLetterTopic(config);
+const workers = createWorkers({
+  pool,
+  clickhouse,
+  reader,
+  webhookReader,
+  deadTopic,
+  decode: (batch) => decodeEvents(batch, sealer),
+  enricher: createEnricher({ geo }),
+  log,
+  registry,
+  webhooks: { allowPrivate: config.webhookAllowPrivate },
+});
+
+async function close(): Promise<void> {
+  await workers.stop(DRAIN_MS);
+  await Promise.all([
+    reader.close(),
+    webhookReader.close(),
+    deadTopic?.close(),
+    clickhouse.close(),
+    pool.end(),
+    closeMetrics(),
+  ]);
+}
+
+process.removeAllListeners('SIGTERM').removeAllListeners('SIGINT');
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  process.once(signal, () => {
+    log.info({ signal }, 'draining');
+    // A store that does not answer must not hold up the end: what is not stored waits in the log.
+    setTimeout(() => process.exit(0), DRAIN_MS + CLOSE_MS);
+    void close().then(() => process.exit(0));
+  });
+}
+// Brokers that do not answer are waited for; a topic that is too small is not.
+reader.partitions().catch((error: unknown) => {
+  if (error instanceof ConfigError) refuseSetting(error);
+});
+process.stdout.write('{"event":"ready"}\n');

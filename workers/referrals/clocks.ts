@@ -1,0 +1,50 @@
+import type { ClickHouseClient } from '../../clickhouse/client.ts';
+import type { Logger } from '../../core/log.ts';
+import type { Pool } from '../../sql/pool.ts';
+import { type Clock, startClock } from '../clocks/clock.ts';
+import type { WorkerMetrics } from '../metrics.ts';
+import { endHoldPeriods } from './hold-periods.ts';
+import { publishOrders } from './order-publication.ts';
+import { resolvePendingSignups } from './pending-signups.ts';
+import { judgeTrackedOrders } from './tracked-purchases.ts';
+
+const HOLD_EVERY_MS = 5_000;
+const RESOLVE_EVERY_MS = 500;
+const JUDGE_EVERY_MS = 500;
+const PUBLISH_EVERY_MS = 500;
+
+/** What the referral programme does by itself, without a call. Each is safe to run in several processes at once. */
+export function startReferralClocks(shared: {
+  pool: Pool;
+  clickhouse: ClickHouseClient;
+  log: Logger;
+  metrics: WorkerMetrics;
+}): Clock[] {
+  const now = () => ({ ...shared, now: new Date() });
+  return [
+    startClock({
+      ...shared,
+      name: 'hold-periods',
+      everyMs: HOLD_EVERY_MS,
+      work: () => endHoldPeriods(now()),
+    }),
+    startClock({
+      ...shared,
+      name: 'pending-signups',
+      everyMs: RESOLVE_EVERY_MS,
+      work: () => resolvePendingSignups(now()),
+    }),
+    startClock({
+      ...shared,
+      name: 'tracked-purchases',
+      everyMs: JUDGE_EVERY_MS,
+      work: () => judgeTrackedOrders(now()),
+    }),
+    startClock({
+      ...shared,
+      name: 'order-publication',
+      everyMs: PUBLISH_EVERY_MS,
+      work: () => publishOrders(shared),
+    }),
+  ];
+}

@@ -1,0 +1,52 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '../core/log.ts';
+import type { WorkerMetrics } from './metrics.ts';
+
+/** Runs one step until it succeeds. Rejects with a final error, or with the signal's reason. */
+export type Retry = <T>(step: string, work: () => Promise<T>) => Promise<T>;
+
+export type RetryDependencies = {
+  log: Logger;
+  metrics: WorkerMetrics;
+  /** Ends the waiting: shut-down, or the lane is lost. */
+  signal: AbortSignal;
+  /** Whether another attempt can't help. */
+  isFinal: (error: unknown) => boolean;
+};
+
+// A store that comes back is noticed within a second; a store that is away costs one attempt a second.
+const FIRST_WAIT_MS = 50;
+const LONGEST_WAIT_MS = 1_000;
+
+/**
+ * A retry for single steps that talk to a store: waits 50 ms, then twice as long each time, up to a second, with
+ * a fifth of jitter. Nothing is given up: what can't be delivered waits in the log.
+ */
+export function createRetry(dependencies: RetryDependencies): Retry {
+  const { log, metrics, signal, isFinal } = dependencies;
+
+  return async function retry(step, work) {
+    for (let wait = FIRST_WAIT_MS; ; wait = Math.min(wait * 2, LONGEST_WAIT_MS)) {
+      signal.throwIfAborted();
+      try {
+        return await work();
+      } catch (error) {
+        signal.throwIfAborted();
+        if (isFinal(error)) throw error;
+        const cause = causeOf(error);
+        metrics.retries.inc({ step, cause });
+        log.warn({ step, cause, err: error, wait }, 'step failed, will be tried again');
+      }
+      await sleep(wait * (0.9 + Math.random() * 0.2), undefined, { signal });
+    }
+  };
+}
+
+/** A short name of what went wrong: the error's code (`ECONNREFUSED`, an SQLSTATE, ClickHouse's number). */
+export function causeOf(error: unknown): string {
+  if (error instanceof Error) {
+    if ('code' in error && typeof error.code === 'string' && error.code !== '') return error.code;
+    return error.name;
+  }
+  return 'unknown';
+}

@@ -1,0 +1,26 @@
+import type { ClickHouseClient } from '../../clickhouse/client.ts';
+import { rollUp } from '../../clickhouse/rollups/roll-up.ts';
+import type { Logger } from '../../core/log.ts';
+import { withJobLock } from '../../sql/job-locks.ts';
+import type { Pool } from '../../sql/pool.ts';
+import { watermark } from '../../sql/streams.ts';
+
+export type RollUpDependencies = { pool: Pool; clickhouse: ClickHouseClient; log: Logger };
+
+/**
+ * One round: rolls up the days and months that the watermark has passed. A day that is not over for every stream
+ * waits, so that nothing but an erasure or a retired stream changes a day afterwards; both are put right here too.
+ *
+ * @returns false: the next round is in time
+ */
+export async function keepRolledUp(dependencies: RollUpDependencies): Promise<boolean> {
+  const { pool, clickhouse, log } = dependencies;
+  const micros = await watermark(pool);
+  if (micros === null) return false;
+  const closed = new Date(micros / 1_000).toISOString().slice(0, 10);
+  const outcome = await withJobLock(pool, 'rollups', () => rollUp(clickhouse, closed));
+  if (outcome !== null && outcome.made.length > 0) {
+    log.info({ closed, made: outcome.made.length, newest: outcome.made.at(-1) }, 'rolled up clicks');
+  }
+  return false;
+}

@@ -1,0 +1,27 @@
+/**
+ * A worker process that delivers webhooks until it is killed:
+ * `killed-deliverer.ts <database url> <clickhouse url> <clickhouse database> <data dir> <address key>`.
+ */
+import { Registry } from 'prom-client';
+import { createClickHouse } from '../../clickhouse/client.ts';
+import { createEnricher } from '../../core/enrich/enrich.ts';
+import { emptyGeo } from '../../core/enrich/geo.ts';
+import { JournalReader } from '../../core/event-log/journal/reader.ts';
+import { createAddressSealer } from '../../core/events/address-seal.ts';
+import { decodeEvents } from '../../core/events/codec.ts';
+import { createLogger } from '../../core/log.ts';
+import { createPool } from '../../sql/pool.ts';
+import { createWorkers } from '../workers.ts';
+
+const [databaseUrl = '', url = '', database = '', dataDir = '', key = ''] = process.argv.slice(2);
+const sealer = createAddressSealer(Buffer.from(key, 'hex'));
+createWorkers({
+  pool: createPool(databaseUrl),
+  clickhouse: createClickHouse({ url, database }),
+  reader: new JournalReader(dataDir),
+  decode: (batch) => decodeEvents(batch, sealer),
+  enricher: createEnricher({ geo: emptyGeo() }),
+  log: createLogger('workers', 'silent'),
+  registry: new Registry(),
+  webhooks: { allowPrivate: true },
+});

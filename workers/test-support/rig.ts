@@ -1,0 +1,124 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Registry } from 'prom-client';
+import { createEnricher } from '../../core/enrich/enrich.ts';
+import { emptyGeo } from '../../core/enrich/geo.ts';
+import { JournalReader } from '../../core/event-log/journal/reader.ts';
+import type { EventLogReader } from '../../core/event-log/port.ts';
+import { createAddressSealer } from '../../core/events/address-seal.ts';
+import { decodeEvents } from '../../core/events/codec.ts';
+import { createLogger } from '../../core/log.ts';
+import { type RegisteredStream, registerStream } from '../../sql/streams.ts';
+import { createWorkspace } from '../../sql/workspaces.ts';
+import { type TestStores, testStores } from '../../test/support/stores.ts';
+import { createWorkers, type Workers, type WorkersDependencies } from '../workers.ts';
+import { createLogWriter, type LogWriter } from './log-writer.ts';
+
+export type Rig = {
+  stores: TestStores;
+  dataDir: string;
+  addressKey: Buffer;
+  reader: EventLogReader;
+  /** A workspace that exists. */
+  workspace: string;
+  /** Registers a stream and begins its journal, whose directory has the given name. */
+  stream(name: string): Promise<LogWriter & RegisteredStream>;
+  /** Starts workers; `close` stops those that still run. */
+  work(changes?: Partial<WorkersDependencies>): Workers & { registry: Registry };
+  /** Waits until every event that the writer has written is worked off. */
+  settled(writer: LogWriter & RegisteredStream): Promise<void>;
+  /** One row of ClickHouse. */
+  ask<Row>(query: string): Promise<Row>;
+  /** Rows and distinct sequences of a table: equal when nothing is there twice. */
+  stored(table?: 'clicks' | 'identifies' | 'orders'): Promise<{ rows: number; distinct: number }>;
+  close(): Promise<void>;
+};
+
+/** Databases, a journal and workers for one test file. */
+export async function createRig(): Promise<Rig> {
+  const stores = await testStores();
+  const { pool, clickhouse } = stores;
+  const dataDir = mkdtempSync(join(tmpdir(), 'hoplog-workers-'));
+  const addressKey = randomBytes(32);
+  const sealer = createAddressSealer(addressKey);
+  const workspace = (await createWorkspace(pool, { name: 'Rig', plan: 'pro' })).id;
+  const reader = new JournalReader(dataDir);
+  const running = new Set<Workers>();
+
+  async function ask<Row>(query: string): Promise<Row> {
+    const result = await clickhouse.query({ query, format: 'JSONEachRow' });
+    return (await result.json<Row>())[0] as Row;
+  }
+
+  return {
+    stores,
+    dataDir,
+    addressKey,
+    reader,
+    workspace,
+    async stream(name) {
+      const identity = await registerStream(pool, name);
+      return { ...createLogWriter(dataDir, name, identity, sealer), ...identity };
+    },
+    work(changes = {}) {
+      const registry = new Registry();
+      const workers = createWorkers({
+        pool,
+        clickhouse,
+        reader,
+        decode: (batch) => decodeEvents(batch, sealer),
+        enricher: createEnricher({ geo: emptyGeo() }),
+        log: createLogger('workers', 'silent'),
+        registry,
+        ...changes,
+      });
+      running.add(workers);
+      return {
+        registry,
+        stop(drainMs) {
+          running.delete(workers);
+          return workers.stop(drainMs);
+        },
+      };
+    },
+    async settled(writer) {
+      for (;;) {
+        const { rows } = await pool.query<{ high_water: string }>(
+          'SELECT high_water FROM ingest_streams WHERE stream_id = $1',
+          [writer.streamId],
+        );
+        if (BigInt(rows[0]?.high_water ?? -1) >= writer.next() - 1n) return;
+        await sleep(20);
+      }
+    },
+    ask,
+    async stored(table = 'clicks') {
+      const row = await ask<{ rows: string; distinct: string }>(
+        `SELECT count() AS rows, uniqExact(toUnixTimestamp64Nano(ts) % 1000, sequence) AS distinct FROM ${table}`,
+      );
+      return { rows: Number(row.rows), distinct: Number(row.distinct) };
+    },
+    async close() {
+      await Promise.all([...running].map((workers) => workers.stop(0)));
+      await reader.close();
+      rmSync(dataDir, { recursive: true, force: true });
+      await stores.close();
+    },
+  };
+}
+
+/** The value of one metric, all labels added up, or those that match. */
+export async function metric(
+  registry: Registry,
+  name: string,
+  labels: Record<string, string> = {},
+): Promise<number> {
+  const found = (await registry.getMetricsAsJSON()).find((known) => known.name === name);
+  const values = (found?.values ?? []) as { value: number; labels: Record<string, string> }[];
+  return values
+    .filter((value) => Object.entries(labels).every(([key, text]) => value.labels[key] === text))
+    .reduce((sum, { value }) => sum + value, 0);
+}

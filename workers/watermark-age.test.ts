@@ -1,0 +1,52 @@
+import { Registry } from 'prom-client';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createPool } from '../sql/pool.ts';
+import { registerStream, retireStream } from '../sql/streams.ts';
+import { type TestStores, testStores } from '../test/support/stores.ts';
+import { exposeWatermarkAge } from './watermark-age.ts';
+
+let stores: TestStores;
+
+beforeAll(async () => {
+  stores = await testStores();
+});
+
+afterAll(() => stores.close());
+
+async function ageIn(registry: Registry): Promise<number> {
+  const metric = await registry.getSingleMetric('hoplog_watermark_age_seconds')?.get();
+  return metric?.values[0]?.value ?? Number.NaN;
+}
+
+test('the age of the watermark is that of the stream that stands furthest back, until it is retired', async () => {
+  const registry = new Registry();
+  await exposeWatermarkAge(stores.pool, registry);
+  expect(await ageIn(registry)).toBe(0);
+
+  const dead = await registerStream(stores.pool, 'dead');
+  const living = await registerStream(stores.pool, 'living');
+  const stand = (id: string, secondsAgo: number) =>
+    stores.pool.query('UPDATE ingest_streams SET visible_before = $2 WHERE stream_id = $1', [
+      id,
+      Date.now() * 1_000 - secondsAgo * 1_000_000,
+    ]);
+  await stand(dead.streamId, 3_600);
+  await stand(living.streamId, 60);
+  const held = await ageIn(registry);
+  expect(held).toBeGreaterThanOrEqual(3_600);
+
+  await retireStream(stores.pool, dead.streamId);
+  const free = await ageIn(registry);
+  expect(free).toBeGreaterThanOrEqual(60);
+  expect(free).toBeLessThan(held);
+});
+
+test('while PostgreSQL does not answer the watermark goes on ageing from where it was seen', async () => {
+  const pool = createPool(stores.databaseUrl, { max: 1 });
+  const registry = new Registry();
+  await exposeWatermarkAge(pool, registry);
+  const before = await ageIn(registry);
+  await pool.end();
+  expect(await ageIn(registry)).toBeGreaterThanOrEqual(before);
+  expect(before).toBeGreaterThan(0);
+});

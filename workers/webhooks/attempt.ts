@@ -1,0 +1,53 @@
+import { signatureHeaders } from '../../core/webhooks/signature.ts';
+import type { Subscription } from '../../sql/subscriptions.ts';
+import type { WebhookMetrics } from './metrics.ts';
+import { type Outcome, outcomeOfError, outcomeOfReply } from './outcome.ts';
+import type { Send } from './send.ts';
+import type { Turns } from './turns.ts';
+
+/** Delivers a body to a webhook once, when it is its turn. Never rejects. */
+export type Attempt = (
+  webhook: Subscription,
+  delivery: { eventId: string; body: string },
+) => Promise<Outcome>;
+
+export type AttemptDependencies = {
+  send: Send;
+  turns: Turns;
+  metrics: WebhookMetrics;
+  /** Milliseconds since the epoch. */
+  now: () => number;
+  /** Cuts attempts off; those that wait for their turn are not begun. */
+  signal: AbortSignal;
+};
+
+const HEADERS = { 'content-type': 'application/json', 'user-agent': 'Hoplog-Webhooks/1.0' };
+
+export function createAttempt({ send, turns, metrics, now, signal }: AttemptDependencies): Attempt {
+  async function once(webhook: Subscription, eventId: string, body: string): Promise<Outcome> {
+    if (signal.aborted) return { kind: 'interrupted' };
+    const at = now();
+    const secrets = webhook.secrets
+      .filter(({ expiresAt }) => expiresAt === null || expiresAt > at)
+      .map(({ secret }) => secret);
+    const headers = { ...HEADERS, ...signatureHeaders(eventId, body, secrets, at) };
+    const elapsed = metrics.attemptSeconds.startTimer();
+    try {
+      return outcomeOfReply(await send(webhook.url, headers, body, signal), now());
+    } catch (error) {
+      return signal.aborted ? { kind: 'interrupted' } : outcomeOfError(error);
+    } finally {
+      elapsed();
+    }
+  }
+
+  return async function attempt(webhook, { eventId, body }) {
+    const outcome = await turns.run<Outcome>(
+      webhook.id,
+      () => once(webhook, eventId, body),
+      () => ({ kind: 'interrupted' }),
+    );
+    metrics.attempts.inc({ outcome: outcome.kind });
+    return outcome;
+  };
+}

@@ -1,0 +1,75 @@
+import { clickRecord } from '../../core/click-record.ts';
+import type { Enricher } from '../../core/enrich/enrich.ts';
+import type { ClickEvent } from '../../core/events/types.ts';
+import { bytesToUuid } from '../../core/ids.ts';
+import { formatInstant } from '../../core/timestamps.ts';
+import { deliveryBody, deliveryId } from '../../core/webhooks/delivery.ts';
+import { CLICK_EVENT } from '../../core/webhooks/event-types.ts';
+import type { Subscription } from '../../sql/subscriptions.ts';
+import type { Range } from '../lane/gather.ts';
+import type { Decode } from '../lane/prepare.ts';
+import type { Subscriptions } from './subscriptions.ts';
+
+/** A click on its way to one webhook. */
+export type ClickDelivery = {
+  id: string;
+  webhook: Subscription;
+  eventId: string;
+  body: string;
+};
+
+const NANOS_PER_MICRO = 1_000n;
+
+/**
+ * The deliveries of a piece of the log: of each click that a person made, to each webhook of its workspace that wants
+ * clicks and was there. What can't be decoded or enriched is a dead letter of the store's lane and no event.
+ *
+ * @param ordinals by stream id; clicks of a stream that is not registered are dead letters too
+ */
+export function* clickDeliveries(
+  range: Range,
+  subscriptions: Subscriptions,
+  ordinals: ReadonlyMap<string, number>,
+  { decode, enricher }: { decode: Decode; enricher: Enricher },
+): Generator<ClickDelivery> {
+  for (const batch of range.batches) {
+    const ordinal = ordinals.get(batch.streamId);
+    if (ordinal === undefined) continue;
+    for (const { event } of decode(batch).events) {
+      if (event.kind !== 'click') continue;
+      const webhooks = subscriptions
+        .clickSubscribers(bytesToUuid(event.workspaceId))
+        .filter((webhook) => webhook.activeSince <= event.ts);
+      const made = webhooks.length === 0 ? null : clickEvent(event, ordinal, enricher);
+      if (!made) continue;
+      for (const webhook of webhooks) yield { id: deliveryId(webhook.id, made.eventId), webhook, ...made };
+    }
+  }
+}
+
+/** The event of a click, or null when it is a bot's or can't be enriched. */
+function clickEvent(
+  click: ClickEvent,
+  ordinal: number,
+  enricher: Enricher,
+): { eventId: string; body: string } | null {
+  const enriched = enrichedOrNull(click, enricher);
+  if (!enriched || enriched.isBot) return null;
+  const tsNanos = BigInt(click.ts) * NANOS_PER_MICRO + BigInt(ordinal);
+  const data = clickRecord({
+    ...enriched,
+    tsNanos,
+    linkId: bytesToUuid(click.linkId),
+    visitorId: bytesToUuid(click.visitorId),
+  });
+  const body = deliveryBody({ id: data.id, type: CLICK_EVENT, created_at: formatInstant(tsNanos, 6), data });
+  return { eventId: data.id, body };
+}
+
+function enrichedOrNull(click: ClickEvent, enricher: Enricher) {
+  try {
+    return enricher.enrichClick(click);
+  } catch {
+    return null; // the store's lane keeps it as a dead letter
+  }
+}

@@ -1,0 +1,128 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { TestWorkspace } from '../../test/support/api.ts';
+import { type Receiver, startReceiver } from '../../test/support/receiver.ts';
+import { createWebhookBench, type WebhookBench } from '../../test/support/webhook-bench.ts';
+import { metric } from '../test-support/rig.ts';
+import { TURNS } from './turns.ts';
+
+let bench: WebhookBench;
+let shop: TestWorkspace;
+let receiver: Receiver;
+beforeEach(async () => {
+  bench = await createWebhookBench();
+  shop = await bench.api.addWorkspace();
+  receiver = await startReceiver();
+});
+afterEach(async () => {
+  await bench.close();
+  await receiver.close();
+});
+
+describe('receivers that take connections and never answer', () => {
+  it('delay nobody: another gets its clicks and its events meanwhile', async () => {
+    const dead = await startReceiver();
+    dead.answer(() => undefined);
+    bench.work();
+    for (let hook = 0; hook < 20; hook++) {
+      await bench.hook(shop, `${dead.url}/${hook}`, ['click.created', 'credit.earned']);
+    }
+    await bench.hook(shop, receiver.url, ['click.created', 'credit.earned']);
+    // The dead ones time out after 20 s; all of this arrives long before the first of them has.
+    const timeouts = () => metric(bench.registry(), 'hoplog_webhook_attempts_total', { outcome: 'retry' });
+    for (let round = 0; round < 8; round++) {
+      bench.clicks(shop, 50);
+      await bench.credit(shop);
+      await receiver.until((round + 1) * 51);
+    }
+    expect(await timeouts()).toBe(0);
+    expect(receiver.received).toHaveLength(8 * 51);
+    expect(new Set(receiver.received.map((one) => one.id)).size).toBe(8 * 51);
+    await dead.close();
+  });
+});
+
+describe('a thousand clicks a second for one webhook', () => {
+  it('arrive, each once, within bounded memory, and leave only the newest in the log', async () => {
+    bench.work();
+    const hook = await bench.hook(shop, receiver.url, ['click.created']);
+    receiver.answer((response) => setTimeout(() => response.writeHead(200).end('ok'), 10));
+    const seconds = 6;
+    let sent = 0;
+    let most = 0;
+    const began = performance.now();
+    while (sent < seconds * 1_000) {
+      const due = Math.min(seconds * 1_000, Math.floor(performance.now() - began));
+      if (due > sent) bench.clicks(shop, due - sent);
+      sent = Math.max(sent, due);
+      await sleep(20);
+      most = Math.max(most, await metric(bench.registry(), 'hoplog_webhook_attempts_in_flight'));
+    }
+    await receiver.until(sent);
+    await sleep(1_000);
+    expect(new Set(receiver.received.map((one) => one.id)).size).toBe(sent);
+    expect(receiver.received.length).toBe(sent);
+    expect(most).toBeLessThanOrEqual(TURNS.atATime.fast);
+    const { rows } = await bench.api.stores.pool.query<{ status: string; count: number }>(
+      'SELECT status, count(*) AS count FROM webhook_deliveries WHERE webhook_id = $1 GROUP BY status',
+      [hook.id],
+    );
+    expect(rows.map((row) => row.status)).toEqual(['delivered']);
+    expect(rows[0]?.count).toBeLessThan(sent);
+  }, 240_000);
+
+  it('of which the receiver takes a tenth wait in the store, not in memory, and none is lost', async () => {
+    bench.work();
+    await bench.hook(shop, receiver.url, ['click.created']);
+    const others = await startReceiver();
+    const neighbour = await bench.api.addWorkspace();
+    await bench.hook(neighbour, others.url, ['click.created']);
+    let isSlow = true;
+    receiver.answer((response) => {
+      if (isSlow) setTimeout(() => response.writeHead(200).end(), 2_000);
+      else response.writeHead(200).end();
+    });
+    const total = 3_000;
+    for (let batch = 0; batch < 30; batch++) {
+      bench.clicks(shop, total / 30);
+      bench.clicks(neighbour, 1);
+      await sleep(100);
+    }
+    await others.until(30);
+    const waiting = await bench.api.stores.pool.query(
+      `SELECT 1 FROM webhook_deliveries WHERE status = 'pending'`,
+    );
+    expect(waiting.rowCount).toBeGreaterThan(total / 2);
+    isSlow = false;
+    while (new Set(receiver.received.map((one) => one.id)).size < total) await sleep(50);
+    await others.close();
+  });
+});
+
+describe('ten thousand webhooks', () => {
+  it('are kept and served in little memory', async () => {
+    const { pool } = bench.api.stores;
+    await pool.query(
+      `INSERT INTO webhooks (id, workspace_id, url, events, active_since, created_at, updated_at)
+       SELECT gen_random_uuid(), $1, $2 || n, '{credit.earned,click.created}', now(), now() + n * interval '1 microsecond', now()
+       FROM generate_series(1, 10000) AS n`,
+      [shop.workspace.id, `${receiver.url}?`],
+    );
+    await pool.query(
+      `INSERT INTO webhook_secrets (webhook_id, secret, created_at)
+       SELECT id, sha256(id::text::bytea), now() FROM webhooks`,
+    );
+    await pool.query('UPDATE webhook_changes SET version = version + 1');
+    globalThis.gc?.();
+    const before = process.memoryUsage().heapUsed;
+    bench.work();
+    await bench.credit(shop);
+    await receiver.until(10_000);
+    expect(new Set(receiver.received.map((one) => one.id)).size).toBe(1);
+    receiver.received.length = 0;
+    bench.clicks(shop, 1);
+    await receiver.until(10_000);
+    const grown = process.memoryUsage().heapUsed - before;
+    expect(grown).toBeLessThan(300 * 2 ** 20);
+  }, 240_000);
+});

@@ -1,0 +1,96 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { uuidToBytes } from '../../core/ids.ts';
+import type { TestWorkspace } from '../../test/support/api.ts';
+import { type Receiver, startReceiver } from '../../test/support/receiver.ts';
+import { createWebhookBench, type WebhookBench } from '../../test/support/webhook-bench.ts';
+import { order } from '../test-support/events.ts';
+import { STORED } from './stored.ts';
+
+const SCRIPT = fileURLToPath(new URL('../test-support/killed-deliverer.ts', import.meta.url));
+
+let bench: WebhookBench;
+let shop: TestWorkspace;
+let receiver: Receiver;
+beforeAll(async () => {
+  bench = await createWebhookBench();
+  shop = await bench.api.addWorkspace();
+  receiver = await startReceiver();
+});
+afterAll(async () => {
+  await bench.close();
+  await receiver.close();
+});
+
+function startDeliverer(): ChildProcess {
+  const { databaseUrl, clickhouseUrl, clickhouseDatabase } = bench.api.stores;
+  const key = bench.addressKey.toString('hex');
+  return spawn(
+    process.execPath,
+    [
+      '--disable-warning=ExperimentalWarning',
+      SCRIPT,
+      databaseUrl,
+      clickhouseUrl,
+      clickhouseDatabase,
+      bench.dataDir,
+      key,
+    ],
+    { stdio: 'inherit' },
+  );
+}
+
+describe('a worker killed with SIGKILL', () => {
+  it('in the middle of deliveries loses no event, and what comes again has the same webhook-id and body', async () => {
+    await bench.hook(shop, receiver.url, ['click.created', 'credit.earned', 'sale.created']);
+    // Slow enough for each death to find attempts under way, and answers that will never be heard.
+    receiver.answer((response) => setTimeout(() => response.writeHead(200).end(), 30));
+    const visitors = new Set<string>();
+    let records = 0;
+    for (let death = 0; death < 4; death++) {
+      const child = startDeliverer();
+      const seen = receiver.received.length;
+      for (let batch = 0; batch < 10; batch++) {
+        for (const visitor of bench.clicks(shop, 20)) visitors.add(visitor);
+        await bench.credit(shop, { number: records });
+        bench.stream.append([
+          order({
+            workspace: shop.workspace.id,
+            ts: Date.now() * 1_000,
+            orderId: `order-${death}-${batch}`,
+          }),
+        ]);
+        records += 1;
+      }
+      while (receiver.received.length < seen + 20 + death * 25) await sleep(1);
+      const ended = once(child, 'exit');
+      child.kill('SIGKILL');
+      await ended;
+    }
+    // Claims of the dead run out by the clock.
+    bench.ahead = STORED.leaseMs + 1_000;
+    bench.work();
+    const clicks = () =>
+      new Set(
+        receiver.received
+          .filter((one) => one.event.type === 'click.created')
+          .map((one) => uuidToBytes(String(one.event.data.visitor_id)).toString('hex')),
+      );
+    const of = (type: string, field: string) =>
+      new Set(receiver.received.filter((one) => one.event.type === type).map((one) => one.event.data[field]));
+    while (
+      clicks().size < visitors.size ||
+      of('credit.earned', 'number').size < records ||
+      of('sale.created', 'order_id').size < records
+    ) {
+      await sleep(50);
+    }
+    expect(clicks()).toEqual(visitors);
+    const bodies = Map.groupBy(receiver.received, (one) => one.id);
+    expect(bodies.size).toBe(visitors.size + 2 * records);
+    for (const same of bodies.values()) expect(new Set(same.map((one) => one.body)).size).toBe(1);
+  }, 240_000);
+});

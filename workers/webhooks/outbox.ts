@@ -1,0 +1,38 @@
+import type { Logger } from '../../core/log.ts';
+import { fanOut } from '../../sql/outbox-fan-out.ts';
+import { inTransaction, type Pool } from '../../sql/pool.ts';
+import { type Clock, startClock } from '../clocks/clock.ts';
+import type { WorkerMetrics } from '../metrics.ts';
+import type { Subscriptions } from './subscriptions.ts';
+
+const EVERY_MS = 100;
+/** Events in one transaction. Few, because each may go to very many webhooks. */
+const AT_ONCE = 50;
+
+/** Turns the events of the records into deliveries, as they come. Safe in several processes at once. */
+export function startOutbox(dependencies: {
+  pool: Pool;
+  log: Logger;
+  metrics: WorkerMetrics;
+  subscriptions: () => Promise<Subscriptions>;
+  now: () => number;
+  /** See `fanOut`. */
+  createdAt: () => number;
+  /** Called when there are new deliveries. */
+  made: () => void;
+}): Clock {
+  const { pool, log, metrics, subscriptions, now, createdAt, made } = dependencies;
+  return startClock({
+    name: 'webhook-outbox',
+    everyMs: EVERY_MS,
+    log,
+    metrics,
+    async work() {
+      const { events, deliveries } = await inTransaction(pool, (tx) =>
+        fanOut(tx, AT_ONCE, now(), async () => (await subscriptions()).subscribers, createdAt),
+      );
+      if (deliveries > 0) made();
+      return events === AT_ONCE;
+    },
+  });
+}

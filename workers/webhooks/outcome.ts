@@ -1,0 +1,73 @@
+import { RefusedAddress } from '../../core/webhooks/resolve-host.ts';
+import { parseRetryAfter, retryWait } from '../../core/webhooks/retry-schedule.ts';
+import type { DeliveryState } from '../../sql/delivery-queue.ts';
+import { codeOf, type Reply } from './send.ts';
+
+/**
+ * What became of an attempt. `retry`: network errors, 429 and 5xx. `final`: every other answer that is no 2xx, 3xx
+ * among them, and an address that deliveries may not go to. `interrupted`: none was made, or we were shut
+ * down in the middle of it.
+ */
+export type Outcome =
+  | { kind: 'delivered'; status: number; body: string }
+  | { kind: 'retry'; status: number | null; body: string | null; error: string; retryAfterMs: number | null }
+  | { kind: 'final'; status: number | null; body: string | null; error: string }
+  | { kind: 'interrupted' };
+
+/** @param now milliseconds since the epoch */
+export function outcomeOfReply({ status, body, retryAfter }: Reply, now: number): Outcome {
+  if (status >= 200 && status < 300) return { kind: 'delivered', status, body };
+  const error = `answered ${status}`;
+  if (status === 429 || status >= 500) {
+    return { kind: 'retry', status, body, error, retryAfterMs: parseRetryAfter(retryAfter, now) };
+  }
+  return { kind: 'final', status, body, error };
+}
+
+export function outcomeOfError(thrown: unknown): Outcome {
+  const error = describe(thrown);
+  if (thrown instanceof RefusedAddress) return { kind: 'final', status: null, body: null, error };
+  return { kind: 'retry', status: null, body: null, error, retryAfterMs: null };
+}
+
+function describe(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return String(thrown);
+  // Several addresses were tried: the message is in the errors of each.
+  if (thrown instanceof AggregateError && thrown.message === '') {
+    return thrown.errors.map((error) => describe(error)).join('; ');
+  }
+  return (thrown.message || codeOf(thrown) || thrown.name).replaceAll('\0', '');
+}
+
+/**
+ * How a delivery stands after an attempt.
+ *
+ * @param before attempts made before this one
+ * @param now milliseconds since the epoch
+ * @param random from 0 to 1
+ */
+export function stateAfter(outcome: Outcome, before: number, now: number, random: number): DeliveryState {
+  if (outcome.kind === 'interrupted') return pendingState(before, now);
+  const attempts = before + 1;
+  const answer = { attempts, responseStatus: outcome.status, responseBody: outcome.body };
+  if (outcome.kind === 'delivered') {
+    return { ...answer, status: 'delivered', error: null, nextAttemptAt: null, deliveredAt: now };
+  }
+  const failure = { ...answer, error: outcome.error, deliveredAt: null };
+  const wait = outcome.kind === 'retry' ? retryWait(attempts, outcome.retryAfterMs, random) : null;
+  if (wait === null) return { ...failure, status: 'failed', nextAttemptAt: null };
+  return { ...failure, status: 'pending', nextAttemptAt: now + wait };
+}
+
+/** A delivery without an attempt that counts. @param due milliseconds since the epoch */
+export function pendingState(attempts: number, due: number): DeliveryState {
+  return {
+    status: 'pending',
+    attempts,
+    responseStatus: null,
+    responseBody: null,
+    error: null,
+    nextAttemptAt: due,
+    deliveredAt: null,
+  };
+}

@@ -1,0 +1,131 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '../../core/log.ts';
+import { DISABLE_AFTER_MS } from '../../core/webhooks/retry-schedule.ts';
+import { releaseDeliveries, type SettledDelivery, settleDeliveries } from '../../sql/delivery-queue.ts';
+import { inTransaction, type Pool } from '../../sql/pool.ts';
+import { noteFailing, noteWorking } from '../../sql/webhook-health.ts';
+import type { WebhookMetrics } from './metrics.ts';
+import { type Outcome, stateAfter } from './outcome.ts';
+
+export type Settling = {
+  /** Notes what an attempt says about its webhook. */
+  note(webhookId: string, outcome: Outcome): void;
+  /** Keeps the outcome of an attempt on a stored delivery. `before`: its attempts when the attempt began. */
+  settle(webhookId: string, delivery: { id: string; before: number }, outcome: Outcome): void;
+  /** Ends a stored delivery without an attempt. */
+  giveUp(delivery: { id: string; before: number }, error: string): void;
+  /** Writes what is there and stops. */
+  stop(): Promise<void>;
+};
+
+const EVERY_MS = 50;
+const AT_ONCE = 1_000;
+/** A webhook that works is noted this often: only one that had failed makes that a write. */
+const NOTE_WORKING_EVERY_MS = 5_000;
+const REST_MS = 500;
+
+/** Writes the outcomes of attempts in batches. What it holds when the process dies is delivered once more. */
+export function createSettling(dependencies: {
+  pool: Pool;
+  log: Logger;
+  metrics: WebhookMetrics;
+  now: () => number;
+  random: () => number;
+}): Settling {
+  const { pool, log, metrics, now, random } = dependencies;
+  const end = new AbortController();
+  let settled: SettledDelivery[] = [];
+  let released: { id: string; before: number }[] = [];
+  let failing = new Set<string>();
+  const working = new Set<string>();
+  let workingNotedAt = Number.NEGATIVE_INFINITY;
+
+  async function write(): Promise<void> {
+    const batch = settled.splice(0, AT_ONCE);
+    const given = released;
+    released = [];
+    const failed = failing;
+    failing = new Set();
+    const due = end.signal.aborted || performance.now() - workingNotedAt >= NOTE_WORKING_EVERY_MS;
+    const worked = due ? [...working] : [...failed].filter((id) => working.has(id));
+    if (batch.length + given.length === 0 && failed.size === 0 && worked.length === 0) return;
+    try {
+      const disabled = await inTransaction(pool, async (tx) => {
+        await settleDeliveries(tx, batch);
+        await releaseDeliveries(tx, given, now());
+        // First: a webhook that took anything since its last failure has not only failed.
+        await noteWorking(tx, worked);
+        return noteFailing(tx, [...failed], now(), DISABLE_AFTER_MS);
+      });
+      if (due) workingNotedAt = performance.now();
+      for (const id of worked) working.delete(id);
+      metrics.disabled.inc(disabled.length);
+      for (const webhook of disabled) log.warn({ webhook }, 'webhook disabled: it only failed for five days');
+    } catch (error) {
+      settled = [...batch, ...settled];
+      released = [...given, ...released];
+      for (const id of failed) failing.add(id);
+      throw error;
+    }
+  }
+
+  async function run(): Promise<void> {
+    let fails = false;
+    while (!end.signal.aborted) {
+      try {
+        await write();
+        fails = false;
+      } catch (error) {
+        if (!fails) log.warn({ err: error }, 'outcomes of deliveries can not be written, goes on trying');
+        fails = true;
+      }
+      const wait = fails ? REST_MS : settled.length >= AT_ONCE ? 0 : EVERY_MS;
+      await sleep(wait, undefined, { signal: end.signal }).catch(() => undefined);
+    }
+  }
+  const running = run();
+
+  function note(webhookId: string, outcome: Outcome): void {
+    if (outcome.kind === 'delivered') working.add(webhookId);
+    else if (outcome.kind !== 'interrupted') failing.add(webhookId);
+  }
+
+  return {
+    note,
+    settle(webhookId, { id, before }, outcome) {
+      note(webhookId, outcome);
+      if (outcome.kind === 'interrupted') {
+        released.push({ id, before });
+        return;
+      }
+      const state = stateAfter(outcome, before, now(), random());
+      if (state.status !== 'pending') metrics.deliveries.inc({ outcome: state.status });
+      settled.push({ id, before, state });
+    },
+    giveUp({ id, before }, error) {
+      metrics.deliveries.inc({ outcome: 'inactive' });
+      settled.push({
+        id,
+        before,
+        state: {
+          status: 'failed',
+          attempts: before,
+          responseStatus: null,
+          responseBody: null,
+          error,
+          nextAttemptAt: null,
+          deliveredAt: null,
+        },
+      });
+    },
+    async stop() {
+      end.abort();
+      await running;
+      try {
+        while (settled.length + released.length + failing.size + working.size > 0) await write();
+      } catch (error) {
+        log.warn({ err: error }, 'outcomes of deliveries are lost: they are delivered again');
+      }
+    },
+  };
+}

@@ -1,0 +1,155 @@
+import type { Registry } from 'prom-client';
+import type { Enricher } from '../../core/enrich/enrich.ts';
+import type { EventLogReader } from '../../core/event-log/port.ts';
+import type { Logger } from '../../core/log.ts';
+import { createHostResolver, type ResolveHost } from '../../core/webhooks/resolve-host.ts';
+import { countAllPending } from '../../sql/delivery-queue.ts';
+import type { Pool } from '../../sql/pool.ts';
+import { startClock } from '../clocks/clock.ts';
+import { startLanes } from '../lane/lanes.ts';
+import type { Decode } from '../lane/prepare.ts';
+import type { WorkerMetrics } from '../metrics.ts';
+import { createAttempt } from './attempt.ts';
+import { createBacklogs } from './backlogs.ts';
+import { runClickLane, WEBHOOK_CONSUMER } from './click-lane.ts';
+import { createHandover } from './handover.ts';
+import { dropUnneeded } from './keep.ts';
+import { createWebhookMetrics } from './metrics.ts';
+import { startOutbox } from './outbox.ts';
+import { createSender } from './send.ts';
+import { createSettling } from './settling.ts';
+import { startStored } from './stored.ts';
+import { createSubscriptions } from './subscriptions.ts';
+import { createTurns } from './turns.ts';
+
+export type WebhookOptions = {
+  /** Deliver to private addresses too: for tests. */
+  allowPrivate: boolean;
+  /** For tests: other name servers. */
+  resolve?: ResolveHost;
+  /** For tests: another clock, in milliseconds since the epoch. */
+  now?: () => number;
+  /** For tests: from 0 to 1. */
+  random?: () => number;
+};
+
+export type WebhooksDependencies = {
+  pool: Pool;
+  reader: EventLogReader;
+  decode: Decode;
+  enricher: Enricher;
+  log: Logger;
+  registry: Registry;
+  workerMetrics: WorkerMetrics;
+  options: WebhookOptions;
+};
+
+export type Webhooks = {
+  /** Ends in order within `withinMs`; attempts that still run then are cut off and made again by the next worker. */
+  stop(withinMs: number): Promise<void>;
+};
+
+const DROP_EVERY_MS = 60_000;
+const COUNT_EVERY_MS = 15_000;
+const COUNTED = 100_000;
+/** Kept from the time to end for writing what was cut off. */
+const WRITE_MS = 500;
+
+/**
+ * Starts the deliverer:
+ *
+ *   outbox ──▶ webhook_deliveries ──due──▶ attempt ──▶ outcome ──▶ webhook_deliveries
+ *                  ▲ what isn't taken at once   ▲
+ *   event log ─────┴── clicks of a lane ────────┘
+ */
+export function startWebhooks(dependencies: WebhooksDependencies): Webhooks {
+  const { pool, log: parentLog, registry, workerMetrics, options } = dependencies;
+  const { now = Date.now, random = Math.random } = options;
+  const log = parentLog.child({ part: 'webhooks' });
+  const metrics = createWebhookMetrics(registry);
+  const cutOff = new AbortController();
+  const subscriptions = createSubscriptions(pool);
+  const turns = createTurns();
+  const sender = createSender({
+    resolve: options.resolve ?? createHostResolver(),
+    allowPrivate: options.allowPrivate,
+  });
+  const attempt = createAttempt({ send: sender.send, turns, metrics, now, signal: cutOff.signal });
+  const settling = createSettling({ pool, log, metrics, now, random });
+  const backlogs = createBacklogs(pool);
+  const createdAt = createMicroClock(now);
+  const handOver = createHandover({
+    attempt,
+    turns,
+    settling,
+    backlogs,
+    metrics,
+    now,
+    random,
+    createdAt,
+  });
+  const stored = startStored({ pool, log, subscriptions, turns, attempt, settling, now });
+  const outbox = startOutbox({
+    pool,
+    log,
+    metrics: workerMetrics,
+    subscriptions,
+    now,
+    createdAt,
+    made: stored.wake,
+  });
+  const laneDependencies = { ...dependencies, metrics, subscriptions, handOver };
+  const lanes = startLanes({
+    ...dependencies,
+    log,
+    metrics: workerMetrics,
+    consumer: WEBHOOK_CONSUMER,
+    run: (lane, control, laneLog) => runClickLane({ ...laneDependencies, log: laneLog }, lane, control),
+  });
+  const clocks = [
+    startClock({
+      name: 'webhook-pruning',
+      everyMs: DROP_EVERY_MS,
+      log,
+      metrics: workerMetrics,
+      work: () => dropUnneeded({ pool, metrics: workerMetrics, backlogs, now }),
+    }),
+    startClock({
+      name: 'webhook-pending',
+      everyMs: COUNT_EVERY_MS,
+      log,
+      metrics: workerMetrics,
+      async work() {
+        metrics.pending.set(await countAllPending(pool, COUNTED));
+        metrics.inFlight.set(turns.inFlight());
+        metrics.waiting.set(turns.waiting());
+        return false;
+      },
+    }),
+  ];
+
+  return {
+    async stop(withinMs) {
+      const late = setTimeout(() => cutOff.abort(), Math.max(0, withinMs - WRITE_MS));
+      await Promise.all([
+        outbox.stop(),
+        lanes.stop(withinMs),
+        stored.stop(),
+        ...clocks.map((clock) => clock.stop()),
+      ]);
+      clearTimeout(late);
+      cutOff.abort();
+      await settling.stop();
+      sender.close();
+    },
+  };
+}
+
+/** A clock of microseconds that never says the same twice, so that times can be cursors. */
+function createMicroClock(now: () => number): () => number {
+  let last = 0;
+  return () => {
+    last = Math.max(last + 1, now() * 1_000);
+    return last;
+  };
+}

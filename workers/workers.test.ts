@@ -1,0 +1,85 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { uuidv7 } from '../core/ids.ts';
+import { click } from './test-support/events.ts';
+import { createRig, type Rig } from './test-support/rig.ts';
+
+const NOW = Date.UTC(2026, 10, 20) * 1000;
+
+let rig: Rig;
+beforeEach(async () => {
+  rig = await createRig();
+});
+afterEach(() => rig.close());
+
+describe('the workers', () => {
+  it('store a click with all that enriching finds', async () => {
+    const stream = await rig.stream('ingest-0');
+    const { workspace } = rig;
+    const [link, visitor] = [uuidv7(), uuidv7()];
+    stream.append([click({ workspace, link, visitor, ts: NOW + 123_456 })]);
+    rig.work();
+    await rig.settled(stream);
+    expect(await rig.ask('SELECT * FROM clicks')).toEqual({
+      workspace_id: workspace,
+      ts: '2026-11-20 00:00:00.123456000',
+      link_id: link,
+      visitor_id: visitor,
+      channel: 'twitter',
+      country: '',
+      city: '',
+      device: 'mobile',
+      browser: 'Mobile Safari',
+      os: 'iOS',
+      referer: 'https://t.co/abc',
+      is_bot: false,
+      sequence: '0',
+    });
+  });
+
+  it('work off what is in the log before they stop', async () => {
+    const stream = await rig.stream('ingest-0');
+    const { workspace } = rig;
+    const workers = rig.work();
+    stream.append([click({ workspace, link: uuidv7(), visitor: uuidv7(), ts: NOW })]);
+    await rig.settled(stream);
+    for (let batch = 1; batch <= 100; batch++) {
+      const ts = NOW + batch * 1_000;
+      stream.append(
+        Array.from({ length: 200 }, (_, i) =>
+          click({ workspace, link: uuidv7(), visitor: uuidv7(), ts: ts + i }),
+        ),
+      );
+    }
+    await workers.stop(30_000);
+    expect(await rig.stored()).toEqual({ rows: 20_001, distinct: 20_001 });
+    const { rows } = await rig.stores.pool.query('SELECT held_by, held_until FROM log_lanes');
+    expect(rows).toEqual([{ held_by: null, held_until: null }]);
+  });
+
+  it('free the log once every consumer has worked it off', async () => {
+    const stream = await rig.stream('ingest-0');
+    const { workspace } = rig;
+    const freed: bigint[] = [];
+    await rig.stores.pool.query(
+      `INSERT INTO log_lanes (consumer, partition, next_offset) VALUES ('webhooks', 'ingest-0', 7)`,
+    );
+    stream.append([click({ workspace, link: uuidv7(), visitor: uuidv7(), ts: NOW })]);
+    rig.work({ reader: spying(rig, freed) });
+    await rig.settled(stream);
+    while (freed.length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(freed).toEqual([7n]);
+  });
+});
+
+function spying({ reader }: Rig, freed: bigint[]): Rig['reader'] {
+  return {
+    partitions: () => reader.partitions(),
+    read: (partition, offset, options) => reader.read(partition, offset, options),
+    start: (partition) => reader.start(partition),
+    end: (partition) => reader.end(partition),
+    async free(_partition, offset) {
+      freed.push(offset);
+    },
+    close: () => reader.close(),
+  };
+}
