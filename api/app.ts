@@ -4,6 +4,7 @@ import { type FastifyBaseLogger, fastify, LogController } from 'fastify';
 import { bioPageRoutes } from './bio-pages/routes.ts';
 import { channelRoutes } from './channels/routes.ts';
 import { clickRoutes } from './clicks/routes.ts';
+import { consoleRoutes } from './console/routes.ts';
 import { creditRoutes } from './credits/routes.ts';
 import type { Api, ApiDeps } from './dependencies.ts';
 import { embedRoutes } from './embed/routes.ts';
@@ -102,6 +103,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
 
   await app.register(async (scope) => healthRoutes(scope as Api, deps));
   await app.register(async (scope) => embedRoutes(scope as Api, deps));
+  await app.register(async (scope) => consoleRoutes(scope as Api, deps));
   await app.register(
     async (scope) => {
       for (const routes of RESOURCES) await routes(scope as Api, deps);

@@ -1,9 +1,14 @@
-import { mkdir, readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** Where browser code is written: `web/dist/<name>.js` for each bundle, and `<name>.css` where it has styles. */
 export const DIST_DIR = fileURLToPath(new URL('./dist/', import.meta.url));
+
+/** Where the console's files are written. */
+export const CONSOLE_DIR = join(DIST_DIR, 'console');
+/** The one file there without a hash in its name; see {@link ConsoleManifest}. */
+export const CONSOLE_MANIFEST = 'manifest.json';
 
 const WEB_DIR = fileURLToPath(new URL('.', import.meta.url));
 
@@ -27,6 +32,10 @@ const BUNDLES = [
 export async function buildWeb(): Promise<string[]> {
   const newest = await newestSource(WEB_DIR);
   const built: string[] = [];
+  if ((await modified(join(CONSOLE_DIR, CONSOLE_MANIFEST))) <= newest) {
+    await buildConsole();
+    built.push('console');
+  }
   for (const { name, entry, target } of BUNDLES) {
     const outfile = join(DIST_DIR, `${name}.js`);
     if ((await modified(outfile)) > newest) continue;
@@ -49,6 +58,54 @@ export async function buildWeb(): Promise<string[]> {
     built.push(name);
   }
   return built;
+}
+
+/** What the console's page must load: names of files in {@link CONSOLE_DIR}. */
+export type ConsoleManifest = {
+  /** The script that starts it. */
+  script: string;
+  /** Scripts that it imports at once, so that a browser can ask for all of them together. */
+  imports: string[];
+  styles: string[];
+};
+
+/**
+ * The console: modules that are loaded as pages are opened, each with its content's hash in its name. The manifest is
+ * written last, so that it never names what is not there.
+ */
+async function buildConsole(): Promise<void> {
+  const { build } = await import('esbuild');
+  await rm(CONSOLE_DIR, { recursive: true, force: true });
+  const { metafile } = await build({
+    entryPoints: [join(WEB_DIR, 'console/main.tsx')],
+    outdir: CONSOLE_DIR,
+    target: 'es2022',
+    bundle: true,
+    splitting: true,
+    minify: true,
+    format: 'esm',
+    platform: 'browser',
+    jsx: 'automatic',
+    jsxImportSource: 'react',
+    define: { 'process.env.NODE_ENV': '"production"' },
+    entryNames: '[name]-[hash]',
+    chunkNames: '[name]-[hash]',
+    charset: 'utf8',
+    legalComments: 'none',
+    logLevel: 'silent',
+    metafile: true,
+    absWorkingDir: WEB_DIR,
+  });
+  const outputs = Object.entries(metafile.outputs);
+  const entry = outputs.find(([, output]) => output.entryPoint === 'console/main.tsx');
+  if (!entry) throw new Error('the bundler wrote no console');
+  const [path, { imports, cssBundle }] = entry;
+  const manifest: ConsoleManifest = {
+    script: basename(path),
+    imports: imports.filter(({ kind }) => kind === 'import-statement').map((one) => basename(one.path)),
+    styles: cssBundle ? [basename(cssBundle)] : [],
+  };
+  await writeFile(join(CONSOLE_DIR, CONSOLE_MANIFEST), JSON.stringify(manifest));
 }
 
 /** Time of the last change of any source under `dir`, milliseconds since the epoch. */

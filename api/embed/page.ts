@@ -1,4 +1,4 @@
-import type { Asset } from './assets.ts';
+import type { Asset } from '../assets.ts';
 
 /** Where a page's files are found, their content's hash in the name. */
 export const assetPath = (name: string, { hash }: Asset, extension: string) =>

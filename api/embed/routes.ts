@@ -1,5 +1,5 @@
+import { type Asset, addVary, assetOf, builtAsset, sendAsset } from '../assets.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
-import { type Asset, addVary, assetOf, builtAsset, sendAsset } from './assets.ts';
 import { assetPath, pageHtml, pagePolicy, requestedApi } from './page.ts';
 
 /** Sites get a new loader within minutes, and never wait for it. */

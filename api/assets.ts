@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
-import type { FastifyReply, FastifyRequest } from '../dependencies.ts';
+import type { FastifyReply, FastifyRequest } from './dependencies.ts';
 
 /** Where `web/build.ts` writes. */
-const DIST = new URL('../../web/dist/', import.meta.url);
+const DIST = new URL('../web/dist/', import.meta.url);
 
 /** A text that never changes while this process runs, ready to be sent. */
 export type Asset = {

@@ -1,0 +1,39 @@
+import { randomBytes } from 'node:crypto';
+import { sendAsset } from '../assets.ts';
+import type { Api, ApiDeps, FastifyReply } from '../dependencies.ts';
+import { type ConsoleFiles, readConsoleFiles } from './files.ts';
+import { consoleHtml, consolePolicy } from './page.ts';
+
+const FOREVER = 'public, max-age=31536000, immutable';
+
+/** The console: its page at every path below `/console`, and its files. Who is signed in is the API's question. */
+export async function consoleRoutes(app: Api, { config }: Pick<ApiDeps, 'config'>): Promise<void> {
+  let read: ConsoleFiles | null = null;
+  // Read at the first request: the API is of use without the browser's files, as in most tests.
+  const files = (): ConsoleFiles => {
+    read ??= readConsoleFiles();
+    return read;
+  };
+  const hidden = { schema: { hide: true } };
+
+  const sendPage = (reply: FastifyReply): FastifyReply => {
+    const nonce = randomBytes(16).toString('base64');
+    return reply
+      .header('content-type', 'text/html; charset=utf-8')
+      .header('cache-control', 'no-store')
+      .header('content-security-policy', consolePolicy(nonce, [config.publicUrl]))
+      .header('referrer-policy', 'same-origin')
+      .header('x-content-type-options', 'nosniff')
+      .header('cross-origin-opener-policy', 'same-origin')
+      .header('permissions-policy', 'camera=(), geolocation=(), microphone=(), payment=()')
+      .send(consoleHtml(files(), nonce));
+  };
+  app.get('/console', hidden, (_request, reply) => sendPage(reply));
+  app.get('/console/*', hidden, (_request, reply) => sendPage(reply));
+
+  app.get<{ Params: { file: string } }>('/console/assets/:file', hidden, (request, reply) => {
+    const asset = files().assets.get(request.params.file);
+    if (!asset) return reply.callNotFound();
+    return sendAsset(request, reply.header('cache-control', FOREVER), asset);
+  });
+}

@@ -1,0 +1,71 @@
+import { notifications } from '@mantine/notifications';
+import {
+  keepPreviousData,
+  type UseMutationResult,
+  type UseQueryResult,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
+import { type CallOptions, callApi, type Query } from './call.ts';
+import { messageOf } from './failures.ts';
+
+/**
+ * Reads from the API and keeps the answer while the page is open. The last answer stays shown while the next one is
+ * fetched (another window, another page).
+ *
+ * @param path below `/api/v1`; null: not asked yet
+ * @param every milliseconds between refreshes; none unless given
+ */
+export function useApi<T>(
+  path: string | null,
+  query: Query = {},
+  { every }: { every?: number } = {},
+): UseQueryResult<T> {
+  return useQuery<T>({
+    queryKey: [path, query],
+    queryFn: ({ signal }) => callApi<T>(path ?? '', { query, signal }),
+    enabled: path !== null,
+    placeholderData: keepPreviousData,
+    ...(every !== undefined && { refetchInterval: every }),
+  });
+}
+
+/** How a change is sent and what follows. */
+export type SendOptions<Sent, Got> = {
+  /** What is read anew afterwards: paths below `/api/v1` that `useApi` was given, or their beginnings. */
+  refresh?: string[];
+  /** Told to the person when it worked. */
+  done?: string | ((got: Got, sent: Sent) => string);
+  /** Told as a notification unless the form shows the failure itself (`false`). */
+  tellFailure?: boolean;
+};
+
+/**
+ * Sends a change. What it makes stale is read anew before it counts as done.
+ *
+ * @param call what to send for the given input: a path below `/api/v1` with its method and body
+ */
+export function useSend<Sent, Got = unknown>(
+  call: (sent: Sent) => CallOptions & { path: string },
+  { refresh = [], done, tellFailure = true }: SendOptions<Sent, Got> = {},
+): UseMutationResult<Got, unknown, Sent> {
+  const queries = useQueryClient();
+  return useMutation<Got, unknown, Sent>({
+    mutationFn: (sent) => {
+      const { path, ...options } = call(sent);
+      return callApi<Got>(path, { method: 'POST', ...options });
+    },
+    onSuccess: async (got, sent) => {
+      await queries.invalidateQueries({
+        predicate: ({ queryKey: [path] }) =>
+          typeof path === 'string' && refresh.some((begin) => path.startsWith(begin)),
+      });
+      const text = typeof done === 'function' ? done(got, sent) : done;
+      if (text) notifications.show({ message: text, color: 'hop' });
+    },
+    onError: (error) => {
+      if (tellFailure) notifications.show({ message: messageOf(error), color: 'red' });
+    },
+  });
+}

@@ -1,0 +1,53 @@
+import { type UseQueryResult, useQuery } from '@tanstack/react-query';
+import { createContext, useContext } from 'react';
+import { callApi, keepCsrfToken } from './call.ts';
+import { ApiFailure, isRetryable } from './failures.ts';
+
+/** What a member may do: `analyst` reads, `operator` also changes, `owner` also has keys and members. */
+export type Role = 'analyst' | 'operator' | 'owner';
+
+/** Who is signed in, as `GET /api/v1/session` tells it. */
+export type Session = {
+  member: { id: string; email: string | null; role: Role };
+  workspace: {
+    id: string;
+    name: string;
+    slug: string;
+    primary_domain: string;
+    plan: string;
+    /** Of all revenue, lowercase ISO 4217. */
+    currency: string;
+  };
+  csrf_token: string;
+  urls: { base_url: string; app_url: string; short_url: string; public_url: string };
+};
+
+const RANK: Record<Role, number> = { analyst: 0, operator: 1, owner: 2 };
+
+/** Asks who is signed in; null: nobody. */
+export function useSessionQuery(): UseQueryResult<Session | null> {
+  return useQuery<Session | null>({
+    queryKey: ['/session'],
+    queryFn: async () => {
+      try {
+        const session = await callApi<Session>('/session');
+        keepCsrfToken(session.csrf_token);
+        return session;
+      } catch (error) {
+        if (error instanceof ApiFailure && error.status === 401) return null;
+        throw error;
+      }
+    },
+    staleTime: 60_000,
+    retry: (count, error) => count < 2 && isRetryable(error),
+  });
+}
+
+export const SessionContext = createContext<Session | null>(null);
+
+/** The session, in every page behind the sign-in. */
+export function useSession(): Session & { can: (role: Role) => boolean } {
+  const session = useContext(SessionContext);
+  if (!session) throw new Error('there is no session around this component');
+  return { ...session, can: (role) => RANK[session.member.role] >= RANK[role] };
+}

@@ -1,0 +1,78 @@
+/** How figures and times are written: the viewer's language and time zone. Pure but for those. */
+
+const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** The viewer's IANA time zone, such as `Europe/Berlin`. */
+export const viewerTimeZone = () => ZONE;
+
+export const formatCount = (count: number) =>
+  new Intl.NumberFormat(undefined, { maximumFractionDigits: 2 }).format(count);
+
+/** `12.4K`; the full number belongs into a title or table. */
+export const formatShort = (count: number) =>
+  new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 }).format(count);
+
+/** @param rate 0 to 1 */
+export const formatPercent = (rate: number) =>
+  new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 }).format(rate);
+
+/**
+ * @param amount major units
+ * @param currency ISO 4217 code in any case; its own number of decimals is used
+ */
+export function formatMoney(amount: number, currency: string): string {
+  return new Intl.NumberFormat(undefined, { style: 'currency', currency: currency.toUpperCase() }).format(
+    amount,
+  );
+}
+
+/** Day and time, to the second. @param instant ISO 8601 */
+export const formatInstant = (instant: string) =>
+  new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' }).format(new Date(instant));
+
+/** The day alone. @param instant ISO 8601 */
+export const formatDate = (instant: string) =>
+  new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' }).format(new Date(instant));
+
+const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+  ['second', 1],
+];
+
+/** `3 minutes ago`. @param instant ISO 8601 */
+export function formatAgo(instant: string, now = Date.now()): string {
+  const seconds = Math.round((Date.parse(instant) - now) / 1000);
+  const [unit, size] = STEPS.find(([, step]) => Math.abs(seconds) >= step) ?? ['second', 1];
+  return new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' }).format(Math.trunc(seconds / size), unit);
+}
+
+/** `1 click`, `2 clicks`. */
+export const plural = (count: number, one: string, many: string) =>
+  `${formatCount(count)} ${count === 1 ? one : many}`;
+
+/** A two-letter country code as its name; an empty one as `Unknown`. */
+export function countryName(code: string): string {
+  if (code === '') return 'Unknown';
+  try {
+    return new Intl.DisplayNames(undefined, { type: 'region' }).of(code.toUpperCase()) ?? code;
+  } catch {
+    return code;
+  }
+}
+
+const CHANNEL_NAMES: Record<string, string> = {
+  linkedin: 'LinkedIn',
+  twitter: 'X (Twitter)',
+  tiktok: 'TikTok',
+  youtube: 'YouTube',
+  google_business: 'Google Business',
+  devto: 'DEV',
+  bio: 'Bio page',
+  smart: 'Smart Link',
+};
+
+/** A channel's key as people know it. */
+export const channelName = (key: string) =>
+  CHANNEL_NAMES[key] ?? (key === '' ? 'Unknown' : `${key.charAt(0).toUpperCase()}${key.slice(1)}`);

@@ -1,0 +1,35 @@
+import '@mantine/core/styles.css';
+import '@mantine/notifications/styles.css';
+import 'uplot/dist/uPlot.min.css';
+import './console.css';
+import { MantineProvider } from '@mantine/core';
+import { Notifications } from '@mantine/notifications';
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { createRoot } from 'react-dom/client';
+import { Router } from 'wouter';
+import { isRetryable } from './api/failures.ts';
+import { Console } from './shell/console.tsx';
+import { THEME } from './shell/theme.ts';
+
+/** The server gives each answer a nonce of its own; Mantine's style elements must carry it. */
+const nonce = document.querySelector<HTMLScriptElement>('script[nonce]')?.nonce ?? '';
+
+const queries = new QueryClient({
+  defaultOptions: {
+    queries: { staleTime: 5_000, retry: (count, error) => count < 2 && isRetryable(error) },
+    mutations: { retry: false },
+  },
+});
+
+const root = document.getElementById('root');
+if (!root) throw new Error('the page has no #root');
+createRoot(root).render(
+  <MantineProvider theme={THEME} defaultColorScheme="auto" getStyleNonce={() => nonce}>
+    <QueryClientProvider client={queries}>
+      <Router base="/console">
+        <Console />
+      </Router>
+    </QueryClientProvider>
+    <Notifications position="bottom-right" />
+  </MantineProvider>,
+);

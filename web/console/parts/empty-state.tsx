@@ -1,0 +1,27 @@
+import { Center, Stack, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+
+/** What stands where there is nothing yet: what is missing, how it comes, and perhaps a button that makes it. */
+export function EmptyState({
+  title,
+  children,
+  action,
+}: {
+  title: string;
+  children?: ReactNode;
+  action?: ReactNode;
+}) {
+  return (
+    <Center mih={160} p="md">
+      <Stack gap="xs" align="center" maw={420}>
+        <Text fw={600}>{title}</Text>
+        {children && (
+          <Text c="dimmed" ta="center" size="sm">
+            {children}
+          </Text>
+        )}
+        {action}
+      </Stack>
+    </Center>
+  );
+}

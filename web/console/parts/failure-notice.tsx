@@ -1,0 +1,33 @@
+import { Alert, Button, Group, Text } from '@mantine/core';
+import { IconAlertTriangle } from '@tabler/icons-react';
+import { ApiFailure, messageOf } from '../api/failures.ts';
+
+/** Says what went wrong in the server's words, with its id for support, and offers another try. */
+export function FailureNotice({ error, again }: { error: unknown; again?: () => void }) {
+  const requestId = error instanceof ApiFailure ? error.requestId : null;
+  return (
+    <Alert color="red" variant="outline" icon={<IconAlertTriangle />} title={titleOf(error)} role="alert">
+      <Text size="sm">{messageOf(error)}</Text>
+      <Group mt="sm" gap="sm">
+        {again && (
+          <Button size="xs" variant="default" onClick={again}>
+            Try again
+          </Button>
+        )}
+        {requestId && (
+          <Text size="xs" c="dimmed">
+            Request {requestId}
+          </Text>
+        )}
+      </Group>
+    </Alert>
+  );
+}
+
+function titleOf(error: unknown): string {
+  if (!(error instanceof ApiFailure)) return 'This part could not be shown';
+  if (error.status === 402) return 'Your plan does not cover this';
+  if (error.status === 403) return 'Your role does not allow this';
+  if (error.status === 404) return 'This does not exist, or no longer';
+  return error.status === 0 ? 'No answer' : 'This could not be loaded';
+}

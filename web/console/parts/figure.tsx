@@ -1,0 +1,33 @@
+import { Paper, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { Delta } from './delta.tsx';
+
+type Props = {
+  label: string;
+  /** As it is written: `1,204`, `€ 12.00`. */
+  value: ReactNode;
+  /** Now and in the window before, to show the change; left out: none is shown. */
+  change?: { now: number; before: number };
+  /** The smaller line below. */
+  note?: ReactNode;
+};
+
+/** One number with its name and its change. */
+export function Figure({ label, value, change, note }: Props) {
+  return (
+    <Paper withBorder p="md">
+      <Text size="sm" c="dimmed">
+        {label}
+      </Text>
+      <Text size="xl" fw={700} className="figure">
+        {value}
+      </Text>
+      {change && <Delta {...change} />}
+      {note && (
+        <Text size="xs" c="dimmed">
+          {note}
+        </Text>
+      )}
+    </Paper>
+  );
+}

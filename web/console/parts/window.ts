@@ -1,0 +1,58 @@
+import { useSearchParams } from 'wouter';
+
+/** Windows that are offered, by days. */
+export const WINDOW_DAYS = [1, 7, 30, 90, 365] as const;
+const DEFAULT_DAYS = 30;
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+
+/** The chosen window of time: the last `days` days, or from one day of the viewer's to another, both included. */
+export type Window = { kind: 'days'; days: number } | { kind: 'range'; from: string; to: string };
+
+/** What the window is as parameters of a report. */
+export type WindowQuery = { days?: number; from?: string; to?: string };
+
+/** Reads a window out of a page's query; what can't be read is the default. */
+export function windowOf(search: URLSearchParams): Window {
+  const from = search.get('from') ?? '';
+  const to = search.get('to') ?? '';
+  if (DAY.test(from) && DAY.test(to) && from <= to) return { kind: 'range', from, to };
+  const days = Number(search.get('days') ?? DEFAULT_DAYS);
+  return { kind: 'days', days: Number.isInteger(days) && days >= 1 && days <= 365 ? days : DEFAULT_DAYS };
+}
+
+/** The parameters that the API takes: `days`, or instants of the viewer's midnights. */
+export function windowQuery(window: Window, now = new Date()): WindowQuery {
+  if (window.kind === 'days') return { days: window.days };
+  const end = midnightAfter(window.to);
+  return {
+    from: new Date(`${window.from}T00:00:00`).toISOString(),
+    to: (end > now ? now : end).toISOString(),
+  };
+}
+
+function midnightAfter(day: string): Date {
+  const end = new Date(`${day}T00:00:00`);
+  end.setDate(end.getDate() + 1);
+  return end;
+}
+
+/** The window in the page's URL, as parameters too, and how to choose another. */
+export function useWindow(): { window: Window; query: WindowQuery; choose: (window: Window) => void } {
+  const [search, setSearch] = useSearchParams();
+  const window = windowOf(search);
+  return {
+    window,
+    query: windowQuery(window),
+    choose: (chosen) =>
+      setSearch((before) => {
+        const next = new URLSearchParams(before);
+        for (const name of ['days', 'from', 'to']) next.delete(name);
+        if (chosen.kind === 'days') next.set('days', String(chosen.days));
+        else {
+          next.set('from', chosen.from);
+          next.set('to', chosen.to);
+        }
+        return next;
+      }),
+  };
+}

@@ -1,0 +1,28 @@
+import { createTheme, type MantineColorsTuple } from '@mantine/core';
+
+/** Hoplog's green, from light to dark; shade 7 on white and shade 4 on the dark ground pass 4.5:1. */
+const HOP: MantineColorsTuple = [
+  '#e9f7ef',
+  '#d3eddd',
+  '#a8dabd',
+  '#78c69a',
+  '#51b57d',
+  '#37a968',
+  '#1f8a50',
+  '#157343',
+  '#0f6139',
+  '#064d2b',
+];
+
+/** Colours and sizes of every component; system fonts, since none is loaded from elsewhere. */
+export const THEME = createTheme({
+  primaryColor: 'hop',
+  primaryShade: { light: 7, dark: 7 },
+  colors: { hop: HOP },
+  fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif',
+  fontFamilyMonospace: 'ui-monospace, "SFMono-Regular", Menlo, Consolas, "Liberation Mono", monospace',
+  defaultRadius: 'md',
+  cursorType: 'pointer',
+  autoContrast: true,
+  respectReducedMotion: true,
+});
