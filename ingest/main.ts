@@ -1,12 +1,11 @@
 import { ConfigError, readConfig } from '../core/config.ts';
 import { createLogger } from '../core/log.ts';
 import { createRegistry, serveMetrics } from '../core/metrics.ts';
+import { CONFIGURATION_ERROR } from '../core/tier-settings.ts';
 import { openIngest } from './open.ts';
 
 /** The redirect tier's process: settings in, signals out. Everything else is in `open.ts`. */
 
-/** What a supervisor understands as "do not start me again". */
-const EXIT_CONFIG = 78;
 /** A close that hangs must not keep the process: what is written is written. */
 const CLOSE_LIMIT_MS = 3_000;
 
@@ -43,5 +42,5 @@ async function main(): Promise<void> {
 
 main().catch((error: unknown) => {
   process.stderr.write(`${error instanceof ConfigError ? error.message : error}\n`);
-  process.exit(error instanceof ConfigError ? EXIT_CONFIG : 1);
+  process.exit(error instanceof ConfigError ? CONFIGURATION_ERROR : 1);
 });
