@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { uuidv7 } from '../core/ids.ts';
+import { createRig, type Rig } from '../test/support/worker-rig.ts';
 import { click } from './test-support/events.ts';
-import { createRig, type Rig } from './test-support/rig.ts';
 
 const NOW = Date.UTC(2026, 10, 20) * 1000;
 

@@ -9,8 +9,8 @@ import { uuidv7 } from '../../core/ids.ts';
 import { silentLogger } from '../../core/log.ts';
 import type { LaneState } from '../../workers/lane/lane.ts';
 import { click } from '../../workers/test-support/events.ts';
-import { createRig, metric, type Rig } from '../../workers/test-support/rig.ts';
 import { NO_KAFKA, startKafka, type TestKafka } from '../support/kafka.ts';
+import { createRig, metric, type Rig } from '../support/worker-rig.ts';
 
 const STATES: LaneState[] = ['prepared', 'intended', 'block_inserted', 'inserted', 'advanced'];
 const NOW = Date.UTC(2026, 10, 1) * 1000;

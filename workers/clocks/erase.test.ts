@@ -3,9 +3,9 @@ import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
 import { requestErasure } from '../../sql/erasures.ts';
+import { createRig, type Rig } from '../../test/support/worker-rig.ts';
 import { createWorkerMetrics } from '../metrics.ts';
 import { click, heartbeat, identify } from '../test-support/events.ts';
-import { createRig, type Rig } from '../test-support/rig.ts';
 import { eraseRequested } from './erase.ts';
 
 let rig: Rig;

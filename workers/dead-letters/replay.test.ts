@@ -6,9 +6,9 @@ import { createAddressSealer } from '../../core/events/address-seal.ts';
 import { decodeEvents } from '../../core/events/codec.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import { silentLogger } from '../../core/log.ts';
+import { createRig, type Rig } from '../../test/support/worker-rig.ts';
 import { createWorkerMetrics } from '../metrics.ts';
 import { click, order } from '../test-support/events.ts';
-import { createRig, type Rig } from '../test-support/rig.ts';
 import { type ReplayDependencies, replayDeadLetters } from './replay.ts';
 
 const NOW = Date.UTC(2026, 10, 20) * 1000;

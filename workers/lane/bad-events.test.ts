@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
 import { unreplayedDeadLetters } from '../../sql/dead-letters.ts';
+import { createRig, metric, type Rig } from '../../test/support/worker-rig.ts';
 import { click, order } from '../test-support/events.ts';
-import { createRig, metric, type Rig } from '../test-support/rig.ts';
 
 const NOW = Date.UTC(2026, 10, 20) * 1000;
 

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CLICK_FLAGS } from '../../core/events/types.ts';
 import { uuidv7 } from '../../core/ids.ts';
+import { createRig, type Rig } from '../../test/support/worker-rig.ts';
 import { click, heartbeat, identify, order } from '../test-support/events.ts';
-import { createRig, type Rig } from '../test-support/rig.ts';
 import type { LaneState } from './lane.ts';
 
 const STATES: LaneState[] = ['prepared', 'intended', 'block_inserted', 'inserted', 'advanced'];

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
+import { createRig, metric, type Rig } from '../../test/support/worker-rig.ts';
 import { click } from '../test-support/events.ts';
-import { createRig, metric, type Rig } from '../test-support/rig.ts';
 
 const NOW = Date.UTC(2026, 10, 20) * 1000;
 

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
+import { createRig, type Rig } from '../../test/support/worker-rig.ts';
 import { click } from '../test-support/events.ts';
-import { createRig, type Rig } from '../test-support/rig.ts';
 import type { LaneState } from './lane.ts';
 
 const SCRIPT = fileURLToPath(new URL('../test-support/killed-worker.ts', import.meta.url));

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { OrderEvent } from '../../core/events/types.ts';
 import { updateWorkspace } from '../../sql/workspaces.ts';
+import { createRig, type Rig } from '../../test/support/worker-rig.ts';
 import { order } from '../test-support/events.ts';
-import { createRig, type Rig } from '../test-support/rig.ts';
 
 const NOW = Date.UTC(2026, 10, 20) * 1000;
 

@@ -3,9 +3,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createClickHouse } from '../../clickhouse/client.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import { createPool } from '../../sql/pool.ts';
+import { createRig, metric, type Rig } from '../../test/support/worker-rig.ts';
 import { click } from '../test-support/events.ts';
 import { createGate, type Gate } from '../test-support/gate.ts';
-import { createRig, metric, type Rig } from '../test-support/rig.ts';
 
 const NOW = Date.UTC(2026, 10, 20) * 1000;
 

@@ -6,8 +6,8 @@ import { createAddressSealer } from '../../core/events/address-seal.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import { silentLogger } from '../../core/log.ts';
 import { registerStream, retireStream, watermark } from '../../sql/streams.ts';
+import { createRig, type Rig } from '../../test/support/worker-rig.ts';
 import { click, heartbeat } from '../test-support/events.ts';
-import { createRig, type Rig } from '../test-support/rig.ts';
 
 const NOW = Date.UTC(2026, 10, 20) * 1000;
 

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { TestWorkspace } from '../../test/support/api.ts';
 import { type Receiver, startReceiver } from '../../test/support/receiver.ts';
 import { createWebhookBench, type WebhookBench } from '../../test/support/webhook-bench.ts';
-import { metric } from '../test-support/rig.ts';
+import { metric } from '../../test/support/worker-rig.ts';
 import { TURNS } from './turns.ts';
 
 let bench: WebhookBench;

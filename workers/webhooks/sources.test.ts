@@ -6,8 +6,8 @@ import { merchant } from '../../test/referrals/support.ts';
 import type { TestWorkspace } from '../../test/support/api.ts';
 import { type Receiver, startReceiver } from '../../test/support/receiver.ts';
 import { createWebhookBench, type WebhookBench } from '../../test/support/webhook-bench.ts';
+import { metric } from '../../test/support/worker-rig.ts';
 import { click, order } from '../test-support/events.ts';
-import { metric } from '../test-support/rig.ts';
 
 const ALL = [
   'click.created',

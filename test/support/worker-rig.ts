@@ -13,9 +13,9 @@ import { decodeEvents } from '../../core/events/codec.ts';
 import { createLogger } from '../../core/log.ts';
 import { type RegisteredStream, registerStream } from '../../sql/streams.ts';
 import { createWorkspace } from '../../sql/workspaces.ts';
-import { type TestStores, testStores } from '../../test/support/stores.ts';
-import { createWorkers, type Workers, type WorkersDependencies } from '../workers.ts';
-import { createLogWriter, type LogWriter } from './log-writer.ts';
+import { createLogWriter, type LogWriter } from '../../workers/test-support/log-writer.ts';
+import { createWorkers, type Workers, type WorkersDependencies } from '../../workers/workers.ts';
+import { type TestStores, testStores } from './stores.ts';
 
 export type Rig = {
   stores: TestStores;
