@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ChangeBody, CreateBody } from '../api/bio-pages/schemas.ts';
 import type { PublicPage } from '../core/bio/public-page.ts';
-import { renderBioPage } from '../ingest/bio/render.ts';
+import { renderBioPage } from '../core/bio/render.ts';
 import { otherWithSlug } from '../sql/link-table.ts';
 import { type TestApi, type TestWorkspace, testApi } from './support/api.ts';
 import { makeBioPage } from './support/bio.ts';
@@ -91,7 +91,7 @@ test('PATCH /bio-pages/:id, field by field, and the page that comes of it', asyn
       expect(status).toBeLessThan(500);
       const row = await otherWithSlug(api.stores.pool, 'anything');
       if (!row?.page) return;
-      const html = renderBioPage('anything', row.page as PublicPage, ORIGINS).body.toString();
+      const html = renderBioPage('anything', row.page as PublicPage, ORIGINS).html;
       expect(html).not.toMatch(/<script|<img src=x/i);
       expect(html.match(/<\/?style>/g)).toHaveLength(2);
     }),

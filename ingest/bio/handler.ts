@@ -1,11 +1,11 @@
 import type { PublicPage } from '../../core/bio/public-page.ts';
+import { type Origins, type RenderedBioPage, renderBioPage } from '../../core/bio/render.ts';
 import { createBoundedCache } from '../../core/bounded-cache.ts';
 import type { Exchange, Exchanges } from '../http/exchange.ts';
 import type { OtherRecord } from '../link-table/records.ts';
 import type { IngestMetrics } from '../metrics.ts';
 import type { Page } from '../pages/layout.ts';
 import type { Pages } from '../pages/pages.ts';
-import { type Origins, renderBioPage } from './render.ts';
 
 /** Pages that are being looked at, rendered: 20 KB each, 300 KB at most. */
 const CAPACITY = 512;
@@ -26,7 +26,7 @@ export function createBioPageHandler(given: {
   function pageOf({ slug, content }: OtherRecord): Page {
     const known = rendered.get(slug);
     if (known?.content === content) return known.page;
-    const page = renderBioPage(slug, JSON.parse(content) as PublicPage, origins);
+    const page = pageFrom(renderBioPage(slug, JSON.parse(content) as PublicPage, origins));
     rendered.set(slug, { content, page });
     return page;
   }
@@ -40,5 +40,19 @@ export function createBioPageHandler(given: {
     const { headers, body } = pageOf(record);
     metrics.countOutcome('page');
     exchanges.reply(exchange, '200 OK', headers, body);
+  };
+}
+
+function pageFrom({ html, policy }: RenderedBioPage): Page {
+  return {
+    headers: [
+      ['Content-Type', 'text/html; charset=utf-8'],
+      // Asked again each time, so that a change shows at once.
+      ['Cache-Control', 'public, max-age=0, must-revalidate'],
+      ['Content-Security-Policy', policy],
+      ['X-Content-Type-Options', 'nosniff'],
+      ['Referrer-Policy', 'strict-origin-when-cross-origin'],
+    ],
+    body: Buffer.from(html),
   };
 }

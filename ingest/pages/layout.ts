@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { escapeHtml } from '../../core/html.ts';
 import type { Headers } from '../http/exchange.ts';
 
 /** An HTML page with its headers, ready to be sent. */
@@ -41,9 +42,4 @@ export function createPage(title: string, main: string, headers: Headers = []): 
     ],
     body: Buffer.from(body),
   };
-}
-
-/** Text as it may stand in HTML, also in a quoted attribute. */
-export function escapeHtml(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
+import { escapeHtml } from '../../core/html.ts';
 import type { Retargeting } from '../../sql/links.ts';
-import { escapeHtml, type Page } from '../pages/layout.ts';
+import type { Page } from '../pages/layout.ts';
 import { type Pixel, type PixelNetwork, pixelOf } from './pixels.ts';
 
 /** The page that fires a link's pixels and forwards to `url`. */

@@ -1,5 +1,5 @@
-import type { Theme } from '../../core/bio/theme.ts';
 import { paletteOf } from './grounds.ts';
+import type { Theme } from './theme.ts';
 
 /** Families that are on the machines of visitors: nothing is loaded, nobody is asked. */
 const FAMILIES: Record<Theme['font'], string> = {

@@ -1,22 +1,25 @@
 import { createHash } from 'node:crypto';
-import type { PublicButton, PublicPage, SocialLink } from '../../core/bio/public-page.ts';
-import { isOnOrigin } from '../../core/destinations.ts';
-import { escapeHtml, type Page } from '../pages/layout.ts';
+import { isOnOrigin } from '../destinations.ts';
+import { escapeHtml } from '../html.ts';
 import { PLATFORM_ICONS, PLATFORM_NAMES } from './icons.ts';
+import type { PublicButton, PublicPage, SocialLink } from './public-page.ts';
 import { styleOf } from './style.ts';
 
 /** Where pages and short links are, without a trailing slash. */
 export type Origins = { publicUrl: string; shortUrl: string };
+
+/** A bio page as HTML, and the Content-Security-Policy that allows what it is made of and nothing else. */
+export type RenderedBioPage = { html: string; policy: string };
 
 /**
  * The public HTML of a bio page: no script, every text escaped, nothing loaded but the images that it names.
  *
  * @param slug the page's own, in lower case
  */
-export function renderBioPage(slug: string, page: PublicPage, origins: Origins): Page {
+export function renderBioPage(slug: string, page: PublicPage, origins: Origins): RenderedBioPage {
   const { css, classes, frame } = styleOf(page.theme);
   const name = page.title.trim() || slug;
-  const body =
+  const html =
     `<!doctype html><html lang="en"><head><meta charset="utf-8">` +
     `<meta name="viewport" content="width=device-width,initial-scale=1"><title>${escapeHtml(name)}</title>` +
     `${metaTags(slug, name, page, origins, frame)}<style>${css}</style></head>` +
@@ -25,20 +28,10 @@ export function renderBioPage(slug: string, page: PublicPage, origins: Origins):
     `${socialLinks(page.social_links)}${buttons(page.buttons, origins)}` +
     `${page.theme.footerImage ? image('footer-image', page.theme.footerImage) : ''}` +
     `${page.show_branding ? '<footer>Made with Hoplog</footer>' : ''}</main></body></html>`;
-  return {
-    headers: [
-      ['Content-Type', 'text/html; charset=utf-8'],
-      // Asked again each time, so that a change shows at once.
-      ['Cache-Control', 'public, max-age=0, must-revalidate'],
-      ['Content-Security-Policy', policy(css)],
-      ['X-Content-Type-Options', 'nosniff'],
-      ['Referrer-Policy', 'strict-origin-when-cross-origin'],
-    ],
-    body: Buffer.from(body),
-  };
+  return { html, policy: policyOf(css) };
 }
 
-function policy(css: string): string {
+function policyOf(css: string): string {
   const hash = createHash('sha256').update(css).digest('base64');
   return `default-src 'none'; style-src 'sha256-${hash}'; img-src http: https:; form-action 'none'; base-uri 'none'`;
 }

@@ -1,7 +1,7 @@
-import { type Colour, cssOf, isGroundFor, over, parseColour, readableOn } from '../../core/bio/colours.ts';
-import { gradientNamed } from '../../core/bio/gradients.ts';
-import { DEFAULT_THEME, type Theme } from '../../core/bio/theme.ts';
-import { isWebUrl } from '../../core/web-urls.ts';
+import { isWebUrl } from '../web-urls.ts';
+import { type Colour, cssOf, isGroundFor, over, parseColour, readableOn } from './colours.ts';
+import { gradientNamed } from './gradients.ts';
+import { DEFAULT_THEME, type Theme } from './theme.ts';
 
 /** A theme's colours worked out: what is drawn behind and on what, and each text readable on its ground. */
 export type Palette = {

@@ -1,4 +1,4 @@
-import type { SocialPlatform } from '../../core/bio/public-page.ts';
+import type { SocialPlatform } from './public-page.ts';
 
 /** What each platform is called, for those who can't see its icon. */
 export const PLATFORM_NAMES: Record<SocialPlatform, string> = {
