@@ -1,3 +1,4 @@
+import type { SchemaFingerprints } from '../events/fingerprints.ts';
 import type { TrackedEvent, Unstamped } from '../events/types.ts';
 
 /**
@@ -57,6 +58,8 @@ export type LogBatch = {
   maxTs: number;
   /** The encoded events, back to back; see `core/events/codec.ts`. */
   payload: Uint8Array;
+  /** Fingerprints of the schemas that the events were written with, by name (`click.v1`), where the log says so. */
+  schemas?: SchemaFingerprints;
 };
 
 /** A piece of the log that could not be read as a batch: set aside, reported, never in the way. */

@@ -1,13 +1,8 @@
 import type { DecodedEvent, LogBatch } from '../event-log/port.ts';
 import { ADDRESS_BYTES, type AddressSealer, applyPad } from './address-seal.ts';
-import { KIND_CODES, releasedRegistry, type SchemaRegistry } from './schema-registry.ts';
+import { otherSchema, type SchemaFingerprints } from './fingerprints.ts';
+import { ENVELOPE_BYTES, KIND_CODES, releasedRegistry, type SchemaRegistry } from './schema-registry.ts';
 import type { IdentifyEvent, OrderEvent, TrackedEvent, Unstamped } from './types.ts';
-
-/**
- * An event in the log is `u32le length | u8 kind | u8 version | Avro body`, where length counts what comes
- * after itself. The envelope keeps a bad event from hiding its neighbours and lets every version be read.
- */
-const ENVELOPE_BYTES = 6;
 
 /** avsc writes integers beyond this as others, without a word: it computes with the bits of a double. */
 const MAX_LONG = 2 ** 52 - 1;
@@ -109,7 +104,7 @@ export type UndecodableEvent = { sequence: bigint; reason: string; bytes: Uint8A
  * its reason; it never hides its neighbours. Never throws.
  */
 export function decodeEvents(
-  batch: Pick<LogBatch, 'streamId' | 'firstSequence' | 'count' | 'payload'>,
+  batch: Pick<LogBatch, 'streamId' | 'firstSequence' | 'count' | 'payload' | 'schemas'>,
   sealer: AddressSealer,
   registry: SchemaRegistry = releasedRegistry(),
 ): { events: DecodedEvent[]; undecodable: UndecodableEvent[] } {
@@ -126,7 +121,7 @@ export function decodeEvents(
       undecodable.push({ sequence, reason, bytes: payload.subarray(position) });
       return { events, undecodable };
     }
-    const outcome = decodeEvent(payload, position, end, registry);
+    const outcome = decodeEvent(payload, position, end, registry, batch.schemas);
     if (typeof outcome === 'string') {
       undecodable.push({ sequence, reason: outcome, bytes: payload.subarray(position, end) });
     } else {
@@ -162,9 +157,14 @@ function decodeEvent(
   position: number,
   end: number,
   registry: SchemaRegistry,
+  schemas: SchemaFingerprints | undefined,
 ): TrackedEvent | string {
   const reader = registry.reader(payload.readUInt8(position + 4), payload.readUInt8(position + 5));
   if (typeof reader === 'string') return reader;
+  const writtenWith = schemas?.get(reader.name);
+  // Its bytes may well be readable as what we know under this name, and mean something else.
+  if (writtenWith !== undefined && writtenWith !== reader.fingerprint)
+    return otherSchema(reader.name, writtenWith);
   try {
     const body = reader.read(payload, position + ENVELOPE_BYTES);
     if (body.end !== end) return `${reader.kind}: its body does not end where its envelope says`;

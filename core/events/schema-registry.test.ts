@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { schema } from 'avsc';
 import { describe, expect, test } from 'vitest';
@@ -74,6 +75,43 @@ describe('records of an earlier version', () => {
 });
 
 describe('the schema registry', () => {
+  test('knows released schemas by fingerprints that never change', () => {
+    const registry = createSchemaRegistry(releasedSchemas());
+    const known = [1, 2, 3, 4].map((code) => registry.schema(code, 1));
+    expect(known).toEqual([
+      expect.objectContaining({
+        name: 'click.v1',
+        fingerprint: '161fc7b117061dd7e15414d666bfdab5b605ccb2d9e0823f197c64eccb308d56',
+      }),
+      expect.objectContaining({
+        name: 'identify.v1',
+        fingerprint: 'd5adc53181c848feef390c0c2dc6c1d186b0295aced14ba5c639a1a9bf46b993',
+      }),
+      expect.objectContaining({
+        name: 'order.v1',
+        fingerprint: '74b03c2d054826739b0149414d0b717ec7a56f2b65dc203114e5e425604d63c1',
+      }),
+      expect.objectContaining({
+        name: 'heartbeat.v1',
+        fingerprint: '9fc5c20dc6bf1ca7cae2e4327bde40998c0f9368c84c5c151854e5dcdf21aad9',
+      }),
+    ]);
+    expect([registry.schema(1, 2), registry.schema(99, 1)]).toEqual([null, null]);
+  });
+
+  test('takes the fingerprint of the canonical form: documentation and defaults are no part of it', () => {
+    const heartbeat = { type: 'record', name: 'hoplog.Heartbeat', fields: [{ name: 'ts', type: 'long' }] };
+    const canonical = '{"name":"hoplog.Heartbeat","type":"record","fields":[{"name":"ts","type":"long"}]}';
+    const others = releasedSchemas().filter(({ kind }) => kind !== 'heartbeat');
+    const registry = createSchemaRegistry([
+      ...others,
+      { kind: 'heartbeat', version: 1, schema: heartbeat as schema.RecordType },
+    ]);
+    const expected = createHash('sha256').update(canonical).digest('hex');
+    expect(registry.schema(4, 1)?.fingerprint).toBe(expected);
+    expect(createSchemaRegistry(releasedSchemas()).schema(4, 1)?.fingerprint).toBe(expected);
+  });
+
   test('refuses a new version that cannot read the old one', () => {
     expect(() => createSchemaRegistry(withNextClick({ name: 'languages', type: 'string' }))).toThrow();
   });

@@ -12,11 +12,22 @@ export const KIND_CODES: Readonly<Record<EventKind, number>> = {
   heartbeat: 4,
 };
 
+/**
+ * An event in the log is `u32le length | u8 kind | u8 version | Avro body`, where length counts what comes
+ * after itself. The envelope keeps a bad event from hiding its neighbours and lets every version be read.
+ */
+export const ENVELOPE_BYTES = 6;
+
 /** One version of a kind's Avro schema. Versions count from 1 to 255. */
 export type VersionedSchema = { kind: EventKind; version: number; schema: avro.schema.AvroSchema };
 
 /** Reads the body of one event that starts at `position`; `end` is where it stopped, or -1 past the buffer. */
 export type BodyReader = (buffer: Buffer, position: number) => { value: unknown; end: number };
+
+/** `name`: such as `click.v1`. `fingerprint`: SHA-256 of the schema in canonical form, in hexadecimal. */
+export type SchemaFingerprint = { name: string; fingerprint: string };
+
+export type VersionReader = SchemaFingerprint & { kind: EventKind; read: BodyReader };
 
 export type SchemaRegistry = {
   /** The newest version of a kind: what is written. */
@@ -25,7 +36,9 @@ export type SchemaRegistry = {
    * How to read a record that was written with `version` as the newest version of its kind: fields that
    * are new take their defaults. A text instead of a reader says why nobody can.
    */
-  reader(code: number, version: number): { kind: EventKind; read: BodyReader } | string;
+  reader(code: number, version: number): VersionReader | string;
+  /** The name and fingerprint of a version, or null when it is not known here. */
+  schema(code: number, version: number): SchemaFingerprint | null;
 };
 
 /**
@@ -36,17 +49,24 @@ export type SchemaRegistry = {
  */
 export function createSchemaRegistry(schemas: VersionedSchema[]): SchemaRegistry {
   const current = {} as Record<EventKind, { version: number; type: avro.Type }>;
-  const readers = new Map<number, { kind: EventKind; read: BodyReader }>();
+  const readers = new Map<number, VersionReader>();
   for (const kind of Object.keys(KIND_CODES) as EventKind[]) {
     const versions = schemas.filter((schema) => schema.kind === kind).sort((a, b) => b.version - a.version);
     const [newest] = versions;
     if (!newest) throw new Error(`event kind ${kind} has no schema`);
-    const type = avro.Type.forSchema(newest.schema, { omitRecordMethods: true });
+    const type = typeOf(newest.schema);
     current[kind] = { version: newest.version, type };
     for (const { version, schema } of versions) {
       const key = readerKey(KIND_CODES[kind], version);
       if (readers.has(key)) throw new Error(`event kind ${kind} has version ${version} twice`);
-      readers.set(key, { kind, read: bodyReader(type, version === newest.version ? null : schema) });
+      const written = version === newest.version ? type : typeOf(schema);
+      readers.set(key, {
+        kind,
+        name: `${kind}.v${version}`,
+        // Of the canonical form (no documentation, no defaults): what decides how bytes are read.
+        fingerprint: written.fingerprint('sha256').toString('hex'),
+        read: bodyReader(type, written === type ? null : written),
+      });
     }
   }
   return {
@@ -59,6 +79,7 @@ export function createSchemaRegistry(schemas: VersionedSchema[]): SchemaRegistry
         ? `${kind} of version ${version}: no such schema here`
         : `no event kind has the code ${code}`;
     },
+    schema: (code, version) => readers.get(readerKey(code, version)) ?? null,
   };
 }
 
@@ -66,10 +87,12 @@ function readerKey(code: number, version: number): number {
   return (code << 8) | version;
 }
 
-function bodyReader(type: avro.Type, writtenWith: avro.schema.AvroSchema | null): BodyReader {
-  const resolver = writtenWith
-    ? type.createResolver(avro.Type.forSchema(writtenWith, { omitRecordMethods: true }))
-    : undefined;
+function typeOf(schema: avro.schema.AvroSchema): avro.Type {
+  return avro.Type.forSchema(schema, { omitRecordMethods: true });
+}
+
+function bodyReader(type: avro.Type, writtenWith: avro.Type | null): BodyReader {
+  const resolver = writtenWith ? type.createResolver(writtenWith) : undefined;
   return (buffer, position) => {
     const { value, offset } = type.decode(buffer, position, resolver);
     return { value, end: offset };

@@ -4,6 +4,7 @@ import { createEnricher } from '../../core/enrich/enrich.ts';
 import { emptyGeo } from '../../core/enrich/geo.ts';
 import { createAddressSealer } from '../../core/events/address-seal.ts';
 import { decodeEvents } from '../../core/events/codec.ts';
+import { releasedRegistry } from '../../core/events/schema-registry.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import { silentLogger } from '../../core/log.ts';
 import { createRig, type Rig } from '../../test/support/worker-rig.ts';
@@ -72,6 +73,24 @@ describe('replaying dead letters', () => {
     await replayDeadLetters(dependencies());
     await rig.stores.pool.query('UPDATE dead_letters SET replayed_at = NULL');
     await replayDeadLetters(dependencies());
+    expect(await rig.stored()).toEqual({ rows: 2, distinct: 2 });
+  });
+
+  it('reads an event only with the schema that it was written with', async () => {
+    const sealer = createAddressSealer(rig.addressKey);
+    const other = 'f'.repeat(64);
+    const stream = await rig.stream('ingest-0');
+    stream.append(clicks(2, NOW));
+    // As records say it whose writer had another schema under this name.
+    const schemas = new Map([['click.v1', other]]);
+    rig.work({ decode: (batch) => decodeEvents({ ...batch, schemas }, sealer) });
+    await rig.settled(stream);
+    expect(await replayDeadLetters(dependencies())).toEqual({ replayed: 0, left: 2 });
+    expect(await rig.stored()).toMatchObject({ rows: 0 });
+    // As a release that knows that schema finds them.
+    const known = releasedRegistry().schema(1, 1)?.fingerprint;
+    await rig.stores.pool.query('UPDATE dead_letters SET reason = replace(reason, $1, $2)', [other, known]);
+    expect(await replayDeadLetters(dependencies())).toEqual({ replayed: 2, left: 0 });
     expect(await rig.stored()).toEqual({ rows: 2, distinct: 2 });
   });
 

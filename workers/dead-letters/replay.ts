@@ -1,6 +1,7 @@
 import type { ClickHouseClient } from '../../clickhouse/client.ts';
 import type { Enricher } from '../../core/enrich/enrich.ts';
 import type { LogBatch } from '../../core/event-log/port.ts';
+import { schemasOfReason } from '../../core/events/fingerprints.ts';
 import type { Logger } from '../../core/log.ts';
 import { markReplayed, type StoredDeadLetter, unreplayedDeadLetters } from '../../sql/dead-letters.ts';
 import { upsertIdentities } from '../../sql/identities.ts';
@@ -102,8 +103,9 @@ async function record(pool: Pool, letter: StoredDeadLetter, prepared: Prepared):
 
 /** The letter as a batch of the log, or null when it is a piece of damage, which holds no events. */
 function batchOf(letter: StoredDeadLetter): LogBatch | null {
-  const { streamId, sequence, logOffset, payload } = letter;
+  const { streamId, sequence, logOffset, payload, reason } = letter;
   if (streamId === null || sequence === null) return null;
+  const schemas = schemasOfReason(reason);
   return {
     offset: logOffset,
     nextOffset: logOffset + 1n,
@@ -113,6 +115,7 @@ function batchOf(letter: StoredDeadLetter): LogBatch | null {
     minTs: 0,
     maxTs: 0,
     payload,
+    ...(schemas && { schemas }),
   };
 }
 

@@ -1,4 +1,8 @@
+import type { IHeaders, Message } from 'kafkajs';
 import { expect, test } from 'vitest';
+import { createAddressSealer } from '../../events/address-seal.ts';
+import { createEventEncoder, decodeEvents } from '../../events/codec.ts';
+import { releasedRegistry } from '../../events/schema-registry.ts';
 import type { LogBatch } from '../port.ts';
 import { fromMessage, mergeBatches, toDamageMessage, toMessage } from './record.ts';
 
@@ -40,6 +44,47 @@ test('a batch comes back from its record, at the offset that the broker gave it'
   const { value, headers } = toMessage(sent, 2);
   const received = fromMessage({ offset: '41', value: Buffer.from(value ?? ''), headers });
   expect(received).toEqual({ ...sent, offset: 41n, nextOffset: 42n });
+});
+
+/** A batch of one heartbeat, as it stands in a journal. */
+function heartbeats(): LogBatch {
+  const payload = Buffer.alloc(64);
+  const pad = { bytes: Buffer.alloc(16), position: 0 };
+  const end = createEventEncoder()({ kind: 'heartbeat' }, 70, pad, payload, 0);
+  return { ...batch(7n, 1), payload: payload.subarray(0, end) };
+}
+
+function receive({ value, headers }: Message, changes: IHeaders = {}) {
+  const message = { offset: '41', value: value as Buffer, headers: { ...headers, ...changes } };
+  const received = fromMessage(message);
+  if ('reason' in received) throw new Error(received.reason);
+  return received;
+}
+
+test('a record names the schemas of its events by their fingerprints', () => {
+  const { headers } = toMessage(heartbeats(), 0);
+  const { fingerprint } = releasedRegistry().schema(4, 1) ?? {};
+  expect(headers?.schemas).toBe(`heartbeat.v1=${fingerprint}`);
+  expect(receive(toMessage(heartbeats(), 0)).schemas).toEqual(new Map([['heartbeat.v1', fingerprint]]));
+});
+
+test('records with a fingerprint, without one, and with one that is not known are told apart', () => {
+  const sealer = createAddressSealer(Buffer.alloc(32));
+  const decoded = (changes: IHeaders) => decodeEvents(receive(toMessage(heartbeats(), 0), changes), sealer);
+  const known = decoded({});
+  expect(known.events).toMatchObject([{ sequence: 7n, event: { kind: 'heartbeat', ts: 70 } }]);
+  const { schemas: _, ...before } = toMessage(heartbeats(), 0).headers ?? {};
+  const old = receive({ ...toMessage(heartbeats(), 0), headers: before });
+  expect(old).not.toHaveProperty('schemas');
+  expect(decodeEvents(old, sealer)).toEqual(known);
+  // Of a schema that the record does not use, or said in a way that nobody understands: the events can be read.
+  expect(decoded({ schemas: `refund.v1=${'a'.repeat(64)}` })).toEqual(known);
+  expect(decoded({ schemas: 'crc:12' })).toEqual(known);
+  const other = decoded({ schemas: `heartbeat.v1=${'a'.repeat(64)}` });
+  expect(other.events).toEqual([]);
+  expect(other.undecodable).toMatchObject([
+    { sequence: 7n, reason: `heartbeat.v1 was written with another schema: ${'a'.repeat(64)}` },
+  ]);
 });
 
 test('damage comes back as damage with its reason', () => {

@@ -1,4 +1,5 @@
 import type { IHeaders, Message } from 'kafkajs';
+import { describeSchemas, parseSchemas } from '../../events/fingerprints.ts';
 import type { LogBatch, LogDamage } from '../port.ts';
 
 /**
@@ -6,7 +7,7 @@ import type { LogBatch, LogDamage } from '../port.ts';
  * visitors share a record's costs. The events are the value as they stand in the journal; what a consumer has
  * to know before it decodes them stands in the headers.
  */
-const HEADERS = ['stream', 'first', 'count', 'min-ts', 'max-ts', 'format'] as const;
+const HEADERS = ['stream', 'first', 'count', 'min-ts', 'max-ts', 'format', 'schemas'] as const;
 
 /** `core/events/codec.ts`: each event names its own schema version, so this changes with the framing only. */
 const FORMAT = 'hoplog-events/1';
@@ -60,6 +61,7 @@ function joined(group: LogBatch[]): LogBatch {
 
 /** The record of a batch, for this partition. */
 export function toMessage(batch: LogBatch, partition: number): Message {
+  const schemas = describeSchemas(batch.payload);
   return {
     key: batch.streamId,
     partition,
@@ -71,6 +73,7 @@ export function toMessage(batch: LogBatch, partition: number): Message {
       'min-ts': String(batch.minTs),
       'max-ts': String(batch.maxTs),
       format: FORMAT,
+      ...(schemas === '' ? {} : { schemas }),
     },
   };
 }
@@ -92,9 +95,8 @@ export function fromMessage({ offset, value, headers = {} }: ReceivedMessage): L
   const position = BigInt(offset);
   const at = { offset: position, nextOffset: position + 1n };
   const bytes = value ?? new Uint8Array();
-  const [stream = '', first = '', count = '', minTs = '', maxTs = '', format = ''] = HEADERS.map((name) =>
-    String(headers[name] ?? ''),
-  );
+  const [stream = '', first = '', count = '', minTs = '', maxTs = '', format = '', schemas = ''] =
+    HEADERS.map((name) => String(headers[name] ?? ''));
   if (format === DAMAGE_FORMAT) return { ...at, reason: String(headers.reason ?? 'damaged'), bytes };
   if (format !== FORMAT) return { ...at, reason: 'unknown_format', bytes };
   const numbers = [first, count, minTs, maxTs].every((text) => /^\d{1,20}$/.test(text));
@@ -109,5 +111,7 @@ export function fromMessage({ offset, value, headers = {} }: ReceivedMessage): L
     minTs: Number(minTs),
     maxTs: Number(maxTs),
     payload: bytes,
+    // Records of before they had this header have none.
+    ...(schemas === '' ? {} : { schemas: parseSchemas(schemas) }),
   };
 }
