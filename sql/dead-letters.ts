@@ -36,37 +36,61 @@ export async function addDeadLetters(db: Queryable, letters: readonly DeadLetter
 }
 
 /** Dead letters not replayed yet, oldest first, with ids above `after`. */
-export function unreplayedDeadLetters(db: Queryable, limit: number, after = 0): Promise<StoredDeadLetter[]> {
-  return read(db, 'replayed_at IS NULL AND id > $2 ORDER BY id LIMIT $1', [limit, after]);
-}
-
-/** Dead letters of which no copy was published, oldest first, locked: whoever publishes too passes them over. */
-export function unpublishedDeadLetters(transaction: Queryable, limit: number): Promise<StoredDeadLetter[]> {
-  return read(transaction, 'published_at IS NULL ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED', [limit]);
-}
-
-/** Marks letters as published. In the transaction that has read them. */
-export async function markPublished(transaction: Queryable, ids: readonly number[]): Promise<void> {
-  await transaction.query('UPDATE dead_letters SET published_at = now() WHERE id = ANY ($1)', [ids]);
-}
-
-async function read(db: Queryable, where: string, values: unknown[]): Promise<StoredDeadLetter[]> {
-  const { rows } = await db.query<{
-    id: number;
-    partition: string;
-    log_offset: string;
-    stream_id: string | null;
-    sequence: string | null;
-    reason: string;
-    payload: Buffer;
-    created_at: Date;
-    replayed_at: Date | null;
-  }>(
-    `SELECT id, partition, log_offset, stream_id, sequence, reason, payload, created_at, replayed_at
-     FROM dead_letters WHERE ${where}`,
-    values,
+export async function unreplayedDeadLetters(
+  db: Queryable,
+  limit: number,
+  after = 0,
+): Promise<StoredDeadLetter[]> {
+  const { rows } = await db.query<DeadLetterRow>(
+    `SELECT ${COLUMNS} FROM dead_letters WHERE replayed_at IS NULL AND id > $2 ORDER BY id LIMIT $1`,
+    [limit, after],
   );
-  return rows.map((row) => ({
+  return rows.map(toLetter);
+}
+
+const UNPUBLISHED = 'published_at IS NULL AND (publish_after IS NULL OR publish_after <= now())';
+
+/** Whether {@link claimUnpublished} has a letter to give. */
+export async function hasUnpublished(db: Queryable): Promise<boolean> {
+  const { rowCount } = await db.query(`SELECT FROM dead_letters WHERE ${UNPUBLISHED} LIMIT 1`);
+  return rowCount === 1;
+}
+
+/**
+ * Claims the oldest dead letter of which no copy was published, or gives null. Nobody else gets it before the claim has
+ * run out: 2 minutes after the first one, twice as long after each further one, at most an hour.
+ */
+export async function claimUnpublished(db: Queryable): Promise<StoredDeadLetter | null> {
+  const { rows } = await db.query<DeadLetterRow>(
+    `UPDATE dead_letters SET publish_attempts = least(publish_attempts, 1000) + 1,
+       publish_after = now() + least(interval '2 minutes' * 2 ^ least(publish_attempts, 10), interval '1 hour')
+     WHERE id = (SELECT id FROM dead_letters WHERE ${UNPUBLISHED} ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED)
+     RETURNING ${COLUMNS}`,
+  );
+  return rows[0] ? toLetter(rows[0]) : null;
+}
+
+/** Marks a letter as published. */
+export async function markPublished(db: Queryable, id: number): Promise<void> {
+  await db.query('UPDATE dead_letters SET published_at = now() WHERE id = $1', [id]);
+}
+
+const COLUMNS = 'id, partition, log_offset, stream_id, sequence, reason, payload, created_at, replayed_at';
+
+type DeadLetterRow = {
+  id: number;
+  partition: string;
+  log_offset: string;
+  stream_id: string | null;
+  sequence: string | null;
+  reason: string;
+  payload: Buffer;
+  created_at: Date;
+  replayed_at: Date | null;
+};
+
+function toLetter(row: DeadLetterRow): StoredDeadLetter {
+  return {
     id: row.id,
     partition: row.partition,
     logOffset: BigInt(row.log_offset),
@@ -76,7 +100,7 @@ async function read(db: Queryable, where: string, values: unknown[]): Promise<St
     payload: row.payload,
     createdAt: row.created_at,
     replayedAt: row.replayed_at,
-  }));
+  };
 }
 
 /** Marks a letter as taken in. @returns false when it had been already */

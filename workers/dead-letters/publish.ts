@@ -1,25 +1,27 @@
 import type { DeadTopic } from '../../core/event-log/kafka/dead-topic.ts';
-import { markPublished, unpublishedDeadLetters } from '../../sql/dead-letters.ts';
-import { inTransaction, type Pool } from '../../sql/pool.ts';
+import { claimUnpublished, hasUnpublished, markPublished } from '../../sql/dead-letters.ts';
+import type { Pool } from '../../sql/pool.ts';
 
-const CHUNK = 50;
+const ROUND = 50;
 
 /**
  * One round of copying dead letters to their topic, where other programmes may watch for them. The table is the truth;
- * a copy may be late, and be there twice when this ends between the acknowledgement and the mark.
+ * a copy may be late. A letter is claimed before it is sent and no transaction is open while Kafka answers. What is not
+ * known to have arrived, because Kafka or this process failed, is sent again when its claim has run out: then the
+ * topic may hold it twice, and claims that last longer each time keep that from going on.
  *
  * @returns whether more may be there
+ * @throws what a store or Kafka throws that is away
  */
 export async function publishDeadLetters(dependencies: { pool: Pool; topic: DeadTopic }): Promise<boolean> {
   const { pool, topic } = dependencies;
-  return inTransaction(pool, async (transaction) => {
-    const letters = await unpublishedDeadLetters(transaction, CHUNK);
-    if (letters.length === 0) return false;
-    await topic.publish(letters);
-    await markPublished(
-      transaction,
-      letters.map(({ id }) => id),
-    );
-    return letters.length === CHUNK;
-  });
+  if (!(await hasUnpublished(pool))) return false;
+  await topic.open(); // first, so that a letter is claimed only when it can be sent
+  for (let published = 0; published < ROUND; published++) {
+    const letter = await claimUnpublished(pool);
+    if (!letter) return false;
+    await topic.publish(letter);
+    await markPublished(pool, letter.id);
+  }
+  return true;
 }

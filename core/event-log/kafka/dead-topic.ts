@@ -17,8 +17,14 @@ export type PublishedLetter = {
 };
 
 export type DeadTopic = {
-  /** Resolves when the brokers have acknowledged all of them. @throws what the client throws while none answers */
-  publish(letters: readonly PublishedLetter[]): Promise<void>;
+  /** Makes the topic and connects, unless that is done. @throws what the client throws while no broker answers */
+  open(): Promise<void>;
+  /**
+   * Resolves when the brokers have acknowledged the letter.
+   *
+   * @throws what the client throws while none answers; the letter may stand in the topic nevertheless
+   */
+  publish(letter: PublishedLetter): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -26,7 +32,7 @@ export type DeadTopic = {
 export function openDeadTopic(client: Kafka, kafka: KafkaSettings): DeadTopic {
   let opening: Promise<Producer> | null = null;
 
-  async function open(): Promise<Producer> {
+  async function connect(): Promise<Producer> {
     const admin = client.admin();
     try {
       await admin.connect();
@@ -39,22 +45,26 @@ export function openDeadTopic(client: Kafka, kafka: KafkaSettings): DeadTopic {
     return producer;
   }
 
+  function opened(): Promise<Producer> {
+    opening ??= connect().catch((error: unknown) => {
+      opening = null;
+      throw error;
+    });
+    return opening;
+  }
+
   return {
-    async publish(letters) {
-      opening ??= open().catch((error: unknown) => {
-        opening = null;
-        throw error;
+    async open() {
+      await opened();
+    },
+    async publish(letter) {
+      const producer = await opened();
+      await producer.send({
+        topic: kafka.deadTopic,
+        acks: -1,
+        compression: CompressionTypes.GZIP,
+        messages: [toRecord(letter)],
       });
-      const producer = await opening;
-      // One by one: together they might be more than a request may hold.
-      for (const letter of letters) {
-        await producer.send({
-          topic: kafka.deadTopic,
-          acks: -1,
-          compression: CompressionTypes.GZIP,
-          messages: [toRecord(letter)],
-        });
-      }
     },
     async close() {
       const producer = await opening?.catch(() => null);
