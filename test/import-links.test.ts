@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { ImportResult } from '../cli/import/import-links.ts';
+import type { ImportResult } from '../api/link-imports/import-links.ts';
 import { hoplog, operator } from './support/hoplog.ts';
 import { fixturePath, type ImportTarget, importTarget } from './support/link-imports.ts';
 import { type TestStores, testStores } from './support/stores.ts';

@@ -1,10 +1,11 @@
 import cliProgress from 'cli-progress';
 import { type Command, InvalidArgumentError } from 'commander';
+import { type ImportResult, importLinks } from '../../api/link-imports/import-links.ts';
 import { creatableChannel } from '../../core/enrich/channels.ts';
-import { csvRows } from '../import/csv-rows.ts';
-import { isHoplogColumn } from '../import/formats/hoplog.ts';
-import { type ImportResult, importLinks } from '../import/import-links.ts';
-import { jsonRows } from '../import/json-rows.ts';
+import { csvRows } from '../../core/link-imports/csv-rows.ts';
+import { isHoplogColumn } from '../../core/link-imports/formats/hoplog.ts';
+import { UnknownFormat } from '../../core/link-imports/formats/known.ts';
+import { jsonRows } from '../../core/link-imports/json-rows.ts';
 import { openTextFile, readText } from '../import/text-file.ts';
 import { CommandFailed, printResult, table } from '../output.ts';
 import { withStores } from '../stores.ts';
@@ -65,6 +66,7 @@ async function run(path: string, options: Options): Promise<ImportResult> {
       });
     } catch (error) {
       if (done > 0) progress.note([`${done} rows were done before; run it again to go on`]);
+      if (error instanceof UnknownFormat) throw new CommandFailed(error.message);
       throw error;
     } finally {
       progress.stop();

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { csvRows } from './csv-rows.ts';
-import { jsonRows } from './json-rows.ts';
-import type { ReadRow } from './source-row.ts';
+import { csvRows } from '../../core/link-imports/csv-rows.ts';
+import { jsonRows } from '../../core/link-imports/json-rows.ts';
+import type { ReadRow } from '../../core/link-imports/source-row.ts';
 import { openTextFile, readText } from './text-file.ts';
 
 let directory: string;

@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
-import { csvRows } from '../../cli/import/csv-rows.ts';
-import { type ImportOptions, type ImportResult, importLinks } from '../../cli/import/import-links.ts';
-import { jsonRows } from '../../cli/import/json-rows.ts';
+import { type ImportOptions, type ImportResult, importLinks } from '../../api/link-imports/import-links.ts';
 import { openTextFile, readText } from '../../cli/import/text-file.ts';
+import { csvRows } from '../../core/link-imports/csv-rows.ts';
+import { jsonRows } from '../../core/link-imports/json-rows.ts';
 import { type Link, listLinks } from '../../sql/links.ts';
 import { createWorkspace, updateWorkspace, type Workspace } from '../../sql/workspaces.ts';
 import type { TestStores } from './stores.ts';
@@ -55,7 +55,7 @@ export async function anotherTarget(
   };
 }
 
-/** The rows of a file in `cli/import/fixtures/`. */
+/** The rows of a file in `core/link-imports/fixtures/`. */
 export async function fixture(name: string): Promise<Rows> {
   const file = await openTextFile(fixturePath(name));
   const text = readText(file, () => undefined);
@@ -63,7 +63,7 @@ export async function fixture(name: string): Promise<Rows> {
 }
 
 export function fixturePath(name: string): string {
-  return fileURLToPath(new URL(`../../cli/import/fixtures/${name}`, import.meta.url));
+  return fileURLToPath(new URL(`../../core/link-imports/fixtures/${name}`, import.meta.url));
 }
 
 /** Rows of a CSV with commas. */

@@ -1,16 +1,16 @@
-import { type BulkRow, createEach, readBulkRows } from '../../api/links/bulk.ts';
-import { CreateBody } from '../../api/links/schemas.ts';
-import { bodyCheck } from '../../api/plugins/validation.ts';
 import { AppError } from '../../core/errors.ts';
+import { completeRow, type ImportDefaults } from '../../core/link-imports/create-row.ts';
+import type { Format } from '../../core/link-imports/formats/format.ts';
+import { formatOf } from '../../core/link-imports/formats/known.ts';
+import { ImportErrors, type RowError } from '../../core/link-imports/import-errors.ts';
+import { type ReadRow, RowProblem, type SourceRow } from '../../core/link-imports/source-row.ts';
 import { slugKey } from '../../core/slugs.ts';
 import { inTransaction, type Pool } from '../../sql/pool.ts';
 import { lockWorkspace } from '../../sql/workspaces.ts';
+import { type BulkRow, createEach, readBulkRows } from '../links/bulk.ts';
+import { CreateBody } from '../links/schemas.ts';
+import { bodyCheck } from '../plugins/validation.ts';
 import { alreadyImported } from './already-imported.ts';
-import { completeRow, type ImportDefaults } from './create-row.ts';
-import type { Format } from './formats/format.ts';
-import { formatOf } from './formats/known.ts';
-import { ImportErrors, type RowError } from './import-errors.ts';
-import { type ReadRow, RowProblem, type SourceRow } from './source-row.ts';
 
 /** Rows of a transaction. Until it ends, ingest sees no later change of any workspace. */
 const BATCH = 100;
@@ -48,7 +48,7 @@ const check = bodyCheck(CreateBody);
  * that is refused is an error of its own. A row whose link is there already, because its `external_id` or its slug
  * with the same destination is, is skipped, so an import that was cut off is simply run again.
  *
- * @throws {CommandFailed} when the file is of no known format; the stores' errors, with the batches before them done
+ * @throws {UnknownFormat} when the file is of no known format; the stores' errors, with the batches before them done
  */
 export async function importLinks(options: ImportOptions): Promise<ImportResult> {
   const errors = new ImportErrors();

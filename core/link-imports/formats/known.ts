@@ -1,4 +1,3 @@
-import { CommandFailed } from '../../output.ts';
 import type { SourceRow } from '../source-row.ts';
 import { bitly } from './bitly.ts';
 import { dub } from './dub.ts';
@@ -11,16 +10,21 @@ import { yourls } from './yourls.ts';
 /** In the order in which they are tried: the one with the most telling columns first. */
 const FORMATS: readonly Format[] = [hoplog, shlink, kutt, yourls, bitly, dub];
 
+/** A file that no format of {@link formatOf} knows. */
+export class UnknownFormat extends Error {
+  override name = 'UnknownFormat';
+}
+
 /**
  * The format of a file by its first row.
  *
- * @throws {CommandFailed} that names the columns when it is none of the known ones
+ * @throws {UnknownFormat} that names the columns when it is none of the known ones
  */
 export function formatOf(row: SourceRow): Format {
   const format = FORMATS.find((one) => one.matches(row));
   if (format) return format;
   const names = Object.keys(row.values).slice(0, 20).join(', ');
-  throw new CommandFailed(
+  throw new UnknownFormat(
     `no known export has these columns: ${names}. Give a CSV with destination_url, name, slug, … (the fields of POST /links) or an export of ${FORMATS.slice(
       1,
     )

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { fixture, type ImportTarget, importTarget } from '../../../test/support/link-imports.ts';
-import { type TestStores, testStores } from '../../../test/support/stores.ts';
+import { fixture, type ImportTarget, importTarget } from '../../test/support/link-imports.ts';
+import { type TestStores, testStores } from '../../test/support/stores.ts';
 
 let stores: TestStores;
 let target: ImportTarget;

@@ -1,4 +1,4 @@
-import { creatableChannel } from '../../../core/enrich/channels.ts';
+import { creatableChannel } from '../../enrich/channels.ts';
 import { NAME_LIMIT } from '../create-row.ts';
 import { nameOf, type SourceRow, textOf } from '../source-row.ts';
 import { cut, instantText, nameOfDestination, slugOfUrl, tagsOf } from '../values.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isOnDomain } from '../../core/destinations.ts';
+import { isOnDomain } from '../destinations.ts';
 
 /** A create body as a row gives it, not checked yet, and how the file calls the fields. */
 export type CreateRow = {

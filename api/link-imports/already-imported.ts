@@ -1,9 +1,9 @@
-import type { BulkRow } from '../../api/links/bulk.ts';
-import type { CreateRequest } from '../../api/links/create-request.ts';
 import { AppError } from '../../core/errors.ts';
 import { channelSlug } from '../../core/slugs.ts';
 import { type Link, linksBySlugs } from '../../sql/links.ts';
 import type { PoolClient } from '../../sql/pool.ts';
+import type { BulkRow } from '../links/bulk.ts';
+import type { CreateRequest } from '../links/create-request.ts';
 
 /**
  * Of the rows of a batch those whose links the workspace has already, by their slugs: each slug in the row's exact
