@@ -8,6 +8,7 @@ test('the defaults are the documented ones', () => {
     host: '127.0.0.1',
     apiPort: 3000,
     ingestPort: 8080,
+    ingestSharePort: false,
     metricsPort: 9464,
     baseUrl: 'http://127.0.0.1:3000',
     appUrl: 'http://127.0.0.1:3000',
@@ -33,6 +34,7 @@ test('addresses follow the ports, and the app and bio pages follow their origins
 test.each([
   ['API_PORT', 'http'],
   ['INGEST_PORT', '65536'],
+  ['INGEST_SHARE_PORT', 'yes'],
   ['METRICS_PORT', '-1'],
   ['BASE_URL', 'api.example'],
   ['SHORT_URL', 'https://go.example/path'],

@@ -8,6 +8,7 @@ const Environment = Type.Object({
   HOST: Type.String({ minLength: 1, default: '127.0.0.1' }),
   API_PORT: Type.String({ pattern: '^\\d{1,5}$', default: '3000' }),
   INGEST_PORT: Type.String({ pattern: '^\\d{1,5}$', default: '8080' }),
+  INGEST_SHARE_PORT: Type.String({ pattern: '^(true|false)$', default: 'false' }),
   METRICS_PORT: Type.String({ pattern: '^\\d{1,5}$', default: '9464' }),
   BASE_URL: Type.String({ default: '' }),
   APP_URL: Type.String({ default: '' }),
@@ -63,6 +64,8 @@ export type Config = {
   host: string;
   apiPort: number;
   ingestPort: number;
+  /** Several ingest processes of this user may listen on the port (SO_REUSEPORT). */
+  ingestSharePort: boolean;
   metricsPort: number;
   baseUrl: string;
   appUrl: string;
@@ -106,6 +109,7 @@ export class ConfigError extends Error {
 const EXPECTED: Partial<Record<EnvironmentName, string>> = {
   API_PORT: 'must be a port number from 0 to 65535',
   INGEST_PORT: 'must be a port number from 0 to 65535',
+  INGEST_SHARE_PORT: 'must be "true" or "false"',
   METRICS_PORT: 'must be a port number from 0 to 65535',
   JOURNAL_SYNC: 'must be "always" or milliseconds such as "5ms"',
   JOURNAL_BUDGET: 'must be a size such as "512MiB" or "8GiB"',
@@ -149,6 +153,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     host: raw.HOST,
     apiPort,
     ingestPort,
+    ingestSharePort: raw.INGEST_SHARE_PORT === 'true',
     metricsPort: port('METRICS_PORT', raw.METRICS_PORT),
     baseUrl,
     appUrl: raw.APP_URL ? origin('APP_URL', raw.APP_URL) : baseUrl,

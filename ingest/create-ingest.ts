@@ -10,8 +10,9 @@ import { createBioPageHandler } from './bio/handler.ts';
 import { createCollectHandlers } from './collect/handler.ts';
 import { createHealth } from './health.ts';
 import { createClientAddress } from './http/client-address.ts';
+import { countConnections } from './http/connections.ts';
 import { createExchanges } from './http/exchange.ts';
-import { listen, loadUws } from './http/uws.ts';
+import { listen, loadUws, sayHowToShare } from './http/uws.ts';
 import { openLinkTable } from './link-table/open.ts';
 import { createCredits } from './max-clicks/credits.ts';
 import type { Outstanding } from './max-clicks/outstanding.ts';
@@ -43,19 +44,18 @@ export type IngestDeps = {
   tableDir: string;
   /** The built pixel; the repository's own when left out. */
   pixelPath?: string;
-  /** Lets another process listen on the same port (SO_REUSEPORT), for restarts without a gap. */
-  sharePort?: boolean;
 };
 
 export type Ingest = {
   /** The port that it listens on. */
   port: number;
-  /** Stops accepting, finishes the answers in flight, gives leases back and keeps the table. Takes up to 3 s. */
+  /** Stops accepting, answers what comes on open connections and ends them, gives leases back, keeps the table. Takes up to 3 s. */
   close(): Promise<void>;
 };
 
 const PIXEL_PATH = fileURLToPath(new URL('../web/dist/pixel.js', import.meta.url));
 const OUTSTANDING_RETRY_MS = 500;
+/** Longer than a proxy in front keeps an idle connection (`keepalive_timeout` in `deploy/nginx`), so that none is cut. */
 const DRAIN_MS = 1_500;
 
 /**
@@ -116,6 +116,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
     otherKinds: { bio_page: createBioPageHandler({ exchanges, metrics, pages, origins: config }) },
   });
   const app = uws.App();
+  const connections = countConnections(app);
   addRoutes(app, {
     exchanges,
     redirect,
@@ -143,7 +144,8 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
     ),
   });
 
-  const listening = await listen(app, config.host, config.ingestPort, deps.sharePort ?? false);
+  if (config.ingestSharePort) sayHowToShare(log);
+  const listening = await listen(app, config.host, config.ingestPort, config.ingestSharePort);
   if (listening === null) {
     await credits.close();
     await linkTable.close();
@@ -165,8 +167,11 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
   const close = async () => {
     draining = true;
     if (retry !== null) clearTimeout(retry);
+    exchanges.endConnections();
+    // The system resets what it has accepted for a listener that closes: first take in what waits there.
+    await turnOfTheLoop();
     uws.us_listen_socket_close(listening);
-    await exchanges.drain(DRAIN_MS);
+    await connections.gone(DRAIN_MS);
     app.close();
     await credits.close();
     await linkTable.close();
@@ -181,4 +186,9 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
       return closing;
     },
   };
+}
+
+/** Resolves after the sockets that were ready have been read. */
+function turnOfTheLoop(): Promise<void> {
+  return new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 }

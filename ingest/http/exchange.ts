@@ -30,31 +30,22 @@ export type Exchanges = {
   guard(exchange: Exchange, step: () => void): void;
   /** Goes on with `step` when `awaited` resolves, guarded; a rejection is answered with a 500 as well. */
   after<T>(exchange: Exchange, awaited: Promise<T>, step: (value: T) => void): void;
-  inFlight(): number;
-  /** From now on each answer ends its connection. Resolves when nothing is in flight, or after `timeoutMs`. */
-  drain(timeoutMs: number): Promise<void>;
+  /** From now on each answer ends its connection, and says so (`Connection: close`). */
+  endConnections(): void;
 };
 
 export function createExchanges(log: Logger): Exchanges {
-  let inFlight = 0;
-  let draining = false;
-  let drained: (() => void) | null = null;
-
-  function close(exchange: Exchange): void {
-    exchange.over = true;
-    inFlight -= 1;
-    if (inFlight === 0) drained?.();
-  }
+  let ending = false;
 
   function reply(exchange: Exchange, status: string, headers: Headers, body: string | Uint8Array = ''): void {
     if (exchange.over) return;
-    close(exchange);
+    exchange.over = true;
     const { res, head } = exchange;
     res.cork(() => {
       res.writeStatus(status);
       for (const [name, value] of headers) res.writeHeader(name, value);
-      if (head) res.endWithoutBody(Buffer.byteLength(body), draining);
-      else res.end(body, draining);
+      if (head) res.endWithoutBody(Buffer.byteLength(body), ending);
+      else res.end(body, ending);
     });
   }
 
@@ -66,10 +57,9 @@ export function createExchanges(log: Logger): Exchanges {
   return {
     open(res, head) {
       const exchange: Exchange = { res, head, over: false, onGone: null };
-      inFlight += 1;
       res.onAborted(() => {
         if (exchange.over) return;
-        close(exchange);
+        exchange.over = true;
         exchange.onGone?.();
       });
       return exchange;
@@ -85,17 +75,8 @@ export function createExchanges(log: Logger): Exchanges {
     after(exchange, awaited, step) {
       awaited.then(step).catch((error: unknown) => fail(exchange, error));
     },
-    inFlight: () => inFlight,
-    drain(timeoutMs) {
-      draining = true;
-      if (inFlight === 0) return Promise.resolve();
-      return new Promise((resolve) => {
-        const timer = setTimeout(resolve, timeoutMs);
-        drained = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
+    endConnections() {
+      ending = true;
     },
   };
 }

@@ -1,4 +1,6 @@
 import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js';
+import { readFileSync } from 'node:fs';
+import type { Logger } from '../../core/log.ts';
 
 export type Uws = typeof import('uWebSockets.js');
 
@@ -40,4 +42,24 @@ export function listen(
   return new Promise((resolve) => {
     start(host, port, share ? SHARED : EXCLUSIVE, (socket) => resolve(socket === false ? null : socket));
   });
+}
+
+const MIGRATE = '/proc/sys/net/ipv4/tcp_migrate_req';
+
+/**
+ * Says once that a shared port alone does not make a restart seamless: when one of several listeners closes, Linux
+ * resets the connections that it had not taken in yet, unless it may hand them to the others.
+ */
+export function sayHowToShare(log: Logger): void {
+  let migrates: string;
+  try {
+    migrates = readFileSync(MIGRATE, 'utf8').trim();
+  } catch {
+    return; // another system, or a Linux before 5.14
+  }
+  if (migrates === '0') {
+    log.warn(
+      'INGEST_SHARE_PORT: a restart resets a few connections unless net.ipv4.tcp_migrate_req=1 (sysctl)',
+    );
+  }
 }

@@ -8,6 +8,8 @@ export type ClickerOptions = {
   seconds?: number;
   signal?: AbortSignal;
   connections?: number;
+  /** A connection of its own for each click, as most visitors have. */
+  newConnections?: boolean;
   /** Pause of each connection after an answer, milliseconds. */
   paceMs?: number;
   headers?: (index: number) => Record<string, string>;
@@ -23,13 +25,13 @@ export type Clicked = {
 };
 
 /**
- * Clicks short links as new visitors do, over keep-alive connections, and notes who was answered: every click
+ * Clicks short links as new visitors do, over keep-alive connections unless told otherwise, and notes who was answered: every click
  * gets a visitor id of its own, so the ids of the answers can be counted in the store afterwards. A connection
  * that is refused is tried again after 20 ms.
  */
 export async function clickLinks(options: ClickerOptions): Promise<Clicked> {
   const { urls, count = Number.POSITIVE_INFINITY, connections = 16 } = options;
-  const agent = new Agent({ keepAlive: true, maxSockets: connections });
+  const agent = new Agent({ keepAlive: !options.newConnections, maxSockets: connections });
   const clicked: Clicked = { answered: [], refused: new Map(), unanswered: 0 };
   const deadline = Date.now() + (options.seconds ?? 600) * 1_000;
   let started = 0;
