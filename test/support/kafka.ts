@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../cli/embedded/free-port.ts';
+import { type KafkaSecurity, scramUser, securityProperties } from './kafka-security.ts';
 
 const JARS = fileURLToPath(new URL('../kafka/target/dependency/', import.meta.url));
 const READY_MS = 60_000;
@@ -49,8 +50,9 @@ export type TestKafka = {
  * one answers. Topics are not made by themselves.
  *
  * @param count 1, or 3 for a cluster that outlives one of its brokers
+ * @param security what clients have to show; left out: nothing
  */
-export async function startKafka(count: 1 | 3): Promise<TestKafka> {
+export async function startKafka(count: 1 | 3, security?: KafkaSecurity): Promise<TestKafka> {
   const directory = mkdtempSync(join(tmpdir(), 'hoplog-kafka-'));
   const clusterId = newClusterId();
   const nodes = await Promise.all(
@@ -58,6 +60,7 @@ export async function startKafka(count: 1 | 3): Promise<TestKafka> {
       id: index + 1,
       port: await freePort(),
       controller: await freePort(),
+      internal: await freePort(),
     })),
   );
   const voters = nodes.map((node) => `${node.id}@127.0.0.1:${node.controller}`).join(',');
@@ -66,8 +69,9 @@ export async function startKafka(count: 1 | 3): Promise<TestKafka> {
     const home = join(directory, String(node.id));
     mkdirSync(home, { recursive: true });
     const properties = join(home, 'server.properties');
-    writeFileSync(properties, serverProperties(node, voters, home, count));
-    java(['kafka.tools.StorageTool', 'format', '-t', clusterId, '-c', properties]);
+    writeFileSync(properties, serverProperties(node, voters, home, count, security));
+    const users = security ? scramUser(security) : [];
+    java(['kafka.tools.StorageTool', 'format', '-t', clusterId, '-c', properties, ...users]);
     return brokerOf(node.port, properties, (text) => {
       log += text;
     });
@@ -92,18 +96,23 @@ function newClusterId(): string {
 }
 
 function serverProperties(
-  node: { id: number; port: number; controller: number },
+  node: { id: number; port: number; controller: number; internal: number },
   voters: string,
   home: string,
   count: number,
+  security: KafkaSecurity | undefined,
 ): string {
+  const clients = `${security ? 'SASL_SSL' : 'PLAINTEXT'}://127.0.0.1:${node.port}`;
   const settings = {
     'process.roles': 'broker,controller',
     'node.id': node.id,
     'controller.quorum.voters': voters,
-    listeners: `PLAINTEXT://127.0.0.1:${node.port},CONTROLLER://127.0.0.1:${node.controller}`,
+    listeners: `${clients},BROKERS://127.0.0.1:${node.internal},CONTROLLER://127.0.0.1:${node.controller}`,
     'controller.listener.names': 'CONTROLLER',
-    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
+    'inter.broker.listener.name': 'BROKERS',
+    'listener.security.protocol.map':
+      'PLAINTEXT:PLAINTEXT,SASL_SSL:SASL_SSL,BROKERS:PLAINTEXT,CONTROLLER:PLAINTEXT',
+    ...(security && securityProperties(security)),
     'log.dirs': join(home, 'data'),
     'auto.create.topics.enable': false,
     'offsets.topic.replication.factor': count,

@@ -1,5 +1,6 @@
 import { CompressionTypes, type Kafka, type Producer } from 'kafkajs';
 import type { KafkaSettings } from '../../config.ts';
+import { explained } from './refusals.ts';
 import { ensureTopic } from './topic.ts';
 
 /** Of a letter's bytes so many are published, so that every record fits; the table holds them all. */
@@ -48,7 +49,7 @@ export function openDeadTopic(client: Kafka, kafka: KafkaSettings): DeadTopic {
   function opened(): Promise<Producer> {
     opening ??= connect().catch((error: unknown) => {
       opening = null;
-      throw error;
+      throw explained(error, kafka);
     });
     return opening;
   }

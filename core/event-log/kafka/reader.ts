@@ -5,6 +5,7 @@ import type { KafkaSettings } from '../../config.ts';
 import type { Logger } from '../../log.ts';
 import type { EventLogReader } from '../port.ts';
 import { PartitionBuffer } from './partition-buffer.ts';
+import { explained } from './refusals.ts';
 import { ensureTopic } from './topic.ts';
 
 const REOPEN_MS = 250;
@@ -45,11 +46,14 @@ export class KafkaReader implements EventLogReader {
     this.#admin = client.admin();
   }
 
-  /** @throws {ConfigError} when the topic is not what the settings say; the client's error when no broker answers */
+  /**
+   * @throws {ConfigError} when the topic is not what the settings say
+   * @throws {RefusedByBrokers} when they refuse this process, or it them; the client's error when no broker answers
+   */
   partitions(): Promise<string[]> {
     this.#partitions ??= this.#open().catch((error: unknown) => {
       this.#partitions = null;
-      throw error;
+      throw explained(error, this.#kafka);
     });
     return this.#partitions;
   }
@@ -145,7 +149,7 @@ export class KafkaReader implements EventLogReader {
   #consume(): Promise<void> {
     this.#opening ??= this.#startConsumer().catch((error: unknown) => {
       this.#opening = null;
-      throw error;
+      throw explained(error, this.#kafka);
     });
     return this.#opening;
   }
@@ -166,7 +170,10 @@ export class KafkaReader implements EventLogReader {
     });
     consumer.on(consumer.events.CRASH, ({ payload }) => {
       if (this.#closing.signal.aborted) return;
-      this.#log.warn({ err: payload.error }, 'the Kafka consumer has ended: opening another');
+      this.#log.warn(
+        { err: explained(payload.error, this.#kafka) },
+        'the Kafka consumer has ended: opening another',
+      );
       void delay(REOPEN_MS, undefined, { signal: this.#closing.signal })
         .then(() => {
           this.#opening = null;

@@ -7,6 +7,7 @@ import { JournalReader } from '../journal/reader.ts';
 import { streamDirectory } from '../journal/segments.ts';
 import type { LogBatch, LogDamage, StreamIdentity } from '../port.ts';
 import { mergeBatches, toDamageMessage, toMessage } from './record.ts';
+import { explained, RefusedByBrokers } from './refusals.ts';
 import { readPlace, type ShippingPlace, writePlace } from './shipping-place.ts';
 import { ensureTopic } from './topic.ts';
 
@@ -17,6 +18,8 @@ const WAIT_MS = 500;
 const RETRY_MS = 250;
 /** A wrong setting is looked at again so often: somebody may put the topic right. */
 const WRONG_SETTING_MS = 30_000;
+/** Brokers that refuse this process are asked again so often: they may have been told about it by then. */
+const REFUSED_MS = 3_000;
 const KEEP_PLACE_MS = 500;
 /** Share of the journal's budget from which on what Kafka has is given back before workers have stored it. */
 const PRESSURE = 0.5;
@@ -99,9 +102,10 @@ export function startShipper(options: ShipperOptions): Shipper {
           log.info({ what, failures }, 'Kafka answers again');
         }
         return result;
-      } catch (error) {
+      } catch (thrown) {
         ending.signal.throwIfAborted();
-        const wrongSetting = error instanceof ConfigError;
+        const error = explained(thrown, kafka);
+        const wrongSetting = error instanceof ConfigError || error instanceof RefusedByBrokers;
         const cause = wrongSetting ? error.message : 'unreachable';
         if (failures === 0) onOutage(true);
         if (cause !== said) {
@@ -109,7 +113,7 @@ export function startShipper(options: ShipperOptions): Shipper {
           else log.warn({ what, err: error }, 'Kafka does not take events: they wait in the journal');
           said = cause;
         }
-        await delay(wrongSetting ? WRONG_SETTING_MS : RETRY_MS, undefined, { signal: ending.signal });
+        await delay(pauseAfter(error), undefined, { signal: ending.signal });
       }
     }
   }
@@ -196,6 +200,11 @@ export function startShipper(options: ShipperOptions): Shipper {
       if (error) throw error;
     },
   };
+}
+
+function pauseAfter(error: unknown): number {
+  if (error instanceof ConfigError) return WRONG_SETTING_MS;
+  return error instanceof RefusedByBrokers ? REFUSED_MS : RETRY_MS;
 }
 
 function lesser(one: bigint, other: bigint): bigint {

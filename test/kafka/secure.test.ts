@@ -1,0 +1,112 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { accountFor } from '../faults/accounting.ts';
+import { clickLinks } from '../support/clicker.ts';
+import { makeLink } from '../support/first-click.ts';
+import { NO_KAFKA, startKafka, type TestKafka } from '../support/kafka.ts';
+import { type KafkaSecurity, makeAuthority, makeKafkaSecurity } from '../support/kafka-security.ts';
+import { type Service, startService } from '../support/service.ts';
+
+/** A broker that speaks TLS with a certificate of an authority of its own, and asks for a name and a password. */
+let kafka: TestKafka;
+let security: KafkaSecurity;
+let directory: string;
+let service: Service;
+let key = '';
+const answered: string[] = [];
+
+beforeAll(async () => {
+  if (NO_KAFKA !== false) return;
+  directory = mkdtempSync(join(tmpdir(), 'hoplog-secure-'));
+  security = makeKafkaSecurity(directory);
+  kafka = await startKafka(1, security);
+}, 240_000);
+
+afterAll(async () => {
+  if (NO_KAFKA !== false) return;
+  await kafka?.close();
+  if (directory) rmSync(directory, { recursive: true, force: true });
+});
+
+beforeEach((context) => context.skip(NO_KAFKA !== false, String(NO_KAFKA)));
+
+afterEach(async () => {
+  if (service?.process.exitCode === null) await service.stop();
+});
+
+/** Starts the service on the same data as the tests before. */
+async function start(changes: NodeJS.ProcessEnv = {}): Promise<void> {
+  service = await startService({
+    dataDir: join(directory, 'data'),
+    env: {
+      KAFKA_BROKERS: kafka.brokers,
+      KAFKA_REPLICATION: '1',
+      KAFKA_TLS: 'true',
+      KAFKA_TLS_CA: security.authority,
+      KAFKA_SASL_MECHANISM: 'scram-sha-512',
+      KAFKA_USERNAME: security.user,
+      KAFKA_PASSWORD: security.password,
+      ...changes,
+    },
+  });
+  key ||= service.demo?.secret_key ?? '';
+}
+
+/** Clicks a new link; every one of them has to be answered with a redirect, whatever the brokers say. */
+async function click(name: string): Promise<void> {
+  const link = await makeLink(service, key, name);
+  const clicked = await clickLinks({
+    urls: [`${service.short_url}/${link.slug}`],
+    count: 100,
+    connections: 4,
+  });
+  expect(clicked.refused).toEqual(new Map());
+  expect(clicked.unanswered).toBe(0);
+  answered.push(...clicked.answered);
+}
+
+test.each(['scram-sha-512', 'plain'])(
+  'over TLS, with %s, every click of now and before is shipped, read and stored once',
+  async (mechanism) => {
+    await start({ KAFKA_SASL_MECHANISM: mechanism });
+    await click(mechanism);
+    await accountFor(service, key, answered);
+    expect(service.log()).not.toContain(security.password);
+  },
+);
+
+test('a wrong password is said by the name of its setting, by writers and readers, while redirects go on', async () => {
+  await start({ KAFKA_PASSWORD: 'a wrong secret' });
+  await click('wrong password');
+  await untilSaid('shipper', 'setting KAFKA_USERNAME, KAFKA_PASSWORD: the brokers refuse the user');
+  await untilSaid('workers', 'setting KAFKA_USERNAME, KAFKA_PASSWORD: the brokers refuse the user');
+  expect(service.log()).not.toContain('a wrong secret');
+});
+
+test('a wrong authority is said by the name of its setting, by writers and readers, while redirects go on', async () => {
+  const other = makeAuthority(directory, 'other');
+  await start({ KAFKA_TLS_CA: other });
+  await click('wrong authority');
+  await untilSaid(
+    'shipper',
+    `setting KAFKA_TLS_CA: the certificate of the brokers is not trusted by the authority in ${other}`,
+  );
+  await untilSaid('workers', 'setting KAFKA_TLS_CA: the certificate of the brokers is not trusted');
+});
+
+test('once the settings are right, what was clicked meanwhile is stored once', async () => {
+  await start();
+  await accountFor(service, key, answered);
+});
+
+/** Waits until a line of the service's log is of this part and holds this text. */
+async function untilSaid(part: string, text: string): Promise<void> {
+  const lines = () => service.log().split('\n');
+  await expect
+    .poll(() => lines().some((line) => line.includes(`"${part}"`) && line.includes(text)), {
+      timeout: 40_000,
+    })
+    .toBe(true);
+}
