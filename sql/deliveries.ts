@@ -1,3 +1,4 @@
+import type { SentRequest } from './delivery-queue.ts';
 import { isoMicros } from './instants.ts';
 import type { Queryable } from './pool.ts';
 
@@ -42,6 +43,29 @@ export async function listDeliveries(
     [workspaceId, webhookId, page.before, page.status, page.limit],
   );
   return rows;
+}
+
+/** A delivery with what its last attempt sent. */
+export type DeliveryDetail = Delivery & {
+  /** The very bytes of every attempt. */
+  body: string;
+  /** Null when nothing was sent. */
+  request: SentRequest | null;
+};
+
+/** One delivery of a webhook with its request, or null. */
+export async function deliveryById(
+  db: Queryable,
+  workspaceId: string,
+  webhookId: string,
+  id: string,
+): Promise<DeliveryDetail | null> {
+  const { rows } = await db.query<DeliveryDetail>(
+    `SELECT ${COLUMNS}, body, request FROM webhook_deliveries
+     WHERE workspace_id = $1 AND webhook_id = $2 AND id = $3`,
+    [workspaceId, webhookId, id],
+  );
+  return rows[0] ?? null;
 }
 
 /** Adds a delivery that is due at once. */

@@ -79,6 +79,9 @@ export async function claimDue(
   }));
 }
 
+/** What an attempt sent beside the body. The headers are those that prove the delivery: no secret is in them. */
+export type SentRequest = { url: string; headers: Record<string, string> };
+
 /** How a delivery stands after an attempt. Times are milliseconds since the epoch. */
 export type DeliveryState = {
   status: 'pending' | 'delivered' | 'failed';
@@ -86,6 +89,8 @@ export type DeliveryState = {
   responseStatus: number | null;
   responseBody: string | null;
   error: string | null;
+  /** Of the last attempt; null when it sent nothing. */
+  request: SentRequest | null;
   nextAttemptAt: number | null;
   deliveredAt: number | null;
 };
@@ -101,14 +106,14 @@ export async function addDeliveries(tx: Queryable, deliveries: readonly NewDeliv
   if (deliveries.length === 0) return;
   await tx.query(
     `INSERT INTO webhook_deliveries (id, workspace_id, webhook_id, event_id, type, body, status, attempts,
-       response_status, response_body, error, next_attempt_at, created_at, delivered_at)
+       response_status, response_body, error, request, next_attempt_at, created_at, delivered_at)
      SELECT id, workspace_id, webhook_id, event_id, type, body, status, attempts, response_status, response_body,
-       error, to_timestamp(next_at / 1000), 'epoch'::timestamptz + created * interval '1 microsecond',
+       error, request::jsonb, to_timestamp(next_at / 1000), 'epoch'::timestamptz + created * interval '1 microsecond',
        to_timestamp(delivered / 1000)
      FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::int[],
-       $9::int[], $10::text[], $11::text[], $12::float8[], $13::bigint[], $14::float8[])
+       $9::int[], $10::text[], $11::text[], $12::text[], $13::float8[], $14::float8[], $15::bigint[])
        AS given (id, workspace_id, webhook_id, event_id, type, body, status, attempts, response_status,
-         response_body, error, next_at, created, delivered)
+         response_body, error, request, next_at, delivered, created)
      ON CONFLICT (id) DO NOTHING`,
     [
       deliveries.map((row) => row.id),
@@ -117,14 +122,13 @@ export async function addDeliveries(tx: Queryable, deliveries: readonly NewDeliv
       deliveries.map((row) => row.eventId),
       deliveries.map((row) => row.type),
       deliveries.map((row) => row.body),
-      ...stateColumns(deliveries.map((row) => row.state)).slice(0, 6),
+      ...stateColumns(deliveries.map((row) => row.state)),
       deliveries.map((row) => row.createdAt),
-      deliveries.map((row) => row.state.deliveredAt),
     ],
   );
 }
 
-/** Status to error, then the next attempt, then when it was delivered: the order of the statements here. */
+/** Status to request, then the next attempt, then when it was delivered: the order of the statements here. */
 function stateColumns(states: readonly DeliveryState[]): unknown[][] {
   return [
     states.map((state) => state.status),
@@ -132,6 +136,7 @@ function stateColumns(states: readonly DeliveryState[]): unknown[][] {
     states.map((state) => state.responseStatus),
     states.map((state) => state.responseBody),
     states.map((state) => state.error),
+    states.map((state) => state.request && JSON.stringify(state.request)),
     states.map((state) => state.nextAttemptAt),
     states.map((state) => state.deliveredAt),
   ];
@@ -156,9 +161,10 @@ export async function settleDeliveries(tx: Queryable, settled: readonly SettledD
   await tx.query(
     `UPDATE webhook_deliveries AS delivery SET status = outcome.status, attempts = outcome.attempts,
        response_status = outcome.response_status, response_body = outcome.response_body, error = outcome.error,
-       next_attempt_at = to_timestamp(next_at / 1000), delivered_at = to_timestamp(delivered / 1000)
-     FROM unnest($1::uuid[], $2::int[], $3::text[], $4::int[], $5::int[], $6::text[], $7::text[], $8::float8[],
-       $9::float8[]) AS outcome (id, before, status, attempts, response_status, response_body, error, next_at, delivered)
+       request = outcome.request::jsonb, next_attempt_at = to_timestamp(next_at / 1000), delivered_at = to_timestamp(delivered / 1000)
+     FROM unnest($1::uuid[], $2::int[], $3::text[], $4::int[], $5::int[], $6::text[], $7::text[], $8::text[],
+       $9::float8[], $10::float8[])
+       AS outcome (id, before, status, attempts, response_status, response_body, error, request, next_at, delivered)
      WHERE delivery.id = outcome.id AND delivery.status <> 'delivered'
        AND (outcome.status = 'delivered' OR (delivery.status = 'pending' AND delivery.attempts = outcome.before))`,
     [rows.map((row) => row.id), rows.map((row) => row.before), ...stateColumns(rows.map((row) => row.state))],

@@ -60,6 +60,7 @@ export async function fanOut(
           responseStatus: null,
           responseBody: null,
           error: null,
+          request: null,
           nextAttemptAt: now,
           deliveredAt: null,
         },

@@ -12,6 +12,7 @@ import {
   DeliveryList,
   DeliveryParams,
   DeliveryQuery,
+  DeliveryWithRequest,
   WebhookBody,
   WebhookChange,
   WebhookList,
@@ -19,7 +20,15 @@ import {
   WebhookRecord,
   WebhookWithSecret,
 } from './schemas.ts';
-import { changeWebhook, createWebhook, noSuchWebhook, redeliverNow, rotate, sendTest } from './service.ts';
+import {
+  changeWebhook,
+  createWebhook,
+  deliveryWithRequest,
+  noSuchWebhook,
+  redeliverNow,
+  rotate,
+  sendTest,
+} from './service.ts';
 
 const CONFIG = { scope: 'secret', plan: 'paid' } as const;
 const tags = ['Webhooks'];
@@ -211,6 +220,22 @@ export async function webhookRoutes(app: Api, deps: ApiDeps): Promise<void> {
       const page = cutPage(rows, limit);
       return { deliveries: page.rows, next_cursor: page.nextCursor };
     },
+  );
+
+  app.get(
+    '/webhooks/:id/deliveries/:delivery_id',
+    {
+      config: CONFIG,
+      schema: {
+        tags,
+        operationId: 'getWebhookDelivery',
+        summary: 'One delivery, with its request and its response',
+        description: 'The signing secret is not part of it: a signature proves it without telling it.',
+        params: DeliveryParams,
+        response: { 200: DeliveryWithRequest },
+      },
+    },
+    async ({ auth, params }) => deliveryWithRequest(pool, auth.workspace.id, params.id, params.delivery_id),
   );
 
   app.post(

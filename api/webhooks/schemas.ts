@@ -67,7 +67,7 @@ const Cursor = Type.Optional(Type.String({ format: 'date-time' }));
 
 export const WebhookQuery = Type.Object({ limit: Limit(500, 100), cursor: Cursor });
 
-export const Delivery = Type.Object({
+const DELIVERY_FIELDS = {
   id: Uuid,
   event_id: Type.String({ format: 'uuid', description: "The `webhook-id`, and the body's `id`." }),
   type: Type.String({ description: 'The event, or `webhook.test`.' }),
@@ -79,7 +79,31 @@ export const Delivery = Type.Object({
   next_attempt_at: Nullable(Instant),
   created_at: Instant,
   delivered_at: Nullable(Instant),
+};
+
+export const Delivery = Type.Object(DELIVERY_FIELDS);
+
+const Headers = Type.Unsafe<Record<string, string>>({
+  type: 'object',
+  additionalProperties: { type: 'string' },
+  description: 'Those that the service set, the signature of that attempt among them.',
 });
+
+export const DeliveryWithRequest = Type.Object({
+  ...DELIVERY_FIELDS,
+  request: Type.Object(
+    {
+      url: Nullable(Type.String()),
+      headers: Nullable(Headers as typeof Headers & { type: string }),
+      body: Type.String({ description: 'The very bytes that every attempt sends and signs.' }),
+    },
+    {
+      description:
+        'What the last attempt sent. `url` and `headers` are null while nothing was sent: before the first attempt, where the address was refused, and for attempts older than this field.',
+    },
+  ),
+});
+export type DeliveryWithRequest = Static<typeof DeliveryWithRequest>;
 
 export const DeliveryList = Type.Object({
   deliveries: Type.Array(Delivery),

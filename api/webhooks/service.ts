@@ -3,7 +3,7 @@ import { uuidv7 } from '../../core/ids.ts';
 import { deliveryBody, deliveryId } from '../../core/webhooks/delivery.ts';
 import { TEST_EVENT } from '../../core/webhooks/event-types.ts';
 import { newSecret, printSecret } from '../../core/webhooks/signature.ts';
-import { type Delivery, insertDelivery, redeliver } from '../../sql/deliveries.ts';
+import { type Delivery, deliveryById, insertDelivery, redeliver } from '../../sql/deliveries.ts';
 import type { Queryable } from '../../sql/pool.ts';
 import {
   insertWebhook,
@@ -14,9 +14,10 @@ import {
   webhookById,
 } from '../../sql/webhooks.ts';
 import { lockWorkspace } from '../../sql/workspaces.ts';
-import type { WebhookBody, WebhookChange } from './schemas.ts';
+import type { DeliveryWithRequest, WebhookBody, WebhookChange } from './schemas.ts';
 
 export const noSuchWebhook = () => new AppError('not_found', 'the workspace has no such webhook');
+const noSuchDelivery = () => new AppError('not_found', 'the webhook has no such delivery');
 
 /** How long a secret that was rotated out goes on signing beside the new one. Milliseconds. */
 const OVERLAP_MS = 86_400_000;
@@ -85,6 +86,21 @@ export async function sendTest(tx: Queryable, workspaceId: string, id: string): 
   });
 }
 
+/** A delivery with what its last attempt sent. @throws {AppError} `not_found` */
+export async function deliveryWithRequest(
+  db: Queryable,
+  workspaceId: string,
+  id: string,
+  deliveryId: string,
+): Promise<DeliveryWithRequest> {
+  // A webhook that was deleted has its deliveries for a while yet.
+  if (!(await webhookById(db, workspaceId, id))) throw noSuchWebhook();
+  const found = await deliveryById(db, workspaceId, id, deliveryId);
+  if (!found) throw noSuchDelivery();
+  const { body, request, ...delivery } = found;
+  return { ...delivery, request: { url: request?.url ?? null, headers: request?.headers ?? null, body } };
+}
+
 /** Makes a delivery due at once. @throws {AppError} `not_found`, `conflict` */
 export async function redeliverNow(
   tx: Queryable,
@@ -94,7 +110,7 @@ export async function redeliverNow(
 ): Promise<Delivery> {
   requireActive(await webhookById(tx, workspaceId, id));
   const delivery = await redeliver(tx, workspaceId, id, deliveryId);
-  if (!delivery) throw new AppError('not_found', 'the webhook has no such delivery');
+  if (!delivery) throw noSuchDelivery();
   return delivery;
 }
 

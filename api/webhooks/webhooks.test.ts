@@ -86,6 +86,7 @@ describe('a webhook', () => {
       ['POST', `/webhooks/${crypto.randomUUID()}/test`],
       ['POST', `/webhooks/${crypto.randomUUID()}/rotate-secret`],
       ['GET', `/webhooks/${crypto.randomUUID()}/deliveries`],
+      ['GET', `/webhooks/${crypto.randomUUID()}/deliveries/${crypto.randomUUID()}`],
       ['POST', `/webhooks/${crypto.randomUUID()}/deliveries/${crypto.randomUUID()}/redeliver`],
     ] as const;
     for (const [method, path] of calls) {
@@ -129,6 +130,7 @@ describe('a webhook', () => {
     expect((await shop.post(`${path}/test`)).status).toBe(404);
     expect((await shop.post(`${path}/rotate-secret`)).status).toBe(404);
     expect((await shop.get(`${path}/deliveries`)).status).toBe(404);
+    expect((await shop.get(`${path}/deliveries/${delivery.id}`)).status).toBe(404);
     expect((await shop.post(`${path}/deliveries/${delivery.id}/redeliver`)).status).toBe(404);
     expect((await shop.get('/webhooks')).text).not.toContain(hook.id);
   });
@@ -259,6 +261,7 @@ describe('deliveries', () => {
       body: { id: delivery.id, event_id: delivery.event_id },
     });
     expect((await again(other.id)).status).toBe(404);
+    expect((await shop.get(`/webhooks/${other.id}/deliveries/${delivery.id}`)).status).toBe(404);
     await shop.patch(`/webhooks/${hook.id}`, { is_active: false });
     expect((await again(hook.id)).status).toBe(409);
     expect((await shop.post(`/webhooks/${hook.id}/test`)).status).toBe(409);

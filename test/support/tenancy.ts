@@ -68,6 +68,12 @@ export const ATTEMPTS: Record<string, (victim: Victim) => Attempt[]> = {
   ],
   'DELETE /api/v1/folders/{id}': (victim) => [{ path: `/folders/${victim.folder}`, status: 404 }],
   'GET /api/v1/channels': () => [{ path: '/channels?days=365&ltv=1', status: 200 }],
+  'GET /api/v1/stats': () => [{ path: '/stats?from=2026-01-01&to=2027-01-01', status: 200 }],
+  'GET /api/v1/stats/breakdown': () => [
+    { path: '/stats/breakdown?by=link&from=2026-01-01&to=2027-01-01', status: 200 },
+    { path: '/stats/breakdown?by=channel&from=2026-01-01&to=2027-01-01', status: 200 },
+    { path: '/stats/breakdown?by=country&from=2026-01-01&to=2027-01-01', status: 200 },
+  ],
   'GET /api/v1/clicks': (victim) => [
     { path: '/clicks', status: 200 },
     { path: `/clicks?link_id=${victim.link}`, status: 200 },
@@ -191,6 +197,9 @@ export const ATTEMPTS: Record<string, (victim: Victim) => Attempt[]> = {
   ],
   'GET /api/v1/webhooks/{id}/deliveries': (victim) => [
     { path: `/webhooks/${victim.webhook}/deliveries`, status: 404 },
+  ],
+  'GET /api/v1/webhooks/{id}/deliveries/{delivery_id}': (victim) => [
+    { path: `/webhooks/${victim.webhook}/deliveries/${victim.delivery}`, status: 404 },
   ],
   'POST /api/v1/webhooks/{id}/deliveries/{delivery_id}/redeliver': (victim) => [
     {

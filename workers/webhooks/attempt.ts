@@ -31,11 +31,12 @@ export function createAttempt({ send, turns, metrics, now, signal }: AttemptDepe
       .filter(({ expiresAt }) => expiresAt === null || expiresAt > at)
       .map(({ secret }) => secret);
     const headers = { ...HEADERS, ...signatureHeaders(eventId, body, secrets, at) };
+    const request = { url: webhook.url, headers };
     const elapsed = metrics.attemptSeconds.startTimer();
     try {
-      return outcomeOfReply(await send(webhook.url, headers, body, signal), now());
+      return outcomeOfReply(request, await send(webhook.url, headers, body, signal), now());
     } catch (error) {
-      return signal.aborted ? { kind: 'interrupted' } : outcomeOfError(error);
+      return signal.aborted ? { kind: 'interrupted' } : outcomeOfError(request, error);
     } finally {
       elapsed();
     }

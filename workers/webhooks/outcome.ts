@@ -1,6 +1,6 @@
 import { RefusedAddress } from '../../core/webhooks/resolve-host.ts';
 import { parseRetryAfter, retryWait } from '../../core/webhooks/retry-schedule.ts';
-import type { DeliveryState } from '../../sql/delivery-queue.ts';
+import type { DeliveryState, SentRequest } from '../../sql/delivery-queue.ts';
 import { codeOf, type Reply } from './send.ts';
 
 /**
@@ -8,26 +8,33 @@ import { codeOf, type Reply } from './send.ts';
  * among them, and an address that deliveries may not go to. `interrupted`: none was made, or we were shut
  * down in the middle of it.
  */
-export type Outcome =
+export type Outcome = (Answered & { request: SentRequest | null }) | { kind: 'interrupted' };
+
+type Answered =
   | { kind: 'delivered'; status: number; body: string }
   | { kind: 'retry'; status: number | null; body: string | null; error: string; retryAfterMs: number | null }
-  | { kind: 'final'; status: number | null; body: string | null; error: string }
-  | { kind: 'interrupted' };
+  | { kind: 'final'; status: number | null; body: string | null; error: string };
 
 /** @param now milliseconds since the epoch */
-export function outcomeOfReply({ status, body, retryAfter }: Reply, now: number): Outcome {
-  if (status >= 200 && status < 300) return { kind: 'delivered', status, body };
+export function outcomeOfReply(
+  request: SentRequest,
+  { status, body, retryAfter }: Reply,
+  now: number,
+): Outcome {
+  if (status >= 200 && status < 300) return { kind: 'delivered', status, body, request };
   const error = `answered ${status}`;
   if (status === 429 || status >= 500) {
-    return { kind: 'retry', status, body, error, retryAfterMs: parseRetryAfter(retryAfter, now) };
+    return { kind: 'retry', status, body, error, retryAfterMs: parseRetryAfter(retryAfter, now), request };
   }
-  return { kind: 'final', status, body, error };
+  return { kind: 'final', status, body, error, request };
 }
 
-export function outcomeOfError(thrown: unknown): Outcome {
+export function outcomeOfError(request: SentRequest, thrown: unknown): Outcome {
   const error = describe(thrown);
-  if (thrown instanceof RefusedAddress) return { kind: 'final', status: null, body: null, error };
-  return { kind: 'retry', status: null, body: null, error, retryAfterMs: null };
+  // Refused before anything was sent.
+  if (thrown instanceof RefusedAddress)
+    return { kind: 'final', status: null, body: null, error, request: null };
+  return { kind: 'retry', status: null, body: null, error, retryAfterMs: null, request };
 }
 
 function describe(thrown: unknown): string {
@@ -49,7 +56,12 @@ function describe(thrown: unknown): string {
 export function stateAfter(outcome: Outcome, before: number, now: number, random: number): DeliveryState {
   if (outcome.kind === 'interrupted') return pendingState(before, now);
   const attempts = before + 1;
-  const answer = { attempts, responseStatus: outcome.status, responseBody: outcome.body };
+  const answer = {
+    attempts,
+    responseStatus: outcome.status,
+    responseBody: outcome.body,
+    request: outcome.request,
+  };
   if (outcome.kind === 'delivered') {
     return { ...answer, status: 'delivered', error: null, nextAttemptAt: null, deliveredAt: now };
   }
@@ -67,6 +79,7 @@ export function pendingState(attempts: number, due: number): DeliveryState {
     responseStatus: null,
     responseBody: null,
     error: null,
+    request: null,
     nextAttemptAt: due,
     deliveredAt: null,
   };

@@ -113,6 +113,7 @@ export function createSettling(dependencies: {
           responseStatus: null,
           responseBody: null,
           error,
+          request: null,
           nextAttemptAt: null,
           deliveredAt: null,
         },
