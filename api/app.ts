@@ -29,6 +29,7 @@ import { addValidation } from './plugins/validation.ts';
 import { addWorkspaceTurns } from './plugins/workspace-turns.ts';
 import { programRoutes } from './programs/routes.ts';
 import { referralRoutes } from './referrals/routes.ts';
+import { statsRoutes } from './stats/routes.ts';
 import { trackRoutes } from './track/routes.ts';
 import { visitorRoutes } from './visitors/routes.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
@@ -49,6 +50,7 @@ const RESOURCES: Routes[] = [
   folderRoutes,
   channelRoutes,
   clickRoutes,
+  statsRoutes,
   visitorRoutes,
   trackRoutes,
   programRoutes,

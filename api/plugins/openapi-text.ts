@@ -4,6 +4,7 @@ export const TAGS = [
   { name: 'Links', description: 'Campaigns and their tracked short links.' },
   { name: 'Folders', description: 'Folders that campaigns are sorted into.' },
   { name: 'Channels', description: 'What each channel brought.' },
+  { name: 'Statistics', description: 'The whole workspace over time, and what its clicks are made of.' },
   { name: 'Clicks', description: 'The raw stream of clicks.' },
   { name: 'Visitors', description: 'What one visitor did.' },
   { name: 'Tracking', description: 'Identifies and orders reported by a server.' },

@@ -19,6 +19,18 @@ export type ReportedClicks = {
   exactUpTo: number;
 };
 
+/** Keys that the roll-ups know; `workspace_id`: everything in one row. */
+const ROLLED_UP = ['workspace_id', 'channel', 'link_id'] as const;
+/** Keys that only the clicks know; `bucket`: the last of the parameter `starts` (nanoseconds) not after the click. */
+export const CLICK_KEYS = ['country', 'device', 'browser', 'os'] as const;
+export type ClickKey = (typeof ROLLED_UP)[number] | (typeof CLICK_KEYS)[number] | 'bucket';
+
+/** The bucket of a row's `ts`. */
+export const BUCKET = 'roundDown(toUnixTimestamp64Nano(ts), {starts:Array(Int64)})';
+
+const selected = (key: ClickKey) => (key === 'bucket' ? `${BUCKET} AS bucket` : key);
+const isRolledUp = (key: ClickKey) => ROLLED_UP.some((known) => known === key);
+
 /**
  * A subquery with a row for each `key`: `clicks`, and `visitors` (0 when they were not asked for, and never more
  * than the clicks). `params` go with it.
@@ -26,7 +38,7 @@ export type ReportedClicks = {
  * @param links counts the clicks of these only
  */
 export type ClicksBy = (
-  key: 'channel' | 'link_id',
+  key: ClickKey,
   visitors: 'visitors' | 'no visitors',
   links?: string[],
 ) => {
@@ -56,7 +68,7 @@ export async function reportedClicks(
   return {
     exact: true,
     by: (key, visitors, links) => ({
-      sql: `(SELECT ${key}, count() AS clicks,
+      sql: `(SELECT ${selected(key)}, count() AS clicks,
                ${visitors === 'visitors' ? 'uniqExact(visitor_id)' : 'toUInt64(0)'} AS visitors
              FROM clicks WHERE ${where} AND ${IN_SPAN} ${links ? 'AND link_id IN {chosen:Array(UUID)}' : ''}
              GROUP BY ${key})`,
@@ -87,6 +99,15 @@ async function estimated(client: ClickHouseClient, clicks: ReportedClicks): Prom
   const inRest = spans.length === 0 ? 'false' : `(${spans.join(' OR ')})`;
   return (key, visitors, links) => {
     const conditions = links ? `${condition} AND link_id IN {chosen:Array(UUID)}` : condition;
+    if (!isRolledUp(key)) {
+      const counted =
+        visitors === 'visitors' ? 'least(uniqCombined64(17)(visitor_id), clicks)' : 'toUInt64(0)';
+      return {
+        sql: `(SELECT ${selected(key)}, count() AS clicks, ${counted} AS visitors FROM clicks
+               WHERE workspace_id = {workspace:UUID} AND NOT is_bot ${conditions} AND ${IN_SPAN} GROUP BY ${key})`,
+        params: links ? { ...params, chosen: links } : params,
+      };
+    }
     const [state, rolledState, merged] =
       visitors === 'visitors'
         ? ['uniqCombined64State(17)(visitor_id)', 'visitors', 'uniqCombined64Merge(17)(state)']

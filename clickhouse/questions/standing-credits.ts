@@ -10,7 +10,7 @@ const REPLACED = `SELECT order_id, arrayJoin(arrayFilter(version -> version < to
   WHERE ${OWN} AND order_id IN (${REPORTED_AGAIN}) GROUP BY order_id)`;
 
 /**
- * The credits that count, as a subquery with `order_id, link_id, channel, share, amount_minor, first_channel`: of
+ * The credits that count, as a subquery with `ts, order_id, link_id, channel, share, amount_minor, first_channel`: of
  * each order those of its highest version. `FINAL` alone is not enough: it picks the highest version for each part,
  * and a version with fewer parts than the one before would leave the older one's last parts standing. (With a
  * million orders in the workspace this costs two and a half times `FINAL` alone; the plain `(order_id, version) IN
@@ -23,6 +23,6 @@ const REPLACED = `SELECT order_id, arrayJoin(arrayFilter(version -> version < to
  */
 export function standingCredits(condition: string): string {
   return `(
-    SELECT order_id, link_id, channel, share, amount_minor, first_channel FROM order_credits FINAL
+    SELECT ts, order_id, link_id, channel, share, amount_minor, first_channel FROM order_credits FINAL
     WHERE ${OWN} ${condition === '' ? '' : `AND ${condition}`} AND (order_id, version) NOT IN (${REPLACED}))`;
 }

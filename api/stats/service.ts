@@ -1,0 +1,93 @@
+import { channelsReport } from '../../clickhouse/questions/channels-report.ts';
+import type { Figures } from '../../clickhouse/questions/report-figures.ts';
+import { clicksByDimension, workspaceStats } from '../../clickhouse/questions/workspace-stats.ts';
+import { toMajor } from '../../core/money.ts';
+import { clampToStored, formatInstantShort } from '../../core/timestamps.ts';
+import type { Workspace } from '../../sql/workspaces.ts';
+import type { ApiDeps } from '../dependencies.ts';
+import { linkPerformance } from '../links/performance.ts';
+import { reportWindow } from '../report-window.ts';
+import type { Breakdown, BreakdownQuery, Stats, StatsQuery } from './schemas.ts';
+import { bucketsOf, checkTimeZone } from './time-buckets.ts';
+
+const NOTHING: Figures = { clicks: 0, visitors: 0, conversions: 0, revenueMinor: 0n };
+
+/**
+ * What the workspace did in a window, when, and what it did in the window before.
+ *
+ * @throws {AppError} `bad_request` for an unknown time zone and for a window that can't be
+ */
+export async function describeStats(
+  { clickhouse }: Pick<ApiDeps, 'clickhouse'>,
+  { id, currency }: Workspace,
+  query: StatsQuery,
+): Promise<Stats> {
+  const timezone = checkTimeZone('timezone', query.timezone);
+  const { shown, span } = reportWindow(query);
+  const { size, starts } = bucketsOf(span, timezone);
+  const before = { from: clampToStored(span.from - (span.to - span.from)), to: span.from };
+  const [now, earlier] = await Promise.all([
+    workspaceStats(clickhouse, id, span, starts),
+    workspaceStats(clickhouse, id, before, []),
+  ]);
+  const known = new Map(now.series.map((bucket) => [bucket.start, bucket]));
+  return {
+    window: shown,
+    totals: shownFigures(now.totals, currency),
+    previous: {
+      window: { from: formatInstantShort(before.from), to: formatInstantShort(before.to) },
+      totals: shownFigures(earlier.totals, currency),
+    },
+    currency,
+    timezone,
+    bucket: size,
+    series: starts.map((start) => ({
+      start: formatInstantShort(start),
+      ...shownFigures(known.get(start) ?? NOTHING, currency),
+    })),
+  };
+}
+
+/**
+ * The first rows of the window by channel or link (most revenue first, as their own reports) or by what else is known
+ * of a click (most clicks first).
+ *
+ * @throws {AppError} `bad_request` for a window that can't be
+ */
+export async function breakDown(
+  deps: Pick<ApiDeps, 'pool' | 'clickhouse' | 'config'>,
+  workspace: Workspace,
+  { by, limit, ...window }: BreakdownQuery,
+): Promise<Breakdown> {
+  const { clickhouse } = deps;
+  const { shown, span } = reportWindow(window);
+  if (by === 'link') {
+    // The window as it was resolved here, so that its end is the one that is shown.
+    const chosen = { ...shown, limit, include: 'settings' as const };
+    const { links } = await linkPerformance(deps, workspace, chosen);
+    return { window: shown, by, rows: links.flatMap(linkRow) };
+  }
+  if (by === 'channel') {
+    const channels = await channelsReport(clickhouse, workspace.id, span);
+    const rows = channels.slice(0, limit).map(({ channel, ...figures }) => ({
+      value: channel,
+      ...shownFigures(figures, workspace.currency),
+    }));
+    return { window: shown, by, rows };
+  }
+  const rows = await clicksByDimension(clickhouse, workspace.id, span, { dimension: by, limit });
+  return { window: shown, by, rows };
+}
+
+type PerformanceRows = Awaited<ReturnType<typeof linkPerformance>>['links'];
+
+function linkRow({ settings, ...row }: PerformanceRows[number]): Breakdown['rows'] {
+  if (!settings) return [];
+  const { clicks, visitors, conversions, revenue, link_id, slug, channel } = row;
+  const link = { id: link_id, slug, name: settings.name, channel, created_at: settings.created_at };
+  return [{ value: link_id, clicks, visitors, conversions, revenue, link }];
+}
+
+function shownFigures({ clicks, visitors, conversions, revenueMinor }: Figures, currency: string) {
+  return { clicks, visitors, conversions, revenue: toMajor(revenueMinor, currency) };
+}

@@ -1,0 +1,149 @@
+import { badRequest } from '../../core/errors.ts';
+import { NANOS_PER_DAY, NANOS_PER_MILLI } from '../../core/timestamps.ts';
+
+/** How finely a series is cut: in the hours, days or months of a time zone. */
+export type BucketSize = 'hour' | 'day' | 'month';
+
+/** Up to that many days a series has hours, then days, then months. */
+const DAYS_IN_HOURS = 3n;
+const DAYS_IN_DAYS = 400n;
+/** Beyond it even months would be too many. */
+const MOST_DAYS = 36_525n;
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+/** A date of a calendar, month 1 to 12. */
+type CalendarDate = { year: number; month: number; day: number };
+
+/**
+ * Cuts a window into hours up to three days, days up to 400 days, months above, as a clock in the time zone shows
+ * them: a day on which clocks change has 23 or 25 hours, an hour that comes twice is two buckets.
+ *
+ * @param span nanoseconds, half-open
+ * @param timezone a name that {@link checkTimeZone} took
+ * @returns the instants at which buckets begin, nanoseconds, rising; the first one is not after the window's start
+ * @throws {AppError} `bad_request` when the window is longer than a hundred years
+ */
+export function bucketsOf(
+  span: { from: bigint; to: bigint },
+  timezone: string,
+): { size: BucketSize; starts: bigint[] } {
+  const length = span.to - span.from;
+  if (length > MOST_DAYS * NANOS_PER_DAY) throw badRequest('from', 'must be at most 100 years before to');
+  const size =
+    length <= DAYS_IN_HOURS * NANOS_PER_DAY
+      ? 'hour'
+      : length <= DAYS_IN_DAYS * NANOS_PER_DAY
+        ? 'day'
+        : 'month';
+  const from = floorMillis(span.from);
+  const clock = zoneClock(timezone);
+  const starts = size === 'hour' ? hoursFrom(clock, from) : datesFrom(clock, from, size);
+  const found: bigint[] = [];
+  for (const start of starts) {
+    const nanos = BigInt(start) * NANOS_PER_MILLI;
+    if (nanos >= span.to) break;
+    found.push(nanos);
+  }
+  return { size, starts: found };
+}
+
+/**
+ * The name as it was given.
+ *
+ * @param path name of the parameter
+ * @throws {AppError} `bad_request` when it is no name of the IANA time zone database
+ */
+export function checkTimeZone(path: string, name: string): string {
+  // An offset such as +01:00 is known to the runtime too, but knows no summer time.
+  if (/^[A-Za-z]/.test(name) && isKnownZone(name)) return name;
+  throw badRequest(path, 'must be an IANA time zone, such as Europe/Berlin');
+}
+
+function isKnownZone(timeZone: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone }) instanceof Intl.DateTimeFormat;
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+}
+
+/** What a clock in the zone shows at an instant, as if it were UTC: milliseconds of both. */
+type ZoneClock = (instant: number) => number;
+
+function zoneClock(timeZone: string): ZoneClock {
+  const format = new Intl.DateTimeFormat('en-US', {
+    timeZone,
+    calendar: 'iso8601',
+    numberingSystem: 'latn',
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  });
+  return (instant) => {
+    const shown: Partial<Record<Intl.DateTimeFormatPartTypes, number>> = {};
+    for (const { type, value } of format.formatToParts(instant)) shown[type] = Number(value);
+    const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = shown;
+    return Date.UTC(year, month - 1, day, hour, minute, second);
+  };
+}
+
+/** Each full hour on the clock, from the one that `from` lies in. */
+function* hoursFrom(clock: ZoneClock, from: number): Generator<number> {
+  let start = from - (remainder(clock(from), HOUR) + remainder(from, 1_000));
+  for (;;) {
+    yield start;
+    const next = start + HOUR;
+    // Where clocks change by half an hour, the next full hour is not an hour away.
+    const past = remainder(clock(next), HOUR);
+    start = past === 0 ? next : next + HOUR - past;
+  }
+}
+
+/** The first instant of each day or month on the calendar, from the one that `from` lies in. */
+function* datesFrom(clock: ZoneClock, from: number, size: 'day' | 'month'): Generator<number> {
+  const first = new Date(clock(from));
+  const date = { year: first.getUTCFullYear(), month: first.getUTCMonth() + 1, day: first.getUTCDate() };
+  let last = Number.NEGATIVE_INFINITY;
+  for (let step = 0; ; step++) {
+    const at =
+      size === 'day' ? { ...date, day: date.day + step } : { ...date, month: date.month + step, day: 1 };
+    const start = firstInstantOf(clock, at);
+    // A day that a zone left out when it crossed the date line begins with the next one.
+    if (start > last) yield start;
+    last = start;
+  }
+}
+
+/** When the date begins in the zone: at midnight, or when clocks jump over it. */
+function firstInstantOf(clock: ZoneClock, { year, month, day }: CalendarDate): number {
+  const midnight = Date.UTC(year, month - 1, day);
+  // The offset there is the one at midnight UTC, or another when clocks change in between.
+  for (const guess of [midnight - offsetAt(clock, midnight), midnight - offsetAt(clock, midnight - DAY)]) {
+    if (clock(guess) === midnight && clock(guess - 1) < midnight) return guess;
+  }
+  let before = midnight - DAY;
+  let after = midnight + DAY;
+  while (after - before > 1) {
+    const middle = Math.floor((before + after) / 2);
+    if (clock(middle) < midnight) before = middle;
+    else after = middle;
+  }
+  return after;
+}
+
+const offsetAt = (clock: ZoneClock, instant: number) => clock(instant) - instant;
+
+/** What is left of a division, never below zero. */
+const remainder = (value: number, by: number) => ((value % by) + by) % by;
+
+function floorMillis(nanos: bigint): number {
+  const rest = ((nanos % NANOS_PER_MILLI) + NANOS_PER_MILLI) % NANOS_PER_MILLI;
+  return Number((nanos - rest) / NANOS_PER_MILLI);
+}
