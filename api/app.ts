@@ -14,6 +14,7 @@ import { linkRoutes } from './links/routes.ts';
 import { meRoutes } from './me/routes.ts';
 import { partnerRoutes } from './partner/routes.ts';
 import { payoutRoutes } from './payouts/routes.ts';
+import { memberRoutes } from './members/routes.ts';
 import { addAuth } from './plugins/auth.ts';
 import { addBody } from './plugins/body.ts';
 import { addCors } from './plugins/cors.ts';
@@ -32,6 +33,8 @@ import { referralRoutes } from './referrals/routes.ts';
 import { statsRoutes } from './stats/routes.ts';
 import { trackRoutes } from './track/routes.ts';
 import { visitorRoutes } from './visitors/routes.ts';
+import { sessionRoutes } from './session/routes.ts';
+import { signupRoutes } from './signups/routes.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 
 /** Bytes of a request's headers with its URL: 500 ids in a query are about 20 KB. */
@@ -67,6 +70,8 @@ const RESOURCES: Routes[] = [
  * under way and leaves the stores open: they belong to the caller.
  *
  * The order below is the order of checks in a request: its id, CORS, load, path and method, key, scope and plan,
+  sessionRoutes,
+  memberRoutes,
  * then the body, the parameters and the `Idempotency-Key`, then the handler.
  */
 export async function createApi(deps: ApiDeps): Promise<Api> {
@@ -96,7 +101,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   addLoadLimit(app, deps);
   addDraining(app);
   addUnknownPaths(app);
-  addAuth(app, deps);
+  await addAuth(app, deps);
   addBody(app);
   addValidation(app);
   addWorkspaceTurns(app);

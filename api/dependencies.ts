@@ -8,10 +8,12 @@ import type { Config } from '../core/config.ts';
 import type { ErrorCode } from '../core/errors.ts';
 import type { EventLogWriter } from '../core/event-log/port.ts';
 import type { Logger } from '../core/log.ts';
+import type { Role } from '../core/roles.ts';
 import type { ResolveHost } from '../core/webhooks/resolve-host.ts';
 import type { KeyRecord } from '../sql/keys.ts';
 import type { Partner } from '../sql/partners.ts';
 import type { Pool } from '../sql/pool.ts';
+import type { SessionRecord } from '../sql/sessions.ts';
 import type { Workspace } from '../sql/workspaces.ts';
 
 /** What the API needs of the world. `main.ts` makes it for a process, `test/support/api.ts` for a test. */
@@ -36,14 +38,27 @@ export type Api = FastifyInstance<
   TypeBoxTypeProvider
 >;
 
-/** The workspace that a request acts for, and the key it came with. */
-export type Auth = { workspace: Workspace; key: KeyRecord };
+/** A member of a workspace behind a session of the console. */
+export type SignedIn = {
+  id: string;
+  email: string | null;
+  role: Role;
+  session: SessionRecord;
+  /** What its changing calls carry as `x-csrf-token`. */
+  csrfToken: string;
+};
 
 /**
- * Who may call a route. `secret`: a secret workspace key. `any`: a secret or a publishable one. `partner`: a
- * partner key. `public`: nobody is asked.
+ * The workspace that a request acts for, and the key it came with. A session of the console acts as a secret key
+ * of its own, within its member's role.
  */
-export type Scope = 'secret' | 'any' | 'partner' | 'public';
+export type Auth = { workspace: Workspace; key: KeyRecord; member?: SignedIn };
+
+/**
+ * Who may call a route. `secret`: a secret workspace key, or a member's session. `any`: a publishable key too.
+ * `member`: a member's session alone. `partner`: a partner key. `public`: nobody is asked.
+ */
+export type Scope = 'secret' | 'any' | 'member' | 'partner' | 'public';
 
 export type PlanNeed = 'paid' | 'any';
 
@@ -51,6 +66,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Required on every route under `/api/v1`; a route without it is refused at start. */
     scope?: Scope;
+    /** What a member must be to call it; without it `analyst` for GET and HEAD, `operator` for the rest. */
+    role?: Role;
     /** The plan a route needs; a function where it depends on the query. Without it: `paid`. */
     plan?: PlanNeed | ((request: FastifyRequest) => PlanNeed);
     /** The route creates something: `Idempotency-Key` is checked and documented; see `withIdempotency`. */
@@ -62,7 +79,7 @@ declare module 'fastify' {
   }
 
   interface FastifyRequest {
-    /** Set on routes of scope `secret` and `any`. */
+    /** Set on routes of scope `secret`, `any` and `member`. */
     auth: Auth;
     /** Set on routes of scope `partner`. */
     partner: Partner;

@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../core/config.ts';
 import { AppError } from '../core/errors.ts';
+import { consoleCommands } from './commands/console.ts';
 import { deadLetterCommands } from './commands/dead-letter.ts';
 import { enrollmentCommands } from './commands/enrollment.ts';
 import { importCommands } from './commands/import.ts';
@@ -27,6 +28,7 @@ const commands = [
   workspaceCommands,
   keyCommands,
   partnerCommands,
+  consoleCommands,
   enrollmentCommands,
   importCommands,
   deadLetterCommands,

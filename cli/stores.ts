@@ -11,6 +11,7 @@ const Running = Type.Object({
   databaseUrl: Type.String(),
   clickhouseUrl: Type.String(),
   baseUrl: Type.String(),
+  appUrl: Type.Optional(Type.String()), // a start of an older version leaves none
   shortUrl: Type.String(),
 });
 
@@ -43,11 +44,11 @@ export async function operatorConfig(): Promise<Config> {
   );
 }
 
-async function runningService(dataDir: string): Promise<Static<typeof Running> | null> {
+async function runningService(dataDir: string): Promise<Required<Static<typeof Running>> | null> {
   const text = await readFile(runFile(dataDir), 'utf8').catch(() => null);
   if (text === null) return null;
-  const { databaseUrl, clickhouseUrl, baseUrl, shortUrl } = Value.Parse(Running, JSON.parse(text));
-  return { databaseUrl, clickhouseUrl, baseUrl, shortUrl };
+  const { databaseUrl, clickhouseUrl, baseUrl, appUrl, shortUrl } = Value.Parse(Running, JSON.parse(text));
+  return { databaseUrl, clickhouseUrl, baseUrl, appUrl: appUrl ?? baseUrl, shortUrl };
 }
 
 /** An operator waits longer than a request may: erasing touches every part of a table. */

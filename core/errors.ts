@@ -16,6 +16,7 @@ export const ERROR_STATUS = {
   payload_too_large: 413,
   unsupported_media_type: 415,
   idempotency_key_reused: 422,
+  too_many_requests: 429,
   internal: 500,
   unavailable: 503,
 } as const;
@@ -29,12 +30,20 @@ export type ErrorCode = keyof typeof ERROR_STATUS;
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly details: ErrorDetail[] | undefined;
+  /** Seconds after which the same call may be made again, where that is known. */
+  readonly retryAfter: number | undefined;
 
-  constructor(code: ErrorCode, message: string, details?: ErrorDetail[], options?: ErrorOptions) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    details?: ErrorDetail[],
+    options: ErrorOptions & { retryAfter?: number } = {},
+  ) {
     super(message, options);
     this.name = 'AppError';
     this.code = code;
     this.details = details;
+    this.retryAfter = options.retryAfter;
   }
 
   /** HTTP status for this code. */

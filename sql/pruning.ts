@@ -6,6 +6,11 @@ const PRUNED = {
   link_changes: { column: 'made_at', age: '1 day' },
   // Expiry of idempotency keys, as the specification says.
   idempotency_keys: { column: 'created_at', age: '24 hours' },
+  // Of the console: what has ended, by a margin.
+  sessions: { column: 'last_seen_at', age: '15 days' },
+  invites: { column: 'expires_at', age: '1 day' },
+  passkey_challenges: { column: 'expires_at', age: '1 hour' },
+  sign_in_tries: { column: 'touched_at', age: '1 hour' },
 } as const;
 
 export type PrunedTable = keyof typeof PRUNED;

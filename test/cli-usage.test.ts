@@ -33,6 +33,8 @@ test.each([
   ['a window of no days', ['workspace', 'set', '--workspace', 'x', '--attribution-window', '0']],
   ['an unknown currency', ['workspace', 'set', '--workspace', 'x', '--currency', 'zzz']],
   ['an unknown kind of key', ['key', 'create', '--workspace', 'x', '--kind', 'partner']],
+  ['an invitation for nobody', ['console', 'invite', '--workspace', 'x', '--email', 'ann']],
+  ['an unknown role', ['console', 'invite', '--workspace', 'x', '--role', 'boss']],
   ['an import without a file', ['import', 'links', '--workspace', 'x']],
   ['a channel that is none', ['import', 'links', '--workspace', 'x', '--channel', 'fax', 'links.csv']],
   ['a visitor that is no UUID', ['visitor', 'delete', '--workspace', 'x', '--visitor', 'ann']],

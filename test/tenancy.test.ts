@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type TestApi, type TestWorkspace, testApi } from './support/api.ts';
+import { OPEN } from './support/member-attempts.ts';
+import { type ConsoleBrowser, signedInAs } from './support/members.ts';
 import { ATTEMPTS, OWN, plantVictim, SECRET_NAME, type Victim } from './support/tenancy.ts';
 
 /**
@@ -9,6 +11,7 @@ import { ATTEMPTS, OWN, plantVictim, SECRET_NAME, type Victim } from './support/
 
 let api: TestApi;
 let thief: TestWorkspace;
+let thiefMember: ConsoleBrowser;
 let owner: TestWorkspace;
 let victim: Victim;
 let operations: string[];
@@ -17,6 +20,7 @@ beforeAll(async () => {
   api = await testApi();
   owner = await api.addWorkspace({ name: 'Owner' });
   thief = await api.addWorkspace({ name: 'Thief' });
+  thiefMember = await signedInAs(api, thief, 'owner');
   victim = await plantVictim(api, owner);
   const { body } = await thief.get<{ paths: Record<string, Record<string, { security?: unknown[] }>> }>(
     '/openapi.json',
@@ -53,8 +57,9 @@ describe.each(Object.keys(ATTEMPTS))('%s', (operation) => {
   test("gives and changes nothing of another workspace's", async () => {
     const before = await belongings();
     const [method = 'GET'] = operation.split(' ') as ['GET' | 'POST' | 'PATCH' | 'DELETE'];
-    for (const { path, body, status } of ATTEMPTS[operation]?.(victim) ?? []) {
-      const answer = await thief.call(method, path, body === undefined ? {} : { body });
+    for (const { path, body, status, as } of ATTEMPTS[operation]?.(victim) ?? []) {
+      const caller = as === 'member' ? thiefMember : thief;
+      const answer = await caller.call(method, path, body === undefined ? {} : { body });
       expect([path, answer.status]).toEqual([path, status]);
       const marks = [
         victim.destination,
@@ -63,6 +68,8 @@ describe.each(Object.keys(ATTEMPTS))('%s', (operation) => {
         SECRET_NAME,
         'secret-path',
         owner.workspace.id,
+        victim.member,
+        victim.session,
       ];
       if (status === 200) marks.push(victim.program, victim.partner, victim.refCode);
       for (const mark of marks) expect(answer.text).not.toContain(mark);
@@ -71,6 +78,8 @@ describe.each(Object.keys(ATTEMPTS))('%s', (operation) => {
     }
     expect(await belongings()).toEqual(before);
   });
+
+  if (OPEN.includes(operation)) return;
 
   test('asks for a key', async () => {
     const [method = 'GET'] = operation.split(' ') as ['GET' | 'POST' | 'PATCH' | 'DELETE'];

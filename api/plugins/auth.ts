@@ -1,3 +1,4 @@
+import cookie from '@fastify/cookie';
 import type { FastifyRequest } from 'fastify';
 import { AppError } from '../../core/errors.ts';
 import { keyMatches, parseKey } from '../../core/keys.ts';
@@ -5,31 +6,51 @@ import { callerByLookup } from '../../sql/callers.ts';
 import { noteKeyUse } from '../../sql/keys.ts';
 import { partnerByLookup } from '../../sql/partners.ts';
 import type { Api, ApiDeps, Auth, Scope } from '../dependencies.ts';
+import { callerOfCookie, refuseRole } from '../session/caller.ts';
 import { refuseUncovered } from './plan.ts';
 
 /** How old a key's `last_used_at` gets before another use is noted. Milliseconds. */
 const USE_NOTED_EVERY = 60_000;
 
 /**
- * Asks every route for the key that it declares, before parameters and body are looked at: key (401), scope (403),
- * plan (402). Nothing is cached, so a revoked key or a changed plan holds with the next request.
+ * Asks every route for the key that it declares, before parameters and body are looked at: key (401), scope or role
+ * (403), plan (402). A request without a key may come with a session's cookie instead. Nothing is cached, so a revoked
+ * key or session, another role and a changed plan hold with the next request.
  */
-export function addAuth(app: Api, deps: ApiDeps): void {
+export async function addAuth(app: Api, deps: ApiDeps): Promise<void> {
+  await app.register(cookie);
   app.decorateRequest('auth', null as unknown as Auth);
   app.decorateRequest('partner');
   app.addHook('onRoute', ({ url, config }) => {
     if (url.startsWith('/api/v1/') && !config?.scope) throw new Error(`route ${url} declares no scope`);
   });
-  app.addHook('onRequest', async (request) => {
+  app.addHook('onRequest', async (request, reply) => {
     const { scope } = request.routeOptions.config;
     if (!scope || scope === 'public') return;
     if (scope === 'partner') {
       request.partner = await checkPartner(deps, tokenOf(request));
       return;
     }
-    request.auth = await checkWorkspaceKey(deps, tokenOf(request), scope);
+    request.auth = await authOf(deps, request, scope);
+    if (request.auth.member) {
+      // A browser sends its cookie by itself: no cache on the way may give one member's answers to another.
+      reply.header('cache-control', 'no-store');
+      refuseRole(request, request.auth.member);
+    }
     refuseUncovered(request);
   });
+}
+
+type WorkspaceScope = Exclude<Scope, 'public' | 'partner'>;
+
+async function authOf(deps: ApiDeps, request: FastifyRequest, scope: WorkspaceScope): Promise<Auth> {
+  const isMembers = scope === 'member';
+  if (request.headers.authorization === undefined || isMembers) {
+    const caller = await callerOfCookie(deps, request);
+    if (caller) return caller;
+    if (isMembers) throw unauthorized('sign in to the console first');
+  }
+  return checkWorkspaceKey(deps, tokenOf(request), scope);
 }
 
 const unauthorized = (message: string) => new AppError('unauthorized', message);
@@ -45,7 +66,7 @@ function tokenOf(request: FastifyRequest): string {
 async function checkWorkspaceKey(
   deps: ApiDeps,
   token: string,
-  scope: Exclude<Scope, 'public' | 'partner'>,
+  scope: Exclude<WorkspaceScope, 'member'>,
 ): Promise<Auth> {
   const parsed = parseKey(token);
   if (parsed?.kind === 'partner') throw unauthorized('a partner key works on /api/v1/partner/* only');

@@ -57,6 +57,7 @@ export function sendError(
     reply.header('retry-after', RETRY_AFTER);
     request.log.warn({ err: answer.cause ?? answer }, 'request refused: unavailable');
   }
+  if (answer.retryAfter !== undefined) reply.header('retry-after', String(answer.retryAfter));
   if (answer.code === 'unauthorized') reply.header('www-authenticate', 'Bearer');
   return reply
     .status(answer.status)

@@ -10,10 +10,12 @@ export const TAGS = [
   { name: 'Tracking', description: 'Identifies and orders reported by a server.' },
   { name: 'Programmes', description: 'Referral programmes and what they promise.' },
   { name: 'Referrals', description: 'Referrers, whom they referred, and what it earned.' },
+  { name: 'Ledger', description: 'Every entry of what is owed, and the sums of them.' },
   { name: 'Credits', description: 'Credit grants and their delivery.' },
   { name: 'Payouts', description: 'Files of what affiliates are to be paid, and that they were.' },
   { name: 'Webhooks', description: 'Events as they happen, signed and retried.' },
   { name: 'Bio pages', description: 'Link-in-bio pages, whose buttons are tracked links.' },
+  { name: 'Members', description: 'Who uses the console: members, sign-in, sessions and passkeys.' },
   { name: 'Partner workspaces', description: 'Workspaces that a platform runs for its customers.' },
 ];
 
@@ -27,6 +29,10 @@ Send \`Authorization: Bearer <key>\`. A secret key (\`lk_live_…\`) belongs on 
 A partner key works under \`/api/v1/partner/*\` only, where a workspace key does not: both get
 \`401 unauthorized\`. Check \`GET /api/v1/me\` first; it works on any plan.
 
+The console's browser calls the same endpoints with the cookie of its session, as its member's role allows: an
+\`analyst\` reads, an \`operator\` changes things too, an \`owner\` has keys and members. Changing calls carry the
+\`csrf_token\` of \`GET /session\` as \`x-csrf-token\`, and come from the console's own origin.
+
 ## Requests
 JSON in UTF-8. Values are not coerced: \`"19.99"\` where a number belongs is a 400. A number out of its range or
 an unknown enum value is a 400, never clamped. Unknown body fields are ignored. Texts with a NUL character or half
@@ -36,8 +42,8 @@ the headers with the URL at most 64 KiB. Preflights and calls from any origin ar
 
 ## Answers
 Instants are ISO 8601 in UTC with \`Z\`. Money goes in and out in major units. Ids are UUIDv7.
-A list that pages has a \`next_cursor\`, an ISO 8601 instant with enough fraction digits to be unique: pass it back
-unchanged until it is null, and you have seen every row exactly once.
+A list that pages has a \`next_cursor\`, an instant with enough fraction digits to be unique or the id of a row: pass it
+back unchanged until it is null, and you have seen every row exactly once.
 
 ## Errors
 \`{ "error": { "code", "message", "request_id", "details"? } }\`; \`details\` lists \`{ path, message }\` for
@@ -51,7 +57,7 @@ answer. Checks come in this order: key (401), scope (403), plan (402), parameter
 | 401 | \`unauthorized\` | no key, an unknown or revoked one, or one of the wrong kind |
 | 402 | \`payment_required\` | the plan does not cover the endpoint |
 | 402 | \`limit_reached\` | the plan's cap of links is reached |
-| 403 | \`forbidden\` | a publishable key where a secret one is needed; the affiliate upgrade is not allowed, or needed first |
+| 403 | \`forbidden\` | a publishable key where a secret one is needed; more than the member's role allows; a session without its CSRF token or from another origin; the affiliate upgrade is not allowed, or needed first |
 | 404 | \`not_found\` | unknown path, or nothing with this id in the workspace |
 | 405 | \`method_not_allowed\` | the path exists, the method does not; see \`Allow\` |
 | 409 | \`conflict\` | a taken slug or external_id, a second link on a channel |
@@ -59,13 +65,14 @@ answer. Checks come in this order: key (401), scope (403), plan (402), parameter
 | 413 | \`payload_too_large\` | the body is too large |
 | 415 | \`unsupported_media_type\` | the body is not JSON |
 | 422 | \`idempotency_key_reused\` | the key came with another request before |
+| 429 | \`too_many_requests\` | five wrong sign-ins in a minute; see \`Retry-After\` |
 | 500 | \`internal\` | a fault of ours; tell us the request_id |
 | 503 | \`unavailable\` | a store is down or the API is full; see \`Retry-After\` |
 
-There is no request-rate limit.
+There is no request-rate limit but for wrong sign-ins.
 
 ## Idempotency
-Every \`POST\` that creates takes an \`Idempotency-Key\` of 1 to 200 printable ASCII characters, scoped to the
+Every \`POST\` that creates, but for those of sign-in, takes an \`Idempotency-Key\` of 1 to 200 printable ASCII characters, scoped to the
 workspace, for 24 hours. A replay gets the first answer with \`Idempotent-Replayed: true\`. The same key with another
 method, path or body is \`422 idempotency_key_reused\`; while the first request runs, \`409 idempotency_in_progress\`.
 The order of a body's keys does not matter. Only 2xx answers are kept: an error made nothing.

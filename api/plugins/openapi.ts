@@ -3,6 +3,7 @@ import swaggerUi from '@fastify/swagger-ui';
 import type { FastifySchema, RouteOptions } from 'fastify';
 import { ERROR_STATUS, type ErrorCode } from '../../core/errors.ts';
 import type { Api, ApiDeps, Scope } from '../dependencies.ts';
+import { SESSION_COOKIE } from '../session/cookie.ts';
 import { DESCRIPTION, TAGS } from './openapi-text.ts';
 
 /**
@@ -30,6 +31,12 @@ export async function addOpenApi(app: Api, { config }: Pick<ApiDeps, 'config'>):
             description: 'A publishable workspace key, `pk_live_…`; safe in a browser.',
           },
           partner: { type: 'http', scheme: 'bearer', description: 'A partner key, `pt_live_…`.' },
+          session: {
+            type: 'apiKey',
+            in: 'cookie',
+            name: SESSION_COOKIE,
+            description: 'A signed-in browser. Changing calls carry `x-csrf-token` as well.',
+          },
         },
       },
     },
@@ -82,7 +89,7 @@ function documented(schema: FastifySchema, route: RouteOptions): FastifySchema {
   if (!scope) return schema;
   const codes: ErrorCode[] = ['bad_request', 'internal', 'unavailable'];
   if (scope !== 'public') codes.push('unauthorized');
-  if (scope === 'secret') codes.push('forbidden');
+  if (scope === 'secret' || scope === 'any' || scope === 'member') codes.push('forbidden');
   if (scope !== 'public' && scope !== 'partner' && plan !== 'any') codes.push('payment_required');
   if (route.url.includes(':')) codes.push('not_found');
   if (schema.body) codes.push('payload_too_large', 'unsupported_media_type');
@@ -99,8 +106,9 @@ function documented(schema: FastifySchema, route: RouteOptions): FastifySchema {
 }
 
 const SECURITY: Record<Scope, Record<string, string[]>[]> = {
-  secret: [{ secret: [] }],
-  any: [{ secret: [] }, { publishable: [] }],
+  secret: [{ secret: [] }, { session: [] }],
+  any: [{ secret: [] }, { publishable: [] }, { session: [] }],
+  member: [{ session: [] }],
   partner: [{ partner: [] }],
   public: [],
 };

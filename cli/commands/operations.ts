@@ -31,14 +31,14 @@ export function operationCommands(program: Command): void {
             cluster: config.clickhouseCluster,
           }),
         };
-        const demo = options.demo ? await createDemoWorkspace(pool) : null;
+        const demo = options.demo ? await createDemoWorkspace(pool, config.appUrl) : null;
         printResult(command, { applied, ...(demo && { demo }) }, (result) => {
           const done = table(
             ['store', 'applied'],
             Object.entries(result.applied).map(([store, names]) => [store, names.join(', ') || 'up to date']),
           );
           if (!demo) return done;
-          return `${done}\n\nworkspace demo\nsecret key       ${demo.secret_key}\npublishable key  ${demo.publishable_key}\nBoth are shown this once.`;
+          return `${done}\n\nworkspace demo\nsecret key       ${demo.secret_key}\npublishable key  ${demo.publishable_key}\nconsole          ${demo.console_url}\nAll are shown this once; the link opens for 15 minutes (later: hoplog console invite --workspace demo).`;
         });
       } finally {
         await Promise.all([pool.end(), clickhouse.close()]);

@@ -9,7 +9,7 @@ export function readyLine({ config, demo }: Started): string {
     short_url: config.shortUrl,
     public_url: config.publicUrl,
     data_dir: config.dataDir,
-    ...(demo && { demo }),
+    ...(demo && { console_url: demo.console_url, demo }),
   });
 }
 
@@ -22,6 +22,7 @@ export function readyText({ config, demo }: Started, seconds: number): string {
     `  API          ${config.baseUrl}/api/v1`,
     `  Reference    ${config.baseUrl}/docs`,
     `  Short links  ${config.shortUrl}`,
+    `  Console      ${config.appUrl}/console`,
     '',
   ];
   if (demo) {
@@ -29,6 +30,10 @@ export function readyText({ config, demo }: Started, seconds: number): string {
       `  Workspace "${demo.workspace}" has these keys. They are shown this once:`,
       `    secret       ${demo.secret_key}`,
       `    publishable  ${demo.publishable_key}`,
+      '',
+      '  Open the console as its owner with this link, once, within 15 minutes',
+      '  (later: npx hoplog console invite --workspace demo):',
+      `    ${demo.console_url}`,
       '',
     );
   }

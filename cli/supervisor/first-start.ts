@@ -1,24 +1,30 @@
+import { inviteUrl } from '../../core/session-tokens.ts';
+import { createInvite } from '../../sql/invites.ts';
 import { createKey } from '../../sql/keys.ts';
 import { inTransaction, type Pool } from '../../sql/pool.ts';
 import { createWorkspace } from '../../sql/workspaces.ts';
 
-/** What the first start prints, once. The keys can't be had a second time. */
+/** What the first start prints, once. Neither the keys nor the link can be had a second time. */
 export type DemoWorkspace = {
   workspace_id: string;
   workspace: string;
   secret_key: string;
   publishable_key: string;
+  /** Makes its first owner: opens once, within 15 minutes. `hoplog console invite` makes more of them. */
+  console_url: string;
 };
 
 // Any fixed number: the advisory lock under which one process at a time looks whether there is a workspace.
 const LOCK = 7_205_011_974;
 
 /**
- * On a database without any workspace, makes `demo` (plan `unlimited`) with one key of each kind.
+ * On a database without any workspace, makes `demo` (plan `unlimited`) with one key of each kind and an invitation for
+ * its first owner.
  *
+ * @param appUrl origin of the console
  * @returns null on every later start
  */
-export function createDemoWorkspace(pool: Pool): Promise<DemoWorkspace | null> {
+export function createDemoWorkspace(pool: Pool, appUrl: string): Promise<DemoWorkspace | null> {
   return inTransaction(pool, async (db) => {
     await db.query('SELECT pg_advisory_xact_lock($1)', [LOCK]);
     const { rowCount } = await db.query('SELECT 1 FROM workspaces LIMIT 1');
@@ -27,11 +33,13 @@ export function createDemoWorkspace(pool: Pool): Promise<DemoWorkspace | null> {
     const given = { workspaceId: workspace.id, label: 'first start' };
     const secret = await createKey(db, { ...given, kind: 'secret' });
     const publishable = await createKey(db, { ...given, kind: 'publishable' });
+    const { token } = await createInvite(db, { workspaceId: workspace.id, email: null, role: 'owner' });
     return {
       workspace_id: workspace.id,
       workspace: workspace.slug,
       secret_key: secret.token,
       publishable_key: publishable.token,
+      console_url: inviteUrl(appUrl, token),
     };
   });
 }

@@ -26,7 +26,7 @@ export async function prepareStores(config: Config): Promise<DemoWorkspace | nul
       database: config.clickhouseDatabase,
       cluster: config.clickhouseCluster,
     });
-    return await createDemoWorkspace(pool);
+    return await createDemoWorkspace(pool, config.appUrl);
   } finally {
     await Promise.all([pool.end(), clickhouse.close()]);
   }

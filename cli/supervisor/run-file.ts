@@ -5,8 +5,8 @@ import { runFile } from '../stores.ts';
 
 /** Leaves the addresses of a running start for `hoplog` commands beside it, readable by this user only. */
 export function writeRunFile(config: Config): void {
-  const { databaseUrl, clickhouseUrl, baseUrl, shortUrl } = config;
-  const running = { pid: process.pid, databaseUrl, clickhouseUrl, baseUrl, shortUrl };
+  const { databaseUrl, clickhouseUrl, baseUrl, appUrl, shortUrl } = config;
+  const running = { pid: process.pid, databaseUrl, clickhouseUrl, baseUrl, appUrl, shortUrl };
   writePrivate(runFile(config.dataDir), JSON.stringify(running));
 }
 

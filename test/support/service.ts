@@ -10,6 +10,8 @@ const READY_MS = 90_000;
 export type Ready = {
   api_url: string;
   short_url: string;
+  /** On the first start: opens the console as the demo workspace's owner, once. */
+  console_url?: string;
   demo?: { workspace_id: string; secret_key: string; publishable_key: string };
 };
 

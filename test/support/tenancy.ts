@@ -1,5 +1,6 @@
 import { merchant } from '../referrals/support.ts';
 import type { TestApi, TestWorkspace } from './api.ts';
+import { MEMBER_ATTEMPTS, plantMember } from './member-attempts.ts';
 
 /** What another workspace has, by name. Each value is unlike anything that the caller has or sends otherwise. */
 export type Victim = {
@@ -22,9 +23,17 @@ export type Victim = {
   delivery: string;
   bioPage: string;
   bioSlug: string;
+  member: string;
+  memberEmail: string;
+  /** Of that member. */
+  session: string;
+  passkeyId: string;
+  /** The credential's id. */
+  passkey: string;
 };
 
-export type Attempt = { path: string; body?: unknown; status: number };
+/** `as: 'member'`: called by a member of the other workspace, signed in to the console, where a key is of no use. */
+export type Attempt = { path: string; body?: unknown; status: number; as?: 'member' };
 
 const URL_OF_OWN = 'https://own.example';
 export const OWN = { destination_url: URL_OF_OWN, name: 'Own', channel: 'slack' };
@@ -281,6 +290,7 @@ export async function plantVictim(api: TestApi, owner: TestWorkspace): Promise<V
     version: 1,
     amount_minor: 100,
     currency: 'usd',
+  ...MEMBER_ATTEMPTS,
   });
   return {
     ...(await plantReferrals(owner)),
@@ -331,6 +341,7 @@ async function plantWebhook(owner: TestWorkspace) {
     url: 'https://8.8.8.8/secret-path',
     events: ['click.created'],
     description: SECRET_NAME,
+    ...(await plantMember(api, owner, SECRET_NAME)),
   });
   const delivery = await owner.post<{ id: string }>(`/webhooks/${webhook.body.id}/test`);
   return { webhook: webhook.body.id, delivery: delivery.body.id };

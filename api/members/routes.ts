@@ -1,0 +1,139 @@
+import { AppError } from '../../core/errors.ts';
+import { inviteUrl } from '../../core/session-tokens.ts';
+import { createInvite } from '../../sql/invites.ts';
+import {
+  countOwners,
+  listMembers,
+  type Member,
+  memberById,
+  removeMember,
+  setRole,
+} from '../../sql/members.ts';
+import { inTransaction, type PoolClient } from '../../sql/pool.ts';
+import { lockWorkspace } from '../../sql/workspaces.ts';
+import type { Api, ApiDeps } from '../dependencies.ts';
+import { IdParams, Ok } from '../schemas.ts';
+import { requireEmail } from '../session/accept.ts';
+import { InviteAnswer, InviteBody, MemberChange, MemberList, MemberView } from './schemas.ts';
+
+const tags = ['Members'];
+const READ = { scope: 'secret', plan: 'any' } as const;
+const OWNERS = { ...READ, role: 'owner' } as const;
+
+const view = ({ id, email, role, created_at, last_seen_at }: Member) => ({
+  id,
+  email,
+  role,
+  created_at: created_at.toISOString(),
+  last_seen_at: last_seen_at?.toISOString() ?? null,
+});
+
+/** The members of a workspace. Secret key, or an owner's session; every member may read. */
+export async function memberRoutes(app: Api, { pool, config }: ApiDeps): Promise<void> {
+  app.get(
+    '/members',
+    {
+      config: READ,
+      schema: {
+        tags,
+        operationId: 'listMembers',
+        summary: 'Who may use the console, oldest first',
+        response: { 200: MemberList },
+      },
+    },
+    async ({ auth }) => ({ members: (await listMembers(pool, auth.workspace.id)).map(view) }),
+  );
+
+  app.post(
+    '/members/invites',
+    {
+      config: OWNERS,
+      schema: {
+        tags,
+        operationId: 'inviteMember',
+        summary: 'Make a link that lets somebody in',
+        description:
+          'The link works once, within 15 minutes. Hand it over yourself: nothing is sent. The role is that of the new member; one that the email belongs to keeps its own.',
+        body: InviteBody,
+        response: { 201: InviteAnswer },
+      },
+    },
+    async ({ auth, body }, reply) => {
+      const email = body.email ? requireEmail(body.email) : null;
+      const given = { workspaceId: auth.workspace.id, email, role: body.role };
+      const { invite, token } = await createInvite(pool, given);
+      return reply
+        .status(201)
+        .header('cache-control', 'no-store')
+        .send({
+          invite: {
+            url: inviteUrl(config.appUrl, token),
+            expires_at: invite.expires_at.toISOString(),
+            role: invite.role,
+            email: invite.email,
+            workspace_id: invite.workspace_id,
+          },
+        });
+    },
+  );
+
+  app.patch(
+    '/members/:id',
+    {
+      config: { ...OWNERS, errors: ['conflict'] },
+      schema: {
+        tags,
+        operationId: 'changeMember',
+        summary: "Change a member's role",
+        description: 'Holds with the next request of its sessions. The last owner stays one: 409.',
+        params: IdParams,
+        body: MemberChange,
+        response: { 200: MemberView },
+      },
+    },
+    async ({ auth, params, body }) =>
+      inTransaction(pool, async (tx) => {
+        const member = await lockedMember(tx, auth.workspace.id, params.id);
+        if (body.role !== 'owner') await refuseLastOwner(tx, member);
+        await setRole(tx, member.id, body.role);
+        return view({ ...member, role: body.role });
+      }),
+  );
+
+  app.delete(
+    '/members/:id',
+    {
+      config: { ...OWNERS, errors: ['conflict'] },
+      schema: {
+        tags,
+        operationId: 'removeMember',
+        summary: 'Remove a member',
+        description: 'Its sessions end with the next request. The last owner stays: 409.',
+        params: IdParams,
+        response: { 200: Ok },
+      },
+    },
+    async ({ auth, params }) =>
+      inTransaction(pool, async (tx) => {
+        const member = await lockedMember(tx, auth.workspace.id, params.id);
+        await refuseLastOwner(tx, member);
+        await removeMember(tx, member.id);
+        return { ok: true as const };
+      }),
+  );
+}
+
+/** The member, with the workspace locked: owners come and go one after the other. @throws {AppError} `not_found` */
+async function lockedMember(tx: PoolClient, workspaceId: string, id: string): Promise<Member> {
+  await lockWorkspace(tx, workspaceId);
+  const member = await memberById(tx, workspaceId, id);
+  if (!member) throw new AppError('not_found', 'the workspace has no such member');
+  return member;
+}
+
+/** @throws {AppError} `conflict` when nobody would be left who may let others in */
+async function refuseLastOwner(tx: PoolClient, { workspace_id, role }: Member): Promise<void> {
+  if (role === 'owner' && (await countOwners(tx, workspace_id)) === 1) {
+    throw new AppError('conflict', 'the workspace needs an owner: make somebody else one first');
+  }
+}

@@ -1,0 +1,95 @@
+import { isEmail, normaliseEmail } from '../../core/emails.ts';
+import { AppError, badRequest } from '../../core/errors.ts';
+import { hashPassword } from '../../core/passwords.ts';
+import { hashSessionToken } from '../../core/session-tokens.ts';
+import { type Invite, openInvite, takeInvite } from '../../sql/invites.ts';
+import { insertMember, memberByEmail, setPassword } from '../../sql/members.ts';
+import { insertPasskey } from '../../sql/passkeys.ts';
+import { inTransaction, type Pool, type Queryable } from '../../sql/pool.ts';
+import { endOtherSessions } from '../../sql/sessions.ts';
+import { lockWorkspace } from '../../sql/workspaces.ts';
+import type { Passkeys } from './passkeys.ts';
+import type { AcceptBody } from './schemas.ts';
+
+const noSuchInvite = () =>
+  new AppError('unauthorized', 'this invitation was used, has expired or never was; ask for another one');
+
+/** The invitation that a token opens. @throws {AppError} `unauthorized` when it is of no use (any more) */
+export async function requireInvite(
+  db: Queryable,
+  token: string,
+): Promise<Invite & { workspace_name: string }> {
+  const hash = hashSessionToken(token);
+  const invite = hash && (await openInvite(db, hash));
+  if (!invite) throw noSuchInvite();
+  return invite;
+}
+
+/** The email that a member is to have: the invitation's own, else what the person says. @throws {AppError} */
+export function emailOf(invite: Pick<Invite, 'email'>, said: string | undefined): string | null {
+  if (invite.email !== null) return invite.email;
+  return said === undefined ? null : requireEmail(said);
+}
+
+/** @returns the address trimmed and in lower case @throws {AppError} `bad_request` when it is none */
+export function requireEmail(text: string): string {
+  if (!isEmail(text)) throw badRequest('email', 'must be an email address');
+  return normaliseEmail(text);
+}
+
+/**
+ * Accepts an invitation with a password or a passkey: makes the member, or lets one whose email it names in again,
+ * whose other sessions end then. All of it happens or nothing, and the invitation is used up with it.
+ *
+ * @throws {AppError} `unauthorized` for an invitation that is of no use, `conflict` for an email that a member has,
+ *   `bad_request`
+ */
+export async function acceptInvite(
+  { pool, passkeys }: { pool: Pool; passkeys: Passkeys },
+  body: AcceptBody,
+): Promise<{ workspaceId: string; memberId: string }> {
+  if ((body.password === undefined) === (body.passkey === undefined)) {
+    throw badRequest('password', 'give either a password or a passkey');
+  }
+  const invite = await requireInvite(pool, body.token);
+  const email = emailOf(invite, body.email);
+  if (body.password !== undefined && email === null)
+    throw badRequest('email', 'is required beside a password');
+  const passwordHash = body.password === undefined ? null : await hashPassword(body.password);
+  const credential = body.passkey && (await passkeys.checkNew(invite.member_id, body.passkey));
+
+  return inTransaction(pool, async (tx) => {
+    await lockWorkspace(tx, invite.workspace_id);
+    const taken = await takeInvite(tx, hashSessionToken(body.token) ?? Buffer.alloc(0));
+    if (!taken) throw noSuchInvite();
+    const memberId = await memberOf(tx, taken, email);
+    if (passwordHash !== null) await setPassword(tx, memberId, passwordHash);
+    if (credential) {
+      const kept = await insertPasskey(tx, {
+        workspaceId: taken.workspace_id,
+        memberId,
+        credentialId: credential.id,
+        publicKey: credential.publicKey,
+        counter: credential.counter,
+        transports: credential.transports,
+        label: body.label ?? 'Passkey',
+      });
+      if (!kept) throw new AppError('conflict', 'this passkey is in use already');
+    }
+    return { workspaceId: taken.workspace_id, memberId };
+  });
+}
+
+async function memberOf(tx: Queryable, invite: Invite, email: string | null): Promise<string> {
+  // Only who made the invitation may mean a member that there is: whoever accepts it may say any address.
+  const known = invite.email === null ? null : await memberByEmail(tx, invite.workspace_id, invite.email);
+  if (known) {
+    await endOtherSessions(tx, known.id, null);
+    return known.id;
+  }
+  const id = invite.member_id;
+  if (!(await insertMember(tx, { id, workspaceId: invite.workspace_id, email, role: invite.role }))) {
+    throw new AppError('conflict', 'the workspace has a member with this email; sign in instead');
+  }
+  return id;
+}

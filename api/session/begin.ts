@@ -1,0 +1,58 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Config } from '../../core/config.ts';
+import { csrfTokenOf, hashSessionToken } from '../../core/session-tokens.ts';
+import { inTransaction, type Pool } from '../../sql/pool.ts';
+import { callerBySession, createSession, endSessionByToken } from '../../sql/sessions.ts';
+import type { Workspace } from '../../sql/workspaces.ts';
+import type { SignedIn } from '../dependencies.ts';
+import { sessionTokenOf, setSessionCookie } from './cookie.ts';
+import type { SessionBody } from './schemas.ts';
+
+/** Characters of a user agent that a session keeps. */
+const USER_AGENT_LIMIT = 500;
+
+/**
+ * Signs a member in with the answer: a new session in the place of the one that the browser had, and its cookie.
+ *
+ * @throws Error when the member has just been removed
+ */
+export async function beginSession(
+  { pool, config }: { pool: Pool; config: Config },
+  request: FastifyRequest,
+  reply: FastifyReply,
+  who: { workspaceId: string; memberId: string },
+): Promise<SessionBody> {
+  const before = sessionTokenOf(request);
+  const beforeHash = before === null ? null : hashSessionToken(before);
+  const userAgent = (request.headers['user-agent'] ?? '').slice(0, USER_AGENT_LIMIT).toWellFormed();
+  const token = await inTransaction(pool, async (tx) => {
+    if (beforeHash) await endSessionByToken(tx, beforeHash);
+    return createSession(tx, { ...who, userAgent });
+  });
+  const caller = await callerBySession(pool, hashSessionToken(token) ?? Buffer.alloc(0));
+  if (!caller) throw new Error('the session is gone as soon as it was made');
+  setSessionCookie(reply, token, config.appUrl);
+  reply.header('cache-control', 'no-store');
+  return describeSession(config, caller.workspace, { ...caller.member, csrfToken: csrfTokenOf(token) });
+}
+
+/** Who is signed in, where, and what the console needs to know of the deployment. */
+export function describeSession(
+  { baseUrl, appUrl, shortUrl, publicUrl }: Config,
+  workspace: Workspace,
+  member: Pick<SignedIn, 'id' | 'email' | 'role' | 'csrfToken'>,
+): SessionBody {
+  return {
+    member: { id: member.id, email: member.email, role: member.role },
+    workspace: {
+      id: workspace.id,
+      name: workspace.name,
+      slug: workspace.slug,
+      primary_domain: workspace.primary_domain ?? '',
+      plan: workspace.plan,
+      currency: workspace.currency,
+    },
+    csrf_token: member.csrfToken,
+    urls: { base_url: baseUrl, app_url: appUrl, short_url: shortUrl, public_url: publicUrl },
+  };
+}

@@ -1,0 +1,67 @@
+import type { FastifyRequest } from 'fastify';
+import { AppError } from '../../core/errors.ts';
+import { mayDo } from '../../core/roles.ts';
+import { csrfTokenMatches, csrfTokenOf, hashSessionToken } from '../../core/session-tokens.ts';
+import { callerBySession, noteSessionUse } from '../../sql/sessions.ts';
+import type { ApiDeps, Auth, SignedIn } from '../dependencies.ts';
+import { sessionTokenOf } from './cookie.ts';
+import { refuseForeignPage } from './own-origin.ts';
+
+/** How old a session's `last_seen_at` gets before another use is noted. Milliseconds. */
+const USE_NOTED_EVERY = 60_000;
+
+const isRead = ({ method }: FastifyRequest) => method === 'GET' || method === 'HEAD';
+
+/**
+ * Whom the request's cookie speaks for, or null when it has none that is good: a member's workspace, with the session
+ * in the place of a key.
+ *
+ * @throws {AppError} `forbidden` when a page of another origin sent the request, or a changing one lacks its CSRF token
+ */
+export async function callerOfCookie(deps: ApiDeps, request: FastifyRequest): Promise<Auth | null> {
+  const token = sessionTokenOf(request);
+  const hash = token === null ? null : hashSessionToken(token);
+  const caller = hash && (await callerBySession(deps.pool, hash));
+  if (!caller || token === null) return null;
+  refuseForeignPage(request, deps.config);
+  if (!isRead(request) && !csrfTokenMatches(String(request.headers['x-csrf-token'] ?? ''), token)) {
+    throw new AppError('forbidden', 'send the csrf_token of GET /session as "x-csrf-token"');
+  }
+  const { workspace, session, member } = caller;
+  const now = new Date();
+  if (now.getTime() - session.last_seen_at.getTime() >= USE_NOTED_EVERY) {
+    session.last_seen_at = now;
+    // Not awaited, as with keys.
+    noteSessionUse(deps.pool, session.id).catch((error: unknown) =>
+      deps.log.debug({ err: error, session: session.id }, 'use of a session not noted'),
+    );
+  }
+  return {
+    workspace,
+    key: {
+      id: session.id,
+      workspace_id: workspace.id,
+      kind: 'secret',
+      label: member.email ?? 'console',
+      scopes: ['secret'],
+      created_at: session.created_at,
+      last_used_at: session.last_seen_at,
+      revoked_at: null,
+    },
+    member: { ...member, session, csrfToken: csrfTokenOf(token) },
+  };
+}
+
+/** @throws {AppError} `forbidden` when the route is for members of a greater role */
+export function refuseRole(request: FastifyRequest, { role }: SignedIn): void {
+  const needed = request.routeOptions.config.role ?? (isRead(request) ? 'analyst' : 'operator');
+  if (!mayDo(role, needed)) {
+    throw new AppError('forbidden', `this needs the role ${needed}; yours is ${role}`);
+  }
+}
+
+/** The member that calls: for routes of scope `member`. */
+export function signedIn({ member }: Auth): SignedIn {
+  if (!member) throw new Error('a route of scope "member" was called without one');
+  return member;
+}

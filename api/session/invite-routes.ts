@@ -1,0 +1,82 @@
+import type { Api, ApiDeps } from '../dependencies.ts';
+import { acceptInvite, emailOf, requireInvite } from './accept.ts';
+import { beginSession } from './begin.ts';
+import { ownPage } from './own-origin.ts';
+import type { Passkeys } from './passkeys.ts';
+import {
+  AcceptBody,
+  CeremonyOptions,
+  InvitePasskeyBody,
+  InviteToken,
+  InviteView,
+  SessionBody,
+} from './schemas.ts';
+
+const tags = ['Members'];
+
+/** What an invitation's link leads to: looking at it, and accepting it with a password or a passkey. */
+export async function inviteRoutes(app: Api, deps: ApiDeps, passkeys: Passkeys): Promise<void> {
+  const { pool, config } = deps;
+  const PUBLIC = { scope: 'public', plan: 'any', errors: ['unauthorized', 'forbidden'] } as const;
+
+  app.post(
+    '/session/invite/view',
+    {
+      onRequest: ownPage(config),
+      config: { ...PUBLIC, errors: [...PUBLIC.errors] },
+      schema: {
+        tags,
+        operationId: 'viewInvite',
+        summary: 'What an invitation is for',
+        body: InviteToken,
+        response: { 200: InviteView },
+      },
+    },
+    async ({ body }) => {
+      const { workspace_name: name, email, role, expires_at } = await requireInvite(pool, body.token);
+      return { workspace: { name }, email, role, expires_at: expires_at.toISOString() };
+    },
+  );
+
+  app.post(
+    '/session/invite/passkey-options',
+    {
+      onRequest: ownPage(config),
+      config: { ...PUBLIC, errors: [...PUBLIC.errors, 'conflict'] },
+      schema: {
+        tags,
+        operationId: 'invitePasskeyOptions',
+        summary: 'What a passkey for an invitation is to be',
+        body: InvitePasskeyBody,
+        response: { 200: CeremonyOptions },
+      },
+    },
+    async ({ body }) => {
+      const invite = await requireInvite(pool, body.token);
+      return passkeys.creationOptions({
+        memberId: invite.member_id,
+        email: emailOf(invite, body.email),
+        workspaceName: invite.workspace_name,
+      });
+    },
+  );
+
+  app.post(
+    '/session/invite',
+    {
+      onRequest: ownPage(config),
+      config: { ...PUBLIC, errors: [...PUBLIC.errors, 'conflict'] },
+      schema: {
+        tags,
+        operationId: 'acceptInvite',
+        summary: 'Accept an invitation',
+        description:
+          'With a `password`, or with a `passkey` made by the options. Makes the member and signs it in. An invitation for the email of a member lets that member in again: it adds the passkey or replaces the password, and ends the other sessions.',
+        body: AcceptBody,
+        response: { 200: SessionBody },
+      },
+    },
+    async (request, reply) =>
+      beginSession(deps, request, reply, await acceptInvite({ pool, passkeys }, request.body)),
+  );
+}

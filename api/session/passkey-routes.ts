@@ -1,0 +1,158 @@
+import { AppError, badRequest } from '../../core/errors.ts';
+import { hashPassword, passwordMatches } from '../../core/passwords.ts';
+import { lockMember, passwordHashOf, setPassword } from '../../sql/members.ts';
+import { deletePasskey, insertPasskey, listPasskeys, type PasskeyRecord } from '../../sql/passkeys.ts';
+import { inTransaction } from '../../sql/pool.ts';
+import { endOtherSessions } from '../../sql/sessions.ts';
+import type { Api, ApiDeps } from '../dependencies.ts';
+import { IdParams, Ok } from '../schemas.ts';
+import { signedIn } from './caller.ts';
+import type { Passkeys } from './passkeys.ts';
+import { CeremonyOptions, PasskeyBody, PasskeyList, PasskeyView, PasswordBody } from './schemas.ts';
+import type { Tries } from './tries.ts';
+
+const tags = ['Members'];
+const MEMBER = { scope: 'member', plan: 'any', role: 'analyst' } as const;
+
+const view = ({ id, label, created_at, last_used_at }: PasskeyRecord) => ({
+  id,
+  label,
+  created_at: created_at.toISOString(),
+  last_used_at: last_used_at?.toISOString() ?? null,
+});
+
+/** What the member who calls signs in with: passkeys and a password. */
+export async function ownPasskeyRoutes(
+  app: Api,
+  { pool }: ApiDeps,
+  { passkeys, tries }: { passkeys: Passkeys; tries: Tries },
+): Promise<void> {
+  app.get(
+    '/passkeys',
+    {
+      config: MEMBER,
+      schema: {
+        tags,
+        operationId: 'listPasskeys',
+        summary: 'Your passkeys',
+        response: { 200: PasskeyList },
+      },
+    },
+    async ({ auth }) => {
+      const { id } = signedIn(auth);
+      const [kept, hash] = await Promise.all([listPasskeys(pool, id), passwordHashOf(pool, id)]);
+      return { passkeys: kept.map(view), has_password: hash !== null };
+    },
+  );
+
+  app.post(
+    '/passkeys/options',
+    {
+      config: { ...MEMBER, errors: ['conflict'] },
+      schema: {
+        tags,
+        operationId: 'passkeyOptions',
+        summary: 'What a new passkey is to be',
+        description: 'A 409 where `APP_URL` is an address: passkeys belong to a host name.',
+        response: { 200: CeremonyOptions },
+      },
+    },
+    async ({ auth }) => {
+      const { id: memberId, email } = signedIn(auth);
+      return passkeys.creationOptions({ memberId, email, workspaceName: auth.workspace.name });
+    },
+  );
+
+  app.post(
+    '/passkeys',
+    {
+      config: { ...MEMBER, errors: ['conflict'] },
+      schema: {
+        tags,
+        operationId: 'addPasskey',
+        summary: 'Add a passkey',
+        body: PasskeyBody,
+        response: { 201: PasskeyView },
+      },
+    },
+    async ({ auth, body }, reply) => {
+      const { id: memberId } = signedIn(auth);
+      const credential = await passkeys.checkNew(memberId, body.passkey);
+      const kept = await insertPasskey(pool, {
+        workspaceId: auth.workspace.id,
+        memberId,
+        credentialId: credential.id,
+        publicKey: credential.publicKey,
+        counter: credential.counter,
+        transports: credential.transports,
+        label: body.label ?? 'Passkey',
+      });
+      if (!kept) throw new AppError('conflict', 'this passkey is in use already');
+      return reply.status(201).send(view(kept));
+    },
+  );
+
+  app.delete(
+    '/passkeys/:id',
+    {
+      config: { ...MEMBER, errors: ['conflict'] },
+      schema: {
+        tags,
+        operationId: 'deletePasskey',
+        summary: 'Remove a passkey',
+        description: 'The last thing that you can sign in with stays: 409.',
+        params: IdParams,
+        response: { 200: Ok },
+      },
+    },
+    async ({ auth, params }) => {
+      const { id: memberId } = signedIn(auth);
+      await inTransaction(pool, async (tx) => {
+        // One after the other, so that two at once do not each leave the other's to sign in with.
+        await lockMember(tx, memberId);
+        if (!(await deletePasskey(tx, memberId, params.id))) {
+          throw new AppError('not_found', 'you have no such passkey');
+        }
+        const left = (await listPasskeys(tx, memberId)).length;
+        if (left === 0 && (await passwordHashOf(tx, memberId)) === null) {
+          throw new AppError('conflict', 'it is all that you can sign in with: set a password first');
+        }
+      });
+      return { ok: true as const };
+    },
+  );
+
+  app.post(
+    '/session/password',
+    {
+      config: { ...MEMBER, errors: ['conflict', 'too_many_requests'] },
+      schema: {
+        tags,
+        operationId: 'setPassword',
+        summary: 'Set or change your password',
+        description: 'Your other sessions end. Who has no email signs in with a passkey only: 409.',
+        body: PasswordBody,
+        response: { 200: Ok },
+      },
+    },
+    async ({ auth, body, ip }) => {
+      const { id, email, session } = signedIn(auth);
+      if (email === null) throw new AppError('conflict', 'a password needs an email to sign in with');
+      const hash = await passwordHashOf(pool, id);
+      if (hash !== null) {
+        const { current_password: current } = body;
+        if (current === undefined) throw badRequest('current_password', 'is required');
+        const right = await tries({ account: id, address: ip }, async () =>
+          (await passwordMatches(current, hash)) ? true : null,
+        );
+        if (!right) throw badRequest('current_password', 'is wrong');
+      }
+      const next = await hashPassword(body.password);
+      await inTransaction(pool, async (tx) => {
+        await setPassword(tx, id, next);
+        await endOtherSessions(tx, id, session.id);
+      });
+      return { ok: true as const };
+    },
+  );
+}

@@ -1,0 +1,135 @@
+import { normaliseEmail } from '../../core/emails.ts';
+import { AppError } from '../../core/errors.ts';
+import { endSession } from '../../sql/sessions.ts';
+import type { Api, ApiDeps } from '../dependencies.ts';
+import { Ok } from '../schemas.ts';
+import { beginSession, describeSession } from './begin.ts';
+import { signedIn } from './caller.ts';
+import { clearSessionCookie } from './cookie.ts';
+import { inviteRoutes } from './invite-routes.ts';
+import { ownPage } from './own-origin.ts';
+import { ownPasskeyRoutes } from './passkey-routes.ts';
+import { createPasskeys } from './passkeys.ts';
+import { createPasswordCheck } from './passwords.ts';
+import { CeremonyOptions, PasskeySignInBody, SessionBody, SignInAnswer, SignInBody } from './schemas.ts';
+import { ownSessionRoutes } from './session-list-routes.ts';
+import { createTries } from './tries.ts';
+
+const tags = ['Members'];
+const MEMBER = { scope: 'member', plan: 'any', role: 'analyst' } as const;
+
+/** Signing in to the console and out of it, and what a member has to sign in with. */
+export async function sessionRoutes(app: Api, deps: ApiDeps): Promise<void> {
+  const { pool, config } = deps;
+  const tries = createTries(pool);
+  const passkeys = createPasskeys(pool, config);
+  const holdersOf = createPasswordCheck(pool);
+  const onRequest = ownPage(config);
+  const PUBLIC = { scope: 'public', plan: 'any' } as const;
+
+  app.get(
+    '/session',
+    {
+      config: MEMBER,
+      schema: {
+        tags,
+        operationId: 'getSession',
+        summary: 'Who is signed in',
+        response: { 200: SessionBody },
+      },
+    },
+    async ({ auth }) => describeSession(config, auth.workspace, signedIn(auth)),
+  );
+
+  app.post(
+    '/session',
+    {
+      onRequest,
+      config: { ...PUBLIC, errors: ['unauthorized', 'forbidden', 'too_many_requests'] },
+      schema: {
+        tags,
+        operationId: 'signIn',
+        summary: 'Sign in with email and password',
+        description:
+          'Sets the cookie of the session. After five wrong tries in a minute at one account, or from one address, none is made for a minute: 429 with `Retry-After`.',
+        body: SignInBody,
+        response: { 200: SignInAnswer },
+      },
+    },
+    async (request, reply): Promise<SignInAnswer> => {
+      const email = normaliseEmail(request.body.email);
+      const { password, workspace_id: wanted } = request.body;
+      const holders = await tries({ account: email, address: request.ip }, async () => {
+        const fits = await holdersOf(email, password);
+        const meant = fits.filter((one) => wanted === undefined || one.workspace_id === wanted);
+        return meant.length === 0 ? null : meant;
+      });
+      if (!holders) throw new AppError('unauthorized', 'email or password is wrong');
+      const [one, ...more] = holders;
+      if (!one || more.length > 0) {
+        const workspaces = holders.map((holder) => ({
+          id: holder.workspace_id,
+          name: holder.workspace_name,
+        }));
+        return { session: null, workspaces };
+      }
+      const who = { workspaceId: one.workspace_id, memberId: one.member_id };
+      return { session: await beginSession(deps, request, reply, who), workspaces: [] };
+    },
+  );
+
+  app.delete(
+    '/session',
+    {
+      config: MEMBER,
+      schema: { tags, operationId: 'signOut', summary: 'Sign out', response: { 200: Ok } },
+    },
+    async ({ auth }, reply) => {
+      const { id, session } = signedIn(auth);
+      await endSession(pool, id, session.id);
+      clearSessionCookie(reply, config.appUrl);
+      return { ok: true as const };
+    },
+  );
+
+  app.post(
+    '/session/passkey/options',
+    {
+      onRequest,
+      config: { ...PUBLIC, errors: ['forbidden', 'conflict'] },
+      schema: {
+        tags,
+        operationId: 'passkeySignInOptions',
+        summary: 'What a passkey is to sign',
+        description: 'A 409 where `APP_URL` is an address: passkeys belong to a host name.',
+        response: { 200: CeremonyOptions },
+      },
+    },
+    async () => passkeys.signInOptions(),
+  );
+
+  app.post(
+    '/session/passkey',
+    {
+      onRequest,
+      config: { ...PUBLIC, errors: ['unauthorized', 'forbidden', 'conflict', 'too_many_requests'] },
+      schema: {
+        tags,
+        operationId: 'signInWithPasskey',
+        summary: 'Sign in with a passkey',
+        body: PasskeySignInBody,
+        response: { 200: SessionBody },
+      },
+    },
+    async (request, reply) => {
+      const passkey = await tries({ address: request.ip }, () => passkeys.checkSignIn(request.body.passkey));
+      if (!passkey) throw new AppError('unauthorized', 'this passkey is not known here, or came too late');
+      const who = { workspaceId: passkey.workspace_id, memberId: passkey.member_id };
+      return beginSession(deps, request, reply, who);
+    },
+  );
+
+  await inviteRoutes(app, deps, passkeys);
+  await ownPasskeyRoutes(app, deps, { passkeys, tries });
+  await ownSessionRoutes(app, deps);
+}

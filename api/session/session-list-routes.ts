@@ -1,0 +1,82 @@
+import { Type } from 'typebox';
+import { parseUserAgent } from '../../core/enrich/user-agents.ts';
+import { AppError } from '../../core/errors.ts';
+import { endOtherSessions, endSession, listSessions } from '../../sql/sessions.ts';
+import type { Api, ApiDeps } from '../dependencies.ts';
+import { IdParams, Ok } from '../schemas.ts';
+import { signedIn } from './caller.ts';
+import { clearSessionCookie } from './cookie.ts';
+import { SessionList } from './schemas.ts';
+
+const tags = ['Members'];
+const MEMBER = { scope: 'member', plan: 'any', role: 'analyst' } as const;
+
+/** Where the member who calls is signed in. */
+export async function ownSessionRoutes(app: Api, { pool, config }: ApiDeps): Promise<void> {
+  app.get(
+    '/sessions',
+    {
+      config: MEMBER,
+      schema: {
+        tags,
+        operationId: 'listSessions',
+        summary: 'Where you are signed in, the last used first',
+        response: { 200: SessionList },
+      },
+    },
+    async ({ auth }) => {
+      const { id, session } = signedIn(auth);
+      const sessions = (await listSessions(pool, id)).map((one) => {
+        const { browser, os } = parseUserAgent(one.user_agent);
+        return {
+          id: one.id,
+          browser,
+          os,
+          current: one.id === session.id,
+          created_at: one.created_at.toISOString(),
+          last_seen_at: one.last_seen_at.toISOString(),
+          expires_at: one.expires_at.toISOString(),
+        };
+      });
+      return { sessions };
+    },
+  );
+
+  app.delete(
+    '/sessions/:id',
+    {
+      config: MEMBER,
+      schema: {
+        tags,
+        operationId: 'endSession',
+        summary: 'End one of your sessions',
+        params: IdParams,
+        response: { 200: Ok },
+      },
+    },
+    async ({ auth, params }, reply) => {
+      const { id, session } = signedIn(auth);
+      if (!(await endSession(pool, id, params.id)))
+        throw new AppError('not_found', 'you have no such session');
+      if (params.id === session.id) clearSessionCookie(reply, config.appUrl);
+      return { ok: true as const };
+    },
+  );
+
+  app.delete(
+    '/sessions',
+    {
+      config: MEMBER,
+      schema: {
+        tags,
+        operationId: 'endOtherSessions',
+        summary: 'End all your other sessions',
+        response: { 200: Type.Object({ ended: Type.Integer() }) },
+      },
+    },
+    async ({ auth }) => {
+      const { id, session } = signedIn(auth);
+      return { ended: await endOtherSessions(pool, id, session.id) };
+    },
+  );
+}

@@ -1,0 +1,303 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hashSessionToken } from '../../core/session-tokens.ts';
+import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import { consoleBrowser, invite, PASSWORD, signedInAs } from '../../test/support/members.ts';
+import type { SessionBody, SignInAnswer } from './schemas.ts';
+
+let api: TestApi;
+let shop: TestWorkspace;
+
+beforeAll(async () => {
+  api = await testApi();
+  shop = await api.addWorkspace({ name: 'Corner Shop', primary_domain: 'shop.example', currency: 'eur' });
+});
+afterAll(() => api.close());
+
+let addresses = 0;
+/** Tries are counted by address: each test comes from one of its own. */
+const elsewhere = () => `198.51.100.${++addresses}`;
+
+describe('an invitation', () => {
+  test('makes a member with a password, signs in and tells who and where', async () => {
+    const browser = consoleBrowser(api);
+    const token = await invite(api, shop, { role: 'operator', email: 'Ann@Example.com' });
+    const view = await browser.call('POST', '/session/invite/view', { body: { token } });
+    expect([view.status, view.body]).toEqual([
+      200,
+      {
+        workspace: { name: 'Corner Shop' },
+        email: 'ann@example.com',
+        role: 'operator',
+        expires_at: expect.any(String),
+      },
+    ]);
+    const accepted = await browser.call<SessionBody>('POST', '/session/invite', {
+      body: { token, password: PASSWORD },
+    });
+    const expected = {
+      member: { id: expect.any(String), email: 'ann@example.com', role: 'operator' },
+      workspace: {
+        id: shop.workspace.id,
+        name: 'Corner Shop',
+        slug: 'corner-shop',
+        primary_domain: 'shop.example',
+        plan: 'unlimited',
+        currency: 'eur',
+      },
+      csrf_token: expect.stringMatching(/^[\w-]{43}$/),
+      urls: {
+        base_url: 'http://127.0.0.1:3000',
+        app_url: 'http://127.0.0.1:3000',
+        short_url: 'https://hop.example',
+        public_url: 'https://hop.example',
+      },
+    };
+    expect([accepted.status, accepted.body]).toEqual([200, expected]);
+    const session = await browser.call<SessionBody>('GET', '/session');
+    expect([session.status, session.body]).toEqual([200, accepted.body]);
+    expect(session.headers['cache-control']).toBe('no-store');
+  });
+
+  test('works once, also when it is accepted twice at the same moment', async () => {
+    const token = await invite(api, shop, { email: 'once@example.com' });
+    const accept = () =>
+      consoleBrowser(api).call('POST', '/session/invite', { body: { token, password: PASSWORD } });
+    const statuses = (await Promise.all([accept(), accept(), accept()])).map(({ status }) => status);
+    expect(statuses.toSorted()).toEqual([200, 401, 401]);
+    expect((await accept()).body.error.code).toBe('unauthorized');
+  });
+
+  test('is of no use after 15 minutes', async () => {
+    const token = await invite(api, shop, { email: 'late@example.com' });
+    const age = (time: string) =>
+      api.stores.pool.query(
+        `UPDATE invites SET created_at = created_at - $2::interval, expires_at = expires_at - $2::interval
+         WHERE token_hash = $1`,
+        [hashSessionToken(token), time],
+      );
+    const view = () => consoleBrowser(api).call('POST', '/session/invite/view', { body: { token } });
+    await age('14 minutes');
+    expect((await view()).status).toBe(200);
+    await age('1 minute');
+    expect((await view()).status).toBe(401);
+    const accepted = await consoleBrowser(api).call('POST', '/session/invite', {
+      body: { token, password: PASSWORD },
+    });
+    expect([accepted.status, accepted.body.error.code]).toEqual([401, 'unauthorized']);
+  });
+
+  test.each([
+    ['neither password nor passkey', {}, 'password'],
+    ['a password too short', { password: '123456789' }, 'password'],
+    ['a password too long', { password: 'x'.repeat(201) }, 'password'],
+    ['no email beside a password', { password: PASSWORD }, 'email'],
+    ['an email that is none', { password: PASSWORD, email: 'ann' }, 'email'],
+    [
+      'a passkey that answers nothing',
+      {
+        passkey: {
+          id: 'x',
+          rawId: 'x',
+          type: 'public-key',
+          response: { clientDataJSON: 'e30', attestationObject: '' },
+        },
+      },
+      'passkey',
+    ],
+  ])('with %s is a 400 that leaves it open', async (_, body, path) => {
+    const token = await invite(api, shop);
+    const refused = await consoleBrowser(api).call('POST', '/session/invite', { body: { token, ...body } });
+    expect([refused.status, refused.body.error.details?.[0]?.path]).toEqual([400, path]);
+    const accepted = await consoleBrowser(api).call('POST', '/session/invite', {
+      body: { token, password: PASSWORD, email: `open-${addresses++}@example.com` },
+    });
+    expect(accepted.status).toBe(200);
+  });
+
+  test("without an email can't be used to become somebody who is a member", async () => {
+    const owner = await signedInAs(api, shop, 'owner');
+    const token = await invite(api, shop, { role: 'analyst' });
+    const stolen = await consoleBrowser(api).call('POST', '/session/invite', {
+      body: { token, email: owner.email.toUpperCase(), password: 'another password' },
+    });
+    expect([stolen.status, stolen.body.error.code]).toEqual([409, 'conflict']);
+    expect((await owner.call('GET', '/session')).status).toBe(200);
+  });
+
+  test('for the email of a member lets that one in again, with its role, and ends its other sessions', async () => {
+    const operator = await signedInAs(api, shop, 'operator');
+    const token = await invite(api, shop, { role: 'owner', email: operator.email });
+    const again = consoleBrowser(api);
+    const accepted = await again.call<SessionBody>('POST', '/session/invite', {
+      body: { token, password: 'the new password' },
+    });
+    expect(accepted.body.member).toEqual({ id: operator.id, email: operator.email, role: 'operator' });
+    expect((await operator.call('GET', '/session')).status).toBe(401);
+    const signIn = (password: string) =>
+      consoleBrowser(api, elsewhere()).call('POST', '/session', {
+        body: { email: operator.email, password },
+      });
+    expect((await signIn(PASSWORD)).status).toBe(401);
+    expect((await signIn('the new password')).status).toBe(200);
+  });
+
+  test('is kept as a hash only, and so are sessions', async () => {
+    const token = await invite(api, shop);
+    const { token: session } = await signedInAs(api, shop, 'owner');
+    const { rows } = await api.stores.pool.query(
+      'SELECT row_to_json(i)::text AS kept FROM invites i UNION ALL SELECT row_to_json(s)::text FROM sessions s',
+    );
+    const all = JSON.stringify(rows);
+    expect(all).not.toContain(token);
+    expect(all).not.toContain(session);
+  });
+});
+
+describe('sign-in with a password', () => {
+  test('sets a cookie that no script sees and no other site sends', async () => {
+    const { email } = await signedInAs(api, shop, 'analyst');
+    const browser = consoleBrowser(api, elsewhere());
+    const answer = await browser.call<SignInAnswer>('POST', '/session', {
+      body: { email: ` ${email.toUpperCase()} `, password: PASSWORD },
+    });
+    expect([answer.status, answer.body.session?.member.email]).toEqual([200, email]);
+    expect(answer.body.workspaces).toEqual([]);
+    const [, ...attributes] = browser.setCookie.split('; ');
+    expect(attributes.toSorted()).toEqual(['HttpOnly', 'Max-Age=7776000', 'Path=/', 'SameSite=Lax']);
+    expect((await browser.call('GET', '/session')).status).toBe(200);
+  });
+
+  test('sets a secure cookie where APP_URL is https', async () => {
+    const secure = await testApi(({ config }) => ({
+      config: { ...config, appUrl: 'https://app.example' },
+    }));
+    try {
+      const browser = await signedInAs(secure, await secure.addWorkspace(), 'owner');
+      expect(browser.setCookie.split('; ')).toContain('Secure');
+    } finally {
+      await secure.close();
+    }
+  });
+
+  test('says the same of an unknown email and of a wrong password', async () => {
+    const { email } = await signedInAs(api, shop, 'analyst');
+    const refused = async (given: string) => {
+      const answer = await consoleBrowser(api, elsewhere()).call('POST', '/session', {
+        body: { email: given, password: 'wrong password' },
+      });
+      const { request_id: _, ...error } = answer.body.error;
+      return [answer.status, error];
+    };
+    expect(await refused(email)).toEqual(await refused('nobody@example.com'));
+    expect((await refused(email))[0]).toBe(401);
+  });
+
+  test('of one email in two workspaces asks which one where the password fits both', async () => {
+    const cafe = await api.addWorkspace({ name: 'Café' });
+    const email = 'both@example.com';
+    await signedInAs(api, shop, 'owner', { email });
+    await signedInAs(api, cafe, 'analyst', { email });
+    const browser = consoleBrowser(api, elsewhere());
+    const signIn = (more = {}) =>
+      browser.call<SignInAnswer>('POST', '/session', { body: { email, password: PASSWORD, ...more } });
+    const asked = await signIn();
+    expect([asked.status, asked.body.session, browser.token]).toEqual([200, null, null]);
+    expect(asked.body.workspaces.toSorted((a, b) => a.name.localeCompare(b.name))).toEqual([
+      { id: cafe.workspace.id, name: 'Café' },
+      { id: shop.workspace.id, name: 'Corner Shop' },
+    ]);
+    const chosen = await signIn({ workspace_id: cafe.workspace.id });
+    expect(chosen.body.session?.workspace.name).toBe('Café');
+    const other = await api.addWorkspace();
+    expect((await signIn({ workspace_id: other.workspace.id })).status).toBe(401);
+  });
+
+  test('replaces the session that the browser had', async () => {
+    const browser = await signedInAs(api, shop, 'owner', { address: elsewhere() });
+    const before = browser.token;
+    await browser.call('POST', '/session', { body: { email: browser.email, password: PASSWORD } });
+    expect(browser.token).not.toBe(before);
+    const old = Object.assign(consoleBrowser(api), { token: before });
+    expect((await old.call('GET', '/session')).status).toBe(401);
+  });
+});
+
+describe('signing out', () => {
+  test('ends the session and takes the cookie away', async () => {
+    const browser = await signedInAs(api, shop, 'analyst');
+    const { token } = browser;
+    expect((await browser.call('DELETE', '/session')).status).toBe(200);
+    expect(browser.setCookie).toMatch(/^hoplog_session=; Max-Age=0; Path=\/;/);
+    const kept = Object.assign(consoleBrowser(api), { token });
+    expect((await kept.call('GET', '/session')).status).toBe(401);
+  });
+});
+
+describe('a session', () => {
+  const age = (id: string, column: string, time: string) =>
+    api.stores.pool.query(`UPDATE sessions SET ${column} = ${column} - $2::interval WHERE member_id = $1`, [
+      id,
+      time,
+    ]);
+
+  test('ends after 14 days without a call, and lives on with one before', async () => {
+    const browser = await signedInAs(api, shop, 'analyst');
+    await age(browser.id, 'last_seen_at', '13 days 23 hours');
+    expect((await browser.call('GET', '/session')).status).toBe(200);
+    const seen = async () => {
+      const { rows } = await api.stores.pool.query(
+        `SELECT last_seen_at > now() - interval '1 hour' AS seen FROM sessions WHERE member_id = $1`,
+        [browser.id],
+      );
+      return rows[0]?.seen;
+    };
+    await expect.poll(seen).toBe(true);
+    await age(browser.id, 'last_seen_at', '14 days');
+    expect((await browser.call('GET', '/session')).status).toBe(401);
+  });
+
+  test('ends after 90 days whatever is done with it', async () => {
+    const browser = await signedInAs(api, shop, 'analyst');
+    await age(browser.id, 'expires_at', '89 days 23 hours');
+    expect((await browser.call('GET', '/session')).status).toBe(200);
+    await age(browser.id, 'expires_at', '1 hour');
+    expect((await browser.call('GET', '/session')).status).toBe(401);
+  });
+
+  test('acts for its workspace as a secret key does, and tells of itself in the place of one', async () => {
+    const browser = await signedInAs(api, shop, 'operator');
+    const me = await browser.call<{ workspace: { id: string }; key: object }>('GET', '/me');
+    expect([me.status, me.body.workspace.id]).toEqual([200, shop.workspace.id]);
+    expect(me.body.key).toEqual({
+      id: expect.any(String),
+      label: browser.email,
+      scopes: ['secret'],
+      created_at: expect.any(String),
+      last_used_at: expect.any(String),
+    });
+    const made = await browser.call('POST', '/folders', { body: { name: 'Made in the console' } });
+    expect(made.status).toBe(201);
+    expect((await shop.get('/folders')).text).toContain('Made in the console');
+  });
+
+  test('of a workspace whose plan does not cover an endpoint is refused as its keys are', async () => {
+    const free = await api.addWorkspace({ plan: 'free' });
+    const browser = await signedInAs(api, free, 'owner');
+    expect((await browser.call('GET', '/session')).status).toBe(200);
+    expect((await browser.call('GET', '/webhooks')).status).toBe(402);
+  });
+
+  test.each(['', 'x', 'A'.repeat(43), 'a b', '"quoted"', 'é'])(
+    'is not found by the cookie %j',
+    async (token) => {
+      const browser = Object.assign(consoleBrowser(api), { token });
+      expect((await browser.call('GET', '/session')).status).toBe(401);
+      expect((await browser.call('GET', '/links')).status).toBe(401);
+    },
+  );
+
+  test('is for people: a key can not ask for one', async () => {
+    expect((await shop.get('/session')).status).toBe(401);
+    expect((await shop.get('/sessions')).status).toBe(401);
+  });
+});

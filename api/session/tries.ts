@@ -1,0 +1,75 @@
+import { createHmac } from 'node:crypto';
+import { addressHash } from '../../core/address-hash.ts';
+import { AppError } from '../../core/errors.ts';
+import type { Pool } from '../../sql/pool.ts';
+import { readSecrets } from '../../sql/secrets.ts';
+import { beginTry, takeBackTry } from '../../sql/sign-in-tries.ts';
+
+/** Whose wrong tries are counted together: an account's from everywhere, and an address's at every account. */
+export type TriedBy = { account?: string; address: string };
+
+/** Runs one try to sign in. `check` gives null when it was wrong. */
+export type Tries = <T>(by: TriedBy, check: () => Promise<T | null>) => Promise<T | null>;
+
+/**
+ * Bounds guessing: after five wrong tries in a minute at one account, or from one address, none is made for a minute.
+ * A try counts from its beginning, so many at once are no way around it; what is right, or fails for another reason,
+ * does not count.
+ *
+ * @throws {AppError} `too_many_requests`, from the function that it makes
+ */
+export function createTries(pool: Pool): Tries {
+  let secret: Promise<Buffer> | undefined;
+  const key = (): Promise<Buffer> => {
+    secret ??= readSecrets(pool).then(
+      ({ addressHash }) => addressHash,
+      (error: unknown) => {
+        secret = undefined; // PostgreSQL was away: asked again next time
+        throw error;
+      },
+    );
+    return secret;
+  };
+
+  async function subjectsOf({ account, address }: TriedBy): Promise<Buffer[]> {
+    const subjects: Buffer[] = [];
+    const network = addressHash(await key(), 'sign-in', address);
+    if (network) subjects.push(network);
+    if (account !== undefined) {
+      subjects.push(
+        createHmac('sha256', await key())
+          .update(`account ${account}`)
+          .digest(),
+      );
+    }
+    return subjects;
+  }
+
+  return async (by, check) => {
+    const begun: { subject: Buffer; at: string }[] = [];
+    const takeBack = () => Promise.all(begun.map(({ subject, at }) => takeBackTry(pool, subject, at)));
+    try {
+      for (const subject of await subjectsOf(by)) {
+        const one = await beginTry(pool, subject);
+        if (!one.allowed) throw tooMany(one.retryAfter);
+        begun.push({ subject, at: one.at });
+      }
+      const found = await check();
+      if (found !== null) await takeBack();
+      return found;
+    } catch (error) {
+      await takeBack();
+      throw error;
+    }
+  };
+}
+
+const tooMany = (seconds: number) =>
+  new AppError(
+    'too_many_requests',
+    `too many wrong tries; the next one may be made in ${seconds} s`,
+    undefined,
+    {
+      retryAfter: seconds,
+    },
+  );

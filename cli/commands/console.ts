@@ -1,0 +1,37 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { isEmail, normaliseEmail } from '../../core/emails.ts';
+import { ROLES, type Role } from '../../core/roles.ts';
+import { inviteUrl } from '../../core/session-tokens.ts';
+import { createInvite } from '../../sql/invites.ts';
+import { printResult, table } from '../output.ts';
+import { withStores } from '../stores.ts';
+import { namedWorkspace } from './workspace.ts';
+
+function email(text: string): string {
+  if (!isEmail(text)) throw new InvalidArgumentError('must be an email address');
+  return normaliseEmail(text);
+}
+
+/** `hoplog console invite`. */
+export function consoleCommands(program: Command): void {
+  const group = program.command('console').description('who may use the console');
+  group
+    .command('invite')
+    .description('make a link that lets somebody in: it works once, within 15 minutes')
+    .requiredOption('--workspace <id>', 'id or slug')
+    .option('--email <email>', "whose it is; a member's own lets that member in again", email)
+    .addOption(new Option('--role <role>', 'role of a new member').choices(ROLES).default('owner'))
+    .action(async (options: { workspace: string; email?: string; role: Role }, command: Command) => {
+      const result = await withStores(async ({ pool, config }) => {
+        const workspace = await namedWorkspace(pool, options.workspace);
+        const given = { workspaceId: workspace.id, email: options.email ?? null, role: options.role };
+        const { invite, token } = await createInvite(pool, given);
+        const { expires_at, role, email, workspace_id } = invite;
+        return { invite: { url: inviteUrl(config.appUrl, token), expires_at, role, email, workspace_id } };
+      });
+      printResult(command, result, ({ invite }) => {
+        const row = [invite.role, invite.email ?? '-', invite.expires_at.toISOString()];
+        return `${table(['role', 'email', 'expires'], [row])}\n\n${invite.url}\nIt works once.`;
+      });
+    });
+}

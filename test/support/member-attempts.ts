@@ -1,0 +1,106 @@
+import { insertPasskey } from '../../sql/passkeys.ts';
+import type { TestApi, TestWorkspace } from './api.ts';
+import { PASSWORD, signedInAs } from './members.ts';
+import type { Attempt, Victim } from './tenancy.ts';
+
+/** Endpoints that ask nobody for a key: they are how somebody signs in. */
+export const OPEN = [
+  'POST /api/v1/session',
+  'POST /api/v1/session/invite',
+  'POST /api/v1/session/invite/view',
+  'POST /api/v1/session/invite/passkey-options',
+  'POST /api/v1/session/passkey',
+  'POST /api/v1/session/passkey/options',
+];
+
+const NO_TOKEN = 'A'.repeat(43);
+
+const passkeyAnswer = (id: string) => ({
+  id,
+  rawId: id,
+  type: 'public-key',
+  response: { clientDataJSON: 'e30', attestationObject: '', authenticatorData: '', signature: '' },
+});
+
+/** As `ATTEMPTS`, for members, sign-in, sessions and passkeys. */
+export const MEMBER_ATTEMPTS: Record<string, (victim: Victim) => Attempt[]> = {
+  'GET /api/v1/session': () => [{ path: '/session', status: 200, as: 'member' }],
+  'POST /api/v1/session': (victim) => [
+    { path: '/session', body: { email: victim.memberEmail, password: 'a wrong password' }, status: 401 },
+  ],
+  'DELETE /api/v1/session': () => [{ path: '/session', status: 401 }],
+  'POST /api/v1/session/invite': () => [
+    { path: '/session/invite', body: { token: NO_TOKEN, password: PASSWORD }, status: 401 },
+  ],
+  'POST /api/v1/session/invite/view': () => [
+    { path: '/session/invite/view', body: { token: NO_TOKEN }, status: 401 },
+  ],
+  'POST /api/v1/session/invite/passkey-options': (victim) => [
+    {
+      path: '/session/invite/passkey-options',
+      body: { token: NO_TOKEN, email: victim.memberEmail },
+      status: 401,
+    },
+  ],
+  'POST /api/v1/session/passkey': (victim) => [
+    { path: '/session/passkey', body: { passkey: passkeyAnswer(victim.passkey) }, status: 401 },
+  ],
+  'POST /api/v1/session/passkey/options': () => [{ path: '/session/passkey/options', status: 200 }],
+  'POST /api/v1/session/password': () => [
+    {
+      path: '/session/password',
+      body: { current_password: 'a wrong password', password: 'thiefs-password' },
+      status: 400,
+      as: 'member',
+    },
+  ],
+  'GET /api/v1/sessions': () => [{ path: '/sessions', status: 200, as: 'member' }],
+  'DELETE /api/v1/sessions': () => [{ path: '/sessions', status: 200, as: 'member' }],
+  'DELETE /api/v1/sessions/{id}': (victim) => [
+    { path: `/sessions/${victim.session}`, status: 404, as: 'member' },
+  ],
+  'GET /api/v1/passkeys': () => [{ path: '/passkeys', status: 200, as: 'member' }],
+  'POST /api/v1/passkeys': (victim) => [
+    { path: '/passkeys', body: { passkey: passkeyAnswer(victim.passkey) }, status: 400, as: 'member' },
+  ],
+  'POST /api/v1/passkeys/options': () => [{ path: '/passkeys/options', status: 200, as: 'member' }],
+  'DELETE /api/v1/passkeys/{id}': (victim) => [
+    { path: `/passkeys/${victim.passkeyId}`, status: 404, as: 'member' },
+  ],
+  'GET /api/v1/members': () => [{ path: '/members', status: 200 }],
+  'POST /api/v1/members/invites': (victim) => [
+    { path: '/members/invites', body: { email: victim.memberEmail, role: 'owner' }, status: 201 },
+  ],
+  'PATCH /api/v1/members/{id}': (victim) => [
+    { path: `/members/${victim.member}`, body: { role: 'analyst' }, status: 404 },
+    { path: `/members/${victim.member}`, body: { role: 'analyst' }, status: 404, as: 'member' },
+  ],
+  'DELETE /api/v1/members/{id}': (victim) => [
+    { path: `/members/${victim.member}`, status: 404 },
+    { path: `/members/${victim.member}`, status: 404, as: 'member' },
+  ],
+};
+
+/** Gives the owner's workspace a member with a session and a passkey. */
+export async function plantMember(api: TestApi, owner: TestWorkspace, label: string) {
+  const memberEmail = 'member@victim.example';
+  const member = await signedInAs(api, owner, 'owner', { email: memberEmail });
+  const { body } = await member.call<{ sessions: { id: string }[] }>('GET', '/sessions');
+  const passkey = 'victims-passkey';
+  const kept = await insertPasskey(api.stores.pool, {
+    workspaceId: owner.workspace.id,
+    memberId: member.id,
+    credentialId: passkey,
+    publicKey: Buffer.alloc(32),
+    counter: 0,
+    transports: [],
+    label,
+  });
+  return {
+    member: member.id,
+    memberEmail,
+    session: body.sessions[0]?.id ?? '',
+    passkey,
+    passkeyId: kept?.id ?? '',
+  };
+}
