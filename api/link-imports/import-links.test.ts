@@ -125,8 +125,8 @@ describe('an import', () => {
     );
     expect(result).toMatchObject({ created: 0, skipped: 1 });
     expect(result.errors.map(({ line, message }) => [line, message])).toEqual([
-      [3, 'the slug "mine" is taken'],
-      [4, 'the slug "Mine" is taken'],
+      [3, '"mine" is taken'],
+      [4, '"Mine" is taken'],
     ]);
     target = await anotherTarget(stores);
     const elsewhere = await target.importRows(

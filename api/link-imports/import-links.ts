@@ -27,7 +27,7 @@ export type ImportOptions = ImportDefaults & {
   workspaceId: string;
   /** Origin of short links. */
   shortUrl: string;
-  rows: AsyncIterable<ReadRow>;
+  rows: AsyncIterable<ReadRow> | Iterable<ReadRow>;
   /** Is told the format, once it is known, and the columns of the first row. */
   onFormat(format: Format, columns: string[]): void;
   /** Is told of every batch. */

@@ -18,6 +18,7 @@ import { checkMetadata } from '../schemas.ts';
 import { keepToOwnDomain } from './own-domain.ts';
 import type { ChangeBody } from './schemas.ts';
 import { readSettings } from './settings.ts';
+import { slugTaken } from './slug-choice.ts';
 
 /** A change of a link and its campaign, once everything that needs no store has been checked. */
 export type ChangeRequest = { link: LinkChange; campaign: DestinationChange; destinationUrl: URL | null };
@@ -88,12 +89,14 @@ async function refuseTaken(tx: PoolClient, link: Link, { slug, external_id }: Li
   if (typeof external_id === 'string') {
     const holder = await linkByExternalId(tx, link.workspace_id, external_id);
     if (holder && holder.id !== link.id) {
-      throw new AppError('conflict', `the external_id "${external_id}" is taken`);
+      throw new AppError('conflict', `the external_id "${external_id}" is taken`, [
+        { path: 'external_id', message: 'is taken' },
+      ]);
     }
   }
   if (slug === undefined || slug === link.slug) return;
   const claimed = await claimSlugs(tx, [
     { slug, kind: 'link', targetId: link.id, workspaceId: link.workspace_id },
   ]);
-  if (claimed.length === 0) throw new AppError('conflict', `the slug "${slug}" is taken`);
+  if (claimed.length === 0) throw slugTaken(slug);
 }

@@ -4,6 +4,7 @@ import { AppError } from '../../core/errors.ts';
 import { deleteLink, linkById, listLinks } from '../../sql/links.ts';
 import { inTransaction } from '../../sql/pool.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
+import { linkImportRoutes } from '../link-imports/routes.ts';
 import { cutPage, readCursor } from '../pages.ts';
 import { IdParams, Ok } from '../schemas.ts';
 import { changeLink, readChangeRequest } from './change.ts';
@@ -18,14 +19,17 @@ import {
   type ListQuery as Query,
   RecordsPage,
 } from './schemas.ts';
+import { linkSearchRoutes } from './search-routes.ts';
 
 const notFound = () => new AppError('not_found', 'the workspace has no such link');
 
-/** Everything on links but their creation, which it registers too. */
+/** Everything on links. Their creation, import and search, which have files of their own, it registers too. */
 export async function linkRoutes(app: Api, deps: ApiDeps): Promise<void> {
   const { pool } = deps;
   const { shortUrl } = deps.config;
   await linkCreateRoutes(app, deps);
+  await linkImportRoutes(app, deps);
+  await linkSearchRoutes(app, deps);
 
   app.get(
     '/links',

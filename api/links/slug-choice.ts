@@ -44,8 +44,14 @@ export async function chooseSlugs(
   );
   const claimed = await claim(wanted);
   const taken = wanted.find((slug) => !claimed.includes(slug));
-  if (taken !== undefined) throw new AppError('conflict', `the slug "${taken}" is taken`);
+  if (taken !== undefined) throw slugTaken(taken);
   return wanted;
+}
+
+/** The refusal of a slug that something of the deployment has. */
+export function slugTaken(slug: string): AppError {
+  const message = `the slug "${slug}" is taken`;
+  return new AppError('conflict', message, [{ path: 'slug', message: `"${slug}" is taken` }]);
 }
 
 async function claimRandom(tx: Queryable, workspaceId: string, drafts: Draft[]): Promise<string[]> {
@@ -80,7 +86,7 @@ async function claimNumbered(
     }
     return numbered;
   });
-  if (slug === null) throw new AppError('conflict', `the slug "${custom}" is taken`);
+  if (slug === null) throw slugTaken(custom);
   return slug;
 }
 

@@ -64,6 +64,27 @@ export const ATTEMPTS: Record<string, (victim: Victim) => Attempt[]> = {
       status: 200,
     },
   ],
+  'POST /api/v1/links/import': (victim) => [
+    {
+      path: '/links/import',
+      body: { text: `destination_id,channel\n${victim.destination},slack` },
+      status: 200,
+    },
+    {
+      path: '/links/import',
+      body: {
+        text: `destination_url,name,slug,external_id,folder_id\n${URL_OF_OWN},Own,${victim.slug},,\n${URL_OF_OWN},Own,,own-import,${victim.folder}`,
+      },
+      status: 200,
+    },
+  ],
+  'GET /api/v1/links/search': (victim) => [
+    { path: `/links/search?sort=clicks&days=365`, status: 200 },
+    { path: `/links/search?q=${victim.slug}`, status: 200 },
+    { path: `/links/search?folder_id=${victim.folder}`, status: 200 },
+    { path: `/links/search?tag=${SECRET_NAME}`, status: 200 },
+  ],
+  'GET /api/v1/links/tags': () => [{ path: '/links/tags', status: 200 }],
   'GET /api/v1/links/{id}': (victim) => [{ path: `/links/${victim.link}`, status: 404 }],
   'PATCH /api/v1/links/{id}': (victim) => [
     { path: `/links/${victim.link}`, body: { name: 'Stolen', slug: 'stolen' }, status: 404 },

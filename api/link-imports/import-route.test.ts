@@ -1,0 +1,127 @@
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { RowError } from '../../core/link-imports/import-errors.ts';
+import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import { fixturePath } from '../../test/support/link-imports.ts';
+import type { LinkRecord } from '../links/schemas.ts';
+
+type Imported = {
+  format: string | null;
+  unknown_columns: string[];
+  created: number;
+  skipped: number;
+  errors: RowError[];
+};
+
+let api: TestApi;
+let shop: TestWorkspace;
+
+beforeAll(async () => {
+  api = await testApi();
+});
+beforeEach(async () => {
+  // Slugs are the deployment's, and another test's would be in the way.
+  await api.stores.pool.query('DELETE FROM links; DELETE FROM destinations; DELETE FROM slugs');
+  shop = await api.addWorkspace({ primary_domain: 'shop.example' });
+});
+afterAll(() => api.close());
+
+async function importText(text: string, more: object = {}): Promise<Imported> {
+  const answer = await shop.post<Imported>('/links/import', { text, ...more });
+  expect([answer.status, answer.text]).toEqual([200, answer.text]);
+  return answer.body;
+}
+
+const links = async () =>
+  (await shop.get<{ links: LinkRecord[] }>('/links?view=records&limit=500')).body.links.toReversed();
+
+test('creates a link for each row, names what is refused by line, and skips what is there', async () => {
+  const text = [
+    'destination_url,name,slug,tags,note',
+    'https://shop.example/a,"A,\nin two lines 🐇",one,"x,y",',
+    'http://shop.example/b,B,two,,',
+    'https://else.example/c,C,three,,',
+    'https://shop.example/d,D,ONE,,',
+  ].join('\r\n');
+  expect(await importText(text)).toEqual({
+    format: 'Hoplog',
+    unknown_columns: ['note'],
+    created: 2,
+    skipped: 0,
+    errors: [
+      {
+        line: 4,
+        column: 'destination_url',
+        message: 'must begin with https:// (http:// is for loopback hosts only)',
+        row: { destination_url: 'http://shop.example/b', name: 'B', slug: 'two', tags: '', note: '' },
+      },
+      { line: 6, column: 'slug', message: '"ONE" is taken', row: expect.objectContaining({ name: 'D' }) },
+    ],
+  });
+  expect(await links()).toMatchObject([
+    { slug: 'one', name: 'A,\nin two lines 🐇', channel: 'other', external: false, tags: ['x', 'y'] },
+    { slug: 'three', external: true },
+  ]);
+  expect(await importText(text)).toMatchObject({ created: 0, skipped: 2, errors: [{}, {}] });
+});
+
+test.each([
+  'bitly.csv',
+  'bitly-dashboard.csv',
+  'bitly.json',
+  'dub.csv',
+  'dub.json',
+  'kutt.csv',
+  'kutt.json',
+  'shlink.csv',
+  'shlink-import.csv',
+  'shlink.json',
+  'yourls.csv',
+  'yourls-plugin.csv',
+])('%s is read as the command reads it', async (name) => {
+  const { format, created } = await importText(await readFile(fixturePath(name), 'utf8'));
+  expect(format?.toLowerCase()).toBe(name.split(/[-.]/)[0]);
+  expect(created).toBeGreaterThan(0);
+});
+
+test('characters beyond 16 bits stay whole wherever the text is cut', async () => {
+  const rows = Array.from({ length: 900 }, (_, n) => `https://shop.example/${n},${'🐇'.repeat(99)}${n % 2}`);
+  const { created, errors } = await importText(['destination_url,name', ...rows].join('\n'));
+  expect([created, errors]).toEqual([900, []]);
+  for (const { name } of await links()) expect(name.replaceAll('🐇', '')).toMatch(/^[01]$/);
+});
+
+test('rows without a channel get the one that is given, or become Smart Links', async () => {
+  const row = (slug: string) => `destination_url,name,slug\nhttps://shop.example,A,${slug}`;
+  await importText(row('a'), { channel: 'x' });
+  await importText(row('b'), { channel: 'smart' });
+  expect((await links()).map((link) => link.channel)).toEqual(['twitter', null]);
+});
+
+test('a text that is no export, is empty or has too many rows makes nothing', async () => {
+  const many = ['destination_url,name', ...Array(1_001).fill('https://shop.example,A')].join('\n');
+  const json = JSON.stringify(Array(1_001).fill({ destination_url: 'https://shop.example', name: 'A' }));
+  for (const text of ['a,b\n1,2', '', many, json]) {
+    const answer = await shop.post('/links/import', { text });
+    expect([answer.status, answer.body.error.details?.[0]?.path]).toEqual([400, 'text']);
+  }
+  for (const body of [{}, { text: 1 }, { text: 'a', channel: 'myspace' }]) {
+    expect((await shop.post('/links/import', body)).status).toBe(400);
+  }
+  expect(await importText('destination_url,name\n')).toEqual({
+    format: null,
+    unknown_columns: [],
+    created: 0,
+    skipped: 0,
+    errors: [],
+  });
+  expect(await links()).toEqual([]);
+});
+
+test("the plan's cap of links refuses the rows beyond it", async () => {
+  shop = await api.addWorkspace({ plan: 'free' });
+  const rows = Array.from({ length: 30 }, (_, n) => `https://shop.example/${n},A`);
+  const { created, errors } = await importText(['destination_url,name', ...rows].join('\n'));
+  expect(created).toBe(25);
+  expect(errors[0]).toMatchObject({ line: 27, column: null, message: 'the plan allows 25 links' });
+});

@@ -1,0 +1,101 @@
+import { creatableChannel } from '../../core/enrich/channels.ts';
+import { badRequest } from '../../core/errors.ts';
+import { csvRows } from '../../core/link-imports/csv-rows.ts';
+import { isHoplogColumn } from '../../core/link-imports/formats/hoplog.ts';
+import { UnknownFormat } from '../../core/link-imports/formats/known.ts';
+import { jsonRows } from '../../core/link-imports/json-rows.ts';
+import type { ReadRow } from '../../core/link-imports/source-row.ts';
+import { formOf } from '../../core/link-imports/text-form.ts';
+import type { Api, ApiDeps } from '../dependencies.ts';
+import { importLinks } from './import-links.ts';
+import { IMPORT_LIMIT, ImportBody, Imported } from './schemas.ts';
+
+/** Bytes of a body: as many as `POST /links/bulk` takes. */
+const IMPORT_BODY_LIMIT = 16 * 1_048_576;
+
+/** `POST /links/import`: links out of another system's export. Any plan, up to its cap of links. */
+export async function linkImportRoutes(app: Api, { config, pool }: ApiDeps): Promise<void> {
+  const { shortUrl } = config;
+
+  app.post(
+    '/links/import',
+    {
+      bodyLimit: IMPORT_BODY_LIMIT,
+      config: { scope: 'secret', plan: 'any' },
+      schema: {
+        tags: ['Links'],
+        operationId: 'importLinks',
+        summary: `Create links from up to ${IMPORT_LIMIT} rows of an export`,
+        description: DESCRIPTION,
+        body: ImportBody,
+        response: { 200: Imported },
+      },
+    },
+    async ({ auth, body }) => {
+      const { workspace } = auth;
+      const rows = await readRows(body.text);
+      let format: string | null = null;
+      let unknown: string[] = [];
+      try {
+        const result = await app.workspaceTurns(workspace.id, () =>
+          importLinks({
+            pool,
+            workspaceId: workspace.id,
+            shortUrl,
+            primaryDomain: workspace.primary_domain,
+            channel: body.channel === 'smart' ? 'smart' : (creatableChannel(body.channel) ?? 'other'),
+            rows,
+            onFormat({ name }, columns) {
+              format = name;
+              unknown = name === 'Hoplog' ? columns.filter((column) => !isHoplogColumn(column)) : [];
+            },
+            onProgress: () => undefined,
+          }),
+        );
+        return { format, unknown_columns: unknown, ...result };
+      } catch (error) {
+        if (error instanceof UnknownFormat) throw badRequest('text', error.message);
+        throw error;
+      }
+    },
+  );
+}
+
+/**
+ * Reads every row before the first link is made, so that a text with too many is refused whole.
+ *
+ * @throws {AppError} `bad_request` when there are more than {@link IMPORT_LIMIT}
+ */
+async function readRows(text: string): Promise<ReadRow[]> {
+  const whole = text.startsWith('\uFEFF') ? text.slice(1) : text;
+  const form = formOf(whole);
+  const rows: ReadRow[] = [];
+  for await (const row of form.kind === 'json' ? jsonRows(inPieces(whole)) : csvRows(inPieces(whole), form)) {
+    if (rows.length === IMPORT_LIMIT) {
+      throw badRequest('text', `must have at most ${IMPORT_LIMIT} rows: send the rest in another call`);
+    }
+    rows.push(row);
+  }
+  return rows;
+}
+
+const PIECE = 65_536;
+
+/** Reading ends within a piece of the row that is too much. */
+async function* inPieces(text: string): AsyncGenerator<string> {
+  for (let at = 0, end = 0; at < text.length; at = end) {
+    end = at + PIECE;
+    // Never between the halves of a character, which each piece alone would lose.
+    if (/[\uD800-\uDBFF]/.test(text.charAt(end - 1))) end += 1;
+    yield text.slice(at, end);
+  }
+}
+
+const DESCRIPTION = `Reads the CSV and JSON exports of Bitly, Dub, YOURLS, Shlink and Kutt, and our own CSV, whose columns are
+the fields of \`POST /links\` (\`targeting.mobile\` and \`retargeting.facebook\` are columns too, lists are parted by commas).
+
+Each row is judged as \`POST /links\` would judge it; a refused one stops nothing and stands in \`errors\` with its line. A
+row whose link is there already, by its \`external_id\` or by its slug with the same destination, is skipped: a call that
+broke off is simply sent again. A longer file goes in several calls, each with the line that names the columns.
+
+Destinations on the workspace's primary domain are its own, others count as \`external\`. An import never sets the domain.`;
