@@ -8,8 +8,10 @@ import { consoleRoutes } from './console/routes.ts';
 import { creditRoutes } from './credits/routes.ts';
 import type { Api, ApiDeps } from './dependencies.ts';
 import { embedRoutes } from './embed/routes.ts';
+import { enrollmentRoutes } from './enrollments/routes.ts';
 import { folderRoutes } from './folders/routes.ts';
 import { healthRoutes } from './health/routes.ts';
+import { ledgerRoutes } from './ledger/routes.ts';
 import { linkRoutes } from './links/routes.ts';
 import { meRoutes } from './me/routes.ts';
 import { partnerRoutes } from './partner/routes.ts';
@@ -29,8 +31,10 @@ import { addUnknownPaths } from './plugins/unknown-paths.ts';
 import { addValidation } from './plugins/validation.ts';
 import { addWorkspaceTurns } from './plugins/workspace-turns.ts';
 import { programRoutes } from './programs/routes.ts';
+import { purchaseRoutes } from './purchases/routes.ts';
 import { referralRoutes } from './referrals/routes.ts';
 import { statsRoutes } from './stats/routes.ts';
+import { signupRoutes } from './signups/routes.ts';
 import { trackRoutes } from './track/routes.ts';
 import { visitorRoutes } from './visitors/routes.ts';
 import { sessionRoutes } from './session/routes.ts';
@@ -58,6 +62,10 @@ const RESOURCES: Routes[] = [
   trackRoutes,
   programRoutes,
   referralRoutes,
+  enrollmentRoutes,
+  signupRoutes,
+  purchaseRoutes,
+  ledgerRoutes,
   creditRoutes,
   payoutRoutes,
   bioPageRoutes,

@@ -25,3 +25,18 @@ export function cutPage<T extends { created_at: string }>(
   const page = rows.slice(0, limit);
   return { rows: page, nextCursor: rows.length > limit ? (page.at(-1)?.created_at ?? null) : null };
 }
+
+/**
+ * The same where a row's own id is the cursor: ids of these rows rise with the time at which they were made.
+ *
+ * @param cursorOf the id of a row
+ */
+export function cutPageAt<T, Cursor>(
+  rows: T[],
+  limit: number,
+  cursorOf: (row: T) => Cursor,
+): { rows: T[]; nextCursor: Cursor | null } {
+  const page = rows.slice(0, limit);
+  const last = page.at(-1);
+  return { rows: page, nextCursor: rows.length > limit && last !== undefined ? cursorOf(last) : null };
+}

@@ -23,8 +23,9 @@ export type Enrollment = {
   updated_at: Date;
 };
 
-const COLUMNS = `id, workspace_id, program_id, external_user_id, email, name, device_id, address_hash, tier, status,
-  reward_mode, payout_method, payout_email, created_at, updated_at`;
+/** The columns of an {@link Enrollment}. */
+export const ENROLLMENT_COLUMNS = `id, workspace_id, program_id, external_user_id, email, name, device_id, address_hash,
+  tier, status, reward_mode, payout_method, payout_email, created_at, updated_at`;
 
 export type NewEnrollment = Pick<
   Enrollment,
@@ -48,7 +49,7 @@ export async function insertEnrollment(
     `INSERT INTO enrollments (id, workspace_id, program_id, external_user_id, email, name, device_id, address_hash,
        tier, created_at, updated_at)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)
-     ON CONFLICT (workspace_id, external_user_id) DO NOTHING RETURNING ${COLUMNS}`,
+     ON CONFLICT (workspace_id, external_user_id) DO NOTHING RETURNING ${ENROLLMENT_COLUMNS}`,
     [
       uuidv7(),
       given.workspace_id,
@@ -72,7 +73,7 @@ export async function enrollmentOfUser(
   externalUserId: string,
 ): Promise<Enrollment | null> {
   const { rows } = await db.query<Enrollment>(
-    `SELECT ${COLUMNS} FROM enrollments WHERE workspace_id = $1 AND external_user_id = $2`,
+    `SELECT ${ENROLLMENT_COLUMNS} FROM enrollments WHERE workspace_id = $1 AND external_user_id = $2`,
     [workspaceId, externalUserId],
   );
   return rows[0] ?? null;
@@ -85,8 +86,21 @@ export async function lockEnrollmentOfUser(
   externalUserId: string,
 ): Promise<Enrollment | null> {
   const { rows } = await tx.query<Enrollment>(
-    `SELECT ${COLUMNS} FROM enrollments WHERE workspace_id = $1 AND external_user_id = $2 FOR NO KEY UPDATE`,
+    `SELECT ${ENROLLMENT_COLUMNS} FROM enrollments WHERE workspace_id = $1 AND external_user_id = $2 FOR NO KEY UPDATE`,
     [workspaceId, externalUserId],
+  );
+  return rows[0] ?? null;
+}
+
+/** The enrollment with this id in the workspace, locked against every other change, or null. */
+export async function lockEnrollment(
+  tx: Queryable,
+  workspaceId: string,
+  id: string,
+): Promise<Enrollment | null> {
+  const { rows } = await tx.query<Enrollment>(
+    `SELECT ${ENROLLMENT_COLUMNS} FROM enrollments WHERE workspace_id = $1 AND id = $2 FOR NO KEY UPDATE`,
+    [workspaceId, id],
   );
   return rows[0] ?? null;
 }
@@ -99,7 +113,7 @@ export async function lockEnrollmentOfUser(
  */
 export async function holdEnrollment(tx: Queryable, workspaceId: string, id: string): Promise<Enrollment> {
   const { rows } = await tx.query<Enrollment>(
-    `SELECT ${COLUMNS} FROM enrollments WHERE workspace_id = $1 AND id = $2 FOR SHARE`,
+    `SELECT ${ENROLLMENT_COLUMNS} FROM enrollments WHERE workspace_id = $1 AND id = $2 FOR SHARE`,
     [workspaceId, id],
   );
   if (!rows[0]) throw new Error(`enrollment ${id} is gone`);
@@ -135,7 +149,7 @@ export async function updateEnrollment(
   if (names.length === 0) return enrollment;
   const assignments = names.map((name, index) => `${name} = $${index + 4}`).join(', ');
   const { rows } = await tx.query<Enrollment>(
-    `UPDATE enrollments SET updated_at = $3, ${assignments} WHERE workspace_id = $1 AND id = $2 RETURNING ${COLUMNS}`,
+    `UPDATE enrollments SET updated_at = $3, ${assignments} WHERE workspace_id = $1 AND id = $2 RETURNING ${ENROLLMENT_COLUMNS}`,
     [enrollment.workspace_id, enrollment.id, now, ...names.map((name) => change[name])],
   );
   if (!rows[0]) throw new Error(`enrollment ${enrollment.id} is gone`);

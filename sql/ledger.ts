@@ -4,15 +4,17 @@ export type CashAccount = 'cash_pending' | 'cash_eligible' | 'cash_paid';
 export type CreditAccount = 'credit_earned' | 'credit_delivered';
 export type Account = CashAccount | CreditAccount;
 
-export type EntryCause =
-  | 'signup'
-  | 'referee'
-  | 'purchase'
-  | 'delivery'
-  | 'sale'
-  | 'hold_over'
-  | 'refund'
-  | 'payout';
+export const ENTRY_CAUSES = [
+  'signup',
+  'referee',
+  'purchase',
+  'delivery',
+  'sale',
+  'hold_over',
+  'refund',
+  'payout',
+] as const;
+export type EntryCause = (typeof ENTRY_CAUSES)[number];
 
 /** One entry. `amount` is minor units of the currency `unit`, or hundredths of credits of the kind `unit`. */
 export type Entry = {

@@ -8,12 +8,17 @@ import { withIdempotency } from '../plugins/idempotency.ts';
 import { noSuchProgram } from '../programs/service.ts';
 import { Body } from '../schemas.ts';
 import { payoutCsv } from './csv.ts';
+import { payoutListRoutes } from './list-routes.ts';
+import { Totals } from './schemas.ts';
 
 const CONFIG = { scope: 'secret', plan: 'paid' } as const;
 const tags = ['Payouts'];
 
 /** Files of what affiliates are to be paid, and that they were. Secret key. */
-export async function payoutRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
+export async function payoutRoutes(app: Api, deps: ApiDeps): Promise<void> {
+  const { pool } = deps;
+  await payoutListRoutes(app, deps);
+
   app.get(
     '/payouts/export',
     {
@@ -64,10 +69,7 @@ export async function payoutRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
         response: {
           200: Type.Object({
             paid: Type.Integer({ description: 'Referrers paid.' }),
-            totals: Type.Record(Type.String(), Type.Number(), {
-              description: 'Major units by currency.',
-              example: { usd: 120.5 },
-            }),
+            totals: Totals,
           }),
         },
       },

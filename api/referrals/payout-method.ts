@@ -68,7 +68,10 @@ async function lockReferrer(
 }
 
 /** The saved method with its address masked, or null. */
-export function savedMethod({ payout_method, payout_email }: Enrollment): SavedMethod | null {
+export function savedMethod({
+  payout_method,
+  payout_email,
+}: Pick<Enrollment, 'payout_method' | 'payout_email'>): SavedMethod | null {
   if (payout_method === null || payout_email === null) return null;
   const masked = maskEmail(payout_email);
   return {

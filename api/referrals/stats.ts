@@ -133,7 +133,8 @@ function cashOf(balances: readonly Balance[], currency: string) {
   return { pending: of('cash_pending'), eligible: of('cash_eligible'), paid: of('cash_paid') };
 }
 
-function creditsOf(balances: readonly Balance[]): Stats['rewards']['credits'] {
+/** Credits by kind, as every answer shows them. */
+export function creditsOf(balances: readonly Balance[]): Stats['rewards']['credits'] {
   const credits = balances.filter(({ account }) => account.startsWith('credit_'));
   const byKind = Map.groupBy(credits, ({ unit }) => unit);
   return Object.fromEntries(

@@ -37,6 +37,8 @@ export type Attempt = { path: string; body?: unknown; status: number; as?: 'memb
 
 const URL_OF_OWN = 'https://own.example';
 export const OWN = { destination_url: URL_OF_OWN, name: 'Own', channel: 'slack' };
+/** After every id there is: the cursor of a walk's beginning. */
+const LAST_ID = 'ffffffff-ffff-7fff-bfff-ffffffffffff';
 /** In the names, tags, cities and addresses of all that is planted. */
 export const SECRET_NAME = 'victims-secret-name';
 
@@ -195,6 +197,50 @@ export const ATTEMPTS: Record<string, (victim: Victim) => Attempt[]> = {
   ],
   'POST /api/v1/payouts': (victim) => [
     { path: '/payouts', body: { export_id: victim.payoutExport }, status: 404 },
+  ],
+  'GET /api/v1/payouts': (victim) => [
+    { path: '/payouts', status: 200 },
+    { path: `/payouts?paid=false&cursor=${LAST_ID}`, status: 200 },
+    { path: `/payouts?cursor=${victim.payoutExport}`, status: 200 },
+  ],
+  'GET /api/v1/payouts/eligible': (victim) => [
+    { path: '/payouts/eligible', status: 200 },
+    { path: `/payouts/eligible?program_id=${victim.program}&cursor=${LAST_ID}`, status: 200 },
+  ],
+  'GET /api/v1/payouts/{id}/lines': (victim) => [
+    { path: `/payouts/${victim.payoutExport}/lines`, status: 404 },
+  ],
+  'GET /api/v1/enrollments': (victim) => [
+    { path: `/enrollments?cursor=${LAST_ID}`, status: 200 },
+    { path: `/enrollments?program_id=${victim.program}`, status: 200 },
+    { path: `/enrollments?search=${SECRET_NAME}`, status: 200 },
+  ],
+  'GET /api/v1/enrollments/{id}': (victim) => [{ path: `/enrollments/${victim.partner}`, status: 404 }],
+  'PATCH /api/v1/enrollments/{id}': (victim) => [
+    { path: `/enrollments/${victim.partner}`, body: { status: 'suspended' }, status: 404 },
+    { path: `/enrollments/${victim.partner}`, body: { status: 'approved' }, status: 404 },
+  ],
+  'GET /api/v1/signups': (victim) => [
+    { path: `/signups?cursor=${LAST_ID}`, status: 200 },
+    { path: `/signups?partner_id=${victim.partner}`, status: 200 },
+    { path: `/signups?program_id=${victim.program}&search=victims-referee`, status: 200 },
+  ],
+  'GET /api/v1/purchases': (victim) => [
+    { path: '/purchases', status: 200 },
+    { path: `/purchases?partner_id=${victim.partner}`, status: 200 },
+    { path: `/purchases?program_id=${victim.program}&order_id=victims-purchase`, status: 200 },
+  ],
+  'GET /api/v1/ledger': (victim) => [
+    { path: '/ledger', status: 200 },
+    { path: `/ledger?partner_id=${victim.partner}`, status: 200 },
+    { path: `/ledger?program_id=${victim.program}&external_user_id=${victim.referrer}`, status: 200 },
+    { path: '/ledger?order_id=victims-purchase', status: 200 },
+  ],
+  'GET /api/v1/ledger/balances': (victim) => [
+    { path: '/ledger/balances', status: 200 },
+    { path: `/ledger/balances?partner_id=${victim.partner}`, status: 200 },
+    { path: `/ledger/balances?external_user_id=${victim.referrer}`, status: 200 },
+    { path: '/ledger/balances?order_id=victims-purchase', status: 200 },
   ],
   'GET /api/v1/programs': () => [{ path: '/programs', status: 200 }],
   'GET /api/v1/programs/{id}': (victim) => [{ path: `/programs/${victim.program}`, status: 404 }],

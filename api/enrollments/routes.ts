@@ -1,0 +1,95 @@
+import { listEnrollments } from '../../sql/enrollment-list.ts';
+import { inTransaction } from '../../sql/pool.ts';
+import type { Api, ApiDeps } from '../dependencies.ts';
+import { cutPageAt } from '../pages.ts';
+import { IdParams } from '../schemas.ts';
+import {
+  EnrollmentChange,
+  EnrollmentList,
+  EnrollmentQuery,
+  EnrollmentRecord,
+  EnrollmentWithTotals,
+} from './schemas.ts';
+import { changeStatus, enrollmentRecord, noSuchEnrollment, withTotals } from './service.ts';
+
+const CONFIG = { scope: 'secret', plan: 'paid' } as const;
+const tags = ['Referrals'];
+const ANY = { programId: null, status: null, rewardMode: null, search: null, before: null };
+
+/** The referrers of a workspace, for who runs the programme. Secret key, paid plan. */
+export async function enrollmentRoutes(app: Api, deps: ApiDeps): Promise<void> {
+  const { pool } = deps;
+
+  app.get(
+    '/enrollments',
+    {
+      config: CONFIG,
+      schema: {
+        tags,
+        operationId: 'listEnrollments',
+        summary: 'List referrers, newest first',
+        description:
+          'With what each brought since ever and the balances, which are the sums of the ledger. Pass `next_cursor` back as `cursor` until it is null.',
+        querystring: EnrollmentQuery,
+        response: { 200: EnrollmentList },
+      },
+    },
+    async ({ auth, query }) => {
+      const { id: workspaceId } = auth.workspace;
+      const listed = await listEnrollments(pool, workspaceId, {
+        id: null,
+        programId: query.program_id ?? null,
+        status: query.status ?? null,
+        rewardMode: query.reward_mode ?? null,
+        search: query.search ?? null,
+        before: query.cursor ?? null,
+        limit: query.limit + 1,
+      });
+      const page = cutPageAt(listed, query.limit, ({ id }) => id);
+      return { enrollments: await withTotals(deps, workspaceId, page.rows), next_cursor: page.nextCursor };
+    },
+  );
+
+  app.get(
+    '/enrollments/:id',
+    {
+      config: CONFIG,
+      schema: {
+        tags,
+        operationId: 'getEnrollment',
+        summary: 'One referrer',
+        description: 'By the `partner_id`.',
+        params: IdParams,
+        response: { 200: EnrollmentWithTotals },
+      },
+    },
+    async ({ auth, params }) => {
+      const { id: workspaceId } = auth.workspace;
+      const listed = await listEnrollments(pool, workspaceId, { ...ANY, id: params.id, limit: 1 });
+      const [enrollment] = await withTotals(deps, workspaceId, listed);
+      if (!enrollment) throw noSuchEnrollment();
+      return enrollment;
+    },
+  );
+
+  app.patch(
+    '/enrollments/:id',
+    {
+      config: CONFIG,
+      schema: {
+        tags,
+        operationId: 'changeEnrollment',
+        summary: 'Suspend or approve a referrer',
+        description:
+          "A suspended referrer's link still redirects; signups and purchases earn nothing, and nothing is paid out. What was earned before stays, and is paid once the referrer is approved.",
+        params: IdParams,
+        body: EnrollmentChange,
+        response: { 200: EnrollmentRecord },
+      },
+    },
+    async ({ auth, params, body }) => {
+      const given = { id: params.id, status: body.status, now: new Date() };
+      return enrollmentRecord(await inTransaction(pool, (tx) => changeStatus(tx, auth.workspace.id, given)));
+    },
+  );
+}

@@ -1,0 +1,44 @@
+import { listSignups } from '../../sql/signup-list.ts';
+import type { Api, ApiDeps } from '../dependencies.ts';
+import { cutPageAt } from '../pages.ts';
+import { SignupList, SignupQuery } from './schemas.ts';
+
+/** The signups that were reported. Secret key, paid plan. */
+export async function signupRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
+  app.get(
+    '/signups',
+    {
+      config: { scope: 'secret', plan: 'paid' },
+      schema: {
+        tags: ['Referrals'],
+        operationId: 'listSignups',
+        summary: 'List reported signups, newest first',
+        description:
+          'Blocked ones too, with why they earned nothing. A user whom nobody referred leaves no signup. Pass `next_cursor` back as `cursor` until it is null.',
+        querystring: SignupQuery,
+        response: { 200: SignupList },
+      },
+    },
+    async ({ auth, query }) => {
+      const rows = await listSignups(pool, auth.workspace.id, {
+        programId: query.program_id ?? null,
+        enrollmentId: query.partner_id ?? null,
+        blocked: query.blocked ?? null,
+        blockReason: query.block_reason ?? null,
+        search: query.search ?? null,
+        before: query.cursor ?? null,
+        limit: query.limit + 1,
+      });
+      const page = cutPageAt(rows, query.limit, ({ id }) => id);
+      return {
+        signups: page.rows.map(({ state, enrollment_id, ...signup }) => ({
+          ...signup,
+          status: state,
+          partner_id: enrollment_id,
+          blocked: signup.block_reason !== null,
+        })),
+        next_cursor: page.nextCursor,
+      };
+    },
+  );
+}

@@ -1,0 +1,47 @@
+import type { ClickHouseClient } from '../client.ts';
+import { coverOf } from '../rollups/cover.ts';
+import { rolledUpPeriods } from '../rollups/periods.ts';
+import { ask } from './ask.ts';
+
+const NANOS_PER_MILLI = 1_000_000n;
+
+/**
+ * All clicks that each of some links ever got, without bots. What stands rolled up is read from there, a row a month
+ * or day; the rest click by click.
+ *
+ * @returns clicks by link id; links without any are left out
+ */
+export async function clicksOnLinks(
+  client: ClickHouseClient,
+  given: { workspaceId: string; linkIds: readonly string[]; now: Date },
+): Promise<Map<string, number>> {
+  const { workspaceId, linkIds, now } = given;
+  if (linkIds.length === 0) return new Map();
+  const span = { from: 0n, to: BigInt(now.getTime()) * NANOS_PER_MILLI };
+  const { generations, rest } = coverOf(span, await rolledUpPeriods(client));
+  const params: Record<string, unknown> = {
+    workspace: workspaceId,
+    links: linkIds,
+    generations: generations.map(BigInt),
+  };
+  const spans = rest.map(({ from, to }, index) => {
+    params[`from${index}`] = from;
+    params[`to${index}`] = to;
+    return `(ts >= fromUnixTimestamp64Nano({from${index}:Int64}, 'UTC')
+      AND ts < fromUnixTimestamp64Nano({to${index}:Int64}, 'UTC'))`;
+  });
+  const rows = await ask<{ link_id: string; total: string }>(client, {
+    sql: `SELECT link_id, sum(clicks) AS total FROM (
+            SELECT link_id, sum(clicks) AS clicks FROM clicks_rolled_up
+            WHERE workspace_id = {workspace:UUID} AND generation IN {generations:Array(UInt64)}
+              AND link_id IN {links:Array(UUID)} GROUP BY link_id
+            UNION ALL
+            SELECT link_id, count() AS clicks FROM clicks
+            WHERE workspace_id = {workspace:UUID} AND link_id IN {links:Array(UUID)} AND NOT is_bot
+              AND (${spans.join(' OR ') || 'false'}) GROUP BY link_id)
+          GROUP BY link_id`,
+    params,
+    seconds: 10,
+  });
+  return new Map(rows.map((row) => [row.link_id, Number(row.total)]));
+}
