@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { RowError } from '../../core/link-imports/import-errors.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
 import { fixturePath } from '../../test/support/link-imports.ts';
 import type { LinkRecord } from '../links/schemas.ts';
@@ -10,7 +9,7 @@ type Imported = {
   unknown_columns: string[];
   created: number;
   skipped: number;
-  errors: RowError[];
+  errors: { line: number; column: string | null; message: string }[];
 };
 
 let api: TestApi;
@@ -53,9 +52,8 @@ test('creates a link for each row, names what is refused by line, and skips what
         line: 4,
         column: 'destination_url',
         message: 'must begin with https:// (http:// is for loopback hosts only)',
-        row: { destination_url: 'http://shop.example/b', name: 'B', slug: 'two', tags: '', note: '' },
       },
-      { line: 6, column: 'slug', message: '"ONE" is taken', row: expect.objectContaining({ name: 'D' }) },
+      { line: 6, column: 'slug', message: '"ONE" is taken' },
     ],
   });
   expect(await links()).toMatchObject([

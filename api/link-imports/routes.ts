@@ -52,7 +52,15 @@ export async function linkImportRoutes(app: Api, { config, pool }: ApiDeps): Pro
             onProgress: () => undefined,
           }),
         );
-        return { format, unknown_columns: unknown, ...result };
+        const { created, skipped, errors } = result;
+        // Not the rows themselves, which the caller has: a refused one may hold a password.
+        return {
+          format,
+          unknown_columns: unknown,
+          created,
+          skipped,
+          errors: errors.map(({ line, column, message }) => ({ line, column, message })),
+        };
       } catch (error) {
         if (error instanceof UnknownFormat) throw badRequest('text', error.message);
         throw error;

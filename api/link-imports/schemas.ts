@@ -30,11 +30,6 @@ export const Imported = Type.Object({
       line: Type.Integer({ description: 'Line of the text on which the row begins, from 1.' }),
       column: Nullable(Type.String({ description: 'As the text calls it; null: the row as a whole.' })),
       message: Type.String(),
-      row: Type.Unsafe<Record<string, string> | null>({
-        type: ['object', 'null'],
-        additionalProperties: { type: 'string' },
-        description: "The row's values, cut short and without passwords.",
-      }),
     }),
     { description: 'Rows that made no link, by line.' },
   ),
