@@ -2,7 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { type Clicked, type ClickerOptions, clickLinks } from '../support/clicker.ts';
 import type { Ready } from '../support/service.ts';
 
 const WORKERS = fileURLToPath(new URL('../../workers/main.ts', import.meta.url));
@@ -20,7 +22,7 @@ export function storesOf(dataDir: string): { databaseUrl: string; clickhouseUrl:
   return JSON.parse(readFileSync(join(dataDir, 'run', 'supervisor.json'), 'utf8'));
 }
 
-export type WorkersProcess = { kill(): Promise<void>; stop(): Promise<void> };
+export type WorkersProcess = { pid: number; kill(): Promise<void>; stop(): Promise<void> };
 
 /** Starts one more process of workers beside those of a service, and waits until it is ready. */
 export async function startMoreWorkers(dataDir: string, env: NodeJS.ProcessEnv): Promise<WorkersProcess> {
@@ -32,6 +34,7 @@ export async function startMoreWorkers(dataDir: string, env: NodeJS.ProcessEnv):
       DATABASE_URL: databaseUrl,
       CLICKHOUSE_URL: clickhouseUrl,
       METRICS_PORT: '0',
+      LOG_LEVEL: 'warn',
       ...env,
     },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -43,11 +46,38 @@ export async function startMoreWorkers(dataDir: string, env: NodeJS.ProcessEnv):
     child.kill(signal);
     await ended;
   };
-  return { kill: end('SIGKILL'), stop: end('SIGTERM') };
+  return { pid: child.pid ?? 0, kill: end('SIGKILL'), stop: end('SIGTERM') };
 }
 
 function running(child: ChildProcess): boolean {
   return child.exitCode === null && child.signalCode === null;
+}
+
+export type Load = { connections?: number; paceMs?: number; headers?: ClickerOptions['headers'] };
+
+/** Clicks all the while, in turn over these addresses, from before `work` begins until after it is done. */
+export async function underLoad(
+  urls: string[],
+  work: () => Promise<unknown>,
+  load: Load = {},
+): Promise<Clicked> {
+  const stop = new AbortController();
+  const clicking = clickLinks({
+    urls,
+    connections: 8,
+    paceMs: 5,
+    seconds: 400,
+    signal: stop.signal,
+    ...load,
+  });
+  try {
+    await delay(500);
+    await work();
+    await delay(500);
+  } finally {
+    stop.abort();
+  }
+  return clicking;
 }
 
 /**
@@ -67,7 +97,7 @@ export async function pollClicks(
   while (!until(seen)) {
     const page = await pollOnce(service, key, link, since, seen).catch(() => null);
     if (page) since = page;
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await delay(300);
   }
   return seen;
 }

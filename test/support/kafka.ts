@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { freePort } from '../../cli/embedded/free-port.ts';
 import { type KafkaSecurity, scramUser, securityProperties } from './kafka-security.ts';
 
@@ -64,18 +65,21 @@ export async function startKafka(count: 1 | 3, security?: KafkaSecurity): Promis
     })),
   );
   const voters = nodes.map((node) => `${node.id}@127.0.0.1:${node.controller}`).join(',');
+  const propertiesOf = (id: number) => join(directory, String(id), 'server.properties');
   let log = '';
   const started = nodes.map((node) => {
     const home = join(directory, String(node.id));
     mkdirSync(home, { recursive: true });
-    const properties = join(home, 'server.properties');
+    const properties = propertiesOf(node.id);
     writeFileSync(properties, serverProperties(node, voters, home, count, security));
-    const users = security ? scramUser(security) : [];
-    java(['kafka.tools.StorageTool', 'format', '-t', clusterId, '-c', properties, ...users]);
     return brokerOf(node.port, properties, (text) => {
       log += text;
     });
   });
+  const users = security ? scramUser(security) : [];
+  for (const { id } of nodes) {
+    await java(['kafka.tools.StorageTool', 'format', '-t', clusterId, '-c', propertiesOf(id), ...users]);
+  }
   await Promise.all(started.map((broker) => broker.start()));
   return {
     brokers: started.map((broker) => broker.address).join(','),
@@ -129,8 +133,9 @@ function serverProperties(
     .join('\n');
 }
 
-function java(args: string[]): void {
-  execFileSync('java', ['-Xmx256m', '-cp', `${JARS}*`, ...args], { stdio: 'pipe' });
+/** Not synchronous: it takes seconds, in which the connections of a test would time out. */
+async function java(args: string[]): Promise<void> {
+  await promisify(execFile)('java', ['-Xmx256m', '-cp', `${JARS}*`, ...args]);
 }
 
 function brokerOf(port: number, properties: string, onOutput: (text: string) => void): TestBroker {
