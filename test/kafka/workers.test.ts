@@ -1,0 +1,188 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { freePort } from '../../cli/embedded/free-port.ts';
+import { accountFor } from '../faults/accounting.ts';
+import { exposedFigure } from '../support/exposed-figure.ts';
+import { makeLink } from '../support/first-click.ts';
+import { type IngestProcess, startIngestProcess } from '../support/ingest-process.ts';
+import { NO_KAFKA, startKafka, type TestKafka } from '../support/kafka.ts';
+import { type Service, startService } from '../support/service.ts';
+import { createSlowGate, type SlowGate } from '../support/slow-gate.ts';
+import { type TestStores, testStores } from '../support/stores.ts';
+import { startMoreWorkers, tierProcess, underLoad } from './deployment.ts';
+
+/**
+ * Workers that die, join and leave while they insert. ClickHouse is reached through a gate that makes inserts last, so
+ * that the moment is met every time; three ingest processes fill three of the four lanes.
+ */
+/** Inserts of some hundred rows: what counts here is when, not how much. */
+const LIGHT = { connections: 3, paceMs: 15 };
+const PATIENT = { timeout: 60_000, interval: 50 };
+
+let kafka: TestKafka;
+let stores: TestStores;
+let gate: SlowGate;
+let directory: string;
+let dataDir: string;
+let service: Service;
+let others: IngestProcess[] = [];
+let env: Record<string, string>;
+let metricsPort: number;
+let key: string;
+
+beforeAll(async () => {
+  if (NO_KAFKA !== false) return;
+  directory = mkdtempSync(join(tmpdir(), 'hoplog-workers-'));
+  dataDir = join(directory, 'data');
+  [kafka, stores] = await Promise.all([startKafka(1), testStores()]);
+  gate = await createSlowGate(stores.clickhouseUrl);
+  metricsPort = await freePort();
+  env = {
+    KAFKA_BROKERS: kafka.brokers,
+    KAFKA_REPLICATION: '1',
+    DATABASE_URL: stores.databaseUrl,
+    CLICKHOUSE_URL: gate.url,
+    CLICKHOUSE_DATABASE: stores.clickhouseDatabase,
+  };
+  service = await startService({ dataDir, env: { ...env, METRICS_PORT: String(metricsPort) } });
+  key = service.demo?.secret_key ?? '';
+  others = await Promise.all(
+    ['ingest-1', 'ingest-2'].map((name) =>
+      startIngestProcess({ ...env, DATA_DIR: dataDir, STREAM_NAME: name }),
+    ),
+  );
+}, 240_000);
+
+afterAll(async () => {
+  if (NO_KAFKA !== false) return;
+  await Promise.all(others.map((ingest) => ingest.stop()));
+  if (service?.process.exitCode === null) await service.stop();
+  await gate?.close();
+  await Promise.all([kafka?.close(), stores?.close()]);
+  if (directory) rmSync(directory, { recursive: true, force: true });
+}, 60_000);
+
+beforeEach((context) => context.skip(NO_KAFKA !== false, String(NO_KAFKA)));
+
+/** Addresses of a new link at each ingest process. */
+async function links(name: string): Promise<string[]> {
+  const { slug } = await makeLink(service, key, name);
+  return [service.short_url, ...others.map(({ url }) => url)].map((url) => `${url}/${slug}`);
+}
+
+/** Partitions whose lane is inserting a range at this moment, of one worker or of any. */
+async function inserting(worker?: { pid: number }): Promise<string[]> {
+  const { rows } = await stores.pool.query<{ partition: string; held_by: string | null }>(
+    `SELECT partition, held_by FROM log_lanes WHERE consumer = 'store' AND intent IS NOT NULL`,
+  );
+  return rows
+    .filter(({ held_by }) => worker === undefined || held_by?.endsWith(`/${worker.pid}`))
+    .map(({ partition }) => partition);
+}
+
+async function storedRows(): Promise<number> {
+  const result = await stores.clickhouse.query({
+    query: 'SELECT count() AS rows FROM clicks',
+    format: 'JSONEachRow',
+  });
+  const [row] = await result.json<{ rows: string }>();
+  return Number(row?.rows);
+}
+
+const firstWorkers = () => ({ pid: tierProcess(dataDir, 'workers') });
+
+function killWorkers(): void {
+  process.kill(firstWorkers().pid, 'SIGKILL');
+}
+
+test('a worker killed with half a block at ClickHouse, and one whose block is stored and not answered, cost nothing', {
+  timeout: 300_000,
+}, async () => {
+  const clicked = await underLoad(
+    await links('killed'),
+    async () => {
+      gate.slow({ bytesPerSecond: 2_000 });
+      await expect.poll(async () => (await inserting()).length, PATIENT).toBeGreaterThan(0);
+      await expect.poll(() => gate.waiting(), PATIENT).toBeGreaterThan(4_000); // no query is as long
+      killWorkers();
+      gate.slow(null);
+      const behind = await storedRows();
+      await expect.poll(storedRows, PATIENT).toBeGreaterThan(behind);
+
+      gate.holdAnswers(true);
+      const before = await storedRows();
+      await expect.poll(storedRows, PATIENT).toBeGreaterThan(before);
+      expect(gate.held()).toBeGreaterThan(0);
+      expect(await inserting()).not.toEqual([]);
+      killWorkers();
+      gate.holdAnswers(false);
+      // The successor has found the rows and left them out.
+      const found = () =>
+        exposedFigure(metricsPort + 2, 'hoplog_worker_duplicates_dropped_total', /found="store"/);
+      await expect.poll(() => found().catch(() => 0), PATIENT).toBeGreaterThan(0);
+    },
+    LIGHT,
+  );
+  expect(clicked.refused).toEqual(new Map());
+  expect(clicked.unanswered).toBe(0);
+  await accountFor(service, key, clicked.answered);
+});
+
+test('lanes that change hands while they insert, to workers that join, leave and die, lose and double nothing', {
+  timeout: 300_000,
+}, async () => {
+  const clicked = await underLoad(
+    await links('rebalance'),
+    async () => {
+      gate.slow({ delayMs: 300 });
+      await expect.poll(async () => (await inserting()).length, PATIENT).toBeGreaterThan(1);
+      for (const leave of ['stop', 'kill'] as const) {
+        const joined = await startMoreWorkers(dataDir, env);
+        await expect.poll(() => inserting(joined), PATIENT).not.toEqual([]);
+        expect(await inserting()).not.toEqual([]);
+        await joined[leave]();
+        await expect.poll(async () => (await inserting(firstWorkers())).length, PATIENT).toBeGreaterThan(1);
+      }
+      gate.slow(null);
+    },
+    LIGHT,
+  );
+  expect(clicked.refused).toEqual(new Map());
+  expect(clicked.unanswered).toBe(0);
+  await accountFor(service, key, clicked.answered);
+});
+
+test('behind a ClickHouse that is too slow the lag grows and nothing else: redirects, memory, journal', {
+  timeout: 300_000,
+}, async () => {
+  const ofIngest = (name: string) => exposedFigure(metricsPort + 1, name);
+  const ofWorkers = (name: string) => exposedFigure(metricsPort + 2, name);
+  const before = await ofWorkers('process_resident_memory_bytes');
+  const lags: number[] = [];
+  const padding = randomBytes(400).toString('hex');
+  const clicked = await underLoad(
+    await links('slow'),
+    async () => {
+      gate.slow({ bytesPerSecond: 15_000 });
+      for (let second = 0; second < 12; second++) {
+        await delay(1_000);
+        lags.push(await ofWorkers('hoplog_worker_lag_seconds'));
+        const grown = (await ofWorkers('process_resident_memory_bytes')) - before;
+        expect(grown).toBeLessThan(200 * 2 ** 20);
+        // Kafka has it, so the journal can give it back.
+        expect(await ofIngest('hoplog_journal_fill_ratio')).toBeLessThan(0.1);
+        expect(await ofIngest('hoplog_shipper_outage')).toBe(0);
+      }
+      gate.slow(null);
+    },
+    { paceMs: 1, headers: (index) => ({ 'user-agent': `Mozilla/5.0 ${index} ${padding}` }) },
+  );
+  expect(lags.at(-1)).toBeGreaterThan((lags[2] ?? 0) + 5);
+  expect(clicked.refused).toEqual(new Map());
+  expect(clicked.unanswered).toBe(0);
+  await accountFor(service, key, clicked.answered);
+});
