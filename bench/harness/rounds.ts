@@ -1,0 +1,40 @@
+import { progress } from './bench.ts';
+
+/** One of those that are measured beside each other. */
+export type Contestant<M> = {
+  name: string;
+  /** One turn. @param round from 0 */
+  measure(round: number): Promise<M>;
+};
+
+/**
+ * Measures in turns: ours, peer, ours, peer ... A shared machine is slower for minutes at a time, and then it is so
+ * for both.
+ *
+ * @returns each contestant's measurements, in the order of the rounds
+ */
+export async function alternate<M>(
+  rounds: number,
+  contestants: readonly Contestant<M>[],
+): Promise<Map<string, M[]>> {
+  const measured = new Map<string, M[]>(contestants.map(({ name }) => [name, []]));
+  for (let round = 0; round < rounds; round++) {
+    for (const { name, measure } of contestants) {
+      const measurement = await measure(round);
+      measured.get(name)?.push(measurement);
+      progress(`round ${round + 1} of ${rounds}, ${name}: ${JSON.stringify(measurement, rounded)}`);
+    }
+  }
+  return measured;
+}
+
+/** The measurements of one contestant. @throws Error for a name that had no turn */
+export function ofContestant<M>(measured: ReadonlyMap<string, M[]>, name: string): M[] {
+  const found = measured.get(name);
+  if (!found) throw new Error(`${name} was not measured`);
+  return found;
+}
+
+function rounded(_key: string, value: unknown): unknown {
+  return typeof value === 'number' ? Number(value.toPrecision(4)) : value;
+}

@@ -1,0 +1,50 @@
+import { join } from 'node:path';
+import { startEmbeddedClickHouse } from '../../cli/embedded/clickhouse.ts';
+import { startEmbeddedPostgres } from '../../cli/embedded/postgres.ts';
+import type { EmbeddedStore } from '../../cli/embedded/store.ts';
+import { createLogger } from '../../core/log.ts';
+import { migrate } from '../../sql/migrate.ts';
+import { createPool, type Pool } from '../../sql/pool.ts';
+import type { Bench } from './bench.ts';
+
+const log = createLogger('bench', 'error');
+/** Filling tables takes longer than any request may. */
+const STATEMENT_MS = 3_600_000;
+
+/** Starts the embedded PostgreSQL in the benchmark's folder, or in `dataDir`, durable as in production. */
+export async function startPostgres(
+  bench: Bench,
+  dataDir = join(bench.directory, 'postgres-data'),
+): Promise<EmbeddedStore> {
+  const store = await startEmbeddedPostgres({ dataDir, log });
+  bench.defer(() => store.stop());
+  return store;
+}
+
+/** Starts the embedded ClickHouse in the benchmark's folder, or in `dataDir`. */
+export async function startClickHouse(
+  bench: Bench,
+  dataDir = join(bench.directory, 'clickhouse-data'),
+): Promise<EmbeddedStore> {
+  const store = await startEmbeddedClickHouse({ dataDir, log });
+  bench.defer(() => store.stop());
+  return store;
+}
+
+/** A database of its own on the server, migrated, and a pool for it. */
+export async function makeDatabase(
+  bench: Bench,
+  serverUrl: string,
+  name: string,
+): Promise<{ url: string; pool: Pool }> {
+  const server = createPool(serverUrl, { max: 1, statementTimeoutMs: STATEMENT_MS });
+  await server.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+  await server.query(`CREATE DATABASE ${name}`);
+  await server.end();
+  const address = new URL(serverUrl);
+  address.pathname = `/${name}`;
+  const pool = createPool(address.href, { statementTimeoutMs: STATEMENT_MS });
+  bench.defer(() => pool.end());
+  await migrate(pool);
+  return { url: address.href, pool };
+}

@@ -1,0 +1,101 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { Bench } from './bench.ts';
+
+/** A process that says on its first line of output that it is ready. */
+export type Tier = { pid: number; ready: Record<string, unknown>; stop(): Promise<void> };
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+/** A tier ends within 3 s by itself. */
+const STOP_MS = 10_000;
+
+/**
+ * Starts a process of this repository as it runs in production, kept on the given cores.
+ *
+ * @param given.script such as `ingest/main.ts`
+ * @param given.cores such as `0`; left out: anywhere
+ * @param given.profile folder for a CPU profile (`--cpu-prof`), empty: none
+ * @throws Error when it ends before it is ready; it has said why on standard error
+ */
+export async function startTier(
+  bench: Bench,
+  given: {
+    script: string;
+    args?: string[];
+    env?: NodeJS.ProcessEnv;
+    cores?: string;
+    profile?: string;
+    /** Flags of Node.js. */
+    flags?: string[];
+  },
+): Promise<Tier> {
+  const { script, args = [], env = {}, cores, profile = '', flags = [] } = given;
+  const command = [
+    process.execPath,
+    '--disable-warning=ExperimentalWarning',
+    ...flags,
+    ...(profile === '' ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`]),
+    script,
+    ...args,
+  ];
+  const [file, ...rest] = cores === undefined ? command : ['taskset', '-c', cores, ...command];
+  const child = spawn(file ?? '', rest, {
+    cwd: ROOT,
+    env: { PATH: process.env.PATH, LOG_LEVEL: 'warn', ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const exited = once(child, 'exit');
+  const stop = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGTERM');
+    const late = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
+    await exited;
+    clearTimeout(late);
+  };
+  bench.defer(stop);
+  const line = await Promise.race([
+    firstLine(child.stdout),
+    exited.then(([status]) => {
+      throw new Error(`${script} ended with ${status}`);
+    }),
+  ]);
+  return { pid: child.pid ?? 0, ready: JSON.parse(line) as Record<string, unknown>, stop };
+}
+
+function firstLine(output: NodeJS.ReadableStream): Promise<string> {
+  let text = '';
+  return new Promise((resolve) => {
+    output.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+      const end = text.indexOf('\n');
+      if (end >= 0) resolve(text.slice(0, end));
+    });
+  });
+}
+
+/**
+ * Runs a process that does one thing and prints what came of it as JSON.
+ *
+ * @throws Error when it ends with anything but 0
+ */
+export async function runToEnd<T>(
+  bench: Bench,
+  given: { script: string; args: string[]; cores?: string; env?: NodeJS.ProcessEnv },
+): Promise<T> {
+  const command = [process.execPath, '--disable-warning=ExperimentalWarning', given.script, ...given.args];
+  const [file, ...rest] = given.cores === undefined ? command : ['taskset', '-c', given.cores, ...command];
+  const child = spawn(file ?? '', rest, {
+    cwd: ROOT,
+    env: { PATH: process.env.PATH, ...given.env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  bench.defer(() => child.kill('SIGKILL'));
+  let text = '';
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk;
+  });
+  const [status] = (await once(child, 'close')) as [number | null];
+  if (status !== 0) throw new Error(`${given.script} ended with ${status}`);
+  return JSON.parse(text.trim().split('\n').at(-1) ?? '') as T;
+}

@@ -1,0 +1,172 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { quantile } from '../harness/statistics.ts';
+import { type Answer, type Connection, openConnection } from './connection.ts';
+import type { LoadPlan, LoadResult } from './plan.ts';
+
+/**
+ * The load generator's process: `node bench/load/drive.ts PLAN`, a file with a {@link LoadPlan} as JSON. It prints a
+ * {@link LoadResult} as JSON.
+ *
+ * At a fixed rate request number k is due k / rate seconds after the start, and its latency counts from then on, also
+ * while it waits for a free connection: a server that stands still for a second is charged for everybody who would
+ * have come in that second (coordinated omission).
+ */
+
+const plan = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as LoadPlan;
+const { rate, seconds } = plan;
+/** Distinct requests that are kept ready. */
+const READY = 4_096;
+/** What is still under way at the end is waited for so long. */
+const LAST_ANSWERS_MS = 5_000;
+/** So many requests without an answer and there is nothing to measure. */
+const MOST_FAILED = 1_000;
+
+/** From this process's clock to the machine's, which the readers of `visitorsFile` share. */
+const CLOCK_OFFSET = Number(process.hrtime.bigint()) / 1e6 - performance.now();
+const now = (): number => performance.now() + CLOCK_OFFSET;
+const pick = <T>(from: readonly T[]): T => from[Math.floor(Math.random() * from.length)] as T;
+const requestOf = (slug: string): string => `GET /${slug} HTTP/1.1\r\n${pick(plan.heads)}\r\n\r\n`;
+const ready = Array.from({ length: READY }, (_, n) => requestOf(plan.hot[n % plan.hot.length] ?? ''));
+
+/** Latencies in a block of memory that the collector does not look into. */
+let latencies = new Float64Array(1 << 20);
+let answered = 0;
+let total = 0;
+let failed = 0;
+const lateness: number[] = [];
+const visitors: string[] = [];
+
+function note(latency: number): void {
+  if (answered === latencies.length) {
+    const longer = new Float64Array(latencies.length * 2);
+    longer.set(latencies);
+    latencies = longer;
+  }
+  latencies[answered++] = latency;
+}
+
+type Slot = { connection: Connection | null; dueAt: number };
+const free: Slot[] = [];
+/** When it started, and when the noting begins: times of the monotonic clock, milliseconds. */
+let started = 0;
+let began = 0;
+let sent = 0;
+let done: () => void = () => undefined;
+const finished = new Promise<void>((resolve) => {
+  done = resolve;
+});
+let underWay = 0;
+let over = false;
+
+function nextRequest(): string {
+  if (plan.coldShare > 0 && Math.random() < plan.coldShare) return requestOf(pick(plan.cold));
+  return ready[sent % READY] as string;
+}
+
+function send(slot: Slot, dueAt: number): void {
+  slot.dueAt = dueAt;
+  underWay += 1;
+  const request = nextRequest();
+  sent += 1;
+  slot.connection?.send(request);
+}
+
+function take(slot: Slot, answer: Answer): void {
+  const at = now();
+  underWay -= 1;
+  if (answer.status === 302) {
+    total += 1;
+    if (slot.dueAt >= began) note(at - slot.dueAt);
+    if (plan.visitorsFile !== undefined) noteVisitor(answer, at);
+  } else {
+    failed += 1;
+  }
+  if (rate === null && !over) send(slot, at);
+  else free.push(slot);
+  if (over && underWay === 0) done();
+}
+
+/** Of the location `https://…/<slug>?…&_vid=<visitor>&…`. */
+function noteVisitor({ bytes, length }: Answer, at: number): void {
+  const text = bytes.toString('latin1', 0, length);
+  const visitor = /[?&]_vid=([0-9a-f-]{36})/.exec(text)?.[1] ?? '';
+  const slug = /\r\nLocation: https?:\/\/[^/]+\/([^?\r]*)/i.exec(text)?.[1] ?? '';
+  visitors.push(`${visitor} ${at} ${slug}`);
+}
+
+async function open(slot: Slot): Promise<void> {
+  slot.connection = await openConnection(
+    plan.port,
+    (answer) => take(slot, answer),
+    () => {
+      // The request under way is lost; the visitor behind it comes over a new connection.
+      if (over) return;
+      failed += 1;
+      underWay -= 1;
+      void open(slot).then(() => free.push(slot));
+    },
+  );
+}
+
+/** One look at the clock: sends what is due on the connections that are free. */
+function tick(): void {
+  const at = now();
+  if (at - began >= seconds * 1_000 || failed > MOST_FAILED) {
+    over = true;
+    if (underWay === 0) done();
+    return;
+  }
+  if (rate === null) {
+    // Connections that were opened anew.
+    for (let slot = free.pop(); slot !== undefined; slot = free.pop()) send(slot, at);
+    setTimeout(tick, 5);
+    return;
+  }
+  const due = Math.floor(((at - started) / 1_000) * rate);
+  while (sent < due) {
+    const slot = free.pop();
+    if (slot === undefined) break;
+    const dueAt = started + (sent / rate) * 1_000;
+    if ((sent & 63) === 0 && dueAt >= began) lateness.push(at - dueAt);
+    send(slot, dueAt);
+  }
+  setImmediate(tick);
+}
+
+const slots = Array.from({ length: plan.connections }, (): Slot => ({ connection: null, dueAt: 0 }));
+await Promise.all(slots.map(open));
+free.push(...slots);
+started = now();
+began = started + plan.warmUpSeconds * 1_000;
+let cpu = process.cpuUsage();
+setTimeout(() => {
+  cpu = process.cpuUsage();
+}, plan.warmUpSeconds * 1_000);
+tick();
+await Promise.race([
+  finished,
+  new Promise((resolve) => setTimeout(resolve, (plan.warmUpSeconds + seconds) * 1_000 + LAST_ANSWERS_MS)),
+]);
+over = true;
+const took = Math.max((now() - began) / 1_000, Number.EPSILON);
+const { user, system } = process.cpuUsage(cpu);
+const sorted = latencies.subarray(0, answered).sort();
+const result: LoadResult = {
+  seconds: took,
+  answered,
+  total,
+  failed: failed + underWay,
+  perSecond: answered / took,
+  p50: quantile(sorted, 0.5),
+  p99: quantile(sorted, 0.99),
+  p999: quantile(sorted, 0.999),
+  max: quantile(sorted, 1),
+  lateness: quantile(
+    lateness.sort((a, b) => a - b),
+    0.99,
+  ),
+  cpu: (user + system) / 1e6,
+};
+if (plan.visitorsFile !== undefined) writeFileSync(plan.visitorsFile, visitors.join('\n'));
+process.stdout.write(`${JSON.stringify(result)}\n`);
+process.exit(0);

@@ -1,0 +1,37 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Bench } from '../harness/bench.ts';
+import { isInstalled, programmeVersion } from '../harness/machine.ts';
+import { runToEnd } from '../harness/tier.ts';
+import type { LoadPlan, LoadResult } from './plan.ts';
+import { driveWithWrk } from './wrk.ts';
+
+let plans = 0;
+
+/** Runs our own generator (`drive.ts`) to its end, in a process of its own. @param core left out: anywhere */
+export function drive(bench: Bench, plan: LoadPlan, core?: string): Promise<LoadResult> {
+  const file = join(bench.directory, `plan-${plans++}.json`);
+  writeFileSync(file, JSON.stringify(plan));
+  return runToEnd<LoadResult>(bench, {
+    script: 'bench/load/drive.ts',
+    args: [file],
+    ...(core === undefined ? {} : { cores: core }),
+  });
+}
+
+/** A generator that sends as fast as it is answered: `wrk` where it is installed, else our own. */
+export function quickestGenerator(bench: Bench): {
+  version: string;
+  drive(plan: LoadPlan, core: string): Promise<LoadResult>;
+} {
+  if (isInstalled('wrk')) {
+    return {
+      version: programmeVersion('wrk', ['-v']).replace(/ Copyright.*/, ''),
+      drive: driveWithWrk,
+    };
+  }
+  return {
+    version: 'bench/load/drive.ts (wrk is not installed)',
+    drive: (plan, core) => drive(bench, plan, core),
+  };
+}

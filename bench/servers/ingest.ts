@@ -1,0 +1,84 @@
+import { join } from 'node:path';
+import { freePort } from '../../cli/embedded/free-port.ts';
+import type { Pool } from '../../sql/pool.ts';
+import { createWorkspace } from '../../sql/workspaces.ts';
+import { fillLinks } from '../data/links.ts';
+import type { Bench } from '../harness/bench.ts';
+import { metric } from '../harness/metrics.ts';
+import { startTier } from '../harness/tier.ts';
+
+/** The redirect tier's real process, with links to click. */
+export type RedirectTier = {
+  port: number;
+  pid: number;
+  /** Clicks in its journal so far, and those that it could not keep. */
+  journaled(): Promise<{ written: number; lost: number }>;
+  stop(): Promise<void>;
+};
+
+/** A run of some minutes at a hundred thousand clicks a second; nobody frees it. */
+const JOURNAL_BUDGET = '32GiB';
+
+/**
+ * Fills a database with links and starts `ingest/main.ts` on it. Resolves when all of them are in memory.
+ *
+ * @param given.sync `JOURNAL_SYNC`
+ * @param given.profile folder for a CPU profile, empty: none
+ */
+export async function startRedirectTier(
+  bench: Bench,
+  database: { url: string; pool: Pool },
+  given: {
+    name: string;
+    links: number;
+    cores: string;
+    sync?: string;
+    profile?: string;
+    env?: NodeJS.ProcessEnv;
+  },
+): Promise<RedirectTier> {
+  const { id } = await createWorkspace(database.pool, { name: 'Bench', plan: 'unlimited' });
+  await fillLinks(database.pool, id, given.links);
+  const metricsPort = await freePort();
+  const tier = await startTier(bench, {
+    script: 'ingest/main.ts',
+    cores: given.cores,
+    ...(given.profile === undefined ? {} : { profile: given.profile }),
+    env: {
+      DATABASE_URL: database.url,
+      DATA_DIR: join(bench.directory, given.name),
+      INGEST_PORT: '0',
+      METRICS_PORT: String(metricsPort),
+      SHORT_URL: 'http://short.test',
+      JOURNAL_SYNC: given.sync ?? '5ms',
+      JOURNAL_BUDGET,
+      ...given.env,
+    },
+  });
+  const port = Number(tier.ready.port);
+  while (!(await isReady(port))) await new Promise((resolve) => setTimeout(resolve, 100));
+  return {
+    port,
+    pid: tier.pid,
+    stop: tier.stop,
+    async journaled() {
+      const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+      return {
+        written: metric(text, 'hoplog_journal_events_total'),
+        lost: metric(text, 'hoplog_journal_lost_total'),
+      };
+    },
+  };
+}
+
+async function isReady(port: number): Promise<boolean> {
+  return (await fetch(`http://127.0.0.1:${port}/health/ready`)).status === 200;
+}
+
+/** @throws Error when the tier has not journaled every click that it answered: then it is no measurement of it */
+export async function requireJournaled(tier: RedirectTier, answered: number): Promise<void> {
+  const { written, lost } = await tier.journaled();
+  if (lost > 0 || written < answered) {
+    throw new Error(`${answered} redirects were answered, ${written} clicks journaled, ${lost} lost`);
+  }
+}

@@ -1,0 +1,87 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { freePort } from '../../cli/embedded/free-port.ts';
+import type { Bench } from '../harness/bench.ts';
+import { isInstalled, programmeVersion } from '../harness/machine.ts';
+
+/** How the access log is written. `each`: nginx's default, a write for each request. `buffered`: 64 KiB at a time. */
+export type AccessLog = 'each' | 'buffered';
+
+export type Nginx = {
+  port: number;
+  /** The master; its worker is its child. */
+  pid: number;
+  /** Empties the access log. */
+  emptyLog(): void;
+};
+
+const BUFFERED = { each: '', buffered: ' buffer=64k flush=1s' } as const;
+
+/**
+ * Starts nginx with one worker that answers everything with `return 302` and writes an access log.
+ *
+ * @throws Error when nginx is not installed
+ */
+export async function startNginx(bench: Bench, log: AccessLog, cores: string): Promise<Nginx> {
+  if (!isInstalled('nginx')) {
+    throw new Error('nginx is not installed: apt-get install --no-install-recommends nginx-light');
+  }
+  const home = join(bench.directory, `nginx-${log}`);
+  mkdirSync(home, { mode: 0o755 });
+  const port = await freePort();
+  const config = join(home, 'nginx.conf');
+  writeFileSync(config, configuration(home, port, log));
+  const child = spawn(
+    'taskset',
+    ['-c', cores, 'nginx', '-p', home, '-c', config, '-e', join(home, 'errors')],
+    {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    },
+  );
+  const exited = once(child, 'exit');
+  bench.defer(async () => {
+    child.kill('SIGTERM');
+    await exited;
+  });
+  while (!(await answers(port))) {
+    if (child.exitCode !== null) throw new Error(`nginx ended with ${child.exitCode}`);
+    await delay(20);
+  }
+  return { port, pid: child.pid ?? 0, emptyLog: () => truncateSync(join(home, 'access')) };
+}
+
+/** Such as `nginx/1.22.1`. */
+export function nginxVersion(): string {
+  return programmeVersion('nginx', ['-v']).replace('nginx version: ', '');
+}
+
+function configuration(home: string, port: number, log: AccessLog): string {
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
+  return `
+    daemon off;
+    worker_processes 1;
+    pid ${home}/pid;
+    events { worker_connections 1024; }
+    http {
+      access_log ${home}/access combined${BUFFERED[log]};
+      keepalive_requests 1000000000;
+      ${temporary.map((name) => `${name}_temp_path ${home}/${name};`).join(' ')}
+      server {
+        listen 127.0.0.1:${port};
+        location / {
+          return 302 https://www.example.com/landing?utm_source=facebook&utm_medium=social&utm_campaign=spring;
+        }
+      }
+    }`;
+}
+
+async function answers(port: number): Promise<boolean> {
+  try {
+    return (await fetch(`http://127.0.0.1:${port}/`, { redirect: 'manual' })).status === 302;
+  } catch {
+    return false;
+  }
+}
