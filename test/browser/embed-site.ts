@@ -6,18 +6,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import axe, { type Result } from 'axe-core';
 import type { Browser, Frame, Page } from 'playwright-core';
 import { buildWeb } from '../../web/build.ts';
 import { type Service, startService } from '../support/service.ts';
 import { launchChromium } from './chromium.ts';
+import { type Watched, watch } from './page-watch.ts';
 
 const HOPLOG = fileURLToPath(new URL('../../cli/hoplog.ts', import.meta.url));
 
 export type Keys = { secret: string; publishable: string };
-
-/** What a page did that it must not do, and the paths of its calls of the API. */
-export type Watched = { violations: string[]; errors: string[]; foreign: string[]; calls: string[] };
 
 /** A merchant's site on another host than the service, with the service behind it. */
 export type EmbedSite = {
@@ -102,21 +99,6 @@ async function listening(server: Server): Promise<void> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 }
 
-/** Notes every breach of a policy, every error of a script, every request to another host or to the API. */
-function watch(page: Page, known: string[]): Watched {
-  const watched: Watched = { violations: [], errors: [], foreign: [], calls: [] };
-  page.on('console', (message) => {
-    if (/content security policy|trusted type/i.test(message.text())) watched.violations.push(message.text());
-  });
-  page.on('pageerror', (error) => watched.errors.push(error.message));
-  page.on('request', (request) => {
-    const url = request.url();
-    if (url.includes('/api/v1/')) watched.calls.push(new URL(url).pathname);
-    if (!url.startsWith('data:') && !known.includes(new URL(url).origin)) watched.foreign.push(url);
-  });
-  return watched;
-}
-
 /** The dashboard's frame as soon as it shows a heading of level 1 with this text. */
 export async function dashboardIn(page: Page, heading = 'Your referrals', index = 0): Promise<Frame> {
   const element = await page.waitForSelector(`iframe >> nth=${index}`, { state: 'attached' });
@@ -124,13 +106,6 @@ export async function dashboardIn(page: Page, heading = 'Your referrals', index 
   if (!frame) throw new Error('the iframe has no document');
   await frame.waitForSelector(`h1:text-is("${heading}")`);
   return frame;
-}
-
-/** What axe finds wrong with a frame's document, by rule, with the elements. */
-export async function axeViolations(frame: Frame): Promise<string[]> {
-  await frame.evaluate(axe.source);
-  const violations = (await frame.evaluate('axe.run().then(({ violations }) => violations)')) as Result[];
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' | ')}`);
 }
 
 /** Presses Tab until the focused element of the frame has this text, label or type; fails after 60 presses. */

@@ -3,14 +3,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Stats } from '../../api/referrals/schemas.ts';
 import type { Stats as PageStats } from '../../web/embed/stats.ts';
 import { NO_CHROMIUM } from './chromium.ts';
-import {
-  axeViolations,
-  dashboardIn,
-  type EmbedSite,
-  type Keys,
-  startEmbedSite,
-  tabTo,
-} from './embed-site.ts';
+import { dashboardIn, type EmbedSite, type Keys, startEmbedSite, tabTo } from './embed-site.ts';
+import { axeViolations } from './page-watch.ts';
 
 const PROGRAM = {
   name: 'Friends',
