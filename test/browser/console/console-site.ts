@@ -1,0 +1,142 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { expect } from 'vitest';
+import type { Role } from '../../../core/roles.ts';
+import { buildWeb } from '../../../web/build.ts';
+import { hoplog } from '../../support/hoplog.ts';
+import { type Service, startService } from '../../support/service.ts';
+import { launchChromium } from '../chromium.ts';
+import { type Watched, watch } from '../page-watch.ts';
+
+export { axeViolations } from '../page-watch.ts';
+
+export const SCHEMES = ['light', 'dark'] as const;
+/** Widths that every page is looked at in: a desktop's and a small phone's. CSS pixels. */
+export const WIDTHS = [1_280, 360] as const;
+/** Of every member that the site makes. */
+export const PASSWORD = 'correct horse battery';
+/** A loaded machine takes its time to answer; nothing is expected to. Milliseconds. */
+const PATIENCE = 30_000;
+
+export type OpenOptions = {
+  /** Who opens it: a member of the demo workspace; null: nobody is signed in. `owner` unless given. */
+  role?: Role | null;
+  width?: number;
+  scheme?: 'light' | 'dark';
+  /** `127.0.0.1` unless given; passkeys belong to `localhost`. */
+  host?: '127.0.0.1' | 'localhost';
+};
+
+export type ConsolePage = Page & { watched: Watched };
+
+/** The service with its console, and Chromium. */
+export type ConsoleSite = {
+  service: Service;
+  /** Origin of the console. */
+  app: string;
+  browser: Browser;
+  /** A page of the console (`/links`), opened by a member of this role in a browser of its own; close it. */
+  open(path: string, options?: OpenOptions): Promise<ConsolePage>;
+  /** Calls the API with the demo workspace's secret key. @param path below `/api/v1` */
+  api<T>(path: string, body?: object, method?: string): Promise<T>;
+  /** An invitation to the demo workspace, made as an operator makes one. */
+  invite(role?: Role, email?: string): Promise<string>;
+  close(): Promise<void>;
+};
+
+/** Starts the service as `npm start` does, on free ports and an empty directory. */
+export async function startConsoleSite(env: NodeJS.ProcessEnv = {}): Promise<ConsoleSite> {
+  await buildWeb();
+  const directory = mkdtempSync(join(tmpdir(), 'hoplog-console-'));
+  const dataDir = join(directory, 'data');
+  const service = await startService({ dataDir, env });
+  const browser = await launchChromium();
+  const app = new URL(service.api_url).origin;
+  const byName = app.replace('127.0.0.1', 'localhost');
+  const { demo } = service;
+  if (!demo) throw new Error('the first start made no demo workspace');
+  const signedIn = new Map<string, Awaited<ReturnType<BrowserContext['storageState']>>>();
+
+  const invite = async (role: Role = 'owner', email?: string): Promise<string> => {
+    const command = ['console', 'invite', '--workspace', demo.workspace_id, '--role', role, '--json'];
+    const ended = await hoplog(email ? [...command, '--email', email] : command, { DATA_DIR: dataDir });
+    if (ended.status !== 0) throw new Error(ended.stderr);
+    return (JSON.parse(ended.stdout) as { invite: { url: string } }).invite.url;
+  };
+
+  /** Signs a member of this role in once; later browsers begin with the same cookie. */
+  const stateOf = async (role: Role, origin: string) => {
+    const known = signedIn.get(`${role} ${origin}`);
+    if (known) return known;
+    const context = await browser.newContext();
+    const email = `${role}@${new URL(origin).hostname === 'localhost' ? 'localhost' : 'demo'}.example`;
+    const [, token] = (await invite(role, email)).split('#');
+    const answer = await context.request.post(`${origin}/api/v1/session/invite`, {
+      data: { token, password: PASSWORD },
+    });
+    if (!answer.ok()) throw new Error(`the invitation was refused: ${await answer.text()}`);
+    const state = await context.storageState();
+    signedIn.set(`${role} ${origin}`, state);
+    await context.close();
+    return state;
+  };
+
+  return {
+    service,
+    app,
+    browser,
+    invite,
+    async open(path, { role = 'owner', width = 1_280, scheme = 'light', host = '127.0.0.1' } = {}) {
+      const origin = host === 'localhost' ? byName : app;
+      const context = await browser.newContext({
+        viewport: { width, height: 900 },
+        colorScheme: scheme,
+        reducedMotion: 'reduce',
+        locale: 'en-GB',
+        ...(role !== null && { storageState: await stateOf(role, origin) }),
+      });
+      const page = await context.newPage();
+      page.setDefaultTimeout(PATIENCE);
+      page.on('close', () => void context.close());
+      const watched = watch(page, [app, byName]);
+      await page.goto(`${origin}/console${path === '/' ? '' : path}`);
+      return Object.assign(page, { watched });
+    },
+    async api<T>(path: string, body?: object, method = body ? 'POST' : 'GET') {
+      const answer = await fetch(`${service.api_url}${path}`, {
+        method,
+        headers: { authorization: `Bearer ${demo.secret_key}`, 'content-type': 'application/json' },
+        ...(body && { body: JSON.stringify(body) }),
+      });
+      if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
+      return (await answer.json()) as T;
+    },
+    async close() {
+      await browser.close();
+      await service.stop();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** That the page broke no policy, threw nothing and asked nobody else. */
+export function expectClean({ watched: { violations, errors, foreign } }: ConsolePage): void {
+  expect({ violations, errors, foreign }).toEqual({ violations: [], errors: [], foreign: [] });
+}
+
+/** That nothing sticks out at the side. */
+export async function expectNoSidewaysScroll(page: Page): Promise<void> {
+  expect(
+    await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth'),
+  ).toBe(0);
+}
+
+/** Writes what the page looks like to `SCREENSHOT_DIR`, where that is set. @param name without an ending */
+export async function screenshot(page: Page, name: string): Promise<void> {
+  const { SCREENSHOT_DIR } = process.env;
+  if (!SCREENSHOT_DIR) return;
+  mkdirSync(SCREENSHOT_DIR, { recursive: true });
+  await page.screenshot({ path: join(SCREENSHOT_DIR, `${name}.png`), fullPage: true });
+}
