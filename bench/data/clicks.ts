@@ -1,0 +1,35 @@
+import { inferChannel } from '../../core/enrich/infer-channel.ts';
+import type { ClickEvent, Unstamped } from '../../core/events/types.ts';
+import { uuidToBytes, uuidv7 } from '../../core/ids.ts';
+import { randomFrom } from './random.ts';
+import { mapped, visitorsFrom } from './visitors.ts';
+
+const WORKSPACES = 20;
+const LINKS = 10_000;
+
+/**
+ * Clicks of realistic visitors as ingest writes them, on links of which some are far keener clicked than others.
+ *
+ * @param seed the same one gives the same visitors; ids are new each time
+ */
+export function clicksFrom(seed: number, count: number): Unstamped<ClickEvent>[] {
+  const random = randomFrom(seed + 1);
+  const visitor = visitorsFrom(seed);
+  const ids = (n: number) => Array.from({ length: n }, () => uuidToBytes(uuidv7()));
+  const [workspaces, links] = [ids(WORKSPACES), ids(LINKS)];
+  return Array.from({ length: count }, () => {
+    const { userAgent, referer, address } = visitor();
+    const link = Math.floor(LINKS ** random()) - 1;
+    return {
+      kind: 'click',
+      workspaceId: workspaces[link % WORKSPACES] as Uint8Array,
+      linkId: links[link] as Uint8Array,
+      visitorId: uuidToBytes(uuidv7()),
+      channel: inferChannel(referer, userAgent),
+      referer,
+      userAgent,
+      address: mapped(address),
+      flags: 0,
+    };
+  });
+}
