@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
@@ -123,6 +123,30 @@ test('a request under way is answered before it ends', async () => {
   await blocker.query('COMMIT');
   blocker.release();
   expect((await answer).status).toBe(201);
+  expect(await exit).toEqual([0, null]);
+});
+
+test('after SIGTERM a connection that was left open is answered once more, and told that it ends', async () => {
+  const { origin, process: api } = await startReady();
+  const port = Number(new URL(origin).port);
+  const socket = connect(port, '127.0.0.1');
+  const ask = async () => {
+    const answer = once(socket, 'data');
+    socket.write('GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n');
+    return String((await answer)[0]);
+  };
+  expect(await ask()).toMatch(/^HTTP\/1.1 200 [\s\S]*\r\nconnection: keep-alive\r\n/i);
+  const exit = once(api, 'exit');
+  api.kill('SIGTERM');
+  const refused = () =>
+    new Promise<boolean>((resolve) => {
+      const tried = connect(port, '127.0.0.1', () => resolve(false)).once('error', () => resolve(true));
+      tried.unref().end();
+    });
+  while (!(await refused()));
+  const ended = once(socket, 'end');
+  expect(await ask()).toMatch(/^HTTP\/1.1 200 [\s\S]*\r\nconnection: close\r\n/i);
+  await ended;
   expect(await exit).toEqual([0, null]);
 });
 
