@@ -45,7 +45,10 @@ function accountsOf({ kind, status, currency, credit_kind }: EntryFilterQuery): 
   });
 }
 
-/** Every entry ever made unless the request says when. Instants as PostgreSQL compares them. */
+/**
+ * Every entry ever made unless the request says when: `to` alone is everything before it. Instants as PostgreSQL
+ * compares them.
+ */
 function windowOf({ days, from, to }: EntryFilterQuery): { from: string | null; to: string | null } {
   if (days === undefined && from === undefined && to === undefined) return { from: null, to: null };
   const { span } = reportWindow({
@@ -53,5 +56,6 @@ function windowOf({ days, from, to }: EntryFilterQuery): { from: string | null; 
     ...(from !== undefined && { from }),
     ...(to !== undefined && { to }),
   });
-  return { from: formatInstant(span.from, 6), to: formatInstant(span.to, 6) };
+  const isOpen = days === undefined && from === undefined;
+  return { from: isOpen ? null : formatInstant(span.from, 6), to: formatInstant(span.to, 6) };
 }

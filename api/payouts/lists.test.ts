@@ -2,6 +2,7 @@ import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Merchant, merchant } from '../../test/referrals/support.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import { signedInAs } from '../../test/support/members.ts';
 
 type File = { export_id: string; totals: Record<string, number>; referrers: number; paid_at: string | null };
 type Files = { payouts: File[]; next_cursor: string | null };
@@ -220,4 +221,18 @@ test('the lists of payouts need a secret key and a paid plan', async () => {
     expect((await shop.get(path, { key: shop.publishableKey })).status).toBe(403);
     expect((await free.get(path)).status).toBe(402);
   }
+});
+
+test('an analyst of the console sees what can be paid and what was, and makes and pays no file', async () => {
+  const analyst = await signedInAs(api, shop, 'analyst');
+  const operator = await signedInAs(api, shop, 'operator');
+  expect((await analyst.call('GET', '/payouts')).status).toBe(200);
+  expect((await analyst.call('GET', '/payouts/eligible')).status).toBe(200);
+  expect((await analyst.call('GET', '/payouts/export')).status).toBe(403);
+  expect(await files()).toEqual([]);
+  const made = await operator.call('GET', '/payouts/export');
+  expect(made.status).toBe(200);
+  const body = { export_id: made.headers['x-export-id'] };
+  expect((await analyst.call('POST', '/payouts', { body })).status).toBe(403);
+  expect((await operator.call('POST', '/payouts', { body })).status).toBe(200);
 });
