@@ -1,0 +1,80 @@
+import { cpSync, linkSync, mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setImmediate as turnEnd } from 'node:timers/promises';
+import { Registry } from 'prom-client';
+import { readConfig } from '../../core/config.ts';
+import { openEventLogWriter, ownBatches } from '../../core/event-log/open.ts';
+import type { NewStream } from '../../core/event-log/port.ts';
+import type { AddressSealer } from '../../core/events/address-seal.ts';
+import { uuidToBytes, uuidv7 } from '../../core/ids.ts';
+import { silentLogger } from '../../core/log.ts';
+import { clicksFrom } from './clicks.ts';
+
+/** Of a busy ingest process: so many visitors are answered with one write. */
+const CLICKS_A_BATCH = 64;
+/** Visitors of which the journal has one after the other; their ids are new each time. */
+const DIFFERENT = 200_000;
+
+export type FilledJournal = {
+  dataDir: string;
+  streamName: string;
+  clicks: number;
+  /** With heartbeats. */
+  events: number;
+  lastSequence: bigint;
+  /** Of the encoded clicks, without frames. */
+  bytesPerClick: number;
+};
+
+/** Writes a journal of realistic clicks with the real writer and closes it. */
+export async function fillJournal(given: {
+  dataDir: string;
+  clicks: number;
+  sealer: AddressSealer;
+  register: () => Promise<NewStream>;
+}): Promise<FilledJournal> {
+  const { dataDir, clicks, sealer, register } = given;
+  const streamName = 'ingest-0';
+  const writer = await openEventLogWriter(
+    {
+      dataDir,
+      journalSyncMs: 1_000,
+      journalBudgetBytes: 64 * 2 ** 30,
+      kafkaBrokers: [],
+      kafka: readConfig({}).kafka,
+    },
+    { streamName, register, stored: async () => -1n, sealer, log: silentLogger(), registry: new Registry() },
+  );
+  const visitors = clicksFrom(7, Math.min(DIFFERENT, clicks));
+  let lost = 0;
+  const settled = (outcome: string) => {
+    if (outcome === 'lost') lost += 1;
+  };
+  for (let made = 0; made < clicks; made++) {
+    const click = visitors[made % visitors.length] as (typeof visitors)[number];
+    writer.append({ ...click, visitorId: uuidToBytes(uuidv7()) }, settled);
+    if (made % CLICKS_A_BATCH === CLICKS_A_BATCH - 1) await turnEnd();
+  }
+  await turnEnd();
+  await writer.close();
+  if (lost > 0) throw new Error(`${lost} clicks did not fit into the journal`);
+  let [events, bytes, lastSequence] = [0, 0, -1n];
+  for await (const batch of ownBatches(dataDir, streamName, -1n)) {
+    events += batch.count;
+    bytes += batch.payload.length;
+    lastSequence = batch.firstSequence + BigInt(batch.count) - 1n;
+  }
+  return { dataDir, streamName, clicks, events, lastSequence, bytesPerClick: bytes / clicks };
+}
+
+/** A copy of a journal to read and free. Its segments are links: they take no room, and the original stays. */
+export function copyJournal({ dataDir, streamName }: FilledJournal, to: string): void {
+  const from = join(dataDir, 'journal', streamName);
+  const directory = join(to, 'journal', streamName);
+  mkdirSync(directory, { recursive: true });
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(directory, entry.name)];
+    if (entry.name.endsWith('.seg')) linkSync(source, target);
+    else cpSync(source, target, { recursive: true });
+  }
+}
