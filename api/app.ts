@@ -11,12 +11,13 @@ import { embedRoutes } from './embed/routes.ts';
 import { enrollmentRoutes } from './enrollments/routes.ts';
 import { folderRoutes } from './folders/routes.ts';
 import { healthRoutes } from './health/routes.ts';
+import { keyRoutes } from './keys/routes.ts';
 import { ledgerRoutes } from './ledger/routes.ts';
 import { linkRoutes } from './links/routes.ts';
 import { meRoutes } from './me/routes.ts';
+import { memberRoutes } from './members/routes.ts';
 import { partnerRoutes } from './partner/routes.ts';
 import { payoutRoutes } from './payouts/routes.ts';
-import { memberRoutes } from './members/routes.ts';
 import { addAuth } from './plugins/auth.ts';
 import { addBody } from './plugins/body.ts';
 import { addCors } from './plugins/cors.ts';
@@ -33,12 +34,11 @@ import { addWorkspaceTurns } from './plugins/workspace-turns.ts';
 import { programRoutes } from './programs/routes.ts';
 import { purchaseRoutes } from './purchases/routes.ts';
 import { referralRoutes } from './referrals/routes.ts';
-import { statsRoutes } from './stats/routes.ts';
-import { signupRoutes } from './signups/routes.ts';
-import { trackRoutes } from './track/routes.ts';
-import { visitorRoutes } from './visitors/routes.ts';
 import { sessionRoutes } from './session/routes.ts';
 import { signupRoutes } from './signups/routes.ts';
+import { statsRoutes } from './stats/routes.ts';
+import { trackRoutes } from './track/routes.ts';
+import { visitorRoutes } from './visitors/routes.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 
 /** Bytes of a request's headers with its URL: 500 ids in a query are about 20 KB. */
@@ -53,6 +53,7 @@ type Routes = (app: Api, deps: ApiDeps) => Promise<void>;
 /** Every resource of the API. A new one is added here and nowhere else. */
 const RESOURCES: Routes[] = [
   meRoutes,
+  keyRoutes,
   linkRoutes,
   folderRoutes,
   channelRoutes,
@@ -71,6 +72,8 @@ const RESOURCES: Routes[] = [
   bioPageRoutes,
   partnerRoutes,
   webhookRoutes,
+  sessionRoutes,
+  memberRoutes,
 ];
 
 /**
@@ -78,8 +81,6 @@ const RESOURCES: Routes[] = [
  * under way and leaves the stores open: they belong to the caller.
  *
  * The order below is the order of checks in a request: its id, CORS, load, path and method, key, scope and plan,
-  sessionRoutes,
-  memberRoutes,
  * then the body, the parameters and the `Idempotency-Key`, then the handler.
  */
 export async function createApi(deps: ApiDeps): Promise<Api> {

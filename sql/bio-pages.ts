@@ -16,18 +16,23 @@ export type BioPageFields = {
   metadata: Record<string, unknown> | null;
 };
 
+export const PAGE_ORIGINS = ['api', 'console'] as const;
+/** Who made a page: a key, or a member in the console. */
+export type PageOrigin = (typeof PAGE_ORIGINS)[number];
+
 /** Times are ISO 8601 with microseconds; `created_at` is unique in the workspace. */
 export type BioPage = BioPageFields & {
   id: string;
   workspace_id: string;
   slug: string;
   external_id: string | null;
+  made_in: PageOrigin;
   created_at: string;
   updated_at: string;
 };
 
 const COLUMNS = `id, workspace_id, slug, title, bio, avatar_url, theme, social_links, is_published, show_branding,
-  external_id, metadata, ${isoMicros('created_at')} AS created_at, ${isoMicros('updated_at')} AS updated_at`;
+  external_id, made_in, metadata, ${isoMicros('created_at')} AS created_at, ${isoMicros('updated_at')} AS updated_at`;
 
 /** A new page's id. */
 export const newBioPageId = uuidv7;
@@ -35,12 +40,12 @@ export const newBioPageId = uuidv7;
 /** Inserts a page. The caller holds the workspace's lock (creation times are unique in it) and has its slug. */
 export async function insertBioPage(
   tx: Queryable,
-  page: BioPageFields & Pick<BioPage, 'id' | 'workspace_id' | 'slug' | 'external_id'>,
+  page: BioPageFields & Pick<BioPage, 'id' | 'workspace_id' | 'slug' | 'external_id' | 'made_in'>,
 ): Promise<void> {
   await tx.query(
     `INSERT INTO bio_pages (id, workspace_id, slug, external_id, title, bio, avatar_url, theme, social_links,
-       is_published, show_branding, metadata, created_at, updated_at)
-     SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, at, at FROM (SELECT GREATEST(
+       is_published, show_branding, metadata, made_in, created_at, updated_at)
+     SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, at, at FROM (SELECT GREATEST(
        date_trunc('microseconds', clock_timestamp()),
        (SELECT max(created_at) + interval '1 microsecond' FROM bio_pages WHERE workspace_id = $2)) AS at) AS now`,
     [
@@ -56,6 +61,7 @@ export async function insertBioPage(
       page.is_published,
       page.show_branding,
       page.metadata && JSON.stringify(page.metadata),
+      page.made_in,
     ],
   );
 }
@@ -91,16 +97,17 @@ export async function deleteBioPage(tx: Queryable, workspaceId: string, id: stri
   await tx.query('DELETE FROM bio_pages WHERE id = $1 AND workspace_id = $2', [id, workspaceId]);
 }
 
-/** The page with this id or else with this slug, in the workspace, or null. */
+/** The page with this id or else with this slug, in the workspace, or null. `madeIn` null: wherever it was made. */
 export async function findBioPage(
   db: Queryable,
   workspaceId: string,
-  given: { id: string | null; slug: string },
+  given: { id: string | null; slug: string; madeIn: PageOrigin | null },
 ): Promise<BioPage | null> {
   const { rows } = await db.query<BioPage>(
     `SELECT ${COLUMNS} FROM bio_pages WHERE workspace_id = $1 AND (id = $2 OR slug = $3)
+       AND ($4::text IS NULL OR made_in = $4)
      ORDER BY id = $2 DESC NULLS LAST LIMIT 1`,
-    [workspaceId, given.id, given.slug],
+    [workspaceId, given.id, given.slug, given.madeIn],
   );
   return rows[0] ?? null;
 }
@@ -118,18 +125,19 @@ export async function bioPageByExternalId(
   return rows[0] ?? null;
 }
 
-/** Pages of the workspace, newest first. `before`: only those created before it. */
+/** Pages of the workspace, newest first. `before`: only those created before it. `madeIn` null: all. */
 export async function listBioPages(
   db: Queryable,
   workspaceId: string,
-  filter: { before: string | null; externalId: string | null; limit: number },
+  filter: { before: string | null; externalId: string | null; madeIn: PageOrigin | null; limit: number },
 ): Promise<BioPage[]> {
   const { rows } = await db.query<BioPage>(
     `SELECT ${COLUMNS} FROM bio_pages
      WHERE workspace_id = $1 AND ($2::timestamptz IS NULL OR bio_pages.created_at < $2)
        AND ($3::text IS NULL OR external_id = $3)
-     ORDER BY bio_pages.created_at DESC LIMIT $4`,
-    [workspaceId, filter.before, filter.externalId, filter.limit],
+       AND ($4::text IS NULL OR made_in = $4)
+     ORDER BY bio_pages.created_at DESC LIMIT $5`,
+    [workspaceId, filter.before, filter.externalId, filter.madeIn, filter.limit],
   );
   return rows;
 }

@@ -63,6 +63,7 @@ test('a page comes back whole: 201', async () => {
     show_branding: true,
     external_id: 'e-1',
     metadata: { a: [1] },
+    made_in: 'api',
     created_at: expect.stringMatching(/Z$/),
     updated_at: expect.stringMatching(/Z$/),
   });

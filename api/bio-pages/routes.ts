@@ -1,3 +1,4 @@
+import { Type } from 'typebox';
 import { bioSlugProblem, normaliseBioSlug } from '../../core/slugs.ts';
 import { isBioSlugFree, listBioPages } from '../../sql/bio-pages.ts';
 import { inTransaction } from '../../sql/pool.ts';
@@ -6,6 +7,7 @@ import { cutPage, readCursor } from '../pages.ts';
 import { withIdempotency } from '../plugins/idempotency.ts';
 import { Ok } from '../schemas.ts';
 import { readBioSlug, readPageRequest } from './page-request.ts';
+import { previewPage, previewPolicy } from './preview.ts';
 import { toRecord, toRecords } from './record.ts';
 import {
   Availability,
@@ -16,10 +18,11 @@ import {
   CreateBody,
   ListQuery,
   PageParams,
+  PreviewBody,
   Stats,
   StatsQuery,
 } from './schemas.ts';
-import { changePage, createPage, hideHistory, removePage, requirePage } from './service.ts';
+import { changePage, createPage, hideHistory, removePage, requirePage, shelfOf } from './service.ts';
 import { pageStats } from './stats.ts';
 
 const CONFIG = { scope: 'secret', plan: 'any' } as const;
@@ -53,7 +56,7 @@ export async function bioPageRoutes(app: Api, deps: ApiDeps): Promise<void> {
       const { slug, external_id = null, ...body } = request.body;
       const wanted = { ...readPageRequest(body), slug: readBioSlug(slug), external_id };
       return withIdempotency(pool, request, reply, async (tx) => {
-        const saved = await createPage(tx, request.auth.workspace.id, wanted, rules);
+        const saved = await createPage(tx, shelfOf(request.auth), wanted, rules);
         return { status: saved.made ? 201 : 200, body: toRecord(saved.page, saved.buttons, config) };
       });
     },
@@ -67,19 +70,21 @@ export async function bioPageRoutes(app: Api, deps: ApiDeps): Promise<void> {
         tags,
         operationId: 'listBioPages',
         summary: 'List bio pages, newest first',
+        description: 'Every page of the workspace; `made_in` tells which were made in the console.',
         querystring: ListQuery,
         response: { 200: BioPageList },
       },
     },
     async ({ auth, query: { limit, cursor, external_id } }) => {
-      const { id } = auth.workspace;
-      const pages = await listBioPages(pool, id, {
+      const { workspaceId, madeIn } = shelfOf(auth);
+      const pages = await listBioPages(pool, workspaceId, {
         before: readCursor(cursor),
         externalId: external_id ?? null,
+        madeIn,
         limit: limit + 1,
       });
       const { rows, nextCursor } = cutPage(pages, limit);
-      return { bio_pages: await toRecords(pool, id, rows, config), next_cursor: nextCursor };
+      return { bio_pages: await toRecords(pool, workspaceId, rows, config), next_cursor: nextCursor };
     },
   );
 
@@ -106,6 +111,35 @@ export async function bioPageRoutes(app: Api, deps: ApiDeps): Promise<void> {
     },
   );
 
+  app.post(
+    '/bio-pages/preview',
+    {
+      config: {
+        ...CONFIG,
+        role: 'analyst',
+        answers: { 200: Type.String({ description: 'HTML, as the public page would be.' }) },
+      },
+      schema: {
+        tags,
+        operationId: 'previewBioPage',
+        summary: 'A page as visitors would see it, without saving it',
+        description:
+          'The HTML of the public page. Nothing is kept; buttons lead straight to their URLs, since they have no short links here.',
+        body: PreviewBody,
+      },
+    },
+    async ({ body }, reply) => {
+      const { html, policy } = previewPage(body, config);
+      return reply
+        .header('cache-control', 'no-store')
+        .header('content-security-policy', previewPolicy(policy))
+        .header('x-content-type-options', 'nosniff')
+        .header('referrer-policy', 'no-referrer')
+        .type('text/html; charset=utf-8')
+        .send(html);
+    },
+  );
+
   app.get(
     '/bio-pages/:id',
     {
@@ -119,7 +153,7 @@ export async function bioPageRoutes(app: Api, deps: ApiDeps): Promise<void> {
       },
     },
     async ({ auth, params }) => {
-      const page = await requirePage(pool, auth.workspace.id, params.id);
+      const page = await requirePage(pool, shelfOf(auth), params.id);
       const [record] = await toRecords(pool, auth.workspace.id, [page], config);
       return record as BioPageRecord;
     },
@@ -143,7 +177,7 @@ export async function bioPageRoutes(app: Api, deps: ApiDeps): Promise<void> {
       const wanted = readPageRequest(body);
       const { id } = auth.workspace;
       const saved = await server.workspaceTurns(id, () =>
-        inTransaction(pool, (tx) => changePage(tx, id, params.id, wanted, rules)),
+        inTransaction(pool, (tx) => changePage(tx, shelfOf(auth), params.id, wanted, rules)),
       );
       await hideHistory(deps, id, saved.removed);
       return toRecord(saved.page, saved.buttons, config);
@@ -166,7 +200,7 @@ export async function bioPageRoutes(app: Api, deps: ApiDeps): Promise<void> {
     async ({ auth, params, server }) => {
       const { id } = auth.workspace;
       const removed = await server.workspaceTurns(id, () =>
-        inTransaction(pool, (tx) => removePage(tx, id, params.id)),
+        inTransaction(pool, (tx) => removePage(tx, shelfOf(auth), params.id)),
       );
       await hideHistory(deps, id, removed);
       return { ok: true as const };
@@ -188,7 +222,7 @@ export async function bioPageRoutes(app: Api, deps: ApiDeps): Promise<void> {
         response: { 200: Stats },
       },
     },
-    async ({ auth, params, query }) => pageStats(deps, auth.workspace, params.id, query),
+    async ({ auth, params, query }) => pageStats(deps, auth, params.id, query),
   );
 }
 
@@ -200,7 +234,7 @@ const CREATE_DESCRIPTION = `The page is public at \`url\` within a second, in an
   Where none can be made (the cap is reached, or the URL leads to a short link of this service) the button is saved
   and leads straight to its URL, with \`tracked_link_id\` and \`short_url\` null; saving the page again tries again.
 - Button URLs are \`http(s)\` to any site, up to 2,048 characters, without credentials; images up to 1,024.
-- A page made here never appears in a dashboard's own builder, and has no custom domain.`;
+- A page made here with a key never appears in the console's own builder, and has no custom domain.`;
 
 const CHANGE_DESCRIPTION = `Any subset of the fields; \`slug\` and \`external_id\` are ignored, so a page may be sent
 back as it was read. \`null\` clears \`avatar_url\` and \`metadata\`.

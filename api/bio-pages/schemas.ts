@@ -9,6 +9,7 @@ import {
   CARD_MODES,
   FONTS,
 } from '../../core/bio/theme.ts';
+import { PAGE_ORIGINS } from '../../sql/bio-pages.ts';
 import {
   Body,
   ExternalId,
@@ -119,6 +120,13 @@ export type CreateBody = Static<typeof CreateBody>;
 export const ChangeBody = Body({ ...PAGE_FIELDS, metadata: Type.Optional(NullableMetadata) });
 export type ChangeBody = Static<typeof ChangeBody>;
 
+/** A page that is not saved. */
+export const PreviewBody = Body({
+  slug: Type.Optional(Type.String({ maxLength: 200, description: 'Shown where the title is empty.' })),
+  ...PAGE_FIELDS,
+});
+export type PreviewBody = Static<typeof PreviewBody>;
+
 export const BioPageRecord = Type.Object({
   id: Uuid,
   slug: Type.String(),
@@ -144,6 +152,7 @@ export const BioPageRecord = Type.Object({
   show_branding: Type.Boolean(),
   external_id: Nullable(Type.String()),
   metadata: Nullable(Metadata as typeof Metadata & { type: string }),
+  made_in: OneOf(PAGE_ORIGINS, { description: 'Who made it: a key, or a member in the console.' }),
   created_at: Instant,
   updated_at: Instant,
 });

@@ -12,6 +12,7 @@ import {
   findBioPage,
   insertBioPage,
   newBioPageId,
+  type PageOrigin,
   reclaimBioSlug,
   updateBioPage,
 } from '../../sql/bio-pages.ts';
@@ -20,7 +21,7 @@ import { deleteLink } from '../../sql/links.ts';
 import type { PoolClient, Queryable } from '../../sql/pool.ts';
 import { claimSlugs } from '../../sql/slugs.ts';
 import { lockWorkspace, type Workspace } from '../../sql/workspaces.ts';
-import type { ApiDeps } from '../dependencies.ts';
+import type { ApiDeps, Auth } from '../dependencies.ts';
 import type { PageRequest } from './page-request.ts';
 import { type TrackingRules, trackButtons } from './tracking.ts';
 
@@ -29,11 +30,27 @@ export const noSuchPage = () => new AppError('not_found', 'the workspace has no 
 /** Page and buttons as they are after a save, and links whose history must go. */
 export type Saved = { page: BioPage; buttons: TrackedButton[]; removed: string[] };
 
+/**
+ * A workspace and which of its pages the caller has before it. Pages that were made by the API don't exist for the
+ * console; a key has all of them before it (`madeIn` null).
+ */
+export type Shelf = { workspaceId: string; madeIn: PageOrigin | null };
+
+/** The pages that a caller may see and change. */
+export function shelfOf({ workspace, member }: Auth): Shelf {
+  return { workspaceId: workspace.id, madeIn: member ? 'console' : null };
+}
+
 /** The page that a path names by id or by slug. @throws {AppError} `not_found` */
-export async function requirePage(db: Queryable, workspaceId: string, idOrSlug: string): Promise<BioPage> {
+export async function requirePage(
+  db: Queryable,
+  { workspaceId, madeIn }: Shelf,
+  idOrSlug: string,
+): Promise<BioPage> {
   const page = await findBioPage(db, workspaceId, {
     id: isUuid(idOrSlug) ? idOrSlug : null,
     slug: normaliseBioSlug(idOrSlug),
+    madeIn,
   });
   if (!page) throw noSuchPage();
   return page;
@@ -44,17 +61,20 @@ export async function requirePage(db: Queryable, workspaceId: string, idOrSlug: 
  * page as it is.
  *
  * @param slug checked and normalised
- * @throws {AppError} `conflict` when the slug is taken
+ * @throws {AppError} `conflict` when the slug is taken, or the `external_id` by a page that the caller may not see
  */
 export async function createPage(
   tx: PoolClient,
-  workspaceId: string,
+  { workspaceId, madeIn }: Shelf,
   request: PageRequest & { slug: string; external_id: string | null },
   rules: TrackingRules,
 ): Promise<Saved & { made: boolean }> {
   const workspace = await lockWorkspace(tx, workspaceId);
   if (request.external_id !== null) {
     const known = await bioPageByExternalId(tx, workspaceId, request.external_id);
+    if (known && madeIn !== null && known.made_in !== madeIn) {
+      throw new AppError('conflict', 'a page of the API has this external_id');
+    }
     if (known) return { ...(await withButtons(tx, known)), made: false };
   }
   const id = newBioPageId();
@@ -65,6 +85,7 @@ export async function createPage(
     workspace_id: workspaceId,
     slug: request.slug,
     external_id: request.external_id,
+    made_in: madeIn ?? 'api',
   });
   const saved = await saveButtons(tx, workspace, { id, slug: request.slug }, request, [], rules);
   return { ...saved, made: true };
@@ -73,15 +94,15 @@ export async function createPage(
 /** Changes a page. Buttons that have no short link get one if they can, also when the request names none. */
 export async function changePage(
   tx: PoolClient,
-  workspaceId: string,
+  shelf: Shelf,
   idOrSlug: string,
   request: PageRequest,
   rules: TrackingRules,
 ): Promise<Saved> {
-  const workspace = await lockWorkspace(tx, workspaceId);
-  const page = await requirePage(tx, workspaceId, idOrSlug);
+  const workspace = await lockWorkspace(tx, shelf.workspaceId);
+  const page = await requirePage(tx, shelf, idOrSlug);
   const current = await withButtons(tx, page);
-  await updateBioPage(tx, workspaceId, page.id, changedFields(page, request));
+  await updateBioPage(tx, workspace.id, page.id, changedFields(page, request));
   return saveButtons(tx, workspace, page, request, current.buttons, rules);
 }
 
@@ -90,9 +111,10 @@ export async function changePage(
  *
  * @returns the links whose history must go
  */
-export async function removePage(tx: PoolClient, workspaceId: string, idOrSlug: string): Promise<string[]> {
+export async function removePage(tx: PoolClient, shelf: Shelf, idOrSlug: string): Promise<string[]> {
+  const { workspaceId } = shelf;
   await lockWorkspace(tx, workspaceId);
-  const page = await requirePage(tx, workspaceId, idOrSlug);
+  const page = await requirePage(tx, shelf, idOrSlug);
   const { buttons } = await withButtons(tx, page);
   const links = buttons.flatMap(({ link_id }) => link_id ?? []);
   for (const id of links) await deleteLink(tx, workspaceId, id);
@@ -134,7 +156,10 @@ async function saveButtons(
   const { buttons, removed } = await trackButtons(tx, workspace, page, wanted, current, rules);
   await replaceButtons(tx, { id: page.id, workspaceId: workspace.id }, buttons);
   await askForErasure(tx, workspace.id, removed);
-  return { ...(await withButtons(tx, await requirePage(tx, workspace.id, page.id))), removed };
+  return {
+    ...(await withButtons(tx, await requirePage(tx, { workspaceId: workspace.id, madeIn: null }, page.id))),
+    removed,
+  };
 }
 
 async function withButtons(db: Queryable, page: BioPage): Promise<Saved> {

@@ -1,11 +1,10 @@
 import { linksReport } from '../../clickhouse/questions/links-report.ts';
 import { toMajor } from '../../core/money.ts';
 import { buttonsOfPages } from '../../sql/bio-buttons.ts';
-import type { Workspace } from '../../sql/workspaces.ts';
-import type { ApiDeps } from '../dependencies.ts';
+import type { ApiDeps, Auth } from '../dependencies.ts';
 import { reportWindow, type WindowRequest } from '../report-window.ts';
 import type { Stats } from './schemas.ts';
-import { requirePage } from './service.ts';
+import { requirePage, shelfOf } from './service.ts';
 
 /**
  * What each button of a page brought in a window, in the order of the page. Bots count in nothing, and a button
@@ -15,12 +14,13 @@ import { requirePage } from './service.ts';
  */
 export async function pageStats(
   { pool, clickhouse }: Pick<ApiDeps, 'pool' | 'clickhouse'>,
-  workspace: Workspace,
+  auth: Auth,
   idOrSlug: string,
   query: WindowRequest,
 ): Promise<Stats> {
+  const { workspace } = auth;
   const { shown, span } = reportWindow(query);
-  const page = await requirePage(pool, workspace.id, idOrSlug);
+  const page = await requirePage(pool, shelfOf(auth), idOrSlug);
   const stored = await buttonsOfPages(pool, workspace.id, [page.id]);
   const buttons = (stored.get(page.id) ?? []).filter((button) => button.type === 'link');
   const figures = await linksReport(clickhouse, workspace.id, span, {

@@ -1,6 +1,7 @@
 /** The tags of the document, in the order in which a new user meets them. */
 export const TAGS = [
   { name: 'Identity', description: 'The workspace, its plan and the key of the call.' },
+  { name: 'Keys', description: 'The keys that calls are made with.' },
   { name: 'Links', description: 'Campaigns and their tracked short links.' },
   { name: 'Folders', description: 'Folders that campaigns are sorted into.' },
   { name: 'Channels', description: 'What each channel brought.' },

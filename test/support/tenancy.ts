@@ -23,6 +23,7 @@ export type Victim = {
   delivery: string;
   bioPage: string;
   bioSlug: string;
+  key: string;
   member: string;
   memberEmail: string;
   /** Of that member. */
@@ -284,6 +285,9 @@ export const ATTEMPTS: Record<string, (victim: Victim) => Attempt[]> = {
       status: 404,
     },
   ],
+  'GET /api/v1/keys': () => [{ path: '/keys', status: 200 }],
+  'POST /api/v1/keys': () => [{ path: '/keys', body: { kind: 'publishable' }, status: 201 }],
+  'DELETE /api/v1/keys/{id}': (victim) => [{ path: `/keys/${victim.key}`, status: 404 }],
   'GET /api/v1/bio-pages': (victim) => [
     { path: '/bio-pages', status: 200 },
     { path: `/bio-pages?external_id=${victim.externalId}`, status: 200 },
@@ -294,6 +298,13 @@ export const ATTEMPTS: Record<string, (victim: Victim) => Attempt[]> = {
   ],
   'GET /api/v1/bio-pages/availability': (victim) => [
     { path: `/bio-pages/availability?slug=${victim.bioSlug}`, status: 200 },
+  ],
+  'POST /api/v1/bio-pages/preview': (victim) => [
+    {
+      path: '/bio-pages/preview',
+      body: { slug: victim.bioSlug, links: [{ id: 'same', url: URL_OF_OWN }] },
+      status: 200,
+    },
   ],
   'GET /api/v1/bio-pages/{id}': (victim) => [
     { path: `/bio-pages/${victim.bioPage}`, status: 404 },
@@ -311,6 +322,7 @@ export const ATTEMPTS: Record<string, (victim: Victim) => Attempt[]> = {
     { path: `/bio-pages/${victim.bioPage}/stats`, status: 404 },
     { path: `/bio-pages/${victim.bioSlug}/stats?days=365`, status: 404 },
   ],
+  ...MEMBER_ATTEMPTS,
   // For partner keys only; what one partner sees of another's is tried in api/partner/partner.test.ts.
   'POST /api/v1/partner/workspaces': (victim) => [
     {
@@ -357,15 +369,16 @@ export async function plantVictim(api: TestApi, owner: TestWorkspace): Promise<V
     version: 1,
     amount_minor: 100,
     currency: 'usd',
-  ...MEMBER_ATTEMPTS,
   });
   return {
     ...(await plantReferrals(owner)),
     ...(await plantWebhook(owner)),
+    ...(await plantMember(api, owner, SECRET_NAME)),
     link,
     destination: created.body.destination_id,
     folder: folder.body.id,
     bioPage: bioPage.body.id,
+    key: (await owner.post<{ id: string }>('/keys', { kind: 'secret', label: SECRET_NAME })).body.id,
     bioSlug,
     visitor,
     externalId: 'victims-external-id',
@@ -408,7 +421,6 @@ async function plantWebhook(owner: TestWorkspace) {
     url: 'https://8.8.8.8/secret-path',
     events: ['click.created'],
     description: SECRET_NAME,
-    ...(await plantMember(api, owner, SECRET_NAME)),
   });
   const delivery = await owner.post<{ id: string }>(`/webhooks/${webhook.body.id}/test`);
   return { webhook: webhook.body.id, delivery: delivery.body.id };
