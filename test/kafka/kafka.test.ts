@@ -2,9 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { freePort } from '../../cli/embedded/free-port.ts';
-import { accountFor, untilVisible } from '../faults/accounting.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, test } from 'vitest';
+import { accountFor } from '../faults/accounting.ts';
 import { killEverything } from '../faults/processes.ts';
 import { type Clicked, clickLinks } from '../support/clicker.ts';
 import { makeLink } from '../support/first-click.ts';
@@ -65,50 +64,4 @@ test('rounds of kill -9 of the whole service lose no click on their way through 
     service = await start();
   }
   await accountFor(service, key, answered);
-});
-
-test('with no broker for ten seconds under load redirects go on, and every click is counted once afterwards', {
-  timeout: 300_000,
-}, async () => {
-  service = await start();
-  const key = service.demo?.secret_key ?? '';
-  const link = await makeLink(service, key, 'outage');
-  const stop = new AbortController();
-  const clicking = load(link.slug, stop.signal);
-  await delay(1_000);
-  await kafka.nodes[0]?.kill();
-  await delay(10_000);
-  await kafka.nodes[0]?.start();
-  await delay(1_000);
-  stop.abort();
-  const clicked = await clicking;
-  expect(clicked.refused).toEqual(new Map());
-  expect(clicked.unanswered).toBe(0);
-  await accountFor(service, key, clicked.answered);
-});
-
-test('when the journal is full during an outage redirects go on, and the loss that is counted is the loss', {
-  timeout: 300_000,
-}, async () => {
-  const metricsPort = await freePort(); // ingest's is the next one
-  service = await start({ JOURNAL_BUDGET: '1MiB', METRICS_PORT: String(metricsPort) });
-  const key = service.demo?.secret_key ?? '';
-  const link = await makeLink(service, key, 'budget');
-  const lost = async () => {
-    const text = await (await fetch(`http://127.0.0.1:${metricsPort + 1}/metrics`)).text();
-    return Number(/hoplog_journal_lost_total\{[^}]*cause="budget"[^}]*\} (\d+)/.exec(text)?.[1]);
-  };
-  const stop = new AbortController();
-  await kafka.nodes[0]?.kill();
-  const clicking = load(link.slug, stop.signal);
-  while (!((await lost()) > 50)) await delay(200);
-  await kafka.nodes[0]?.start();
-  await delay(3_000);
-  stop.abort();
-  const clicked = await clicking;
-  expect(clicked.refused).toEqual(new Map());
-  expect(clicked.unanswered).toBe(0);
-  await untilVisible(service, key, Date.now());
-  const stored = await accountFor(service, key, []);
-  expect(clicked.answered.length - stored).toBe(await lost());
 });

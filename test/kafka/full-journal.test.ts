@@ -1,0 +1,108 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { freePort } from '../../cli/embedded/free-port.ts';
+import { accountFor, untilVisible } from '../faults/accounting.ts';
+import type { Clicked } from '../support/clicker.ts';
+import { exposedFigure } from '../support/exposed-figure.ts';
+import { makeLink } from '../support/first-click.ts';
+import { NO_KAFKA, startKafka, type TestKafka } from '../support/kafka.ts';
+import { type Service, startService } from '../support/service.ts';
+import { visit } from '../support/visitors.ts';
+import { tierProcess, underLoad } from './deployment.ts';
+
+/** A journal of 1 MiB that fills while no broker answers: from then on clicks are lost, and each one is counted. */
+const PATIENT = { timeout: 60_000, interval: 100 };
+
+let kafka: TestKafka;
+let directory: string;
+let dataDir: string;
+let service: Service;
+let metricsPort: number;
+let key: string;
+/** Of all tests so far. */
+let answered = 0;
+let lostBefore = 0;
+
+beforeAll(async () => {
+  if (NO_KAFKA !== false) return;
+  directory = mkdtempSync(join(tmpdir(), 'hoplog-journal-'));
+  dataDir = join(directory, 'data');
+  kafka = await startKafka(1);
+  metricsPort = await freePort();
+  service = await startService({
+    dataDir,
+    env: {
+      KAFKA_BROKERS: kafka.brokers,
+      KAFKA_REPLICATION: '1',
+      JOURNAL_BUDGET: '1MiB',
+      METRICS_PORT: String(metricsPort),
+    },
+  });
+  key = service.demo?.secret_key ?? '';
+}, 240_000);
+
+afterAll(async () => {
+  if (NO_KAFKA !== false) return;
+  if (service?.process.exitCode === null) await service.stop();
+  await kafka?.close();
+  if (directory) rmSync(directory, { recursive: true, force: true });
+}, 60_000);
+
+beforeEach((context) => context.skip(NO_KAFKA !== false, String(NO_KAFKA)));
+
+/** Clicks that the running ingest process says are lost. */
+function lost(): Promise<number> {
+  return exposedFigure(metricsPort + 1, 'hoplog_journal_lost_total', /cause="budget"/);
+}
+
+async function newLink(name: string): Promise<string> {
+  const { slug } = await makeLink(service, key, name);
+  return `${service.short_url}/${slug}`;
+}
+
+function allRedirected(clicked: Clicked): void {
+  expect(clicked.refused).toEqual(new Map());
+  expect(clicked.unanswered).toBe(0);
+  answered += clicked.answered.length;
+}
+
+/** What was answered and is not stored is what was said to be lost, to the click; nobody is stored twice. */
+async function lossIsWhatWasCounted(lostOnes: number): Promise<void> {
+  await untilVisible(service, key, Date.now());
+  const stored = await accountFor(service, key, []);
+  expect(answered - stored).toBe(lostBefore + lostOnes);
+  lostBefore += lostOnes;
+}
+
+test('when the journal is full during an outage redirects go on, and the loss that is counted is the loss', {
+  timeout: 300_000,
+}, async () => {
+  const clicked = await underLoad([await newLink('budget')], async () => {
+    await kafka.nodes[0]?.kill();
+    await expect.poll(lost, PATIENT).toBeGreaterThan(50);
+    await kafka.nodes[0]?.start();
+    await delay(3_000);
+  });
+  allRedirected(clicked);
+  await lossIsWhatWasCounted(await lost());
+});
+
+test('ingest that is killed with a full journal redirects when it is back, and ships all that the journal held', {
+  timeout: 300_000,
+}, async () => {
+  const url = await newLink('full and killed');
+  const lostByThen = await lost();
+  await kafka.nodes[0]?.kill();
+  allRedirected(await underLoad([url], () => expect.poll(lost, PATIENT).toBeGreaterThan(lostByThen + 50)));
+  const lostByFirst = (await lost()) - lostByThen;
+  process.kill(tierProcess(dataDir, 'ingest'), 'SIGKILL');
+  await expect.poll(async () => (await visit(url).catch(() => null))?.status, PATIENT).toBe(302);
+  answered += 1;
+  allRedirected(await underLoad([url], () => expect.poll(lost, PATIENT).toBeGreaterThan(20)));
+  const lostBySecond = await lost();
+  await kafka.nodes[0]?.start();
+  await lossIsWhatWasCounted(lostByFirst + lostBySecond);
+});
