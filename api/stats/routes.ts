@@ -5,7 +5,7 @@ import { breakDown, describeStats } from './service.ts';
 const tags = ['Statistics'];
 const config = { scope: 'secret', plan: 'paid' } as const;
 
-/** `GET /stats` and `GET /stats/breakdown`: the whole workspace over time, and what it is made of. */
+/** `GET /stats` and `GET /stats/breakdown`: the whole workspace or a link over time, and what it is made of. */
 export async function statsRoutes(app: Api, deps: ApiDeps): Promise<void> {
   app.get(
     '/stats',
@@ -14,7 +14,7 @@ export async function statsRoutes(app: Api, deps: ApiDeps): Promise<void> {
       schema: {
         tags,
         operationId: 'getStats',
-        summary: 'The workspace in a window, over time, and in the window before',
+        summary: 'The workspace or a link in a window, over time, and in the window before',
         description:
           'Counts as `GET /channels` does: the sums of its rows are these `clicks`, `conversions` and `revenue`. A ' +
           'visitor of several channels or buckets counts once in the totals. `visitors` is exact up to a million ' +

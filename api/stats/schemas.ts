@@ -2,8 +2,13 @@ import { type Static, Type } from 'typebox';
 import { CLICK_DIMENSIONS } from '../../clickhouse/questions/workspace-stats.ts';
 import { Instant, Limit, Nullable, OneOf, Uuid, WINDOW_PARAMETERS, Window } from '../schemas.ts';
 
+const LINK_PARAMETER = {
+  link_id: Type.Optional(Type.String({ format: 'uuid', description: 'Of this link only.' })),
+};
+
 export const StatsQuery = Type.Object({
   ...WINDOW_PARAMETERS,
+  ...LINK_PARAMETER,
   timezone: Type.String({
     default: 'UTC',
     maxLength: 100,
@@ -53,6 +58,7 @@ export const DIMENSIONS = ['channel', 'link', ...CLICK_DIMENSIONS] as const;
 
 export const BreakdownQuery = Type.Object({
   ...WINDOW_PARAMETERS,
+  ...LINK_PARAMETER,
   by: OneOf(DIMENSIONS),
   limit: Limit(100, 10),
 });

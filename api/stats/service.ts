@@ -1,4 +1,5 @@
 import { channelsReport } from '../../clickhouse/questions/channels-report.ts';
+import { EXACT_CLICKS } from '../../clickhouse/questions/clicks-by.ts';
 import type { Figures } from '../../clickhouse/questions/report-figures.ts';
 import { clicksByDimension, workspaceStats } from '../../clickhouse/questions/workspace-stats.ts';
 import { toMajor } from '../../core/money.ts';
@@ -13,7 +14,7 @@ import { bucketsOf, checkTimeZone } from './time-buckets.ts';
 const NOTHING: Figures = { clicks: 0, visitors: 0, conversions: 0, revenueMinor: 0n };
 
 /**
- * What the workspace did in a window, when, and what it did in the window before.
+ * What the workspace, or one of its links, did in a window, when, and what it did in the window before.
  *
  * @throws {AppError} `bad_request` for an unknown time zone and for a window that can't be
  */
@@ -25,10 +26,11 @@ export async function describeStats(
   const timezone = checkTimeZone('timezone', query.timezone);
   const { shown, span } = reportWindow(query);
   const { size, starts } = bucketsOf(span, timezone);
+  const linkId = query.link_id ?? null;
   const before = { from: clampToStored(span.from - (span.to - span.from)), to: span.from };
   const [now, earlier] = await Promise.all([
-    workspaceStats(clickhouse, id, span, starts),
-    workspaceStats(clickhouse, id, before, []),
+    workspaceStats(clickhouse, id, span, starts, EXACT_CLICKS, linkId),
+    workspaceStats(clickhouse, id, before, [], EXACT_CLICKS, linkId),
   ]);
   const known = new Map(now.series.map((bucket) => [bucket.start, bucket]));
   return {
@@ -57,25 +59,29 @@ export async function describeStats(
 export async function breakDown(
   deps: Pick<ApiDeps, 'pool' | 'clickhouse' | 'config'>,
   workspace: Workspace,
-  { by, limit, ...window }: BreakdownQuery,
+  { by, limit, link_id, ...window }: BreakdownQuery,
 ): Promise<Breakdown> {
   const { clickhouse } = deps;
   const { shown, span } = reportWindow(window);
   if (by === 'link') {
     // The window as it was resolved here, so that its end is the one that is shown.
-    const chosen = { ...shown, limit, include: 'settings' as const };
+    const chosen = { ...shown, limit, include: 'settings' as const, ...(link_id && { ids: link_id }) };
     const { links } = await linkPerformance(deps, workspace, chosen);
     return { window: shown, by, rows: links.flatMap(linkRow) };
   }
   if (by === 'channel') {
-    const channels = await channelsReport(clickhouse, workspace.id, span);
+    const channels = await channelsReport(clickhouse, workspace.id, span, EXACT_CLICKS, link_id ?? null);
     const rows = channels.slice(0, limit).map(({ channel, ...figures }) => ({
       value: channel,
       ...shownFigures(figures, workspace.currency),
     }));
     return { window: shown, by, rows };
   }
-  const rows = await clicksByDimension(clickhouse, workspace.id, span, { dimension: by, limit });
+  const rows = await clicksByDimension(clickhouse, workspace.id, span, {
+    dimension: by,
+    limit,
+    linkId: link_id ?? null,
+  });
   return { window: shown, by, rows };
 }
 

@@ -3,22 +3,24 @@ import { ask } from './ask.ts';
 import { EXACT_CLICKS, reportedClicks } from './clicks-by.ts';
 import { type FigureRow, type Figures, SUMMED_FIGURES, toFigures } from './report-figures.ts';
 import { standingCredits } from './standing-credits.ts';
-import { IN_SPAN, type Span, withoutDeletedLinks } from './visible-clicks.ts';
+import { IN_SPAN, ofLink, type Span, withoutDeletedLinks } from './visible-clicks.ts';
 
 export type ChannelFigures = Figures & { channel: string };
 
 /**
  * Clicks, visitors, conversions and revenue of every channel with a click or an order in the window, by revenue,
- * then clicks, most first. An order counts where its own time is in the window, whenever its clicks were.
+ * then clicks, most first, of all links or of one. An order counts where its own time is in the window, whenever its clicks were.
  */
 export async function channelsReport(
   client: ClickHouseClient,
   workspaceId: string,
   span: Span,
   exactUpTo = EXACT_CLICKS,
+  linkId: string | null = null,
 ): Promise<ChannelFigures[]> {
-  const condition = await withoutDeletedLinks(client, workspaceId);
-  const { by } = await reportedClicks(client, { workspaceId, span, condition, params: {}, exactUpTo });
+  const condition = `${await withoutDeletedLinks(client, workspaceId)} ${ofLink(linkId)}`;
+  const params = { link: linkId };
+  const { by } = await reportedClicks(client, { workspaceId, span, condition, params, exactUpTo });
   const clicks = by('channel', 'visitors');
   const rows = await ask<FigureRow & { channel: string }>(client, {
     sql: `

@@ -8,6 +8,9 @@ export type Span = { from: bigint; to: bigint };
 export const IN_SPAN = `ts >= fromUnixTimestamp64Nano({from:Int64}, 'UTC')
   AND ts < fromUnixTimestamp64Nano({to:Int64}, 'UTC')`;
 
+/** The condition that keeps to one link, whose id is the parameter `link`; null: nothing, of all links. */
+export const ofLink = (linkId: string | null) => (linkId === null ? '' : 'AND link_id = {link:UUID}');
+
 /**
  * The condition that leaves out the history of deleted bio buttons, or nothing where the workspace has none, which
  * is the rule. It is asked first because the condition alone would make every report read `link_id`, 16 bytes a

@@ -3,13 +3,13 @@ import { ask } from './ask.ts';
 import { BUCKET, CLICK_KEYS, EXACT_CLICKS, reportedClicks } from './clicks-by.ts';
 import { type FigureRow, type Figures, SUMMED_FIGURES, toFigures } from './report-figures.ts';
 import { standingCredits } from './standing-credits.ts';
-import { IN_SPAN, type Span, withoutDeletedLinks } from './visible-clicks.ts';
+import { IN_SPAN, ofLink, type Span, withoutDeletedLinks } from './visible-clicks.ts';
 
 /** The figures of a bucket that begins at `start`, nanoseconds. */
 export type BucketFigures = Figures & { start: bigint };
 
 /**
- * What a whole workspace did in a window, and when. Counted as the channels' report does, so that its sums are these.
+ * What a whole workspace, or one link of it, did in a window, and when. Counted as the channels' report does, so that its sums are these.
  *
  * @param starts where buckets begin, nanoseconds, rising, the first not after the window; none: no series
  * @returns buckets without a click or an order are left out
@@ -20,9 +20,10 @@ export async function workspaceStats(
   span: Span,
   starts: readonly bigint[],
   exactUpTo = EXACT_CLICKS,
+  linkId: string | null = null,
 ): Promise<{ totals: Figures; series: BucketFigures[] }> {
-  const condition = await withoutDeletedLinks(client, workspaceId);
-  const params = { starts };
+  const condition = `${await withoutDeletedLinks(client, workspaceId)} ${ofLink(linkId)}`;
+  const params = { starts, link: linkId };
   const { by } = await reportedClicks(client, { workspaceId, span, condition, params, exactUpTo });
   const figuresBy = async (key: 'workspace_id' | 'bucket', ofCredit: string) => {
     const clicks = by(key, 'visitors');
@@ -55,16 +56,17 @@ export type ClickDimension = (typeof CLICK_DIMENSIONS)[number];
 /** Clicks and visitors for one value of a dimension; an empty value: not known. */
 export type ValueFigures = { value: string; clicks: number; visitors: number };
 
-/** The values of a dimension with the most clicks in the window. Of orders it is not known: they have none of these. */
+/** The values of a dimension with the most clicks in the window, of all links or of one. Of orders it is not known: they have none of these. */
 export async function clicksByDimension(
   client: ClickHouseClient,
   workspaceId: string,
   span: Span,
-  { dimension, limit }: { dimension: ClickDimension; limit: number },
+  { dimension, limit, linkId = null }: { dimension: ClickDimension; limit: number; linkId?: string | null },
   exactUpTo = EXACT_CLICKS,
 ): Promise<ValueFigures[]> {
-  const condition = await withoutDeletedLinks(client, workspaceId);
-  const { by } = await reportedClicks(client, { workspaceId, span, condition, params: { limit }, exactUpTo });
+  const condition = `${await withoutDeletedLinks(client, workspaceId)} ${ofLink(linkId)}`;
+  const params = { limit, link: linkId };
+  const { by } = await reportedClicks(client, { workspaceId, span, condition, params, exactUpTo });
   const clicks = by(dimension, 'visitors');
   const rows = await ask<{ value: string; clicks: string; visitors: string }>(client, {
     sql: `SELECT ${dimension} AS value, clicks, visitors FROM ${clicks.sql}
