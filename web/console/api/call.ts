@@ -42,8 +42,17 @@ export async function callApi<T>(path: string, options: CallOptions = {}): Promi
  * @throws {ApiFailure} as {@link callApi}
  */
 export async function fetchFile(path: string, options: CallOptions = {}): Promise<Blob> {
+  return (await fetchAnswer(path, options)).blob();
+}
+
+/**
+ * The same for answers whose headers say something too.
+ *
+ * @throws {ApiFailure} as {@link callApi}
+ */
+export async function fetchAnswer(path: string, options: CallOptions = {}): Promise<Response> {
   const response = await answerOf(path, options);
-  if (response.ok) return response.blob();
+  if (response.ok) return response;
   throw failureOf(response.status, isJson(response) ? await response.json() : undefined);
 }
 

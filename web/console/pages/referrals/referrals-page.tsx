@@ -1,5 +1,43 @@
+import { Tabs } from '@mantine/core';
 import { PageHeader } from '../../parts/page-header.tsx';
+import { EnrollmentsTab } from './enrollments-tab.tsx';
+import { LedgerTab } from './ledger-tab.tsx';
+import { PayoutsTab } from './payouts-tab.tsx';
+import { ProgrammesTab } from './programmes-tab.tsx';
+import { PurchasesTab } from './purchases-tab.tsx';
+import { SignupsTab } from './signups-tab.tsx';
+import { useViewState } from './view-state.ts';
 
+const TABS = [
+  { key: 'programmes', title: 'Programmes', Content: ProgrammesTab },
+  { key: 'enrollments', title: 'Enrollments', Content: EnrollmentsTab },
+  { key: 'ledger', title: 'Ledger', Content: LedgerTab },
+  { key: 'signups', title: 'Signups', Content: SignupsTab },
+  { key: 'purchases', title: 'Purchases', Content: PurchasesTab },
+  { key: 'payouts', title: 'Payouts', Content: PayoutsTab },
+] as const;
+
+/** Referral programmes: what they promise, who takes part, what was earned and paid. The tab is in the URL. */
 export default function ReferralsPage() {
-  return <PageHeader title="Referrals" />;
+  const view = useViewState();
+  const shown = TABS.find(({ key }) => key === view.get('tab')) ?? TABS[0];
+  return (
+    <>
+      <PageHeader title="Referrals" />
+      <Tabs value={shown.key} onChange={(key) => key && view.show(key)} keepMounted={false}>
+        <Tabs.List mb="md">
+          {TABS.map(({ key, title }) => (
+            <Tabs.Tab key={key} value={key}>
+              {title}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        {TABS.map(({ key, Content }) => (
+          <Tabs.Panel key={key} value={key}>
+            <Content />
+          </Tabs.Panel>
+        ))}
+      </Tabs>
+    </>
+  );
 }

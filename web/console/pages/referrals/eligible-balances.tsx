@@ -1,0 +1,152 @@
+import { Anchor, Button, Group, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { messageOf } from '../../api/failures.ts';
+import { useApi } from '../../api/queries.ts';
+import { useSession } from '../../api/session.ts';
+import { formatCount, formatMoney, plural } from '../../formats.ts';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { Figure } from '../../parts/figure.tsx';
+import { QueryView } from '../../parts/query-view.tsx';
+import { ScrollTable } from '../../parts/scroll-table.tsx';
+import type { Eligible, EligibleBalance } from './answers.ts';
+import { ProgrammeFilter } from './filters.tsx';
+import { downloadPayoutFile } from './payout-file.ts';
+import { StatusBadge } from './status-badge.tsx';
+import { useViewState } from './view-state.ts';
+import { methodName, totalsText } from './words.ts';
+
+/** Rows that are shown at first, and with each press more. */
+const PAGE = 50;
+
+/** Balances that are ready to pay, why others wait, and the file that pays them. */
+export function EligibleBalances() {
+  const view = useViewState();
+  const { can } = useSession();
+  const [limit, setLimit] = useState(PAGE);
+  const programme = view.get('programme');
+  const eligible = useApi<Eligible>('/payouts/eligible', { program_id: programme, limit });
+  return (
+    <section aria-labelledby="eligible">
+      <Title order={2} size="h4" id="eligible" mb="sm">
+        Ready to pay
+      </Title>
+      <Group gap="sm" align="flex-end" mb="md">
+        <ProgrammeFilter />
+        {can('operator') && <FileButton programme={programme} payable={eligible.data?.referrers ?? 0} />}
+      </Group>
+      <QueryView
+        query={eligible}
+        empty={{
+          when: ({ balances }) => balances.length === 0,
+          show: (
+            <EmptyState title="Nothing is ready to pay">
+              Commission is ready once its time on hold is over.
+            </EmptyState>
+          ),
+        }}
+      >
+        {({ referrers, totals, balances, next_cursor }) => (
+          <Stack gap="sm">
+            <SimpleGrid cols={{ base: 1, xs: 2 }}>
+              <Figure label="Referrers to pay" value={formatCount(referrers)} />
+              <Figure label="To pay in all" value={totalsText(totals)} />
+            </SimpleGrid>
+            <ScrollTable label="Balances that are ready to pay" minWidth={700}>
+              <Table.Thead>
+                <Table.Tr>
+                  <Table.Th>Referrer</Table.Th>
+                  <Table.Th>Paid by</Table.Th>
+                  <Table.Th>Commissions</Table.Th>
+                  <Table.Th>Balance</Table.Th>
+                  <Table.Th>Next file</Table.Th>
+                </Table.Tr>
+              </Table.Thead>
+              <Table.Tbody>
+                {balances.map((balance) => (
+                  <Row key={balance.partner_id} balance={balance} />
+                ))}
+              </Table.Tbody>
+            </ScrollTable>
+            {next_cursor !== null && (
+              <Group justify="center">
+                <Button variant="default" size="xs" onClick={() => setLimit(Math.min(500, limit * 2))}>
+                  Show more
+                </Button>
+              </Group>
+            )}
+          </Stack>
+        )}
+      </QueryView>
+    </section>
+  );
+}
+
+/** Makes a payout file and saves it; the list below then has it, to be marked paid. */
+function FileButton({ programme, payable }: { programme: string | null; payable: number }) {
+  const queries = useQueryClient();
+  const download = useMutation({
+    mutationFn: () => downloadPayoutFile(programme),
+    onSuccess: async (exportId) => {
+      await queries.invalidateQueries({
+        predicate: ({ queryKey: [path] }) => typeof path === 'string' && path.startsWith('/payouts'),
+      });
+      notifications.show({
+        color: 'hop',
+        message: `Payout file ${exportId} saved. Pay it, then mark it paid.`,
+      });
+    },
+    onError: (error) => notifications.show({ message: messageOf(error), color: 'red' }),
+  });
+  return (
+    <>
+      <Button
+        size="xs"
+        disabled={payable === 0}
+        loading={download.isPending}
+        onClick={() => download.mutate()}
+      >
+        Download payout file
+      </Button>
+      <Text size="xs" c="dimmed">
+        {payable === 0
+          ? 'There is nothing to pay.'
+          : `A CSV with ${plural(payable, 'line', 'lines')}. It changes no balance.`}
+      </Text>
+    </>
+  );
+}
+
+const HELD_BACK = { suspended: 'Suspended', negative: 'Refunded after it was paid' };
+
+function Row({ balance }: { balance: EligibleBalance }) {
+  const view = useViewState();
+  const { payout_method: method, held_back: heldBack } = balance;
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <Anchor component="button" onClick={() => view.show('enrollments', { partner: balance.partner_id })}>
+          {balance.external_user_id}
+        </Anchor>
+        <Text size="xs" c="dimmed">
+          {balance.name}
+        </Text>
+      </Table.Td>
+      <Table.Td>{method ? `${methodName(method.method)}, ${method.email}` : 'Nothing chosen'}</Table.Td>
+      <Table.Td className="figure">{formatCount(balance.commissions)}</Table.Td>
+      <Table.Td className="figure">{formatMoney(balance.amount, balance.currency)}</Table.Td>
+      <Table.Td>
+        {heldBack === null ? (
+          <StatusBadge sign="good">Is in it</StatusBadge>
+        ) : (
+          <StatusBadge sign="waiting">
+            {heldBack === 'below_minimum'
+              ? `Below ${formatMoney(balance.min_payout, balance.currency)}`
+              : HELD_BACK[heldBack]}
+          </StatusBadge>
+        )}
+      </Table.Td>
+    </Table.Tr>
+  );
+}

@@ -1,0 +1,155 @@
+import { Button, Drawer, Group, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
+import { useApi } from '../../api/queries.ts';
+import { formatCount, formatInstant, formatMoney } from '../../formats.ts';
+import { CopyButton } from '../../parts/copy-button.tsx';
+import { Figure } from '../../parts/figure.tsx';
+import { QueryView } from '../../parts/query-view.tsx';
+import { ScrollTable } from '../../parts/scroll-table.tsx';
+import type { Enrollment } from './answers.ts';
+import { EnrollmentStatus, StatusButton } from './enrollment-status.tsx';
+import { useProgrammes } from './filters.tsx';
+import { useViewState } from './view-state.ts';
+import { methodName } from './words.ts';
+
+/** Everything about one referrer. */
+export function EnrollmentDrawer({ partnerId, close }: { partnerId: string; close: () => void }) {
+  const enrollment = useApi<Enrollment>(`/enrollments/${partnerId}`);
+  return (
+    <Drawer
+      opened
+      onClose={close}
+      position="right"
+      size="lg"
+      title={enrollment.data ? `Referrer ${enrollment.data.external_user_id}` : 'Referrer'}
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      <QueryView query={enrollment} lines={8}>
+        {(data) => <Details enrollment={data} />}
+      </QueryView>
+    </Drawer>
+  );
+}
+
+function Details({ enrollment }: { enrollment: Enrollment }) {
+  const view = useViewState();
+  const { totals, balances, payout_method: method } = enrollment;
+  const programme = useProgrammes().find(({ id }) => id === enrollment.program_id);
+  const cash = Object.entries(balances.cash);
+  const credits = Object.entries(balances.credits);
+  const facts: [string, string][] = [
+    ['Programme', programme?.name ?? ''],
+    ['Email', enrollment.email ?? 'Not known'],
+    ['Name', enrollment.name ?? 'Not known'],
+    ['Plan', enrollment.tier === 'paid' ? 'Paid' : 'Free'],
+    ['Earns as', enrollment.reward_mode === 'affiliate' ? 'Affiliate' : 'Referrer'],
+    ['Is paid by', method ? `${methodName(method.method)}, ${method.email}` : 'Nothing chosen'],
+    ['Since', formatInstant(enrollment.created_at)],
+  ];
+  return (
+    <Stack gap="lg">
+      <Group justify="space-between">
+        <EnrollmentStatus status={enrollment.status} />
+        <StatusButton enrollment={enrollment} />
+      </Group>
+      {enrollment.referral_link === null ? (
+        <Text size="sm">The referral link was deleted. Enrolling the user again makes a new one.</Text>
+      ) : (
+        <Group gap="xs" wrap="nowrap">
+          <Text style={{ overflowWrap: 'anywhere' }}>{enrollment.referral_link}</Text>
+          <CopyButton value={enrollment.referral_link} what="the referral link" />
+        </Group>
+      )}
+      <SimpleGrid cols={{ base: 2, xs: 4 }} spacing="xs">
+        <Figure label="Clicks" value={formatCount(totals.clicks)} />
+        <Figure label="Signups" value={formatCount(totals.signups)} />
+        <Figure label="Blocked" value={formatCount(totals.blocked_signups)} />
+        <Figure label="Purchases" value={formatCount(totals.purchases)} />
+      </SimpleGrid>
+      <section aria-labelledby="balances">
+        <Title order={2} size="h5" id="balances" mb="xs">
+          Balances
+        </Title>
+        {cash.length + credits.length === 0 && <Text size="sm">Nothing was earned yet.</Text>}
+        {cash.length > 0 && (
+          <ScrollTable label="Money" minWidth={340} className="figure">
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>Currency</Table.Th>
+                <Table.Th>On hold</Table.Th>
+                <Table.Th>Ready to pay</Table.Th>
+                <Table.Th>Paid</Table.Th>
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {cash.map(([currency, { pending, eligible, paid }]) => (
+                <Table.Tr key={currency}>
+                  <Table.Td>{currency.toUpperCase()}</Table.Td>
+                  <Table.Td>{formatMoney(pending, currency)}</Table.Td>
+                  <Table.Td>{formatMoney(eligible, currency)}</Table.Td>
+                  <Table.Td>{formatMoney(paid, currency)}</Table.Td>
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </ScrollTable>
+        )}
+        {credits.length > 0 && (
+          <ScrollTable label="Credits" minWidth={340} className="figure">
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>Credits</Table.Th>
+                <Table.Th>Earned</Table.Th>
+                <Table.Th>Delivered</Table.Th>
+                <Table.Th>Not delivered</Table.Th>
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {credits.map(([kind, { earned, delivered, pending }]) => (
+                <Table.Tr key={kind}>
+                  <Table.Td>{kind}</Table.Td>
+                  <Table.Td>{formatCount(earned)}</Table.Td>
+                  <Table.Td>{formatCount(delivered)}</Table.Td>
+                  <Table.Td>{formatCount(pending)}</Table.Td>
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </ScrollTable>
+        )}
+      </section>
+      <Table layout="fixed" aria-label="About the referrer">
+        <Table.Tbody>
+          {facts.map(([name, value]) => (
+            <Table.Tr key={name}>
+              <Table.Th scope="row" w={120}>
+                {name}
+              </Table.Th>
+              <Table.Td style={{ overflowWrap: 'anywhere' }}>{value}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+      <Group gap="xs">
+        <Button
+          variant="default"
+          size="xs"
+          onClick={() => view.show('ledger', { user: enrollment.external_user_id })}
+        >
+          Entries in the ledger
+        </Button>
+        <Button
+          variant="default"
+          size="xs"
+          onClick={() => view.show('signups', { by: enrollment.partner_id })}
+        >
+          Signups
+        </Button>
+        <Button
+          variant="default"
+          size="xs"
+          onClick={() => view.show('purchases', { by: enrollment.partner_id })}
+        >
+          Purchases
+        </Button>
+      </Group>
+    </Stack>
+  );
+}

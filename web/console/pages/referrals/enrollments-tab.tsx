@@ -1,0 +1,124 @@
+import { Anchor, Group, Stack, Table, Text } from '@mantine/core';
+import { useApi } from '../../api/queries.ts';
+import { formatCount, formatMoney } from '../../formats.ts';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { QueryView } from '../../parts/query-view.tsx';
+import { ScrollTable } from '../../parts/scroll-table.tsx';
+import type { Enrollment, Enrollments } from './answers.ts';
+import { EnrollmentDrawer } from './enrollment-drawer.tsx';
+import { EnrollmentStatus } from './enrollment-status.tsx';
+import { ChoiceFilter, ProgrammeFilter, TextFilter, useProgrammes } from './filters.tsx';
+import { Pager } from './pager.tsx';
+import { useViewState } from './view-state.ts';
+
+const PAGE = 50;
+const COLUMNS = ['Referrer', 'Programme', 'Status', 'Earns', 'Clicks', 'Signups', 'Purchases', 'Owed'];
+
+/** Who takes part, what each brought, and whether they may earn. */
+export function EnrollmentsTab() {
+  const view = useViewState();
+  const enrollments = useApi<Enrollments>('/enrollments', {
+    search: view.get('search'),
+    program_id: view.get('programme'),
+    status: view.get('status'),
+    reward_mode: view.get('mode'),
+    cursor: view.get('cursor'),
+    limit: PAGE,
+  });
+  const names = new Map(useProgrammes().map(({ id, name }) => [id, name]));
+  const partner = view.get('partner');
+  return (
+    <>
+      <Group gap="sm" align="flex-end" mb="md">
+        <TextFilter name="search" label="Search" placeholder="User, email or name" />
+        <ProgrammeFilter />
+        <ChoiceFilter
+          name="status"
+          label="Status"
+          choices={[
+            { value: 'approved', label: 'Approved' },
+            { value: 'suspended', label: 'Suspended' },
+          ]}
+        />
+        <ChoiceFilter
+          name="mode"
+          label="Earns as"
+          choices={[
+            { value: 'referrer', label: 'Referrer' },
+            { value: 'affiliate', label: 'Affiliate' },
+          ]}
+        />
+      </Group>
+      <QueryView
+        query={enrollments}
+        empty={{
+          when: (data) => data.enrollments.length === 0,
+          show: (
+            <EmptyState title="Nobody here">
+              Users are enrolled by your server, or by the embedded dashboard when they open it.
+            </EmptyState>
+          ),
+        }}
+      >
+        {(data) => (
+          <>
+            <ScrollTable label="Enrollments" minWidth={900}>
+              <Table.Thead>
+                <Table.Tr>
+                  {COLUMNS.map((column) => (
+                    <Table.Th key={column}>{column}</Table.Th>
+                  ))}
+                </Table.Tr>
+              </Table.Thead>
+              <Table.Tbody>
+                {data.enrollments.map((enrollment) => (
+                  <Row
+                    key={enrollment.partner_id}
+                    enrollment={enrollment}
+                    programme={names.get(enrollment.program_id) ?? ''}
+                  />
+                ))}
+              </Table.Tbody>
+            </ScrollTable>
+            <Pager next={data.next_cursor} what="enrollments" />
+          </>
+        )}
+      </QueryView>
+      {partner && (
+        <EnrollmentDrawer key={partner} partnerId={partner} close={() => view.set({ partner: null })} />
+      )}
+    </>
+  );
+}
+
+function Row({ enrollment, programme }: { enrollment: Enrollment; programme: string }) {
+  const view = useViewState();
+  const { totals } = enrollment;
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <Anchor component="button" onClick={() => view.set({ partner: enrollment.partner_id })}>
+          {enrollment.external_user_id}
+        </Anchor>
+        <Text size="xs" c="dimmed">
+          {[enrollment.name, enrollment.email].filter(Boolean).join(', ')}
+        </Text>
+      </Table.Td>
+      <Table.Td>{programme}</Table.Td>
+      <Table.Td>
+        <EnrollmentStatus status={enrollment.status} />
+      </Table.Td>
+      <Table.Td>{enrollment.reward_mode === 'affiliate' ? 'Affiliate' : 'Referrer'}</Table.Td>
+      <Table.Td className="figure">{formatCount(totals.clicks)}</Table.Td>
+      <Table.Td className="figure">{formatCount(totals.signups)}</Table.Td>
+      <Table.Td className="figure">{formatCount(totals.purchases)}</Table.Td>
+      <Table.Td className="figure">
+        <Stack gap={0}>
+          {Object.entries(enrollment.balances.cash).map(([currency, { pending, eligible }]) => (
+            <span key={currency}>{formatMoney(pending + eligible, currency)}</span>
+          ))}
+        </Stack>
+      </Table.Td>
+    </Table.Tr>
+  );
+}

@@ -1,0 +1,47 @@
+import { Group, Paper, SimpleGrid, Text } from '@mantine/core';
+import type { Query } from '../../api/call.ts';
+import { useApi } from '../../api/queries.ts';
+import { plural } from '../../formats.ts';
+import { QueryView } from '../../parts/query-view.tsx';
+import type { Sum, Sums } from './answers.ts';
+import { amountText, statusName } from './words.ts';
+
+/** What the entries that a filter leaves add up to, by currency and kind of credit. */
+export function LedgerSums({ filter }: { filter: Query }) {
+  const sums = useApi<Sums>('/ledger/balances', filter);
+  return (
+    <QueryView query={sums} lines={2} empty={{ when: ({ balances }) => balances.length === 0, show: null }}>
+      {({ balances }) => (
+        <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} role="group" aria-label="Sums of these entries">
+          {[...new Set(balances.map(unitOf))].map((unit) => (
+            <UnitSums key={unit} unit={unit} parts={balances.filter((part) => unitOf(part) === unit)} />
+          ))}
+        </SimpleGrid>
+      )}
+    </QueryView>
+  );
+}
+
+const unitOf = ({ currency, credit_kind }: Sum) => currency?.toUpperCase() ?? credit_kind ?? '';
+
+function UnitSums({ unit, parts }: { unit: string; parts: Sum[] }) {
+  const entries = parts.reduce((sum, part) => sum + part.entries, 0);
+  return (
+    <Paper withBorder p="md">
+      <Group justify="space-between">
+        <Text fw={600}>{unit}</Text>
+        <Text size="xs" c="dimmed">
+          {plural(entries, 'entry', 'entries')}
+        </Text>
+      </Group>
+      {parts.map(({ status, amount, currency, credit_kind }) => (
+        <Group key={status} justify="space-between" gap="xs">
+          <Text size="sm">{statusName(status)}</Text>
+          <Text size="sm" className="figure">
+            {amountText(amount, currency, credit_kind)}
+          </Text>
+        </Group>
+      ))}
+    </Paper>
+  );
+}

@@ -1,0 +1,143 @@
+import { Group, Stack, Table, Text } from '@mantine/core';
+import { useApi } from '../../api/queries.ts';
+import { useSession } from '../../api/session.ts';
+import { formatInstant } from '../../formats.ts';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { QueryView } from '../../parts/query-view.tsx';
+import { ScrollTable } from '../../parts/scroll-table.tsx';
+import type { Entries, Entry } from './answers.ts';
+import { ChoiceFilter, DayFilter, ProgrammeFilter, TextFilter, useProgrammes } from './filters.tsx';
+import { LedgerSums } from './ledger-sums.tsx';
+import { Pager } from './pager.tsx';
+import { useViewState, type ViewState } from './view-state.ts';
+import { amountText, CAUSE_CHOICES, causeName, STATUS_CHOICES, statusName } from './words.ts';
+
+const PAGE = 50;
+const COLUMNS = ['Time', 'Whose', 'What', 'Amount', 'Stands as', 'Order', 'Now'];
+
+/** Every entry of the ledger, and the sums of those that the filters leave. */
+export function LedgerTab() {
+  const view = useViewState();
+  const filter = entryFilter(view);
+  const entries = useApi<Entries>('/ledger', { ...filter, cursor: view.get('cursor'), limit: PAGE });
+  return (
+    <Stack gap="md">
+      <Text size="sm" c="dimmed">
+        Entries are added, and never changed or deleted. A change is two entries: out of one status and into
+        the next. Every balance is the sum of its entries.
+      </Text>
+      <Filters />
+      <LedgerSums filter={filter} />
+      <QueryView
+        query={entries}
+        empty={{
+          when: (data) => data.entries.length === 0,
+          show: (
+            <EmptyState title="No entries">
+              An entry is written when a signup or a purchase earns something, and each time that changes.
+            </EmptyState>
+          ),
+        }}
+      >
+        {(data) => (
+          <>
+            <ScrollTable label="Entries of the ledger" minWidth={900}>
+              <Table.Thead>
+                <Table.Tr>
+                  {COLUMNS.map((column) => (
+                    <Table.Th key={column}>{column}</Table.Th>
+                  ))}
+                </Table.Tr>
+              </Table.Thead>
+              <Table.Tbody>
+                {data.entries.map((entry) => (
+                  <Row key={entry.id} entry={entry} />
+                ))}
+              </Table.Tbody>
+            </ScrollTable>
+            <Pager next={data.next_cursor} what="the ledger" />
+          </>
+        )}
+      </QueryView>
+    </Stack>
+  );
+}
+
+function Row({ entry }: { entry: Entry }) {
+  return (
+    <Table.Tr>
+      <Table.Td>{formatInstant(entry.created_at)}</Table.Td>
+      <Table.Td>{entry.external_user_id}</Table.Td>
+      <Table.Td>
+        {causeName(entry.cause)}
+        {entry.level !== null && entry.level > 1 && (
+          <Text size="xs" c="dimmed">
+            Level {entry.level}
+          </Text>
+        )}
+      </Table.Td>
+      <Table.Td className="figure">{amountText(entry.amount, entry.currency, entry.credit_kind)}</Table.Td>
+      <Table.Td>{statusName(entry.status)}</Table.Td>
+      <Table.Td>
+        {entry.order_id ?? ''}
+        {entry.refund_id !== null && (
+          <Text size="xs" c="dimmed">
+            Refund {entry.refund_id}
+          </Text>
+        )}
+      </Table.Td>
+      <Table.Td>{statusName(entry.present_status)}</Table.Td>
+    </Table.Tr>
+  );
+}
+
+function Filters() {
+  const { workspace } = useSession();
+  const currencies = new Set([...useProgrammes().map(({ currency }) => currency), workspace.currency]);
+  return (
+    <Group gap="sm" align="flex-end">
+      <TextFilter name="user" label="User" placeholder="Their whole id" />
+      <ProgrammeFilter />
+      <ChoiceFilter
+        name="kind"
+        label="Kind"
+        choices={[
+          { value: 'commission', label: 'Commission' },
+          { value: 'credit', label: 'Credits' },
+        ]}
+      />
+      <ChoiceFilter name="status" label="Stands as" choices={STATUS_CHOICES} />
+      <ChoiceFilter name="cause" label="What" choices={CAUSE_CHOICES} />
+      <ChoiceFilter
+        name="currency"
+        label="Currency"
+        choices={[...currencies].map((value) => ({ value, label: value.toUpperCase() }))}
+      />
+      <TextFilter name="order" label="Order" placeholder="Its whole id" />
+      <DayFilter name="from" label="From" />
+      <DayFilter name="to" label="To" />
+    </Group>
+  );
+}
+
+/** The filters of the page's URL as the API takes them; days are the viewer's, both included. */
+function entryFilter(view: ViewState) {
+  return {
+    external_user_id: view.get('user'),
+    program_id: view.get('programme'),
+    kind: view.get('kind'),
+    status: view.get('status'),
+    cause: view.get('cause'),
+    currency: view.get('currency'),
+    order_id: view.get('order'),
+    from: midnight(view.get('from'), 0),
+    to: midnight(view.get('to'), 1),
+  };
+}
+
+function midnight(day: string | null, later: number): string | null {
+  const date = new Date(`${day}T00:00:00`);
+  if (day === null || Number.isNaN(date.getTime())) return null;
+  date.setDate(date.getDate() + later);
+  return date.toISOString();
+}

@@ -1,0 +1,44 @@
+import { Stack, Text } from '@mantine/core';
+import { useSend } from '../../api/queries.ts';
+import { useSession } from '../../api/session.ts';
+import { plural } from '../../formats.ts';
+import { ConfirmButton } from '../../parts/confirm-button.tsx';
+import { FailureNotice } from '../../parts/failure-notice.tsx';
+import type { Paid, PayoutFile } from './answers.ts';
+import { totalsText } from './words.ts';
+
+const referrers = (count: number) => plural(count, 'referrer', 'referrers');
+
+/** Notes that a payout file was paid, after saying whom and how much; pressed twice it is noted once. */
+export function MarkPaidButton({ file }: { file: PayoutFile }) {
+  const { can } = useSession();
+  const mark = useSend<void, Paid>(
+    () => ({ path: '/payouts', method: 'POST', body: { export_id: file.export_id } }),
+    {
+      refresh: ['/payouts', '/ledger', '/enrollments'],
+      done: ({ paid, totals }) => `Marked paid: ${referrers(paid)}, ${totalsText(totals)}`,
+      tellFailure: false,
+    },
+  );
+  if (!can('operator') || file.referrers === 0) return null;
+  return (
+    <ConfirmButton
+      size="xs"
+      question={`Mark ${referrers(file.referrers)} as paid?`}
+      consequence={
+        <Stack gap="sm">
+          <Text size="sm">
+            The ledger will say that {totalsText(file.totals)} was paid to {referrers(file.referrers)}. This
+            can't be taken back. Do it once the money was sent.
+          </Text>
+          {mark.isError && <FailureNotice error={mark.error} />}
+        </Stack>
+      }
+      yes={`Mark ${totalsText(file.totals)} as paid`}
+      pending={mark.isPending}
+      onConfirm={() => mark.mutateAsync()}
+    >
+      Mark as paid
+    </ConfirmButton>
+  );
+}

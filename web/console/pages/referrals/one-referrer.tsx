@@ -1,0 +1,24 @@
+import { Button } from '@mantine/core';
+import { IconX } from '@tabler/icons-react';
+import { useApi } from '../../api/queries.ts';
+import type { Enrollment } from './answers.ts';
+import { useViewState } from './view-state.ts';
+
+/** Says that a list is of one referrer (`by` in the page's URL), and takes that away. */
+export function OneReferrer() {
+  const view = useViewState();
+  const partner = view.get('by');
+  const enrollment = useApi<Enrollment>(partner && `/enrollments/${partner}`);
+  if (partner === null) return null;
+  return (
+    <Button
+      size="xs"
+      variant="default"
+      rightSection={<IconX size={14} aria-hidden="true" />}
+      onClick={() => view.set({ by: null })}
+      title="Show those of every referrer"
+    >
+      Only by {enrollment.data?.external_user_id ?? 'one referrer'}
+    </Button>
+  );
+}

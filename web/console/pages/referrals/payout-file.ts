@@ -1,0 +1,24 @@
+import { fetchAnswer } from '../../api/call.ts';
+import { ApiFailure } from '../../api/failures.ts';
+
+/**
+ * Makes a payout file and saves it on the viewer's machine.
+ *
+ * @param programme null: every programme
+ * @returns the file's id, by which it is marked paid
+ * @throws {ApiFailure}
+ */
+export async function downloadPayoutFile(programme: string | null): Promise<string> {
+  const answer = await fetchAnswer('/payouts/export', { query: { program_id: programme } });
+  const exportId = answer.headers.get('x-export-id');
+  if (exportId === null) {
+    throw new ApiFailure(answer.status, { code: 'unknown', message: 'the file came without its id' });
+  }
+  const url = URL.createObjectURL(await answer.blob());
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = `payouts-${exportId}.csv`;
+  link.click();
+  URL.revokeObjectURL(url);
+  return exportId;
+}

@@ -1,0 +1,172 @@
+import { Anchor, Button, Group, Modal, Table, Text, Title } from '@mantine/core';
+import { useState } from 'react';
+import { useApi } from '../../api/queries.ts';
+import { formatCount, formatInstant, formatMoney } from '../../formats.ts';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { QueryView } from '../../parts/query-view.tsx';
+import { ScrollTable } from '../../parts/scroll-table.tsx';
+import type { PayoutFiles as Files, PayoutFile, PayoutLines } from './answers.ts';
+import { ChoiceFilter, useProgrammes } from './filters.tsx';
+import { MarkPaidButton } from './mark-paid-button.tsx';
+import { Pager } from './pager.tsx';
+import { StatusBadge } from './status-badge.tsx';
+import { useViewState } from './view-state.ts';
+import { methodName, totalsText } from './words.ts';
+
+const PAGE = 20;
+const LINES = 100;
+const MOST_LINES = 500;
+
+/** Every payout file with what it pays, and whether it was marked paid. */
+export function PayoutFiles() {
+  const view = useViewState();
+  const names = new Map(useProgrammes().map(({ id, name }) => [id, name]));
+  const state = view.get('state');
+  const files = useApi<Files>('/payouts', {
+    paid: state === null ? null : state === 'paid',
+    cursor: view.get('cursor'),
+    limit: PAGE,
+  });
+  const shown = view.get('file');
+  return (
+    <section aria-labelledby="files">
+      <Title order={2} size="h4" id="files" mb="sm">
+        Payout files
+      </Title>
+      <Group mb="md">
+        <ChoiceFilter
+          name="state"
+          label="State"
+          choices={[
+            { value: 'paid', label: 'Marked paid' },
+            { value: 'open', label: 'Not marked paid' },
+          ]}
+        />
+      </Group>
+      <QueryView
+        query={files}
+        empty={{
+          when: ({ payouts }) => payouts.length === 0,
+          show: <EmptyState title="No payout files">Each file that was made is listed here.</EmptyState>,
+        }}
+      >
+        {({ payouts, next_cursor }) => (
+          <>
+            <ScrollTable label="Payout files" minWidth={800}>
+              <Table.Thead>
+                <Table.Tr>
+                  <Table.Th>Made</Table.Th>
+                  <Table.Th>Programme</Table.Th>
+                  <Table.Th>Referrers</Table.Th>
+                  <Table.Th>Total</Table.Th>
+                  <Table.Th>State</Table.Th>
+                </Table.Tr>
+              </Table.Thead>
+              <Table.Tbody>
+                {payouts.map((file) => (
+                  <Row
+                    key={file.export_id}
+                    file={file}
+                    programme={file.program_id === null ? 'All' : (names.get(file.program_id) ?? '')}
+                  />
+                ))}
+              </Table.Tbody>
+            </ScrollTable>
+            <Pager next={next_cursor} what="payout files" />
+          </>
+        )}
+      </QueryView>
+      {shown && <Lines key={shown} exportId={shown} close={() => view.set({ file: null })} />}
+    </section>
+  );
+}
+
+function Row({ file, programme }: { file: PayoutFile; programme: string }) {
+  const view = useViewState();
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <Anchor
+          component="button"
+          onClick={() => view.set({ file: file.export_id })}
+          title="What it pays to whom"
+        >
+          {formatInstant(file.created_at)}
+        </Anchor>
+        <Text size="xs" c="dimmed">
+          {file.export_id}
+        </Text>
+      </Table.Td>
+      <Table.Td>{programme}</Table.Td>
+      <Table.Td className="figure">{formatCount(file.referrers)}</Table.Td>
+      <Table.Td className="figure">{totalsText(file.totals)}</Table.Td>
+      <Table.Td>
+        {file.paid_at === null ? (
+          <Group gap="xs">
+            <StatusBadge sign="waiting">Not marked paid</StatusBadge>
+            <MarkPaidButton file={file} />
+          </Group>
+        ) : (
+          <>
+            <StatusBadge sign="good">Paid</StatusBadge>
+            <Text size="xs" c="dimmed">
+              {formatInstant(file.paid_at)}
+            </Text>
+          </>
+        )}
+      </Table.Td>
+    </Table.Tr>
+  );
+}
+
+function Lines({ exportId, close }: { exportId: string; close: () => void }) {
+  const [limit, setLimit] = useState(LINES);
+  const lines = useApi<PayoutLines>(`/payouts/${exportId}/lines`, { limit });
+  return (
+    <Modal
+      opened
+      onClose={close}
+      title="What the file pays"
+      size="lg"
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      <QueryView
+        query={lines}
+        empty={{ when: (data) => data.lines.length === 0, show: <Text size="sm">It pays nobody.</Text> }}
+      >
+        {(data) => (
+          <>
+            <ScrollTable label="Lines of the payout file" minWidth={480}>
+              <Table.Thead>
+                <Table.Tr>
+                  <Table.Th>Referrer</Table.Th>
+                  <Table.Th>Paid by</Table.Th>
+                  <Table.Th>Commissions</Table.Th>
+                  <Table.Th>Amount</Table.Th>
+                </Table.Tr>
+              </Table.Thead>
+              <Table.Tbody>
+                {data.lines.map((line) => (
+                  <Table.Tr key={line.partner_id}>
+                    <Table.Td>{line.external_user_id}</Table.Td>
+                    <Table.Td>{line.method === null ? 'Nothing chosen' : methodName(line.method)}</Table.Td>
+                    <Table.Td className="figure">{formatCount(line.commissions)}</Table.Td>
+                    <Table.Td className="figure">{formatMoney(line.amount, line.currency)}</Table.Td>
+                  </Table.Tr>
+                ))}
+              </Table.Tbody>
+            </ScrollTable>
+            {data.next_cursor !== null && limit < MOST_LINES && (
+              <Button variant="default" size="xs" onClick={() => setLimit(MOST_LINES)}>
+                Show more
+              </Button>
+            )}
+            {data.next_cursor !== null && limit === MOST_LINES && (
+              <Text size="sm">The file has more lines than are shown here.</Text>
+            )}
+          </>
+        )}
+      </QueryView>
+    </Modal>
+  );
+}

@@ -1,0 +1,75 @@
+import { Alert, Button, Group, Modal, Stack } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
+import { useEffect, useRef, useState } from 'react';
+import { ApiFailure, messageOf } from '../../api/failures.ts';
+import { useSend } from '../../api/queries.ts';
+import { useSession } from '../../api/session.ts';
+import type { Programme } from './answers.ts';
+import { bodyOf, type Draft, draftOf, newDraft } from './programme-draft.ts';
+import { BasicFields, CommissionFields, CreditFields, PayoutFields } from './programme-fields.tsx';
+
+/** Makes a programme, or changes one: every field, each with the API's own words where it is wrong. */
+export function ProgrammeDialog({ programme, close }: { programme: Programme | null; close: () => void }) {
+  const { workspace } = useSession();
+  const isPhone = useMediaQuery('(max-width: 48em)');
+  const [draft, setDraft] = useState(() => (programme ? draftOf(programme) : newDraft(workspace.currency)));
+  const form = useRef<HTMLFormElement>(null);
+  const save = useSend<Draft>(
+    (sent) => ({
+      path: programme ? `/programs/${programme.id}` : '/programs',
+      method: programme ? 'PATCH' : 'POST',
+      body: bodyOf(sent),
+    }),
+    {
+      refresh: ['/programs'],
+      done: programme ? 'Programme saved' : 'Programme created',
+      tellFailure: false,
+    },
+  );
+  const { error } = save;
+  useEffect(() => {
+    if (error) form.current?.querySelector<HTMLElement>('[aria-invalid="true"], [role="alert"]')?.focus();
+  }, [error]);
+
+  const fields = { draft, error, change: (part: Partial<Draft>) => setDraft({ ...draft, ...part }) };
+  const isAboutAField = error instanceof ApiFailure && error.details.length > 0;
+  return (
+    <Modal
+      opened
+      onClose={close}
+      title={programme ? `Edit ${programme.name}` : 'New programme'}
+      size="lg"
+      fullScreen={isPhone === true}
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      <form
+        ref={form}
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          save.mutate(draft, { onSuccess: close });
+        }}
+      >
+        <Stack gap="md">
+          <BasicFields {...fields} />
+          <CommissionFields {...fields} />
+          <CreditFields {...fields} />
+          <PayoutFields {...fields} />
+          {error !== null && (
+            <Alert color="red" variant="outline" role="alert" tabIndex={-1} title="It was not saved">
+              {isAboutAField ? 'One field is not right. It says what is wrong with it.' : messageOf(error)}
+            </Alert>
+          )}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={close}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={save.isPending}>
+              {programme ? 'Save' : 'Create'}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,89 @@
+import type { Programme } from './answers.ts';
+
+/** A number as a field holds it while it is written: the empty text is "not said". */
+export type NumberField = number | '';
+
+/** What the form of a programme holds. */
+export type Draft = {
+  name: string;
+  destination_url: string;
+  code: string;
+  credit_enabled: boolean;
+  credit_kind: string;
+  signup_free: NumberField;
+  signup_paid: NumberField;
+  purchase_credit: NumberField;
+  referee_credit: NumberField;
+  commission_type: 'percent' | 'flat';
+  commission_rate: NumberField;
+  first_sale_only: boolean;
+  commission_months: NumberField;
+  hold_days: NumberField;
+  levels: { key: number; rate: NumberField }[];
+  allow_affiliate_upgrade: boolean;
+  payout_methods: string[];
+  min_payout: NumberField;
+  currency: string;
+};
+
+/** What a new programme begins with: the API's own defaults. */
+export function newDraft(currency: string): Draft {
+  return {
+    name: '',
+    destination_url: '',
+    code: '',
+    credit_enabled: false,
+    credit_kind: 'credits',
+    signup_free: 0,
+    signup_paid: 0,
+    purchase_credit: 0,
+    referee_credit: 0,
+    commission_type: 'percent',
+    commission_rate: 20,
+    first_sale_only: false,
+    commission_months: '',
+    hold_days: 30,
+    levels: [],
+    allow_affiliate_upgrade: false,
+    payout_methods: ['paypal'],
+    min_payout: 0,
+    currency,
+  };
+}
+
+/** The form of a programme that is there. */
+export function draftOf(programme: Programme): Draft {
+  const { signup_credit, levels, commission_months, ...rest } = programme;
+  return {
+    ...rest,
+    signup_free: signup_credit.free,
+    signup_paid: signup_credit.paid,
+    commission_months: commission_months ?? '',
+    levels: levels.map((rate, key) => ({ key, rate })),
+  };
+}
+
+/** What is sent: an empty number is left to the API, but for the months, where it means for ever. */
+export function bodyOf(draft: Draft): Record<string, unknown> {
+  const number = (field: NumberField) => (field === '' ? undefined : field);
+  return {
+    name: draft.name,
+    destination_url: draft.destination_url,
+    ...(draft.code !== '' && { code: draft.code }),
+    credit_enabled: draft.credit_enabled,
+    credit_kind: draft.credit_kind,
+    signup_credit: { free: number(draft.signup_free), paid: number(draft.signup_paid) },
+    purchase_credit: number(draft.purchase_credit),
+    referee_credit: number(draft.referee_credit),
+    commission_type: draft.commission_type,
+    commission_rate: number(draft.commission_rate),
+    first_sale_only: draft.first_sale_only,
+    commission_months: draft.commission_months === '' ? null : draft.commission_months,
+    hold_days: number(draft.hold_days),
+    levels: draft.levels.map(({ rate }) => (rate === '' ? 0 : rate)),
+    allow_affiliate_upgrade: draft.allow_affiliate_upgrade,
+    payout_methods: draft.payout_methods,
+    min_payout: number(draft.min_payout),
+    currency: draft.currency,
+  };
+}

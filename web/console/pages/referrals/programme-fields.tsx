@@ -1,0 +1,252 @@
+import {
+  ActionIcon,
+  Button,
+  Checkbox,
+  Fieldset,
+  Group,
+  MultiSelect,
+  NumberInput,
+  SegmentedControl,
+  SimpleGrid,
+  Stack,
+  Text,
+  TextInput,
+} from '@mantine/core';
+import { IconTrash } from '@tabler/icons-react';
+import { fieldError } from '../../api/failures.ts';
+import type { Draft, NumberField } from './programme-draft.ts';
+import { METHOD_CHOICES } from './words.ts';
+
+type Props = { draft: Draft; error: unknown; change: (part: Partial<Draft>) => void };
+
+const MOST_LEVELS = 10;
+
+/** What Mantine gives for a number field: text only while it is none. */
+const numberOf = (value: number | string): NumberField => (typeof value === 'number' ? value : '');
+
+/** Name, where it leads, and its code. */
+export function BasicFields({ draft, error, change }: Props) {
+  return (
+    <Stack gap="sm">
+      <TextInput
+        label="Name"
+        required
+        data-autofocus
+        maxLength={100}
+        value={draft.name}
+        error={fieldError(error, 'name')}
+        onChange={(event) => change({ name: event.currentTarget.value })}
+      />
+      <TextInput
+        label="Where its links lead"
+        description="The page on which new users sign up. It begins with https://"
+        required
+        inputMode="url"
+        value={draft.destination_url}
+        error={fieldError(error, 'destination_url')}
+        onChange={(event) => change({ destination_url: event.currentTarget.value })}
+      />
+      <TextInput
+        label="Code"
+        description="The end of the programme's own link. Left empty, one is made up."
+        value={draft.code}
+        error={fieldError(error, 'code')}
+        onChange={(event) => change({ code: event.currentTarget.value })}
+      />
+    </Stack>
+  );
+}
+
+/** What sales earn. */
+export function CommissionFields({ draft, error, change }: Props) {
+  const isPercent = draft.commission_type === 'percent';
+  const unit = isPercent ? '%' : draft.currency.toUpperCase();
+  const setLevel = (key: number, rate: NumberField) =>
+    change({ levels: draft.levels.map((level) => (level.key === key ? { key, rate } : level)) });
+  return (
+    <Fieldset legend="Commission">
+      <Stack gap="sm">
+        <SimpleGrid cols={{ base: 1, xs: 2 }}>
+          <div>
+            <Text size="sm" fw={500} id="commission-type">
+              It is
+            </Text>
+            <SegmentedControl
+              aria-labelledby="commission-type"
+              fullWidth
+              data={[
+                { value: 'percent', label: 'A share' },
+                { value: 'flat', label: 'An amount' },
+              ]}
+              value={draft.commission_type}
+              onChange={(type) => change({ commission_type: type === 'flat' ? 'flat' : 'percent' })}
+            />
+          </div>
+          <NumberInput
+            label={isPercent ? 'Share of a sale, in percent' : `Amount for a sale, in ${unit}`}
+            min={0}
+            hideControls
+            value={draft.commission_rate}
+            error={fieldError(error, 'commission_rate')}
+            onChange={(value) => change({ commission_rate: numberOf(value) })}
+          />
+          <NumberInput
+            label="Months in which sales earn"
+            description="From a buyer's first purchase. Empty: for ever."
+            min={1}
+            allowDecimal={false}
+            hideControls
+            value={draft.commission_months}
+            error={fieldError(error, 'commission_months')}
+            onChange={(value) => change({ commission_months: numberOf(value) })}
+          />
+          <NumberInput
+            label="Days on hold"
+            description="Until it can be paid. 0: at once."
+            min={0}
+            allowDecimal={false}
+            hideControls
+            value={draft.hold_days}
+            error={fieldError(error, 'hold_days')}
+            onChange={(value) => change({ hold_days: numberOf(value) })}
+          />
+        </SimpleGrid>
+        <Checkbox
+          label="Only the first sale earns"
+          checked={draft.first_sale_only}
+          onChange={(event) => change({ first_sale_only: event.currentTarget.checked })}
+        />
+        {draft.levels.map(({ key, rate }, index) => (
+          <Group key={key} align="flex-end" gap="xs" wrap="nowrap">
+            <NumberInput
+              flex={1}
+              label={`Level ${index + 2}, in ${isPercent ? 'percent' : unit}`}
+              min={0}
+              hideControls
+              value={rate}
+              error={fieldError(error, `levels.${index}`)}
+              onChange={(value) => setLevel(key, numberOf(value))}
+            />
+            <ActionIcon
+              variant="default"
+              size={36}
+              aria-label={`Remove level ${index + 2}`}
+              onClick={() => change({ levels: draft.levels.filter((level) => level.key !== key) })}
+            >
+              <IconTrash size={16} stroke={1.6} />
+            </ActionIcon>
+          </Group>
+        ))}
+        <Group gap="sm">
+          <Button
+            variant="default"
+            size="xs"
+            disabled={draft.levels.length >= MOST_LEVELS}
+            onClick={() =>
+              change({
+                levels: [
+                  ...draft.levels,
+                  { key: 1 + Math.max(-1, ...draft.levels.map(({ key }) => key)), rate: 0 },
+                ],
+              })
+            }
+          >
+            Add level {draft.levels.length + 2}
+          </Button>
+          <Text size="xs" c="dimmed">
+            Level 2 is whoever referred the referrer.
+          </Text>
+        </Group>
+      </Stack>
+    </Fieldset>
+  );
+}
+
+/** What is given that is not money. */
+export function CreditFields({ draft, error, change }: Props) {
+  const credit = (
+    label: string,
+    name: 'signup_free' | 'signup_paid' | 'purchase_credit' | 'referee_credit',
+    path: string,
+  ) => (
+    <NumberInput
+      label={label}
+      min={0}
+      hideControls
+      value={draft[name]}
+      error={fieldError(error, path)}
+      onChange={(value) => change({ [name]: numberOf(value) })}
+    />
+  );
+  return (
+    <Fieldset legend="Credits">
+      <Stack gap="sm">
+        <Checkbox
+          label="Reward with credits"
+          description="Then only affiliates earn commission."
+          checked={draft.credit_enabled}
+          onChange={(event) => change({ credit_enabled: event.currentTarget.checked })}
+        />
+        {draft.credit_enabled && (
+          <>
+            <SimpleGrid cols={{ base: 1, xs: 2 }}>
+              <TextInput
+                label="What a credit is called"
+                maxLength={40}
+                value={draft.credit_kind}
+                error={fieldError(error, 'credit_kind')}
+                onChange={(event) => change({ credit_kind: event.currentTarget.value })}
+              />
+              {credit('For a purchase', 'purchase_credit', 'purchase_credit')}
+              {credit('For a signup, referrer on a free plan', 'signup_free', 'signup_credit.free')}
+              {credit('For a signup, referrer on a paid plan', 'signup_paid', 'signup_credit.paid')}
+              {credit('For the new user', 'referee_credit', 'referee_credit')}
+            </SimpleGrid>
+            <Checkbox
+              label="Referrers may become affiliates"
+              description="They then earn commission in place of credits."
+              checked={draft.allow_affiliate_upgrade}
+              onChange={(event) => change({ allow_affiliate_upgrade: event.currentTarget.checked })}
+            />
+          </>
+        )}
+      </Stack>
+    </Fieldset>
+  );
+}
+
+/** How commission is paid. */
+export function PayoutFields({ draft, error, change }: Props) {
+  return (
+    <Fieldset legend="Payouts">
+      <SimpleGrid cols={{ base: 1, xs: 2 }}>
+        <TextInput
+          label="Currency"
+          description="Three letters. Fixed once something was earned."
+          maxLength={3}
+          value={draft.currency.toUpperCase()}
+          error={fieldError(error, 'currency')}
+          onChange={(event) => change({ currency: event.currentTarget.value })}
+        />
+        <NumberInput
+          label="Least payout"
+          description="Smaller balances wait."
+          min={0}
+          hideControls
+          value={draft.min_payout}
+          error={fieldError(error, 'min_payout')}
+          onChange={(value) => change({ min_payout: numberOf(value) })}
+        />
+      </SimpleGrid>
+      <MultiSelect
+        mt="sm"
+        label="Ways to be paid"
+        description="What referrers may choose."
+        data={METHOD_CHOICES}
+        value={draft.payout_methods}
+        error={fieldError(error, 'payout_methods')}
+        onChange={(payout_methods) => change({ payout_methods })}
+      />
+    </Fieldset>
+  );
+}

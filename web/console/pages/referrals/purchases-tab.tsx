@@ -1,0 +1,130 @@
+import { Anchor, Group, Table, Text } from '@mantine/core';
+import { useApi } from '../../api/queries.ts';
+import { formatInstant, formatMoney } from '../../formats.ts';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { QueryView } from '../../parts/query-view.tsx';
+import { ScrollTable } from '../../parts/scroll-table.tsx';
+import type { Purchase, Purchases } from './answers.ts';
+import { ChoiceFilter, ProgrammeFilter, TextFilter } from './filters.tsx';
+import { OneReferrer } from './one-referrer.tsx';
+import { Pager } from './pager.tsx';
+import { StatusBadge } from './status-badge.tsx';
+import { useViewState } from './view-state.ts';
+import { purchaseReason } from './words.ts';
+
+const PAGE = 50;
+
+/** What referred users bought, and why some of it earned nothing. */
+export function PurchasesTab() {
+  const view = useViewState();
+  const purchases = useApi<Purchases>('/purchases', {
+    matched: true,
+    order_id: view.get('order'),
+    program_id: view.get('programme'),
+    partner_id: view.get('by'),
+    rewarded: view.get('result') === null ? null : view.get('result') === 'earned',
+    cursor: view.get('cursor'),
+    limit: PAGE,
+  });
+  return (
+    <>
+      <Group gap="sm" align="flex-end" mb="md">
+        <TextFilter name="order" label="Order" placeholder="Its whole id" />
+        <ProgrammeFilter />
+        <ChoiceFilter
+          name="result"
+          label="Result"
+          choices={[
+            { value: 'earned', label: 'Earned something' },
+            { value: 'nothing', label: 'Earned nothing' },
+          ]}
+        />
+        <OneReferrer />
+      </Group>
+      <QueryView
+        query={purchases}
+        empty={{
+          when: (data) => data.purchases.length === 0,
+          show: (
+            <EmptyState title="No purchases">
+              Your server reports what users bought. Purchases of users whom nobody referred are not listed.
+            </EmptyState>
+          ),
+        }}
+      >
+        {(data) => (
+          <>
+            <ScrollTable label="Purchases" minWidth={800}>
+              <Table.Thead>
+                <Table.Tr>
+                  <Table.Th>Time</Table.Th>
+                  <Table.Th>Order</Table.Th>
+                  <Table.Th>Buyer</Table.Th>
+                  <Table.Th>Referred by</Table.Th>
+                  <Table.Th>Amount</Table.Th>
+                  <Table.Th>Result</Table.Th>
+                </Table.Tr>
+              </Table.Thead>
+              <Table.Tbody>
+                {data.purchases.map((purchase) => (
+                  <Row key={purchase.internal_order_id} purchase={purchase} />
+                ))}
+              </Table.Tbody>
+            </ScrollTable>
+            <Pager next={data.next_cursor} what="purchases" />
+          </>
+        )}
+      </QueryView>
+    </>
+  );
+}
+
+function Row({ purchase }: { purchase: Purchase }) {
+  const view = useViewState();
+  return (
+    <Table.Tr>
+      <Table.Td>{formatInstant(purchase.purchased_at)}</Table.Td>
+      <Table.Td>
+        <Anchor
+          component="button"
+          onClick={() => view.show('ledger', { order: purchase.order_id })}
+          title="Its entries in the ledger"
+        >
+          {purchase.order_id}
+        </Anchor>
+        {purchase.is_renewal && (
+          <Text size="xs" c="dimmed">
+            Renewal
+          </Text>
+        )}
+      </Table.Td>
+      <Table.Td>{purchase.external_user_id ?? 'Erased'}</Table.Td>
+      <Table.Td>
+        <Anchor
+          component="button"
+          onClick={() => view.show('enrollments', { partner: purchase.partner_id ?? '' })}
+        >
+          {purchase.referrer_external_user_id}
+        </Anchor>
+      </Table.Td>
+      <Table.Td className="figure">
+        {formatMoney(purchase.amount, purchase.currency)}
+        {purchase.refunded > 0 && (
+          <Text size="xs" c="dimmed">
+            {formatMoney(purchase.refunded, purchase.currency)} refunded
+          </Text>
+        )}
+      </Table.Td>
+      <Table.Td>
+        {purchase.rewarded ? (
+          <StatusBadge sign="good">Earned</StatusBadge>
+        ) : (
+          <>
+            <StatusBadge sign="bad">Earned nothing</StatusBadge>
+            {purchase.reason !== null && <Text size="sm">{purchaseReason(purchase.reason)}</Text>}
+          </>
+        )}
+      </Table.Td>
+    </Table.Tr>
+  );
+}

@@ -1,0 +1,111 @@
+import { Anchor, Group, Table, Text } from '@mantine/core';
+import { useApi } from '../../api/queries.ts';
+import { formatInstant } from '../../formats.ts';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { QueryView } from '../../parts/query-view.tsx';
+import { ScrollTable } from '../../parts/scroll-table.tsx';
+import type { Signup, Signups } from './answers.ts';
+import { ChoiceFilter, ProgrammeFilter, TextFilter } from './filters.tsx';
+import { OneReferrer } from './one-referrer.tsx';
+import { Pager } from './pager.tsx';
+import { StatusBadge } from './status-badge.tsx';
+import { useViewState } from './view-state.ts';
+import { BLOCK_REASON_CHOICES, blockReason } from './words.ts';
+
+const PAGE = 50;
+
+/** Who signed up through a referrer, and why some signups earned nothing. */
+export function SignupsTab() {
+  const view = useViewState();
+  const signups = useApi<Signups>('/signups', {
+    search: view.get('search'),
+    program_id: view.get('programme'),
+    partner_id: view.get('by'),
+    blocked: view.get('result') === null ? null : view.get('result') === 'blocked',
+    block_reason: view.get('reason'),
+    cursor: view.get('cursor'),
+    limit: PAGE,
+  });
+  return (
+    <>
+      <Group gap="sm" align="flex-end" mb="md">
+        <TextFilter name="search" label="Search" placeholder="New user or email" />
+        <ProgrammeFilter />
+        <ChoiceFilter
+          name="result"
+          label="Result"
+          choices={[
+            { value: 'blocked', label: 'Blocked' },
+            { value: 'counted', label: 'Not blocked' },
+          ]}
+        />
+        <ChoiceFilter name="reason" label="Why blocked" choices={BLOCK_REASON_CHOICES} />
+        <OneReferrer />
+      </Group>
+      <QueryView
+        query={signups}
+        empty={{
+          when: (data) => data.signups.length === 0,
+          show: (
+            <EmptyState title="No signups">
+              Your server reports who signed up. Users whom nobody referred are not listed.
+            </EmptyState>
+          ),
+        }}
+      >
+        {(data) => (
+          <>
+            <ScrollTable label="Signups" minWidth={700}>
+              <Table.Thead>
+                <Table.Tr>
+                  <Table.Th>Reported</Table.Th>
+                  <Table.Th>New user</Table.Th>
+                  <Table.Th>Referred by</Table.Th>
+                  <Table.Th>Result</Table.Th>
+                </Table.Tr>
+              </Table.Thead>
+              <Table.Tbody>
+                {data.signups.map((signup) => (
+                  <Table.Tr key={signup.id}>
+                    <Table.Td>{formatInstant(signup.reported_at)}</Table.Td>
+                    <Table.Td>
+                      {signup.external_user_id}
+                      <Text size="xs" c="dimmed">
+                        {signup.email}
+                      </Text>
+                    </Table.Td>
+                    <Table.Td>
+                      {signup.partner_id !== null && (
+                        <Anchor
+                          component="button"
+                          onClick={() => view.show('enrollments', { partner: signup.partner_id ?? '' })}
+                        >
+                          {signup.referrer_external_user_id}
+                        </Anchor>
+                      )}
+                    </Table.Td>
+                    <Table.Td>
+                      <Result signup={signup} />
+                    </Table.Td>
+                  </Table.Tr>
+                ))}
+              </Table.Tbody>
+            </ScrollTable>
+            <Pager next={data.next_cursor} what="signups" />
+          </>
+        )}
+      </QueryView>
+    </>
+  );
+}
+
+function Result({ signup }: { signup: Signup }) {
+  if (signup.status === 'pending') return <StatusBadge sign="waiting">Waiting for its click</StatusBadge>;
+  if (signup.block_reason === null) return <StatusBadge sign="good">Counted</StatusBadge>;
+  return (
+    <>
+      <StatusBadge sign="bad">Blocked</StatusBadge>
+      <Text size="sm">{blockReason(signup.block_reason)}</Text>
+    </>
+  );
+}

@@ -1,0 +1,19 @@
+import { Badge } from '@mantine/core';
+import { IconAlertTriangle, IconCheck, IconClock, IconPlayerPause } from '@tabler/icons-react';
+
+const SIGNS = {
+  good: IconCheck,
+  waiting: IconClock,
+  paused: IconPlayerPause,
+  bad: IconAlertTriangle,
+};
+
+/** A state in a word, with a sign; never by colour alone. */
+export function StatusBadge({ sign, children }: { sign: keyof typeof SIGNS; children: string }) {
+  const Icon = SIGNS[sign];
+  return (
+    <Badge variant="default" tt="none" fw={500} leftSection={<Icon size={12} aria-hidden="true" />}>
+      {children}
+    </Badge>
+  );
+}

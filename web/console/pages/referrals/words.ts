@@ -1,0 +1,81 @@
+import { formatCount, formatMoney } from '../../formats.ts';
+import type { LedgerStatus, Totals } from './answers.ts';
+
+/** The API's words in plain ones. What is not known here is shown as the API writes it. */
+
+const BLOCK_REASONS: Record<string, string> = {
+  same_user: 'Referred themselves: same user',
+  same_email: 'Referred themselves: same mailbox',
+  same_device: 'Referred themselves: same device',
+  same_visitor: "Referred themselves: came with the referrer's own browser",
+  same_ip: 'Referred themselves: same network address',
+  suspended: 'The referrer is suspended',
+};
+
+/** Why a signup earned nothing. */
+export const blockReason = (reason: string) => BLOCK_REASONS[reason] ?? reason;
+
+/** The reasons that a list can be filtered by. */
+export const BLOCK_REASON_CHOICES = Object.entries(BLOCK_REASONS).map(([value, label]) => ({ value, label }));
+
+const PURCHASE_REASONS: Record<string, string> = {
+  plan_has_no_commission_tracking: 'Your plan has no commission tracking',
+  renewal_not_covered: 'Renewals earn nothing here',
+  not_first_sale: 'Only the first purchase earns',
+  self_referral: 'The signup was blocked',
+  suspended: 'The referrer is suspended',
+  program_paused: 'The programme was paused',
+  no_currency_rate: 'No exchange rate for the currency',
+  no_reward_configured: 'The programme rewards no purchases',
+};
+
+/** Why a purchase earned nothing. */
+export const purchaseReason = (reason: string) => PURCHASE_REASONS[reason] ?? reason;
+
+const CAUSES: Record<string, string> = {
+  sale: 'Commission of a sale',
+  hold_over: 'Holding time over',
+  payout: 'Paid out',
+  refund: 'Refund',
+  signup: 'Credit for a signup',
+  referee: 'Credit for the new user',
+  purchase: 'Credit for a purchase',
+  delivery: 'Credit delivered',
+};
+
+/** What wrote an entry of the ledger. */
+export const causeName = (cause: string) => CAUSES[cause] ?? cause;
+
+export const CAUSE_CHOICES = Object.entries(CAUSES).map(([value, label]) => ({ value, label }));
+
+const STATUSES: Record<string, string> = {
+  pending: 'On hold',
+  eligible: 'Ready to pay',
+  paid: 'Paid',
+  earned: 'Not delivered',
+  delivered: 'Delivered',
+  reversed: 'Taken back',
+  revoked: 'Revoked',
+};
+
+/** Where an amount stands. */
+export const statusName = (status: string) => STATUSES[status] ?? status;
+
+const LEDGER_STATUSES: LedgerStatus[] = ['pending', 'eligible', 'paid', 'earned', 'delivered'];
+export const STATUS_CHOICES = LEDGER_STATUSES.map((value) => ({ value, label: statusName(value) }));
+
+const METHODS: Record<string, string> = { paypal: 'PayPal', payoneer: 'Payoneer', wise: 'Wise' };
+
+export const methodName = (method: string) => METHODS[method] ?? method;
+
+export const METHOD_CHOICES = Object.entries(METHODS).map(([value, label]) => ({ value, label }));
+
+/** An amount of the ledger: money, or so many credits of a kind. */
+export const amountText = (amount: number, currency: string | null, creditKind: string | null) =>
+  currency === null ? `${formatCount(amount)} ${creditKind ?? ''}`.trim() : formatMoney(amount, currency);
+
+/** `$12.00 and ¥500`; `nothing` when there is none. */
+export function totalsText(totals: Totals): string {
+  const amounts = Object.entries(totals).map(([currency, amount]) => formatMoney(amount, currency));
+  return amounts.length === 0 ? 'nothing' : new Intl.ListFormat(undefined).format(amounts);
+}
