@@ -1,147 +1,186 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
-import { Registry } from 'prom-client';
-import UserAgent from 'user-agents';
-import { createClickHouse } from '../clickhouse/client.ts';
-import { migrate as migrateClickHouse } from '../clickhouse/migrate.ts';
-import { readConfig } from '../core/config.ts';
-import { createEnricher } from '../core/enrich/enrich.ts';
-import { openGeo } from '../core/enrich/geo.ts';
-import { openEventLogReader, openEventLogWriter } from '../core/event-log/open.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type ClickHouseClient, createClickHouse } from '../clickhouse/client.ts';
+import { migrate } from '../clickhouse/migrate.ts';
 import { createAddressSealer } from '../core/events/address-seal.ts';
-import { decodeEvents } from '../core/events/codec.ts';
-import { uuidToBytes, uuidv7 } from '../core/ids.ts';
-import { createLogger } from '../core/log.ts';
-import { migrate } from '../sql/migrate.ts';
-import { createPool } from '../sql/pool.ts';
+import { readSecrets } from '../sql/secrets.ts';
 import { registerStream } from '../sql/streams.ts';
-import { createWorkers } from '../workers/workers.ts';
+import { copyJournal, fillJournal } from './data/journal.ts';
+import { type Bench, benchmark, progress } from './harness/bench.ts';
+import { readOptions } from './harness/options.ts';
+import { cpuSeconds, pin, requireTwoCores } from './harness/processes.ts';
+import { median, number, report, spread } from './harness/report.ts';
+import { alternate, type Contestant, ofContestant } from './harness/rounds.ts';
+import { ratios } from './harness/statistics.ts';
+import { makeDatabase, startClickHouse, startPostgres } from './harness/stores.ts';
+import { startTier } from './harness/tier.ts';
+import { insertBlocks, readBlocks } from './store-lane/row-binary.ts';
 
 /**
- * Measures one lane: clicks that wait in a journal are decoded, enriched with the real geography and parsers, and
- * stored in ClickHouse.
+ * How many clicks a second one worker process takes from the journal to ClickHouse: decoded, enriched with the real
+ * geography and parsers, encoded, inserted exactly once. Beside it ClickHouse takes the same rows, encoded before as
+ * RowBinary, in blocks of the same size: what it can take at all.
  *
- *   node bench/store-lane.ts --database postgres://… --clickhouse http://… [--clicks 2000000]
+ *   node bench/store-lane.ts [--clicks 2000000] [--rounds 5] [--profile DIR]
  *
- * The addresses name servers on which it may make databases of its own (`hoplog_bench_lane`); it drops them at the
- * end. `per CPU` is clicks for each second of this process's CPU time: one core's throughput.
+ * Core 0 has the worker, core 1 ClickHouse and PostgreSQL. Each turn begins with empty tables and the whole journal;
+ * counted is from the first block that is stored on, so that a start is not.
  */
 
-const DATABASE = 'hoplog_bench_lane';
-const USER_AGENTS = 500;
+const options = readOptions({ clicks: 2_000_000, profile: '' });
+const OURS = 'hoplog: decode, enrich, encode, insert';
+const PEER = 'ClickHouse: the same rows as RowBinary';
+/** Of a lane. */
+const BLOCK_ROWS = 50_000;
+/** More than this would fill the memory, and say nothing else. */
+const PEER_ROWS = 1_000_000;
+const LOOK_EVERY_MS = 20;
 
-const { values } = parseArgs({
-  options: {
-    database: { type: 'string' },
-    clickhouse: { type: 'string' },
-    clicks: { type: 'string', default: '2000000' },
-  },
-});
-if (!values.database || !values.clickhouse) throw new Error('--database and --clickhouse are needed');
-const clicks = Number(values.clicks);
+type Turn = { perSecond: number; perCpuSecond: number; storeCpuPerMillion: number };
 
-const admin = createPool(values.database);
-await admin.query(`DROP DATABASE IF EXISTS ${DATABASE} WITH (FORCE)`);
-await admin.query(`CREATE DATABASE ${DATABASE}`);
-const url = new URL(values.database);
-url.pathname = `/${DATABASE}`;
-const pool = createPool(url.toString());
-await migrate(pool);
-const server = createClickHouse({ url: values.clickhouse, database: 'default' });
-await server.command({ query: `DROP DATABASE IF EXISTS ${DATABASE} SYNC` });
-await migrateClickHouse(server, { database: DATABASE, cluster: '' });
-const clickhouse = createClickHouse({ url: values.clickhouse, database: DATABASE });
-const dataDir = mkdtempSync(join(tmpdir(), 'hoplog-bench-'));
+await benchmark(async (bench) => {
+  requireTwoCores();
+  const postgres = await startPostgres(bench);
+  const store = await startClickHouse(bench);
+  pin(postgres.pid, '1');
+  pin(store.pid, '1');
+  const { url, pool } = await makeDatabase(bench, postgres.url, 'lane');
+  progress(`writing ${number(options.clicks)} clicks to a journal`);
+  const journal = await fillJournal({
+    dataDir: join(bench.directory, 'full'),
+    clicks: options.clicks,
+    sealer: createAddressSealer((await readSecrets(pool)).address),
+    register: () => registerStream(pool, 'ingest-0'),
+  });
+  const server = createClickHouse({ url: store.url, database: 'default', timeoutMs: 120_000 });
+  bench.defer(() => server.close());
+  let turns = 0;
+  let blocks: Buffer[] = [];
 
-const sealer = createAddressSealer(Buffer.alloc(32, 7));
-const log = createLogger('bench', 'warn');
-const registry = new Registry();
-const config = {
-  dataDir,
-  journalSyncMs: 100,
-  journalBudgetBytes: 8 * 2 ** 30,
-  kafkaBrokers: [],
-  kafka: readConfig({}).kafka,
-};
-const writer = await openEventLogWriter(config, {
-  streamName: 'bench-0',
-  register: () => registerStream(pool, 'bench-0'),
-  stored: async () => -1n,
-  sealer,
-  log,
-  registry,
-});
-const agents = Array.from({ length: USER_AGENTS }, () => new UserAgent().toString());
-const workspaceId = uuidToBytes(uuidv7());
-const links = Array.from({ length: 1_000 }, () => uuidToBytes(uuidv7()));
-const address = Buffer.from('00000000000000000000ffff00000000', 'hex');
-const ignore = () => undefined;
-let last = 0n;
-for (let i = 0; i < clicks; i++) {
-  // 200,000 addresses in 3,000 networks: most of what a busy site sees within minutes.
-  address.writeUInt32BE(0x17000000 + ((i * 7_919) % 3_000) * 4_096 + ((i * 31) % 67), 12);
-  const { sequence } = writer.append(
-    {
-      kind: 'click',
-      workspaceId,
-      linkId: links[(i * 104_729) % 1_000] ?? address,
-      visitorId: uuidToBytes(uuidv7()),
-      channel: 'twitter',
-      referer: `https://t.co/${i % 200}`,
-      userAgent: agents[(i * 613) % USER_AGENTS] ?? '',
-      address,
-      flags: 0,
+  /** A database of its own for a turn: deduplication would take a second turn for a repetition. */
+  async function withTables(work: (client: ClickHouseClient, name: string) => Promise<Turn>): Promise<Turn> {
+    const name = `lane_${turns++}`;
+    await migrate(server, { database: name, cluster: '' });
+    const client = createClickHouse({ url: store.url, database: name, timeoutMs: 120_000 });
+    try {
+      return await work(client, name);
+    } finally {
+      await client.close();
+      await server.command({ query: `DROP DATABASE ${name} SYNC` });
+    }
+  }
+
+  async function highWater(): Promise<bigint> {
+    const { rows } = await pool.query<{ high_water: string }>('SELECT high_water FROM ingest_streams');
+    return BigInt(rows[0]?.high_water ?? -1);
+  }
+
+  const ours = () =>
+    withTables(async (client, name) => {
+      const dataDir = join(bench.directory, name);
+      copyJournal(journal, dataDir);
+      await pool.query('DELETE FROM log_lanes');
+      await pool.query('UPDATE ingest_streams SET high_water = -1, visible_before = 0');
+      const worker = await startWorker(bench, { dataDir, databaseUrl: url, storeUrl: store.url, name });
+      let first = await highWater();
+      for (; first < 0n; first = await highWater()) await delay(LOOK_EVERY_MS);
+      const began = performance.now();
+      const before = [cpuSeconds(worker.pid), cpuSeconds(store.pid)] as const;
+      while ((await highWater()) < journal.lastSequence) await delay(LOOK_EVERY_MS);
+      const seconds = (performance.now() - began) / 1_000;
+      const cpu = cpuSeconds(worker.pid) - before[0];
+      const storeCpu = cpuSeconds(store.pid) - before[1];
+      await worker.stop();
+      await requireAll(client, options.clicks);
+      if (blocks.length === 0)
+        blocks = await readBlocks(client, Math.min(PEER_ROWS, options.clicks), BLOCK_ROWS);
+      const clicks = Number(journal.lastSequence - first);
+      return {
+        perSecond: clicks / seconds,
+        perCpuSecond: clicks / cpu,
+        storeCpuPerMillion: (storeCpu * 1e6) / clicks,
+      };
+    });
+
+  const peer = () =>
+    withTables(async (client) => {
+      const before = cpuSeconds(store.pid);
+      const { rows, seconds } = await insertBlocks(client, blocks, BLOCK_ROWS);
+      return {
+        perSecond: rows / seconds,
+        perCpuSecond: Number.NaN,
+        storeCpuPerMillion: ((cpuSeconds(store.pid) - before) * 1e6) / rows,
+      };
+    });
+
+  const contestants: Contestant<Turn>[] = [
+    { name: OURS, measure: ours },
+    { name: PEER, measure: peer },
+  ];
+  const measured = await alternate(options.rounds, contestants);
+  const of = (name: string, key: keyof Turn) => ofContestant(measured, name).map((one) => one[key]);
+  const ratio = ratios(of(OURS, 'perSecond'), of(PEER, 'perSecond'));
+  report(options.results, {
+    name: 'store-lane',
+    question: `${number(options.clicks)} clicks from the journal to ClickHouse, one worker on one core, ClickHouse on another`,
+    versions: [await versionOf(server)],
+    tables: [
+      {
+        header: ['', 'clicks/s', 'clicks a CPU second of the worker', "ClickHouse's CPU s a million"],
+        rows: contestants.map(({ name }) => [
+          name,
+          spread(of(name, 'perSecond')),
+          name === OURS ? spread(of(name, 'perCpuSecond')) : '',
+          spread(of(name, 'storeCpuPerMillion'), 2),
+        ]),
+      },
+      {
+        header: ['round by round', 'ratio', 'wanted'],
+        rows: [['hoplog / ClickHouse alone', spread(ratio, 2), 'at least 0.50']],
+      },
+    ],
+    notes: ['Wanted of hoplog: at least 250,000 clicks a second.'],
+    figures: {
+      worker_clicks_per_second: median(of(OURS, 'perSecond')),
+      worker_clicks_per_cpu_second: median(of(OURS, 'perCpuSecond')),
+      store_cpu_per_million: median(of(OURS, 'storeCpuPerMillion')),
+      store_rows_per_second: median(of(PEER, 'perSecond')),
     },
-    ignore,
-  );
-  last = sequence;
-  if (i % 500 === 499) await sleep(0);
-}
-await writer.close();
-
-const reader = openEventLogReader(config);
-const enricher = createEnricher({ geo: await openGeo() });
-const cpu = process.cpuUsage();
-const began = performance.now();
-const workers = createWorkers({
-  pool,
-  clickhouse,
-  reader,
-  decode: (batch) => decodeEvents(batch, sealer),
-  enricher,
-  log,
-  registry: new Registry(),
+  });
 });
-for (;;) {
-  const { rows } = await pool.query<{ high_water: string }>('SELECT high_water FROM ingest_streams');
-  if (BigInt(rows[0]?.high_water ?? -1) >= last) break;
-  await sleep(10);
-}
-const seconds = (performance.now() - began) / 1000;
-const { user, system } = process.cpuUsage(cpu);
-await workers.stop();
-const counted = await clickhouse.query({
-  query: 'SELECT count() AS stored, uniqExact(sequence) AS distinct FROM clicks',
-  format: 'JSONEachRow',
-});
-console.table(
-  (await counted.json<{ stored: string; distinct: string }>()).map(({ stored, distinct }) => ({
-    clicks,
-    stored: Number(stored),
-    distinct: Number(distinct),
-    'clicks/s': Math.round(clicks / seconds),
-    'clicks/s per CPU': Math.round((clicks * 1_000_000) / (user + system)),
-  })),
-);
 
-await reader.close();
-await clickhouse.close();
-await server.command({ query: `DROP DATABASE ${DATABASE} SYNC` });
-await server.close();
-await pool.end();
-await admin.query(`DROP DATABASE ${DATABASE} WITH (FORCE)`);
-await admin.end();
-rmSync(dataDir, { recursive: true, force: true });
+function startWorker(
+  bench: Bench,
+  given: { dataDir: string; databaseUrl: string; storeUrl: string; name: string },
+) {
+  return startTier(bench, {
+    script: 'workers/main.ts',
+    cores: '0',
+    profile: options.profile,
+    env: {
+      DATA_DIR: given.dataDir,
+      DATABASE_URL: given.databaseUrl,
+      CLICKHOUSE_URL: given.storeUrl,
+      CLICKHOUSE_DATABASE: given.name,
+      METRICS_PORT: '0',
+    },
+  });
+}
+
+/** @throws Error when a click is missing or stands twice: then nothing was measured */
+async function requireAll(client: ClickHouseClient, clicks: number): Promise<void> {
+  const result = await client.query({
+    query: 'SELECT count() AS stored, uniqExact(sequence) AS distinct FROM clicks',
+    format: 'JSONEachRow',
+  });
+  const [row] = await result.json<{ stored: string; distinct: string }>();
+  if (Number(row?.stored) !== clicks || row?.stored !== row?.distinct) {
+    throw new Error(`of ${clicks} clicks ${row?.stored} were stored, ${row?.distinct} of them different`);
+  }
+}
+
+async function versionOf(client: ClickHouseClient): Promise<string> {
+  const result = await client.query({ query: 'SELECT version() AS version', format: 'JSONEachRow' });
+  const [row] = await result.json<{ version: string }>();
+  return `ClickHouse ${row?.version}`;
+}
