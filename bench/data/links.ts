@@ -1,17 +1,25 @@
 import type { Pool } from '../../sql/pool.ts';
 
 const BATCH = 100_000;
+const LINK_FRONT = '019a0000-0000-7000-8000';
 
 /**
  * Puts links into PostgreSQL, each in a campaign of its own (the most that a table of this size can take), by SQL:
- * millions through the API would take hours. Their changes are not noted, so nobody may be following yet.
+ * millions through the API would take hours.
+ *
+ * @param noted whether each is noted for those who follow the links; without, nobody may be following yet
  */
-export async function fillLinks(pool: Pool, workspaceId: string, count: number): Promise<void> {
-  await pool.query('ALTER TABLE links DISABLE TRIGGER USER');
+export async function fillLinks(
+  pool: Pool,
+  workspaceId: string,
+  count: number,
+  noted = false,
+): Promise<void> {
+  if (!noted) await pool.query('ALTER TABLE links DISABLE TRIGGER USER');
   for (let from = 0; from < count; from += BATCH) {
     await pool.query(
       `WITH given AS (
-         SELECT n, ${SLUG} AS slug, ${uuidOf('019a0000-0000-7000-8000')} AS link,
+         SELECT n, ${SLUG} AS slug, ${uuidOf(LINK_FRONT)} AS link,
            ${uuidOf('019a0000-0000-7000-9000')} AS campaign FROM generate_series($2::bigint, $3::bigint) AS n),
        campaigns AS (INSERT INTO destinations (id, workspace_id, name, destination_url)
          SELECT campaign, $1, 'Campaign', 'https://www.example.com/' || slug || '?variant=' || n FROM given),
@@ -23,7 +31,7 @@ export async function fillLinks(pool: Pool, workspaceId: string, count: number):
       [workspaceId, from, Math.min(from + BATCH, count) - 1],
     );
   }
-  await pool.query('ALTER TABLE links ENABLE TRIGGER USER');
+  if (!noted) await pool.query('ALTER TABLE links ENABLE TRIGGER USER');
   await pool.query('ANALYZE links, destinations, slugs');
 }
 
@@ -33,6 +41,11 @@ const SLUG = `'b' || lpad(to_hex((n * 2654435761) % 4294967296), 8, '0')`;
 /** The slug of link `n` of {@link fillLinks}. */
 export function slugOf(n: number): string {
   return `b${(Math.imul(n, 2_654_435_761) >>> 0).toString(16).padStart(8, '0')}`;
+}
+
+/** The id of link `n` of {@link fillLinks}. */
+export function linkIdOf(n: number): string {
+  return `${LINK_FRONT}-${n.toString(16).padStart(12, '0')}`;
 }
 
 /** Ids that grow, as UUIDv7 does. */

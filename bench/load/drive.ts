@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { machineNow as now } from '../harness/clock.ts';
 import { quantile } from '../harness/statistics.ts';
 import { type Answer, type Connection, openConnection } from './connection.ts';
 import type { LoadPlan, LoadResult } from './plan.ts';
@@ -21,9 +22,6 @@ const LAST_ANSWERS_MS = 5_000;
 /** So many requests without an answer and there is nothing to measure. */
 const MOST_FAILED = 1_000;
 
-/** From this process's clock to the machine's, which the readers of `visitorsFile` share. */
-const CLOCK_OFFSET = Number(process.hrtime.bigint()) / 1e6 - performance.now();
-const now = (): number => performance.now() + CLOCK_OFFSET;
 const pick = <T>(from: readonly T[]): T => from[Math.floor(Math.random() * from.length)] as T;
 const requestOf = (slug: string): string => `GET /${slug} HTTP/1.1\r\n${pick(plan.heads)}\r\n\r\n`;
 const ready = Array.from({ length: READY }, (_, n) => requestOf(plan.hot[n % plan.hot.length] ?? ''));
@@ -130,7 +128,8 @@ function tick(): void {
     if ((sent & 63) === 0 && dueAt >= began) lateness.push(at - dueAt);
     send(slot, dueAt);
   }
-  setImmediate(tick);
+  if (plan.sharesCore) setTimeout(tick, 1);
+  else setImmediate(tick);
 }
 
 const slots = Array.from({ length: plan.connections }, (): Slot => ({ connection: null, dueAt: 0 }));

@@ -7,6 +7,8 @@ export type LoadPlan = {
   seconds: number;
   /** Requests a second at fixed times, whatever the server does; null: each connection sends as soon as it was answered. */
   rate: number | null;
+  /** At a fixed rate: sends once a millisecond and sleeps in between. Otherwise it keeps its core busy to be exact. */
+  sharesCore?: boolean;
   /** Slugs that nearly every visitor asks for. */
   hot: string[];
   /** Slugs of the others. */

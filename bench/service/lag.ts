@@ -1,0 +1,23 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Pool } from '../../sql/pool.ts';
+import { watermark } from '../../sql/streams.ts';
+
+const LOOK_EVERY_MS = 100;
+const PATIENCE_MS = 300_000;
+
+/** How old the newest click is behind which everything is visible, milliseconds. */
+export async function lagOf(pool: Pool): Promise<number> {
+  return Date.now() - ((await watermark(pool)) ?? 0) / 1_000;
+}
+
+/**
+ * Waits until every click that was answered before `moment` (milliseconds since the epoch) is visible.
+ *
+ * @throws Error after five minutes
+ */
+export async function untilVisible(pool: Pool, moment: number): Promise<void> {
+  for (const end = Date.now() + PATIENCE_MS; Date.now() < end; await delay(LOOK_EVERY_MS)) {
+    if (((await watermark(pool)) ?? 0) / 1_000 > moment) return;
+  }
+  throw new Error('the clicks did not become visible');
+}

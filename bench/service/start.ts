@@ -1,0 +1,55 @@
+import { createPool, type Pool } from '../../sql/pool.ts';
+import { storesOf } from '../../test/kafka/deployment.ts';
+import { startService } from '../../test/support/service.ts';
+import { fillLinks, linkIdOf, slugOf } from '../data/links.ts';
+import type { Bench } from '../harness/bench.ts';
+
+/** The whole service as `npm start` runs it, with links to click. */
+export type BenchService = {
+  /** The supervisor's process number. */
+  pid: number;
+  /** Origin and path of the API, such as `http://127.0.0.1:3000/api/v1`. */
+  apiUrl: string;
+  ingestPort: number;
+  key: string;
+  workspaceId: string;
+  clickhouseUrl: string;
+  pool: Pool;
+  /** Number n is `slugs[n]` and `linkIds[n]`. */
+  slugs: string[];
+  linkIds: string[];
+  stop(): Promise<void>;
+};
+
+/** Starts it in a folder of its own, believing what a proxy on this machine says of addresses. */
+export async function startBenchService(
+  bench: Bench,
+  given: { dataDir: string; links: number; env?: NodeJS.ProcessEnv },
+): Promise<BenchService> {
+  const { dataDir, links, env } = given;
+  const service = await startService({
+    dataDir,
+    env: { TRUST_PROXY: '127.0.0.1', LOG_LEVEL: 'warn', ...env },
+  });
+  const stop = async () => {
+    if (service.process.exitCode === null) await service.stop();
+  };
+  bench.defer(stop);
+  if (!service.demo) throw new Error(`${dataDir} has been used before`);
+  const { databaseUrl, clickhouseUrl } = storesOf(dataDir);
+  const pool = createPool(databaseUrl, { statementTimeoutMs: 600_000 });
+  bench.defer(() => pool.end());
+  await fillLinks(pool, service.demo.workspace_id, links, true);
+  return {
+    pid: service.process.pid ?? 0,
+    apiUrl: service.api_url,
+    ingestPort: Number(new URL(service.short_url).port),
+    key: service.demo.secret_key,
+    workspaceId: service.demo.workspace_id,
+    clickhouseUrl,
+    pool,
+    slugs: Array.from({ length: links }, (_, n) => slugOf(n)),
+    linkIds: Array.from({ length: links }, (_, n) => linkIdOf(n)),
+    stop,
+  };
+}
