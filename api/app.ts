@@ -14,6 +14,7 @@ import { healthRoutes } from './health/routes.ts';
 import { keyRoutes } from './keys/routes.ts';
 import { ledgerRoutes } from './ledger/routes.ts';
 import { linkRoutes } from './links/routes.ts';
+import { liveClickRoutes } from './live-clicks/routes.ts';
 import { meRoutes } from './me/routes.ts';
 import { memberRoutes } from './members/routes.ts';
 import { partnerRoutes } from './partner/routes.ts';
@@ -58,6 +59,7 @@ const RESOURCES: Routes[] = [
   folderRoutes,
   channelRoutes,
   clickRoutes,
+  liveClickRoutes,
   statsRoutes,
   visitorRoutes,
   trackRoutes,

@@ -54,14 +54,20 @@ async function newestOf(
   limit: number,
 ): Promise<ShownClick[]> {
   const { conditions, params } = clickConditions(filter);
-  const rows = await ask<Row>(client, {
-    sql: `SELECT toUnixTimestamp64Nano(ts) AS nanos, link_id, visitor_id, channel, country, city, device, browser,
-            os, referer, is_bot
-          FROM clicks WHERE ${conditions} ${visible} ORDER BY ts DESC LIMIT {limit:UInt32}`,
+  const rows = await ask<ShownClickRow>(client, {
+    sql: `SELECT ${SHOWN_COLUMNS} FROM clicks WHERE ${conditions} ${visible} ORDER BY ts DESC LIMIT {limit:UInt32}`,
     params: { ...params, limit },
     seconds: 20,
   });
-  return rows.map((row) => ({
+  return rows.map(toShownClick);
+}
+
+/** The columns of a {@link ShownClickRow}, of the table `clicks`. */
+export const SHOWN_COLUMNS = `toUnixTimestamp64Nano(ts) AS nanos, link_id, visitor_id, channel, country, city, device,
+  browser, os, referer, is_bot`;
+
+export function toShownClick(row: ShownClickRow): ShownClick {
+  return {
     tsNanos: BigInt(row.nanos),
     linkId: row.link_id,
     visitorId: row.visitor_id,
@@ -73,10 +79,11 @@ async function newestOf(
     os: row.os,
     referer: row.referer,
     isBot: row.is_bot,
-  }));
+  };
 }
 
-type Row = {
+/** A click as the store sends it. */
+export type ShownClickRow = {
   nanos: string;
   link_id: string;
   visitor_id: string;

@@ -36,6 +36,8 @@ export type Victim = {
 /** `as: 'member'`: called by a member of the other workspace, signed in to the console, where a key is of no use. */
 export type Attempt = { path: string; body?: unknown; status: number; as?: 'member' };
 
+/** As far back as the live stream goes. */
+const YESTERDAY = new Date(Date.now() - 86_400_000).toISOString();
 const URL_OF_OWN = 'https://own.example';
 export const OWN = { destination_url: URL_OF_OWN, name: 'Own', channel: 'slack' };
 /** After every id there is: the cursor of a walk's beginning. */
@@ -115,6 +117,10 @@ export const ATTEMPTS: Record<string, (victim: Victim) => Attempt[]> = {
   'GET /api/v1/clicks/export': (victim) => [
     { path: '/clicks/export?format=csv&days=365', status: 200 },
     { path: `/clicks/export?format=ndjson&days=365&link_id=${victim.link}`, status: 200 },
+  ],
+  'GET /api/v1/clicks/live': (victim) => [
+    { path: `/clicks/live?seconds=1&since=${YESTERDAY}`, status: 200 },
+    { path: `/clicks/live?seconds=1&since=${YESTERDAY}&link_ids=${victim.link}&bots=include`, status: 200 },
   ],
   'GET /api/v1/visitors/{id}/journey': (victim) => [
     { path: `/visitors/${victim.visitor}/journey`, status: 404 },

@@ -1,0 +1,242 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { uuidv7 } from '../../core/ids.ts';
+import { advanceStreams, type RegisteredStream, registerStream } from '../../sql/streams.ts';
+import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import { type EventStream, openEventStream, originOf } from '../../test/support/event-stream.ts';
+import { type GivenClick, storeClicks } from '../../test/support/stored-events.ts';
+
+const PATIENCE = { timeout: 60_000 };
+
+let api: TestApi;
+let shop: TestWorkspace;
+let streams: RegisteredStream[];
+let open: EventStream[];
+
+beforeAll(async () => {
+  api = await testApi();
+  streams = [
+    await registerStream(api.stores.pool, 'ingest-0'),
+    await registerStream(api.stores.pool, 'ingest-1'),
+  ];
+});
+beforeEach(async () => {
+  open = [];
+  shop = await api.addWorkspace();
+  await watermarkAt(Date.now() * 1_000 - 2_000_000);
+});
+afterEach(() => {
+  for (const stream of open) stream.close();
+});
+afterAll(() => api.close());
+
+async function connect(query = '', headers: Record<string, string> = {}, from = shop): Promise<EventStream> {
+  const stream = await openEventStream(`${await originOf(api.app)}/api/v1/clicks/live?${query}`, {
+    authorization: `Bearer ${from.secretKey}`,
+    ...headers,
+  });
+  open.push(stream);
+  return stream;
+}
+
+/** Says that clicks before it (microseconds) are visible, as workers do. */
+async function watermarkAt(micros: number): Promise<void> {
+  await advanceStreams(
+    api.stores.pool,
+    streams.map((stream) => ({ ...stream, highWater: 0n, visibleBefore: micros })),
+  );
+}
+
+let micros = 0;
+
+/** A time of a stream that is later than all before. */
+function nextOf(stream: number): bigint {
+  micros = Math.max(micros + 1, Date.now() * 1_000);
+  return BigInt(micros) * 1_000n + BigInt(streams[stream]?.ordinal ?? 0);
+}
+
+/** Makes clicks visible; their ids are their visitors'. */
+async function click(count = 1, given: Partial<GivenClick> = {}): Promise<string[]> {
+  const stored = await storeClicks(
+    api.stores,
+    Array.from({ length: count }, (_, n) => ({
+      workspaceId: shop.workspace.id,
+      tsNanos: nextOf(n % 2),
+      ...given,
+    })),
+  );
+  return stored.map(({ visitorId }) => visitorId);
+}
+
+const visitors = (...connections: EventStream[]): string[] =>
+  connections.flatMap(({ events }) => events.map(({ data }) => JSON.parse(data).visitor_id as string));
+
+describe('a connection', () => {
+  test('gets the clicks that come from now on, as GET /clicks shows them, and none that were there', async () => {
+    await click(3);
+    const live = await connect();
+    expect([live.status, live.headers['content-type'], live.headers['x-accel-buffering']]).toEqual([
+      200,
+      'text/event-stream; charset=utf-8',
+      'no',
+    ]);
+    const made = await click(2, { referer: 'https://a.example/?q=\n', country: 'FR' });
+    await expect.poll(() => visitors(live), PATIENCE).toEqual(made);
+    const { body } = await shop.get<{ clicks: unknown[] }>('/clicks?limit=2');
+    expect(live.events.map(({ data }) => JSON.parse(data))).toEqual(body.clicks.toReversed());
+    expect(live.events.map(({ event }) => event)).toEqual(['click', 'click']);
+  });
+
+  test('begins where it is told to: at an instant, such as the watermark of GET /clicks', async () => {
+    await click(2);
+    const { body } = await shop.get<{ watermark: string; clicks: { visitor_id: string }[] }>(
+      '/clicks?limit=500',
+    );
+    const live = await connect(`since=${body.watermark}`);
+    await expect
+      .poll(() => visitors(live).toSorted(), PATIENCE)
+      .toEqual(body.clicks.map((one) => one.visitor_id).toSorted());
+  });
+
+  test('gets what its filters want', async () => {
+    const linkId = uuidv7();
+    const [byLink, byChannel, byCountry, withBots] = await Promise.all([
+      connect(`link_ids=${linkId},${uuidv7()}`),
+      connect('channel=youtube'),
+      connect('country=FR'),
+      connect('bots=include'),
+    ]);
+    const ofLink = await click(1, { linkId });
+    const ofChannel = await click(1, { channel: 'youtube' });
+    const ofCountry = await click(1, { country: 'FR' });
+    const ofBot = await click(1, { isBot: true });
+    const last = await click(1, { linkId, channel: 'youtube', country: 'FR' });
+    const all = [...ofLink, ...ofChannel, ...ofCountry, ...ofBot, ...last];
+    await expect.poll(() => visitors(withBots), PATIENCE).toEqual(all);
+    await expect.poll(() => visitors(byLink), PATIENCE).toEqual([...ofLink, ...last]);
+    await expect.poll(() => visitors(byChannel), PATIENCE).toEqual([...ofChannel, ...last]);
+    await expect.poll(() => visitors(byCountry), PATIENCE).toEqual([...ofCountry, ...last]);
+    // What is caught up with is filtered as well.
+    const again = await connect(`link_ids=${linkId}&channel=youtube`, {
+      'last-event-id': withBots.events[0]?.id ?? '',
+    });
+    await expect.poll(() => visitors(again), PATIENCE).toEqual(last);
+  });
+
+  test("gets nothing of another workspace's, also when it asks for its links and begins in the past", async () => {
+    const other = await api.addWorkspace();
+    const linkId = uuidv7();
+    const since = new Date(Date.now() - 60_000).toISOString();
+    const spy = await connect(`since=${since}&bots=include`, {}, other);
+    const asking = await connect(`since=${since}&link_ids=${linkId}`, {}, other);
+    const own = await connect();
+    const made = await click(3, { linkId });
+    await expect.poll(() => visitors(own), PATIENCE).toEqual(made);
+    const theirs = await click(1, { workspaceId: other.workspace.id, linkId });
+    await expect.poll(() => visitors(spy), PATIENCE).toEqual(theirs);
+    await expect.poll(() => visitors(asking), PATIENCE).toEqual(theirs);
+    expect(visitors(own)).toEqual(made);
+  });
+
+  test('ends after the seconds that it asked for', async () => {
+    const live = await connect('seconds=1');
+    await live.ended;
+    expect(live.events).toEqual([]);
+    expect(live.lastId()).toMatch(/^\d{4}-.*Z/);
+  });
+});
+
+describe('every click comes exactly once', () => {
+  test('over a connection that breaks off again and again, while streams are behind each other', async () => {
+    const made: string[] = [];
+    const connections: EventStream[] = [await connect()];
+    const late: GivenClick[] = [];
+    for (let round = 0; round < 12; round++) {
+      // The second stream's clicks happen with the first one's but become visible rounds later.
+      for (let n = 0; n < 15; n++) {
+        late.push({ workspaceId: shop.workspace.id, tsNanos: nextOf(1) });
+        if (n % 3 === 0) made.push(...(await click(1, { tsNanos: nextOf(0) })));
+      }
+      if (round % 3 === 2) {
+        const arrived = await storeClicks(api.stores, late.splice(0, 30));
+        made.push(...arrived.map(({ visitorId }) => visitorId));
+        const next = late[0]?.tsNanos;
+        if (next !== undefined) await watermarkAt(Number(next / 1_000n));
+      }
+      const last = connections.at(-1);
+      if (!last) continue;
+      if (round % 2 === 0) await expect.poll(() => last.events.length, PATIENCE).toBeGreaterThan(0);
+      last.close();
+      connections.push(await connect('', { 'last-event-id': last.lastId() }));
+    }
+    const arrived = await storeClicks(api.stores, late);
+    made.push(...arrived.map(({ visitorId }) => visitorId));
+    await expect.poll(() => visitors(...connections).toSorted(), PATIENCE).toEqual(made.toSorted());
+    const ids = connections.flatMap(({ events }) => events.map(({ data }) => JSON.parse(data).id));
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test('of a burst that is more than a look at the store takes', async () => {
+    const live = await connect();
+    const made = await click(5_000);
+    await expect.poll(() => live.events.length, PATIENCE).toBe(made.length);
+    expect(visitors(live)).toEqual(made);
+    const again = await connect('', { 'last-event-id': live.events[99]?.id ?? '' });
+    await expect.poll(() => again.events.length, PATIENCE).toBe(made.length - 100);
+    expect(visitors(again)).toEqual(made.slice(100));
+  });
+
+  test('for a reader too slow: it is cut off, and goes on where it was', async () => {
+    const slow = await connect();
+    slow.pause();
+    const made = await click(20_000, { referer: `https://a.example/?${'long'.repeat(250)}` });
+    const quick = await connect('', { 'last-event-id': slow.lastId() });
+    await expect.poll(() => quick.events.length, PATIENCE).toBe(made.length);
+    slow.resume();
+    await slow.ended;
+    expect(slow.events.length).toBeLessThan(made.length);
+    const next = await connect('', { 'last-event-id': slow.lastId() });
+    await expect.poll(() => slow.events.length + next.events.length, PATIENCE).toBe(made.length);
+    expect(visitors(slow, next)).toEqual(made);
+  }, 120_000);
+});
+
+describe('it is refused:', () => {
+  test.each([
+    ['since=yesterday', 'since'],
+    ['since=2020-01-01', 'since'],
+    ['since=2999-01-01', 'since'],
+    ['since=', 'since'],
+    [`since=${new Date(Date.now() - 86_400_000).toISOString()}~x`, 'since'],
+    ['link_ids=x', 'link_ids'],
+    ['channel=myspace', 'channel'],
+    ['country=Germany', 'country'],
+    ['bots=only', 'bots'],
+    ['seconds=0', 'seconds'],
+    ['seconds=601', 'seconds'],
+  ])('%s', async (query, path) => {
+    const answer = await shop.get(`/clicks/live?${query}`);
+    expect([answer.status, answer.body.error?.details?.[0]?.path]).toEqual([400, path]);
+  });
+
+  test('a Last-Event-ID that is none', async () => {
+    const answer = await shop.get('/clicks/live', { headers: { 'last-event-id': '7' } });
+    expect([answer.status, answer.body.error.details?.[0]?.path]).toEqual([400, 'Last-Event-ID']);
+  });
+
+  test('without a key, with a publishable one, on a free plan', async () => {
+    const free = await api.addWorkspace({ plan: 'free' });
+    expect((await shop.get('/clicks/live', { key: null })).status).toBe(401);
+    expect((await shop.get('/clicks/live', { key: shop.publishableKey })).status).toBe(403);
+    expect((await free.get('/clicks/live')).status).toBe(402);
+  });
+
+  test('the twenty-first connection of a workspace, until another has hung up', async () => {
+    await Promise.all(Array.from({ length: 20 }, () => connect()));
+    const refused = await connect();
+    expect([refused.status, refused.headers['retry-after']]).toEqual([503, '1']);
+    const other = await api.addWorkspace();
+    expect((await connect('', {}, other)).status).toBe(200);
+    open[0]?.close();
+    await expect.poll(async () => (await connect()).status, PATIENCE).toBe(200);
+  });
+});

@@ -1,0 +1,119 @@
+import type { FastifyRequest } from 'fastify';
+import { AppError, badRequest } from '../../core/errors.ts';
+import { NANOS_PER_DAY, NANOS_PER_SECOND, nowNanos } from '../../core/timestamps.ts';
+import type { Api, ApiDeps } from '../dependencies.ts';
+import { readIdList } from '../id-lists.ts';
+import { createFeeds, oldestLive } from './feed.ts';
+import { Position } from './position.ts';
+import { LiveQuery } from './schemas.ts';
+import { type LiveStream, openLiveStream } from './stream.ts';
+
+/** Open connections at a time, of a workspace and of the process. */
+const MAX_OF_WORKSPACE = 20;
+const MAX_OF_PROCESS = 200;
+/** Ids of a quiet connection may be a day old when they are given. */
+const SLACK = 3_600n * NANOS_PER_SECOND;
+
+const ANSWER = {
+  description:
+    'Server-sent events. `event: click` has a Click as `data`; its `id` is where the stream is. A comment comes each ' +
+    '15 s. The first block has `retry` and an `id` without an event.',
+  content: { 'text/event-stream': { schema: { type: 'string' } } },
+};
+
+/** `GET /clicks/live`: clicks as they become visible. */
+export async function liveClickRoutes(app: Api, deps: ApiDeps): Promise<void> {
+  const feeds = createFeeds(deps);
+  const open = new Map<string, number>();
+  const streams = new Set<LiveStream>();
+  let all = 0;
+  let closing = false;
+
+  app.addHook('preClose', async () => {
+    closing = true;
+    for (const stream of streams) stream.end();
+  });
+
+  /** Takes a place for a connection. @returns gives it back */
+  function occupy(workspaceId: string): () => void {
+    const of = open.get(workspaceId) ?? 0;
+    if (closing || of >= MAX_OF_WORKSPACE || all >= MAX_OF_PROCESS) {
+      throw new AppError('unavailable', `${all} live streams are open (${of} of yours), try again`);
+    }
+    open.set(workspaceId, of + 1);
+    all += 1;
+    return () => {
+      const left = (open.get(workspaceId) ?? 1) - 1;
+      if (left === 0) open.delete(workspaceId);
+      else open.set(workspaceId, left);
+      all -= 1;
+    };
+  }
+
+  app.get(
+    '/clicks/live',
+    {
+      config: { scope: 'secret', plan: 'paid', answers: { 200: ANSWER } },
+      exposeHeadRoute: false,
+      schema: {
+        tags: ['Clicks'],
+        operationId: 'streamClicks',
+        summary: 'Clicks as they arrive, as server-sent events',
+        description:
+          'Without `since` it begins with the next click. Connect again with the last `id` (a browser does so by ' +
+          'itself) and you get every click exactly once. Clicks of several ingest processes come in the order in which ' +
+          'they become visible, not in that of their `ts`. The answer ends after `seconds`, when the server stops, and ' +
+          'when more than 1 MiB waits for a slow reader: the next connection goes on where it was. At most ' +
+          `${MAX_OF_WORKSPACE} at a time for a workspace and ${MAX_OF_PROCESS} for an API process, above that 503.`,
+        querystring: LiveQuery,
+      },
+    },
+    async (request, reply) => {
+      const { query } = request;
+      const after = positionOf(request, query.since);
+      const filter = {
+        linkIds: query.link_ids === undefined ? null : readIdList('link_ids', query.link_ids),
+        channel: query.channel ?? null,
+        country: query.country ?? null,
+        bots: query.bots === 'include',
+      };
+      const workspaceId = request.auth.workspace.id;
+      // A caller who has hung up by now will not be seen to do so again.
+      if (reply.raw.closed) throw new AppError('unavailable', 'the caller has gone');
+      reply.raw.once('close', occupy(workspaceId));
+      const stream = await openLiveStream(deps, feeds, { workspaceId, filter, after });
+      const end = setTimeout(stream.end, query.seconds * 1_000);
+      streams.add(stream);
+      stream.body.once('close', () => {
+        clearTimeout(end);
+        streams.delete(stream);
+      });
+      // A caller who hung up while the stores were asked, or a server that began to stop.
+      if (reply.raw.destroyed || closing) stream.end();
+      return (
+        reply
+          .type('text/event-stream; charset=utf-8')
+          .header('cache-control', 'no-store, no-transform')
+          .header('x-accel-buffering', 'no')
+          // The next connection may go to another process; a kept one would hold up this one's end.
+          .header('connection', 'close')
+          .send(stream.body)
+      );
+    },
+  );
+}
+
+/** @throws {AppError} `bad_request` for what is no position, or one that is more than a day away */
+function positionOf({ headers }: FastifyRequest, since: string | undefined): Position | null {
+  const header = headers['last-event-id'];
+  const [path, text] =
+    typeof header === 'string' && header !== '' ? ['Last-Event-ID', header] : ['since', since];
+  if (text === undefined) return null;
+  const position = Position.parse(text);
+  if (!position) throw badRequest(path, "must be an event's id or an ISO 8601 instant");
+  const { settled } = position;
+  if (settled < oldestLive() - SLACK || settled > nowNanos() + NANOS_PER_DAY) {
+    throw badRequest(path, 'must be at most a day away; GET /clicks has what is older');
+  }
+  return position;
+}

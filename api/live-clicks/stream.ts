@@ -1,0 +1,133 @@
+import { once } from 'node:events';
+import { PassThrough, type Readable } from 'node:stream';
+import { clickRecord, type ShownClick } from '../../core/click-record.ts';
+import type { ApiDeps } from '../dependencies.ts';
+import { type Feed, type Feeds, type Listener, nextClicks, settledAfter, settledBefore } from './feed.ts';
+import type { Position } from './position.ts';
+
+const HEARTBEAT_MS = 15_000;
+/** What a browser waits before it connects again. Milliseconds. */
+const RETRY_MS = 1_000;
+/**
+ * Bytes that may wait for a slow reader when more clicks come. Past it the connection is cut: its next one goes on
+ * where it was. What comes at once is no more than a batch, so nobody is cut for a burst alone.
+ */
+const MOST_WAITING = 1_048_576;
+/** Clicks of the feed that are held while older ones are sent. */
+const MOST_HELD = 1_000;
+const BATCH = 500;
+
+/** Which clicks a connection is sent. */
+export type LiveFilter = {
+  linkIds: readonly string[] | null;
+  channel: string | null;
+  country: string | null;
+  bots: boolean;
+};
+
+export type LiveRequest = {
+  workspaceId: string;
+  filter: LiveFilter;
+  /** What was given already; null: begin with what comes from now on. */
+  after: Position | null;
+};
+
+export type LiveStream = {
+  /** The answer's body. */
+  body: Readable;
+  /** Ends the answer now; what its reader has not taken yet comes with its next connection. */
+  end(): void;
+};
+
+/**
+ * A connection's events: first the clicks after `after` from the store, then those of the feed, each exactly once.
+ *
+ * @throws when a store is down, before anything is sent
+ */
+export async function openLiveStream(
+  deps: Pick<ApiDeps, 'pool' | 'clickhouse' | 'log'>,
+  feeds: Feeds,
+  { workspaceId, filter, after }: LiveRequest,
+): Promise<LiveStream> {
+  const body = new PassThrough();
+  const linkIds = filter.linkIds && new Set(filter.linkIds);
+  const held: { clicks: readonly ShownClick[]; settled: bigint }[] = [];
+  let heldClicks = 0;
+  let isCatchingUp = after !== null;
+
+  const wanted = (click: ShownClick) =>
+    (filter.bots || !click.isBot) &&
+    (linkIds === null || linkIds.has(click.linkId)) &&
+    (filter.channel === null || filter.channel === click.channel) &&
+    (filter.country === null || filter.country === click.country);
+
+  const waiting = () => body.writableLength + body.readableLength;
+
+  const listener: Listener = {
+    clicks(clicks, settled) {
+      if (isCatchingUp) {
+        held.push({ clicks, settled });
+        heldClicks += clicks.length;
+      } else if (waiting() > MOST_WAITING) body.destroy();
+      else send(clicks, settled);
+    },
+    lost: end,
+  };
+  const feed: Feed = await feeds.join(workspaceId, listener);
+  const position = after ?? feed.position();
+
+  function send(clicks: readonly ShownClick[], settled: bigint): void {
+    if (!body.writable) return;
+    for (const click of clicks) {
+      if (!position.take(click.tsNanos) || !wanted(click)) continue;
+      body.write(`id: ${position}\nevent: click\ndata: ${JSON.stringify(clickRecord(click))}\n\n`);
+    }
+    position.settle(settled);
+  }
+
+  /** Sends what the store has, no faster than it is read, until there is nothing that the feed does not have too. */
+  async function catchUp(): Promise<void> {
+    while (body.writable) {
+      const before = await settledBefore(deps);
+      const found = await nextClicks(deps, position, { workspaceId, ...filter }, BATCH);
+      send(found, settledAfter(found, BATCH, before));
+      if (body.writableNeedDrain) await drainedOrClosed(body);
+      if (found.length === BATCH) continue;
+      if (heldClicks <= MOST_HELD) break;
+      // Too many came in the meantime: they are in the store as well.
+      held.length = 0;
+      heldClicks = 0;
+    }
+    isCatchingUp = false;
+    for (const { clicks, settled } of held.splice(0)) send(clicks, settled);
+  }
+
+  function end(): void {
+    if (waiting() > 0) body.destroy();
+    else body.end();
+  }
+
+  // A comment keeps proxies from closing a quiet connection; the id says how far a quiet reader is.
+  const heartbeat = setInterval(() => {
+    if (body.writable) body.write(`: heartbeat\nid: ${position}\n\n`);
+  }, HEARTBEAT_MS);
+  body.once('close', () => {
+    clearInterval(heartbeat);
+    feed.leave(listener);
+  });
+  body.write(`retry: ${RETRY_MS}\nid: ${position}\n\n`);
+  if (isCatchingUp) {
+    catchUp().catch((error: unknown) => {
+      if (!body.destroyed) deps.log.debug({ err: error }, 'live clicks could not be caught up with');
+      body.destroy();
+    });
+  }
+  return { body, end };
+}
+
+async function drainedOrClosed(body: PassThrough): Promise<void> {
+  const happened = new AbortController();
+  const { signal } = happened;
+  await Promise.race([once(body, 'drain', { signal }), once(body, 'close', { signal })]);
+  happened.abort();
+}

@@ -1,0 +1,73 @@
+import { get, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Api } from '../../api/dependencies.ts';
+
+/** A server-sent event as a browser would give it out. */
+export type ReceivedEvent = { id: string; event: string; data: string };
+
+/** A connection to a stream of server-sent events. */
+export type EventStream = {
+  status: number;
+  headers: IncomingMessage['headers'];
+  /** What came so far. */
+  events: ReceivedEvent[];
+  comments: string[];
+  /** What a browser would send as `Last-Event-ID`. */
+  lastId(): string;
+  /** What came after the last whole block. */
+  rest(): string;
+  /** Resolves when the server ended or cut the answer. */
+  ended: Promise<void>;
+  /** Reads no more until `resume`. */
+  pause(): void;
+  resume(): void;
+  /** Hangs up. */
+  close(): void;
+};
+
+/** The API's address, listening from the first call on. */
+export async function originOf(app: Api): Promise<string> {
+  if (!app.server.listening) await app.listen({ host: '127.0.0.1', port: 0 });
+  return `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+}
+
+/** Connects; resolves with the answer's head. @param url of the stream */
+export async function openEventStream(url: string, headers: Record<string, string>): Promise<EventStream> {
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    get(url, { headers, agent: false }, resolve).once('error', reject);
+  });
+  const events: ReceivedEvent[] = [];
+  const comments: string[] = [];
+  let rest = '';
+  let lastId = '';
+  answer.setEncoding('utf8').on('data', (chunk: string) => {
+    const blocks = `${rest}${chunk}`.split('\n\n');
+    rest = blocks.pop() ?? '';
+    for (const block of blocks) {
+      const fields = new Map<string, string>();
+      for (const line of block.split('\n')) {
+        const [, name = '', value = ''] = /^([^:]*):? ?(.*)$/.exec(line) ?? [];
+        if (name === '') comments.push(value);
+        else fields.set(name, value);
+      }
+      lastId = fields.get('id') ?? lastId;
+      const data = fields.get('data');
+      if (data !== undefined) events.push({ id: lastId, event: fields.get('event') ?? 'message', data });
+    }
+  });
+  const ended = new Promise<void>((resolve) => {
+    answer.once('close', resolve).on('error', () => undefined); // a cut is an end too
+  });
+  return {
+    status: answer.statusCode ?? 0,
+    headers: answer.headers,
+    events,
+    comments,
+    lastId: () => lastId,
+    rest: () => rest,
+    ended,
+    pause: () => void answer.pause(),
+    resume: () => void answer.resume(),
+    close: () => void answer.destroy(),
+  };
+}
