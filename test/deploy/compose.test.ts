@@ -84,7 +84,7 @@ test('ports are open on loopback alone, for nginx, Grafana and Prometheus; store
 
 test('every stream has a name and a volume of its own, every store keeps its data', () => {
   const writers = services.filter(([, { environment }]) => environment?.STREAM_NAME);
-  expect(writers.map(([name]) => name)).toEqual(['ingest-0', 'ingest-1', 'ingest-2', 'api']);
+  expect(writers.map(([name]) => name)).toEqual(['ingest-0', 'ingest-1', 'ingest-2', 'api-0', 'api-1']);
   for (const [name, { environment, volumes }] of writers) {
     expect(volumes, name).toEqual([`${environment?.STREAM_NAME}:/data`]);
   }
@@ -122,7 +122,7 @@ test('the example of settings names every one with its default', () => {
 test('nginx sends to each ingest process and to the API, and Prometheus asks every process', () => {
   const nginx = readFileSync(`${ROOT}deploy/nginx/default.conf`, 'utf8');
   const upstreams = [...nginx.matchAll(/^ {2}server (\S+):\d+ resolve/gm)].map(([, host]) => host);
-  expect(upstreams).toEqual(['ingest-0', 'ingest-1', 'ingest-2', 'api']);
+  expect(upstreams).toEqual(['ingest-0', 'ingest-1', 'ingest-2', 'api-0', 'api-1']);
   const prometheus = readYaml('deploy/prometheus/prometheus.yml') as {
     scrape_configs: { static_configs: { targets: string[] }[] }[];
   };

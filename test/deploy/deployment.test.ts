@@ -1,19 +1,12 @@
-import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
-import { createClickHouse } from '../../clickhouse/client.ts';
-import { createPool } from '../../sql/pool.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { accountFor } from '../faults/accounting.ts';
 import { clickLinks } from '../support/clicker.ts';
-import { databaseUrlOf } from '../support/database-url.ts';
 import { makeLink } from '../support/first-click.ts';
-import { NO_KAFKA, startKafka, type TestKafka } from '../support/kafka.ts';
+import { NO_KAFKA } from '../support/kafka.ts';
 import { readYaml } from './compose-file.ts';
 import { addExposed, declaredLabels, type Exposed } from './exposed-metrics.ts';
-import { createLocalDeployment, type LocalDeployment } from './local-deployment.ts';
 import { type Matcher, monitoringQueries, parseQuery } from './promql.ts';
+import { createTestDeployment, type TestDeployment } from './test-deployment.ts';
 
 const INGEST = ['ingest-0', 'ingest-1', 'ingest-2'];
 const CLICKS_EACH = 40;
@@ -23,26 +16,13 @@ const CHROME =
 const VISITOR = '8.8.8.8';
 
 describe('the processes of docker-compose.yml', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'hoplog-compose-'));
-  const name = `hoplog_test_${randomBytes(8).toString('hex')}`;
   const exposed: Exposed = new Map();
-  let kafka: TestKafka;
-  let deployment: LocalDeployment;
-  let key: string;
+  let deployment: TestDeployment;
 
   beforeAll(async () => {
     if (NO_KAFKA !== false) return;
-    await onServer(`CREATE DATABASE ${name}`);
-    kafka = await startKafka(1);
-    deployment = createLocalDeployment(directory, {
-      databaseUrl: databaseUrlOf(inject('databaseUrl'), name),
-      clickhouseUrl: inject('clickhouseUrl'),
-      clickhouseDatabase: name,
-      brokers: kafka.brokers,
-    });
-    const printed = await deployment.run('migrate');
-    key = /secret key\s+(\S+)/.exec(printed)?.[1] ?? '';
-    await deployment.start([...INGEST, 'workers-0', 'workers-1', 'api']);
+    deployment = await createTestDeployment();
+    await deployment.start([...INGEST, 'workers-0', 'workers-1', 'api-0', 'api-1']);
   });
 
   beforeEach((context) => {
@@ -50,18 +30,11 @@ describe('the processes of docker-compose.yml', () => {
   });
 
   afterAll(async () => {
-    if (NO_KAFKA !== false) return;
-    await deployment?.stop();
-    await kafka?.close();
-    await onServer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
-    const clickhouse = createClickHouse({ url: inject('clickhouseUrl'), database: 'default' });
-    await clickhouse.command({ query: `DROP DATABASE IF EXISTS ${name} SYNC` });
-    await clickhouse.close();
-    rmSync(directory, { recursive: true, force: true });
+    await deployment?.close();
   });
 
   test('migrating again changes nothing and shows no key', async () => {
-    expect(key).toMatch(/^lk_live_/);
+    expect(deployment.key).toMatch(/^lk_live_/);
     const printed = await deployment.run('migrate');
     expect(printed).toMatch(/postgres +up to date/);
     expect(printed).toMatch(/clickhouse +up to date/);
@@ -70,10 +43,10 @@ describe('the processes of docker-compose.yml', () => {
 
   test('every click, through whichever ingest process, is stored once, with the address that nginx names', async () => {
     const service = {
-      api_url: `http://${deployment.host('api')}:3000/api/v1`,
+      api_url: `http://${deployment.host('api-0')}:3000/api/v1`,
       short_url: `http://${deployment.host('ingest-0')}:8080`,
     };
-    const link = await makeLink(service, key, 'compose');
+    const link = await makeLink(service, deployment.key, 'compose');
     const clicked = await clickLinks({
       urls: INGEST.map((one) => `http://${deployment.host(one)}:8080/${link.slug}`),
       count: CLICKS_EACH * INGEST.length,
@@ -82,10 +55,10 @@ describe('the processes of docker-compose.yml', () => {
     });
     expect(clicked.refused).toEqual(new Map());
     expect(clicked.unanswered).toBe(0);
-    expect(await accountFor(service, key, clicked.answered)).toBe(clicked.answered.length);
+    expect(await accountFor(service, deployment.key, clicked.answered)).toBe(clicked.answered.length);
 
     const answer = await fetch(`${service.api_url}/clicks?limit=500`, {
-      headers: { authorization: `Bearer ${key}` },
+      headers: { authorization: `Bearer ${deployment.key}` },
     });
     const { clicks } = (await answer.json()) as { clicks: { country: string | null }[] };
     expect(new Set(clicks.map(({ country }) => country))).toEqual(new Set(['US']));
@@ -151,12 +124,6 @@ test('a query that is not PromQL, or asks for nothing, is seen', () => {
     groupings: [{ labels: ['a'], metrics: ['x'] }],
   });
 });
-
-async function onServer(statement: string): Promise<void> {
-  const pool = createPool(inject('databaseUrl'), { max: 1, statementTimeoutMs: 60_000 });
-  await pool.query(statement);
-  await pool.end();
-}
 
 function matches(labels: Record<string, string>, { label, operator, value }: Matcher): boolean {
   const found = labels[label] ?? '';

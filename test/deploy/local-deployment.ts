@@ -10,8 +10,10 @@ export type Servers = {
   databaseUrl: string;
   clickhouseUrl: string;
   clickhouseDatabase: string;
-  /** `KAFKA_BROKERS`, of a single broker. */
+  /** `KAFKA_BROKERS` */
   brokers: string;
+  /** `KAFKA_REPLICATION`: 1 with a single broker. */
+  replication: 1 | 3;
 };
 
 /** The processes of Hoplog as `docker-compose.yml` describes them, without containers. */
@@ -22,13 +24,18 @@ export type LocalDeployment = {
   run(service: string): Promise<string>;
   /** Starts services and waits until the health check of each passes. */
   start(services: string[]): Promise<void>;
-  stop(): Promise<void>;
-  /** What they wrote to standard error, for a failed test. */
+  /** Ends services as Compose does, all that run unless named. */
+  stop(services?: string[]): Promise<void>;
+  /** `kill -9` */
+  kill(service: string): Promise<void>;
+  /** What they wrote to standard error of late, for a failed test. */
   log(): string;
 };
 
-const HEALTHY_MS = 60_000;
+const HEALTHY_MS = 120_000;
+/** `stop_grace_period` of the file. */
 const DRAIN_MS = 10_000;
+const LOG_LENGTH = 200_000;
 
 /**
  * Commands, environment, health checks and volumes are those of the file. What a container network gives is made up:
@@ -39,7 +46,7 @@ export function createLocalDeployment(directory: string, servers: Servers): Loca
   const { services } = readComposeFile();
   const net = `127.${randomInt(1, 255)}.${randomInt(0, 255)}`;
   const names = Object.keys(services);
-  const children: ChildProcess[] = [];
+  const running = new Map<string, ChildProcess>();
   let log = '';
 
   const host = (name: string) => {
@@ -68,7 +75,7 @@ export function createLocalDeployment(directory: string, servers: Servers): Loca
       CLICKHOUSE_URL: servers.clickhouseUrl,
       CLICKHOUSE_DATABASE: servers.clickhouseDatabase,
       KAFKA_BROKERS: servers.brokers,
-      KAFKA_REPLICATION: '1',
+      KAFKA_REPLICATION: String(servers.replication),
       // The network from which nginx comes.
       TRUST_PROXY: '127.0.0.0/8',
     };
@@ -82,6 +89,7 @@ export function createLocalDeployment(directory: string, servers: Servers): Loca
     });
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       log += `${name}: ${text}`;
+      if (log.length > 2 * LOG_LENGTH) log = log.slice(-LOG_LENGTH);
     });
     return child;
   }
@@ -111,7 +119,7 @@ export function createLocalDeployment(directory: string, servers: Servers): Loca
       return printed;
     },
     async start(wanted) {
-      for (const name of wanted) children.push(spawnService(name));
+      for (const name of wanted) running.set(name, spawnService(name));
       const deadline = Date.now() + HEALTHY_MS;
       for (const name of wanted) {
         while (!(await isHealthy(name))) {
@@ -120,15 +128,23 @@ export function createLocalDeployment(directory: string, servers: Servers): Loca
         }
       }
     },
-    async stop() {
+    async stop(services = [...running.keys()]) {
       await Promise.all(
-        children.map(async (child) => {
-          child.kill('SIGTERM');
-          const late = setTimeout(() => child.kill('SIGKILL'), DRAIN_MS);
-          await exitOf(child);
+        services.map(async (name) => {
+          const child = running.get(name);
+          running.delete(name);
+          child?.kill('SIGTERM');
+          const late = setTimeout(() => child?.kill('SIGKILL'), DRAIN_MS);
+          if (child) await exitOf(child);
           clearTimeout(late);
         }),
       );
+    },
+    async kill(name) {
+      const child = running.get(name);
+      running.delete(name);
+      child?.kill('SIGKILL');
+      if (child) await exitOf(child);
     },
   };
 }

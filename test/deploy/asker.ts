@@ -1,0 +1,39 @@
+import { Agent, request } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+
+export type Question = {
+  method: 'GET' | 'POST';
+  url: string;
+  headers?: Record<string, string>;
+  body?: string;
+};
+
+/**
+ * Asks the same thing again and again over one kept connection until the signal fires.
+ *
+ * @returns how often each status came; an error's code where none came
+ */
+export async function askAllTheWhile(question: Question, signal: AbortSignal): Promise<Map<string, number>> {
+  const agent = new Agent({ keepAlive: true });
+  const seen = new Map<string, number>();
+  while (!signal.aborted) {
+    const answer = await ask(question, agent);
+    seen.set(answer, (seen.get(answer) ?? 0) + 1);
+    await delay(10);
+  }
+  agent.destroy();
+  return seen;
+}
+
+function ask({ method, url, headers = {}, body = '' }: Question, agent: Agent): Promise<string> {
+  return new Promise((resolve) => {
+    const failed = (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message);
+    const sent = request(url, { method, agent, headers }, (answer) => {
+      answer.once('end', () => resolve(String(answer.statusCode)));
+      answer.once('error', failed);
+      answer.resume();
+    });
+    sent.once('error', failed);
+    sent.end(body);
+  });
+}

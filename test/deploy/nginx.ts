@@ -1,0 +1,94 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { ROOT } from './compose-file.ts';
+
+/** Why tests behind nginx are skipped, or false where they can run. */
+export const NO_NGINX = !hasNginx() && 'no nginx is installed: apt-get install nginx-light';
+
+const TEMPORARY = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
+
+export type LocalNginx = {
+  /** What it wrote, for a failed test. */
+  log(): string;
+  stop(): Promise<void>;
+};
+
+/**
+ * Writes `deploy/nginx/default.conf` as a configuration for this machine: names become addresses, and ports are open
+ * on nginx's own address alone. `resolve` goes with the names, also because nginx before 1.27.3 doesn't know it.
+ *
+ * @param host the address of a service of the compose file
+ * @returns the file's path
+ */
+export function writeNginxConfig(directory: string, host: (service: string) => string): string {
+  const home = join(directory, 'nginx');
+  mkdirSync(home, { recursive: true });
+  const site = readFileSync(`${ROOT}deploy/nginx/default.conf`, 'utf8')
+    .replace(/^(\s+server )([\w-]+)(:\d+) resolve\b/gm, (_, before, name, port) => before + host(name) + port)
+    .replace(/^(\s+listen )(\d+;)/gm, `$1${host('nginx')}:$2`);
+  writeFileSync(join(home, 'default.conf'), site);
+  const path = join(home, 'nginx.conf');
+  const lines = [
+    ...(process.getuid?.() === 0 ? ['user root;'] : []),
+    'daemon off;',
+    'worker_processes 2;',
+    `pid ${home}/nginx.pid;`,
+    'error_log stderr;',
+    'events {}',
+    'http {',
+    ...TEMPORARY.map((name) => `  ${name}_temp_path ${home}/${name};`),
+    `  include ${home}/default.conf;`,
+    '}',
+  ];
+  writeFileSync(path, `${lines.join('\n')}\n`);
+  return path;
+}
+
+/** Whether nginx takes the configuration. @throws Error with what it says when it does not */
+export function checkNginx(config: string): void {
+  execFileSync('nginx', ['-t', '-q', '-e', 'stderr', '-c', config], { stdio: 'pipe' });
+}
+
+/** Starts nginx and waits until it answers. */
+export async function startNginx(config: string, host: (service: string) => string): Promise<LocalNginx> {
+  checkNginx(config);
+  const child = spawn('nginx', ['-e', 'stderr', '-c', config], { stdio: ['ignore', 'ignore', 'pipe'] });
+  let log = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    log += text;
+  });
+  while (!(await isHealthy(host('nginx')))) {
+    if (!isRunning(child)) throw new Error(`nginx ended with ${child.exitCode}:\n${log}`);
+    await delay(50);
+  }
+  return {
+    log: () => log,
+    async stop() {
+      if (!isRunning(child)) return;
+      const ended = once(child, 'exit');
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
+
+function isRunning(child: ChildProcess): boolean {
+  return child.exitCode === null && child.signalCode === null;
+}
+
+async function isHealthy(address: string): Promise<boolean> {
+  const answer = await fetch(`http://${address}:8081/health`).catch(() => null);
+  return answer?.status === 204;
+}
+
+function hasNginx(): boolean {
+  try {
+    execFileSync('nginx', ['-v'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}

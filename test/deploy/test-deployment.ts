@@ -1,0 +1,59 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inject } from 'vitest';
+import { createClickHouse } from '../../clickhouse/client.ts';
+import { createPool } from '../../sql/pool.ts';
+import { databaseUrlOf } from '../support/database-url.ts';
+import { startKafka } from '../support/kafka.ts';
+import { createLocalDeployment, type LocalDeployment } from './local-deployment.ts';
+
+export type TestDeployment = LocalDeployment & {
+  /** Where it keeps its volumes; gone after `close()`. */
+  directory: string;
+  /** The secret key of the workspace `demo`. */
+  key: string;
+  close(): Promise<void>;
+};
+
+/**
+ * The processes of the compose file, migrated and none of them started, on a broker of their own and on databases of
+ * their own of the servers that the test run shares.
+ */
+export async function createTestDeployment(): Promise<TestDeployment> {
+  const directory = mkdtempSync(join(tmpdir(), 'hoplog-compose-'));
+  const name = `hoplog_test_${randomBytes(8).toString('hex')}`;
+  await onServer(`CREATE DATABASE ${name}`);
+  const kafka = await startKafka(1);
+  const deployment = createLocalDeployment(directory, {
+    databaseUrl: databaseUrlOf(inject('databaseUrl'), name),
+    clickhouseUrl: inject('clickhouseUrl'),
+    clickhouseDatabase: name,
+    brokers: kafka.brokers,
+    replication: 1,
+  });
+  const close = async () => {
+    await deployment.stop();
+    await kafka.close();
+    await onServer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    const clickhouse = createClickHouse({ url: inject('clickhouseUrl'), database: 'default' });
+    await clickhouse.command({ query: `DROP DATABASE IF EXISTS ${name} SYNC` });
+    await clickhouse.close();
+    rmSync(directory, { recursive: true, force: true });
+  };
+  try {
+    const printed = await deployment.run('migrate');
+    const key = /secret key\s+(\S+)/.exec(printed)?.[1] ?? '';
+    return { ...deployment, directory, key, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function onServer(statement: string): Promise<void> {
+  const pool = createPool(inject('databaseUrl'), { max: 1, statementTimeoutMs: 60_000 });
+  await pool.query(statement);
+  await pool.end();
+}
