@@ -25,4 +25,12 @@ export const THEME = createTheme({
   cursorType: 'pointer',
   autoContrast: true,
   respectReducedMotion: true,
+  components: {
+    // A `header` of its own would make every dialog a second banner of the page.
+    ModalHeader: { defaultProps: { role: 'presentation' } },
+    DrawerHeader: { defaultProps: { role: 'presentation' } },
+    Notification: { defaultProps: { closeButtonProps: { 'aria-label': 'Dismiss' } } },
+    // Titles in the alert's own colour are too pale for 4.5:1; the border and the sign have it.
+    Alert: { defaultProps: { styles: { label: { color: 'var(--mantine-color-text)' } } } },
+  },
 });
