@@ -20,9 +20,13 @@ export function windowOf(search: URLSearchParams): Window {
   return { kind: 'days', days: Number.isInteger(days) && days >= 1 && days <= 365 ? days : DEFAULT_DAYS };
 }
 
-/** The parameters that the API takes: `days`, or instants of the viewer's midnights. */
-export function windowQuery(window: Window, now = new Date()): WindowQuery {
+/** A window that ends today is the same for that long, so that it is not asked for with each look. Milliseconds. */
+const ROUNDED_TO = 300_000;
+
+/** The parameters that the API takes: `days`, or instants of the viewer's midnights, the last one not long after now. */
+export function windowQuery(window: Window, at = new Date()): WindowQuery {
   if (window.kind === 'days') return { days: window.days };
+  const now = new Date(Math.ceil(at.getTime() / ROUNDED_TO) * ROUNDED_TO);
   const end = midnightAfter(window.to);
   return {
     from: new Date(`${window.from}T00:00:00`).toISOString(),
