@@ -8,6 +8,7 @@ import { insertPasskey } from '../../sql/passkeys.ts';
 import { inTransaction, type Pool, type Queryable } from '../../sql/pool.ts';
 import { endOtherSessions } from '../../sql/sessions.ts';
 import { lockWorkspace } from '../../sql/workspaces.ts';
+import { agentName } from './agent-name.ts';
 import type { Passkeys } from './passkeys.ts';
 import type { AcceptBody } from './schemas.ts';
 
@@ -47,6 +48,7 @@ export function requireEmail(text: string): string {
 export async function acceptInvite(
   { pool, passkeys }: { pool: Pool; passkeys: Passkeys },
   body: AcceptBody,
+  userAgent: string,
 ): Promise<{ workspaceId: string; memberId: string }> {
   if ((body.password === undefined) === (body.passkey === undefined)) {
     throw badRequest('password', 'give either a password or a passkey');
@@ -72,7 +74,7 @@ export async function acceptInvite(
         publicKey: credential.publicKey,
         counter: credential.counter,
         transports: credential.transports,
-        label: body.label ?? 'Passkey',
+        label: body.label ?? agentName(userAgent),
       });
       if (!kept) throw new AppError('conflict', 'this passkey is in use already');
     }

@@ -76,7 +76,10 @@ export async function inviteRoutes(app: Api, deps: ApiDeps, passkeys: Passkeys):
         response: { 200: SessionBody },
       },
     },
-    async (request, reply) =>
-      beginSession(deps, request, reply, await acceptInvite({ pool, passkeys }, request.body)),
+    async (request, reply) => {
+      const userAgent = request.headers['user-agent'] ?? '';
+      const who = await acceptInvite({ pool, passkeys }, request.body, userAgent);
+      return beginSession(deps, request, reply, who);
+    },
   );
 }

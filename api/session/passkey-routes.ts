@@ -6,6 +6,7 @@ import { inTransaction } from '../../sql/pool.ts';
 import { endOtherSessions } from '../../sql/sessions.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { IdParams, Ok } from '../schemas.ts';
+import { agentName } from './agent-name.ts';
 import { signedIn } from './caller.ts';
 import type { Passkeys } from './passkeys.ts';
 import { CeremonyOptions, PasskeyBody, PasskeyList, PasskeyView, PasswordBody } from './schemas.ts';
@@ -75,7 +76,7 @@ export async function ownPasskeyRoutes(
         response: { 201: PasskeyView },
       },
     },
-    async ({ auth, body }, reply) => {
+    async ({ auth, body, headers }, reply) => {
       const { id: memberId } = signedIn(auth);
       const credential = await passkeys.checkNew(memberId, body.passkey);
       const kept = await insertPasskey(pool, {
@@ -85,7 +86,7 @@ export async function ownPasskeyRoutes(
         publicKey: credential.publicKey,
         counter: credential.counter,
         transports: credential.transports,
-        label: body.label ?? 'Passkey',
+        label: body.label ?? agentName(headers['user-agent'] ?? ''),
       });
       if (!kept) throw new AppError('conflict', 'this passkey is in use already');
       return reply.status(201).send(view(kept));

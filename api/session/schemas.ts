@@ -15,7 +15,11 @@ const Token = Type.String({
   maxLength: 100,
   description: 'What stands behind the `#` of the invitation.',
 });
-const Label = Type.String({ minLength: 1, maxLength: 100, description: 'How the member calls it.' });
+const Label = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  description: 'How the member calls it; its browser and system unless given.',
+});
 
 /** What an authenticator answers, as the browser's own `toJSON()` writes it. */
 const credential = (answer: TProperties) =>

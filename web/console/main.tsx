@@ -4,17 +4,26 @@ import 'uplot/dist/uPlot.min.css';
 import './console.css';
 import { MantineProvider } from '@mantine/core';
 import { Notifications } from '@mantine/notifications';
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { createRoot } from 'react-dom/client';
 import { Router } from 'wouter';
-import { isRetryable } from './api/failures.ts';
+import { ApiFailure, isRetryable } from './api/failures.ts';
 import { Console } from './shell/console.tsx';
 import { THEME } from './shell/theme.ts';
 
 /** The server gives each answer a nonce of its own; Mantine's style elements must carry it. */
 const nonce = document.querySelector<HTMLScriptElement>('script[nonce]')?.nonce ?? '';
 
-const queries = new QueryClient({
+/** A session that has ended meanwhile, or a member that was removed, is asked for anew: the sign-in follows. */
+const onError = (error: unknown) => {
+  if (error instanceof ApiFailure && error.status === 401) {
+    void queries.invalidateQueries({ queryKey: ['/session'] });
+  }
+};
+
+const queries: QueryClient = new QueryClient({
+  queryCache: new QueryCache({ onError }),
+  mutationCache: new MutationCache({ onError }),
   defaultOptions: {
     queries: { staleTime: 5_000, retry: (count, error) => count < 2 && isRetryable(error) },
     mutations: { retry: false },

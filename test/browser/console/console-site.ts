@@ -8,7 +8,7 @@ import { buildWeb } from '../../../web/build.ts';
 import { hoplog } from '../../support/hoplog.ts';
 import { type Service, startService } from '../../support/service.ts';
 import { launchChromium } from '../chromium.ts';
-import { type Watched, watch } from '../page-watch.ts';
+import { axeViolations, type Watched, watch } from '../page-watch.ts';
 
 export { axeViolations } from '../page-watch.ts';
 
@@ -41,7 +41,9 @@ export type ConsoleSite = {
   open(path: string, options?: OpenOptions): Promise<ConsolePage>;
   /** Calls the API with the demo workspace's secret key. @param path below `/api/v1` */
   api<T>(path: string, body?: object, method?: string): Promise<T>;
-  /** An invitation to the demo workspace, made as an operator makes one. */
+  /** Runs a command beside the service, as its operator does, and gives what it prints with `--json`. */
+  hoplog<T>(...args: string[]): Promise<T>;
+  /** The link of an invitation to the demo workspace. */
   invite(role?: Role, email?: string): Promise<string>;
   close(): Promise<void>;
 };
@@ -59,11 +61,16 @@ export async function startConsoleSite(env: NodeJS.ProcessEnv = {}): Promise<Con
   if (!demo) throw new Error('the first start made no demo workspace');
   const signedIn = new Map<string, Awaited<ReturnType<BrowserContext['storageState']>>>();
 
-  const invite = async (role: Role = 'owner', email?: string): Promise<string> => {
-    const command = ['console', 'invite', '--workspace', demo.workspace_id, '--role', role, '--json'];
-    const ended = await hoplog(email ? [...command, '--email', email] : command, { DATA_DIR: dataDir });
+  const operate = async <T>(...args: string[]): Promise<T> => {
+    const ended = await hoplog([...args, '--json'], { DATA_DIR: dataDir });
     if (ended.status !== 0) throw new Error(ended.stderr);
-    return (JSON.parse(ended.stdout) as { invite: { url: string } }).invite.url;
+    return JSON.parse(ended.stdout) as T;
+  };
+
+  const invite = async (role: Role = 'owner', email?: string): Promise<string> => {
+    const command = ['console', 'invite', '--workspace', demo.workspace_id, '--role', role];
+    const made = await operate<{ invite: { url: string } }>(...command, ...(email ? ['--email', email] : []));
+    return made.invite.url;
   };
 
   /** Signs a member of this role in once; later browsers begin with the same cookie. */
@@ -87,6 +94,7 @@ export async function startConsoleSite(env: NodeJS.ProcessEnv = {}): Promise<Con
     service,
     app,
     browser,
+    hoplog: operate,
     invite,
     async open(path, { role = 'owner', width = 1_280, scheme = 'light', host = '127.0.0.1' } = {}) {
       const origin = host === 'localhost' ? byName : app;
@@ -99,7 +107,9 @@ export async function startConsoleSite(env: NodeJS.ProcessEnv = {}): Promise<Con
       });
       const page = await context.newPage();
       page.setDefaultTimeout(PATIENCE);
-      page.on('close', () => void context.close());
+      page.on('close', () => {
+        context.close().catch(() => undefined); // the browser may be closing too
+      });
       const watched = watch(page, [app, byName]);
       await page.goto(`${origin}/console${path === '/' ? '' : path}`);
       return Object.assign(page, { watched });
@@ -119,6 +129,29 @@ export async function startConsoleSite(env: NodeJS.ProcessEnv = {}): Promise<Con
       rmSync(directory, { recursive: true, force: true });
     },
   };
+}
+
+/**
+ * That the page as it stands is accessible and fits, in both themes and widths, and broke no policy. Writes what it
+ * looks like in each to `SCREENSHOT_DIR`, where that is set.
+ *
+ * @param name of the state that it is in, for failures and screenshots
+ */
+export async function expectGood(page: ConsolePage, name: string): Promise<void> {
+  const before = page.viewportSize();
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: 900 });
+    for (const scheme of SCHEMES) {
+      await page.emulateMedia({ colorScheme: scheme });
+      await page.waitForSelector(`html[data-mantine-color-scheme="${scheme}"]`);
+      await screenshot(page, `${name}-${scheme}-${width}`);
+      expect(await axeViolations(page), `${name}, ${scheme}, ${width}`).toEqual([]);
+    }
+    await expectNoSidewaysScroll(page);
+  }
+  expectClean(page);
+  await page.emulateMedia({ colorScheme: 'light' });
+  if (before) await page.setViewportSize(before);
 }
 
 /** That the page broke no policy, threw nothing and asked nobody else. */

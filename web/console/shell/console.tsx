@@ -5,6 +5,7 @@ import { SessionContext, useSessionQuery } from '../api/session.ts';
 import { PAGES, SignInPage, WelcomePage } from '../pages.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { FailureNotice } from '../parts/failure-notice.tsx';
+import { PageHeader } from '../parts/page-header.tsx';
 import { PageBoundary } from './page-boundary.tsx';
 import { Shell } from './shell.tsx';
 
@@ -45,6 +46,7 @@ export function Console() {
                 <Route key={path} path={path} component={Component} />
               ))}
               <Route>
+                <PageHeader title="Not found" />
                 <EmptyState title="There is no such page">Look for it in the navigation.</EmptyState>
               </Route>
             </Switch>

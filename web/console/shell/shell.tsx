@@ -91,8 +91,9 @@ function SignOut({ who }: { who: string | null }) {
       onClick={() =>
         signOut.mutate(undefined, {
           onSuccess: () => {
-            queries.clear();
             queries.setQueryData(['/session'], null);
+            // What one member has seen is not kept for the next.
+            queries.removeQueries({ predicate: ({ queryKey: [path] }) => path !== '/session' });
           },
         })
       }

@@ -1,5 +1,45 @@
+import { Tabs } from '@mantine/core';
+import { useSearchParams } from 'wouter';
+import { useSession } from '../../api/session.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
+import { Members } from './members.tsx';
+import { OwnPasskeys } from './own-passkeys.tsx';
+import { OwnPassword } from './own-password.tsx';
+import { OwnSessions } from './own-sessions.tsx';
+import { WorkspaceFacts } from './workspace-facts.tsx';
 
+const TABS = ['workspace', 'members', 'sign-in'];
+
+/** The workspace, who may use it, and how the member who looks signs in. */
 export default function SettingsPage() {
-  return <PageHeader title="Settings" />;
+  const [search, setSearch] = useSearchParams();
+  const { member } = useSession();
+  const chosen = search.get('tab') ?? '';
+  return (
+    <>
+      <PageHeader title="Settings" />
+      <Tabs
+        keepMounted={false}
+        value={TABS.includes(chosen) ? chosen : 'workspace'}
+        onChange={(tab) => setSearch(tab === null || tab === 'workspace' ? {} : { tab })}
+      >
+        <Tabs.List mb="md">
+          <Tabs.Tab value="workspace">Workspace</Tabs.Tab>
+          <Tabs.Tab value="members">Members</Tabs.Tab>
+          <Tabs.Tab value="sign-in">Your sign-in</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="workspace">
+          <WorkspaceFacts />
+        </Tabs.Panel>
+        <Tabs.Panel value="members">
+          <Members />
+        </Tabs.Panel>
+        <Tabs.Panel value="sign-in">
+          <OwnPasskeys />
+          {member.email !== null && <OwnPassword email={member.email} />}
+          <OwnSessions />
+        </Tabs.Panel>
+      </Tabs>
+    </>
+  );
 }

@@ -1,5 +1,109 @@
+import { Button, Divider, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
+import { IconFingerprint } from '@tabler/icons-react';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { callApi } from '../../api/call.ts';
+import { messageOf } from '../../api/failures.ts';
+import type { Session } from '../../api/session.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
+import { passkeyFailure, passkeysWork, signWithPasskey } from './passkeys.ts';
+import { SignInFailure } from './sign-in-failure.tsx';
 
+type Answer = { session: Session | null; workspaces: { id: string; name: string }[] };
+
+/** For who is signed out: email and password, or a passkey. */
 export default function SignInPage() {
-  return <PageHeader title="Sign in" />;
+  const queries = useQueryClient();
+  const [email, setEmail] = useState('');
+  const [password, setPassword] = useState('');
+  const enter = () => queries.invalidateQueries({ queryKey: ['/session'] });
+  const withPassword = useMutation<Answer, unknown, string | undefined>({
+    mutationFn: (workspace_id) =>
+      callApi<Answer>('/session', { method: 'POST', body: { email, password, workspace_id } }),
+    onSuccess: async ({ session }) => {
+      if (session) await enter();
+    },
+  });
+  const withPasskey = useMutation({
+    mutationFn: async () =>
+      callApi('/session/passkey', { method: 'POST', body: { passkey: await signWithPasskey() } }),
+    onSuccess: enter,
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    withPasskey.reset();
+    withPassword.mutate(undefined);
+  };
+
+  const choices = withPassword.data?.workspaces ?? [];
+  if (choices.length > 0) {
+    return (
+      <>
+        <PageHeader title="Choose a workspace" />
+        <Stack gap="sm">
+          {choices.map(({ id, name }) => (
+            <Button key={id} variant="default" size="md" onClick={() => withPassword.mutate(id)}>
+              {name}
+            </Button>
+          ))}
+          <Button variant="subtle" onClick={withPassword.reset}>
+            Back
+          </Button>
+        </Stack>
+      </>
+    );
+  }
+  return (
+    <>
+      <PageHeader title="Sign in" />
+      <Stack gap="md">
+        {withPassword.isError && <SignInFailure message={messageOf(withPassword.error)} />}
+        {withPasskey.isError && <SignInFailure message={passkeyFailure(withPasskey.error)} />}
+        <form onSubmit={submit}>
+          <Stack gap="sm">
+            <TextInput
+              type="email"
+              label="Email"
+              autoComplete="username"
+              required
+              withAsterisk={false}
+              value={email}
+              onChange={(event) => setEmail(event.currentTarget.value)}
+            />
+            <PasswordInput
+              label="Password"
+              autoComplete="current-password"
+              required
+              withAsterisk={false}
+              maxLength={200}
+              value={password}
+              onChange={(event) => setPassword(event.currentTarget.value)}
+            />
+            <Button type="submit" mt="xs" loading={withPassword.isPending}>
+              Sign in
+            </Button>
+          </Stack>
+        </form>
+        {passkeysWork() && (
+          <>
+            <Divider label="or" />
+            <Button
+              variant="default"
+              leftSection={<IconFingerprint size={18} stroke={1.6} aria-hidden />}
+              loading={withPasskey.isPending}
+              onClick={() => {
+                withPassword.reset();
+                withPasskey.mutate();
+              }}
+            >
+              Sign in with a passkey
+            </Button>
+          </>
+        )}
+        <Text size="sm" c="dimmed">
+          No way in? Ask an owner of your workspace for an invitation, or whoever runs this service.
+        </Text>
+      </Stack>
+    </>
+  );
 }

@@ -1,0 +1,160 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { NO_CHROMIUM } from '../chromium.ts';
+import { type ConsoleSite, expectClean, expectGood, PASSWORD, startConsoleSite } from './console-site.ts';
+import { addAuthenticator } from './virtual-authenticator.ts';
+
+let site: ConsoleSite;
+
+beforeAll(async () => {
+  if (!NO_CHROMIUM) site = await startConsoleSite();
+});
+afterAll(async () => {
+  if (!NO_CHROMIUM) await site.close();
+});
+beforeEach((context) => context.skip(Boolean(NO_CHROMIUM), String(NO_CHROMIUM)));
+
+/** What a loaded machine may take. */
+const PATIENT = { timeout: 30_000 };
+
+const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
+const row = (page: Page, email: string) => page.getByRole('row').filter({ hasText: email });
+const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
+const told = (page: Page, text: string) => page.getByText(text).first().waitFor();
+
+test('the first tab shows what the workspace is, and the tab is in the address', async () => {
+  const page = await site.open('/settings');
+  await heading(page, 'Settings');
+  await page.getByText('Last click within 30 days').waitFor();
+  expect(await row(page, 'Currency').textContent()).toContain('USD');
+  await expectGood(page, 'settings-workspace');
+  await page.getByRole('tab', { name: 'Your sign-in' }).click();
+  await page.getByRole('heading', { name: 'Where you are signed in' }).waitFor();
+  expect(new URL(page.url()).search).toBe('?tab=sign-in');
+  await page.goBack();
+  await page.getByRole('tab', { name: 'Workspace', selected: true }).waitFor();
+  await page.close();
+});
+
+test('an owner invites somebody, changes the role and removes the member, each at once', async () => {
+  const owner = await site.open('/settings?tab=members');
+  await press(owner, 'Invite');
+  const dialog = owner.getByRole('dialog');
+  await dialog.getByLabel('Email').fill('not an address');
+  await press(owner, 'Make the link');
+  await dialog.getByText('Must be an email address.').waitFor();
+  await expectGood(owner, 'settings-invite-refused');
+  await dialog.getByLabel('Email').fill('Guest@demo.example');
+  await press(owner, 'Make the link');
+  const link = dialog.locator('code');
+  await link.waitFor();
+  const url = (await link.textContent()) ?? '';
+  expect(url).toMatch(new RegExp(`^${site.app}/console/welcome#[\\w-]{43}$`));
+  await expectGood(owner, 'settings-invite-link');
+  await press(owner, 'Done');
+
+  const guest = await site.open(url.slice(url.indexOf('/welcome')), { role: null });
+  await heading(guest, 'Welcome to demo');
+  expect(await guest.getByLabel('Email').inputValue()).toBe('guest@demo.example');
+  await guest.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
+  await press(guest, 'Set the password and sign in');
+  await heading(guest, 'Overview');
+  await guest.goto(`${site.app}/console/settings?tab=members`);
+  await row(guest, 'guest@demo.example').getByText('Analyst').waitFor();
+  expect(await guest.getByRole('button', { name: /Invite|Remove/ }).count()).toBe(0);
+  expect(await guest.getByRole('combobox').count()).toBe(0);
+  await expectGood(guest, 'settings-members-analyst');
+
+  await owner.reload();
+  const role = owner.getByLabel('Role of guest@demo.example');
+  await role.selectOption('Operator');
+  await told(owner, 'guest@demo.example is now operator');
+  await expectGood(owner, 'settings-members');
+  await guest.reload();
+  await row(guest, 'guest@demo.example').getByText('Operator').waitFor();
+
+  await press(owner, 'Remove guest@demo.example');
+  await owner.getByText('They are signed out everywhere at once').waitFor();
+  await expectGood(owner, 'settings-remove');
+  await owner.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+  await told(owner, 'guest@demo.example was removed');
+  expect(await row(owner, 'guest@demo.example').count()).toBe(0);
+  // What the removed member does next leads to the sign-in.
+  await guest.getByRole('tab', { name: 'Your sign-in' }).click();
+  await heading(guest, 'Sign in');
+  expectClean(owner);
+  await guest.close();
+  await owner.close();
+});
+
+test('a member signs other browsers out, one or all of them', async () => {
+  const page = await site.open('/settings?tab=sign-in', { role: 'analyst' });
+  const sessions = page.getByRole('list', { name: 'Your sessions' }).getByRole('listitem');
+  await sessions.first().waitFor();
+  const before = await sessions.count();
+  const signIn = async () => {
+    const other = await site.open('/', { role: null });
+    await other.getByLabel('Email').fill('analyst@demo.example');
+    await other.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
+    await press(other, 'Sign in');
+    await heading(other, 'Overview');
+    return other;
+  };
+  const others = [await signIn(), await signIn(), await signIn()];
+  await page.reload();
+  await expect.poll(() => sessions.count(), PATIENT).toBe(before + 3);
+  expect(await sessions.filter({ hasText: 'This browser' }).count()).toBe(1);
+  await expectGood(page, 'settings-sign-in');
+  await page
+    .getByRole('button', { name: /^Sign out Chrome/ })
+    .first()
+    .click();
+  await expect.poll(() => sessions.count(), PATIENT).toBe(before + 2);
+  await press(page, 'Sign out everywhere else');
+  await page.getByRole('dialog').getByRole('button', { name: 'Sign out' }).click();
+  await expect.poll(() => sessions.count(), PATIENT).toBe(1);
+  for (const other of others) {
+    await other.reload();
+    await heading(other, 'Sign in');
+    await other.close();
+  }
+  await page.close();
+});
+
+test('a password is changed by who knows it', async () => {
+  const page = await site.open('/settings?tab=sign-in', { role: 'operator' });
+  const current = page.getByRole('textbox', { name: 'Current password' });
+  const next = page.getByRole('textbox', { name: 'New password' });
+  await current.fill('not my password');
+  await next.fill('short');
+  await press(page, 'Change the password');
+  await told(page, 'It must have at least 10 characters.');
+  await next.fill('another good password');
+  await press(page, 'Change the password');
+  await told(page, 'Is wrong.');
+  await expectGood(page, 'settings-password-refused');
+  await current.fill(PASSWORD);
+  await press(page, 'Change the password');
+  await told(page, 'Your password is set');
+  expect(await next.inputValue()).toBe('');
+  expectClean(page);
+  await page.close();
+});
+
+test('passkeys are added and removed, but not the last way in', async () => {
+  const page = await site.open('/settings?tab=sign-in', { role: 'operator', host: 'localhost' });
+  await addAuthenticator(page);
+  await told(page, 'You have none yet.');
+  await press(page, 'Add a passkey');
+  await told(page, 'The passkey was added');
+  const passkeys = page.getByRole('list', { name: 'Your passkeys' }).getByRole('listitem');
+  await passkeys.first().waitFor();
+  expect(await passkeys.first().textContent()).toMatch(/Chrome.* on Linux.*never used/);
+  await expectGood(page, 'settings-passkeys');
+  await press(page, 'Add a passkey');
+  await told(page, 'This device has a passkey for you already.');
+  await passkeys.first().getByRole('button').click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+  await told(page, 'You have none yet.');
+  await page.close();
+});

@@ -1,0 +1,165 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { NO_CHROMIUM } from '../chromium.ts';
+import { type ConsoleSite, expectClean, expectGood, PASSWORD, startConsoleSite } from './console-site.ts';
+import { addAuthenticator } from './virtual-authenticator.ts';
+
+let site: ConsoleSite;
+
+beforeAll(async () => {
+  if (!NO_CHROMIUM) site = await startConsoleSite();
+});
+afterAll(async () => {
+  if (!NO_CHROMIUM) await site.close();
+});
+beforeEach((context) => context.skip(Boolean(NO_CHROMIUM), String(NO_CHROMIUM)));
+
+const pathOf = (url: string) => url.slice(url.indexOf('/welcome'));
+const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
+const passwordField = (page: Page) => page.getByRole('textbox', { name: 'Password' });
+
+async function signIn(page: Page, email: string, password: string): Promise<void> {
+  await page.getByLabel('Email').fill(email);
+  await passwordField(page).fill(password);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+}
+
+test('the link that the first start prints opens the console to its owner, once', async () => {
+  const url = site.service.console_url ?? '';
+  const page = await site.open(pathOf(url), { role: null });
+  await heading(page, 'Welcome to demo');
+  expect(await page.getByText('You are invited as Owner').isVisible()).toBe(true);
+  // By address there are no passkeys; the same page by name is a link away.
+  const byName = await page.getByRole('link', { name: 'open this page as localhost' }).getAttribute('href');
+  expect(byName).toBe(url.replace('127.0.0.1', 'localhost'));
+  await expectGood(page, 'welcome-password');
+
+  const submit = page.getByRole('button', { name: 'Set the password and sign in' });
+  await submit.click();
+  await page.getByText('Must have at least 10 characters.').waitFor();
+  await page.getByText('Is needed beside a password.').waitFor();
+  await expectGood(page, 'welcome-refused');
+  await page.getByLabel('Email').fill('first@demo.example');
+  await passwordField(page).fill(PASSWORD);
+  await submit.click();
+  await heading(page, 'Overview');
+  expect(page.url()).toBe(`${site.app}/console/`);
+  expectClean(page);
+  await page.close();
+
+  const again = await site.open(pathOf(url), { role: null });
+  await again.getByText("This invitation can't be used").waitFor();
+  await expectGood(again, 'welcome-used');
+  await again.getByRole('link', { name: 'Go to the sign-in' }).click();
+  await heading(again, 'Sign in');
+  await again.close();
+});
+
+test('who is signed out signs in and stays on the page that was asked for; signing out ends it', async () => {
+  const address = 'stays@demo.example';
+  const [, token] = (await site.invite('analyst', address)).split('#');
+  const page = await site.open('/settings?tab=members', { role: null });
+  await heading(page, 'Sign in');
+  await page.request.post(`${site.app}/api/v1/session/invite`, { data: { token, password: PASSWORD } });
+  await page.context().clearCookies();
+
+  await signIn(page, address, 'a wrong password');
+  expect(await page.getByRole('alert').textContent()).toBe('Email or password is wrong.');
+  await expectGood(page, 'sign-in-refused');
+  await signIn(page, address, PASSWORD);
+  await heading(page, 'Settings');
+  await page.getByRole('tab', { name: 'Members', selected: true }).waitFor();
+
+  await page.getByRole('button', { name: `Sign out ${address}` }).click();
+  await heading(page, 'Sign in');
+  await page.reload();
+  await heading(page, 'Sign in');
+  await expectGood(page, 'sign-in');
+  await page.close();
+});
+
+test('with the keyboard alone one signs in', async () => {
+  await (await site.open('/', { role: 'operator' })).close();
+  const page = await site.open('/', { role: null });
+  await page.getByLabel('Email').focus();
+  await page.keyboard.type('operator@demo.example');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type(PASSWORD);
+  await page.keyboard.press('Enter');
+  await heading(page, 'Overview');
+  await page.close();
+});
+
+test('a passkey accepts an invitation without an email, and signs in later without one', async () => {
+  const page = await site.open(pathOf(await site.invite('operator')), { role: null, host: 'localhost' });
+  await addAuthenticator(page);
+  await heading(page, 'Welcome to demo');
+  await expectGood(page, 'welcome-passkey');
+  await page.getByRole('button', { name: 'Use a passkey' }).click();
+  await heading(page, 'Overview');
+
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await heading(page, 'Sign in');
+  await expectGood(page, 'sign-in-passkey');
+  await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
+  await heading(page, 'Overview');
+  expectClean(page);
+  await page.close();
+});
+
+test('a browser without the passkey says so and lets the person try again', async () => {
+  const page = await site.open('/', { role: null, host: 'localhost' });
+  await addAuthenticator(page);
+  await heading(page, 'Sign in');
+  await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
+  await page.getByText('No passkey was chosen. Try again.').waitFor();
+  await page.close();
+});
+
+test('a person with two workspaces chooses one', async () => {
+  const address = 'both@demo.example';
+  const made = await site.hoplog<{ workspace: { id: string } }>('workspace', 'create', '--name', 'Second');
+  const second = await site.hoplog<{ invite: { url: string } }>(
+    ...['console', 'invite', '--workspace', made.workspace.id, '--email', address],
+  );
+  const page = await site.open('/', { role: null });
+  for (const url of [await site.invite('analyst', address), second.invite.url]) {
+    const [, token] = url.split('#');
+    await page.request.post(`${site.app}/api/v1/session/invite`, { data: { token, password: PASSWORD } });
+  }
+  await page.context().clearCookies();
+  await heading(page, 'Sign in');
+  await signIn(page, address, PASSWORD);
+  await heading(page, 'Choose a workspace');
+  await expectGood(page, 'sign-in-workspaces');
+  await page.getByRole('button', { name: 'Second' }).click();
+  await heading(page, 'Overview');
+  expect(await page.getByTitle('Second').isVisible()).toBe(true);
+  await page.close();
+});
+
+test('an invitation whose time is over says how to get another', async () => {
+  const page = await site.open(`/welcome#${'A'.repeat(43)}`, { role: null });
+  await page.getByText("This invitation can't be used").waitFor();
+  expect(await page.getByText('hoplog console invite').isVisible()).toBe(true);
+  await page.close();
+  const bare = await site.open('/welcome', { role: null });
+  await bare.getByText("This invitation can't be used").waitFor();
+  await bare.close();
+});
+
+// The last one: it locks this machine's address.
+test('after five wrong tries the page says how long to wait', async () => {
+  const page = await site.open('/', { role: null });
+  await heading(page, 'Sign in');
+  const message = page.getByRole('alert');
+  for (let wrong = 0; wrong < 5; wrong += 1) {
+    await signIn(page, 'nobody@demo.example', `wrong ${wrong}`);
+    await page.waitForResponse((response) => response.url().endsWith('/api/v1/session'));
+    if ((await message.textContent())?.includes('Too many')) break;
+  }
+  await signIn(page, 'nobody@demo.example', 'wrong again');
+  await page.getByText(/Too many wrong tries; the next one may be made in \d+ s/).waitFor();
+  await expectGood(page, 'sign-in-locked');
+  await page.close();
+});

@@ -1,0 +1,17 @@
+import type { Page } from 'playwright-core';
+
+/** Gives the page's browser an authenticator of its own, whose owner is always there and agrees. */
+export async function addAuthenticator(page: Page): Promise<void> {
+  const protocol = await page.context().newCDPSession(page);
+  await protocol.send('WebAuthn.enable');
+  await protocol.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+}

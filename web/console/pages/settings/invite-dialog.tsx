@@ -1,0 +1,85 @@
+import { Button, Group, Modal, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
+import { type FormEvent, useState } from 'react';
+import { fieldError, messageOf } from '../../api/failures.ts';
+import { useSend } from '../../api/queries.ts';
+import type { Role } from '../../api/session.ts';
+import { SecretOnce } from '../../parts/secret-once.tsx';
+import { ROLE_MEANINGS, ROLE_NAMES } from '../sign-in/roles.ts';
+import { sentence } from '../sign-in/sentence.ts';
+import { SignInFailure } from '../sign-in/sign-in-failure.tsx';
+
+type Sent = { email: string | null; role: Role };
+type Made = { invite: { url: string; expires_at: string; role: Role; email: string | null } };
+
+/** Makes a link that lets somebody in. It is shown once and handed over by the owner. */
+export function InviteDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+  return (
+    <Modal
+      opened={opened}
+      onClose={onClose}
+      title="Invite somebody"
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      {/* Mounted while it is open: the next invitation begins empty. */}
+      <InviteForm onClose={onClose} />
+    </Modal>
+  );
+}
+
+function InviteForm({ onClose }: { onClose: () => void }) {
+  const [email, setEmail] = useState('');
+  const [role, setRole] = useState<Role>('analyst');
+  const send = useSend<Sent, Made>((body) => ({ path: '/members/invites', body }), { tellFailure: false });
+  const wrong = fieldError(send.error, 'email');
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    send.mutate({ email: email.trim() === '' ? null : email, role });
+  };
+
+  if (send.data) {
+    const { invite } = send.data;
+    return (
+      <Stack gap="md">
+        <SecretOnce value={invite.url} what="invitation link" />
+        <Text size="sm">
+          Send it to {invite.email ?? 'the person you invite'} yourself. It works once, for 15 minutes, and
+          makes its user {ROLE_NAMES[invite.role].toLowerCase()}.
+        </Text>
+        <Group justify="flex-end">
+          <Button onClick={onClose}>Done</Button>
+        </Group>
+      </Stack>
+    );
+  }
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack gap="sm">
+        {send.isError && !wrong && <SignInFailure message={messageOf(send.error)} />}
+        <TextInput
+          type="email"
+          label="Email"
+          description="May stay empty. A member's own email makes a link to sign in anew, with the role as it is."
+          autoComplete="off"
+          value={email}
+          error={wrong && sentence(wrong)}
+          onChange={(event) => setEmail(event.currentTarget.value)}
+        />
+        <NativeSelect
+          label="Role"
+          description={sentence(ROLE_MEANINGS[role])}
+          data={Object.entries(ROLE_NAMES).map(([value, label]) => ({ value, label }))}
+          value={role}
+          onChange={(event) => setRole(event.currentTarget.value as Role)}
+        />
+        <Group justify="flex-end" mt="xs">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={send.isPending}>
+            Make the link
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,127 @@
+import { Button, NativeSelect, Table, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useApi, useSend } from '../../api/queries.ts';
+import { type Role, useSession } from '../../api/session.ts';
+import { formatAgo, formatDate, formatInstant } from '../../formats.ts';
+import { ConfirmButton } from '../../parts/confirm-button.tsx';
+import { QueryView } from '../../parts/query-view.tsx';
+import { ScrollTable } from '../../parts/scroll-table.tsx';
+import { ROLE_MEANINGS, ROLE_NAMES } from '../sign-in/roles.ts';
+import { InviteDialog } from './invite-dialog.tsx';
+import { Section } from './section.tsx';
+
+type Member = {
+  id: string;
+  email: string | null;
+  role: Role;
+  created_at: string;
+  last_seen_at: string | null;
+};
+
+const nameOf = ({ email }: Member) => email ?? 'Member without an email';
+
+/** Who may use the workspace. Owners let others in, change what they may do, and remove them. */
+export function Members() {
+  const { can } = useSession();
+  const members = useApi<{ members: Member[] }>('/members');
+  const [inviting, { open, close }] = useDisclosure(false);
+  const isOwner = can('owner');
+  return (
+    <Section
+      title="Members"
+      about={
+        isOwner
+          ? 'Who may use the console of this workspace.'
+          : 'Who may use the console of this workspace. Owners change this list.'
+      }
+      action={isOwner && <Button onClick={open}>Invite</Button>}
+    >
+      <QueryView query={members}>
+        {(data) => (
+          <ScrollTable label="Members" minWidth={isOwner ? 640 : 480}>
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>Email</Table.Th>
+                <Table.Th>Role</Table.Th>
+                <Table.Th>Last seen</Table.Th>
+                <Table.Th>Member since</Table.Th>
+                {isOwner && <Table.Th>Change</Table.Th>}
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {data.members.map((member) => (
+                <MemberRow key={member.id} member={member} editable={isOwner} />
+              ))}
+            </Table.Tbody>
+          </ScrollTable>
+        )}
+      </QueryView>
+      <Text size="sm" c="dimmed" mt="sm">
+        {(['analyst', 'operator', 'owner'] as const)
+          .map((role) => `${ROLE_NAMES[role]}: ${ROLE_MEANINGS[role]}.`)
+          .join(' ')}
+      </Text>
+      <InviteDialog opened={inviting} onClose={close} />
+    </Section>
+  );
+}
+
+function MemberRow({ member, editable }: { member: Member; editable: boolean }) {
+  const self = useSession().member;
+  const isSelf = member.id === self.id;
+  const refresh = ['/members', '/session'];
+  const change = useSend<Role>(
+    (role) => ({ path: `/members/${member.id}`, method: 'PATCH', body: { role } }),
+    {
+      refresh,
+      done: (_, role) => `${nameOf(member)} is now ${ROLE_NAMES[role].toLowerCase()}`,
+    },
+  );
+  const remove = useSend<void>(() => ({ path: `/members/${member.id}`, method: 'DELETE' }), {
+    refresh,
+    done: `${nameOf(member)} was removed`,
+  });
+  return (
+    <Table.Tr>
+      <Table.Td>
+        {nameOf(member)}
+        {isSelf && ' (you)'}
+      </Table.Td>
+      <Table.Td>
+        {editable && !isSelf ? (
+          <NativeSelect
+            size="xs"
+            aria-label={`Role of ${nameOf(member)}`}
+            data={Object.entries(ROLE_NAMES).map(([value, label]) => ({ value, label }))}
+            value={change.isPending ? change.variables : member.role}
+            disabled={change.isPending}
+            onChange={(event) => change.mutate(event.currentTarget.value as Role)}
+          />
+        ) : (
+          ROLE_NAMES[member.role]
+        )}
+      </Table.Td>
+      <Table.Td title={member.last_seen_at ? formatInstant(member.last_seen_at) : undefined}>
+        {member.last_seen_at ? formatAgo(member.last_seen_at) : 'never'}
+      </Table.Td>
+      <Table.Td>{formatDate(member.created_at)}</Table.Td>
+      {editable && (
+        <Table.Td>
+          {!isSelf && (
+            <ConfirmButton
+              size="xs"
+              aria-label={`Remove ${nameOf(member)}`}
+              question={`Remove ${nameOf(member)}?`}
+              consequence="They are signed out everywhere at once and can't sign in any more. What they made stays."
+              yes="Remove"
+              pending={remove.isPending}
+              onConfirm={() => remove.mutateAsync()}
+            >
+              Remove
+            </ConfirmButton>
+          )}
+        </Table.Td>
+      )}
+    </Table.Tr>
+  );
+}

@@ -1,0 +1,106 @@
+import { Anchor, Button, Group, List, Text } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { callApi } from '../../api/call.ts';
+import { useApi, useSend } from '../../api/queries.ts';
+import { formatAgo, formatDate } from '../../formats.ts';
+import { ConfirmButton } from '../../parts/confirm-button.tsx';
+import { QueryView } from '../../parts/query-view.tsx';
+import { makePasskey, pageByName, passkeyFailure, passkeysWork } from '../sign-in/passkeys.ts';
+import { Section } from './section.tsx';
+
+type Passkey = { id: string; label: string; created_at: string; last_used_at: string | null };
+
+/** What the member's passkeys are, and whether there is a password beside them. */
+export type OwnWays = { passkeys: Passkey[]; has_password: boolean };
+
+/** The member's passkeys. */
+export function OwnPasskeys() {
+  const ways = useApi<OwnWays>('/passkeys');
+  const queries = useQueryClient();
+  const add = useMutation({
+    mutationFn: async () =>
+      callApi('/passkeys', { method: 'POST', body: { passkey: await makePasskey('/passkeys/options') } }),
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: ['/passkeys'] });
+      notifications.show({ message: 'The passkey was added', color: 'hop' });
+    },
+    onError: (error) => notifications.show({ message: passkeyFailure(error), color: 'red' }),
+  });
+  return (
+    <Section
+      title="Passkeys"
+      about="Sign in with the fingerprint, face or PIN of a device, or with a security key."
+      action={
+        passkeysWork() && (
+          <Button variant="default" loading={add.isPending} onClick={() => add.mutate()}>
+            Add a passkey
+          </Button>
+        )
+      }
+    >
+      <QueryView
+        query={ways}
+        lines={2}
+        empty={{ when: ({ passkeys }) => passkeys.length === 0, show: <NoPasskeys /> }}
+      >
+        {({ passkeys }) => (
+          <List listStyleType="none" aria-label="Your passkeys" spacing="sm">
+            {passkeys.map((passkey) => (
+              <PasskeyItem key={passkey.id} passkey={passkey} />
+            ))}
+          </List>
+        )}
+      </QueryView>
+    </Section>
+  );
+}
+
+function NoPasskeys() {
+  const byName = pageByName();
+  return (
+    <Text size="sm" c="dimmed">
+      You have none yet.{' '}
+      {!passkeysWork() && byName && (
+        <>
+          Browsers keep passkeys for names, not for addresses:{' '}
+          <Anchor href={byName} underline="always">
+            open the console as localhost
+          </Anchor>{' '}
+          to add one.
+        </>
+      )}
+    </Text>
+  );
+}
+
+function PasskeyItem({ passkey }: { passkey: Passkey }) {
+  const remove = useSend<void>(() => ({ path: `/passkeys/${passkey.id}`, method: 'DELETE' }), {
+    refresh: ['/passkeys'],
+    done: 'The passkey was removed',
+  });
+  return (
+    <List.Item styles={{ itemWrapper: { width: '100%' }, itemLabel: { flex: 1 } }}>
+      <Group justify="space-between" gap="xs">
+        <div>
+          <Text>{passkey.label}</Text>
+          <Text size="sm" c="dimmed">
+            Added {formatDate(passkey.created_at)},{' '}
+            {passkey.last_used_at ? `last used ${formatAgo(passkey.last_used_at)}` : 'never used'}
+          </Text>
+        </div>
+        <ConfirmButton
+          size="xs"
+          aria-label={`Remove the passkey ${passkey.label}`}
+          question={`Remove the passkey ${passkey.label}?`}
+          consequence="You can't sign in with it any more. Remove it from your device as well."
+          yes="Remove"
+          pending={remove.isPending}
+          onConfirm={() => remove.mutateAsync()}
+        >
+          Remove
+        </ConfirmButton>
+      </Group>
+    </List.Item>
+  );
+}

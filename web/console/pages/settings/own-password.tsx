@@ -1,0 +1,90 @@
+import { Button, Group, PasswordInput, Stack } from '@mantine/core';
+import { type FormEvent, useState } from 'react';
+import { ApiFailure, fieldError, messageOf } from '../../api/failures.ts';
+import { useApi, useSend } from '../../api/queries.ts';
+import { QueryView } from '../../parts/query-view.tsx';
+import { sentence } from '../sign-in/sentence.ts';
+import { SignInFailure } from '../sign-in/sign-in-failure.tsx';
+import type { OwnWays } from './own-passkeys.tsx';
+import { Section } from './section.tsx';
+
+const LEAST = 10;
+
+/** Sets or changes the member's password. @param email what it is used with; for password managers */
+export function OwnPassword({ email }: { email: string }) {
+  const ways = useApi<OwnWays>('/passkeys');
+  return (
+    <Section
+      title="Password"
+      about={`At least ${LEAST} characters. When it changes, you are signed out everywhere else.`}
+    >
+      <QueryView query={ways} lines={2}>
+        {({ has_password }) => (
+          // Another form once there is a password: then the current one is asked for.
+          <PasswordForm key={String(has_password)} email={email} hasPassword={has_password} />
+        )}
+      </QueryView>
+    </Section>
+  );
+}
+
+function PasswordForm({ email, hasPassword }: { email: string; hasPassword: boolean }) {
+  const [current, setCurrent] = useState('');
+  const [next, setNext] = useState('');
+  const send = useSend<void>(
+    () => ({
+      path: '/session/password',
+      body: { password: next, ...(hasPassword && { current_password: current }) },
+    }),
+    { refresh: ['/passkeys', '/sessions'], done: 'Your password is set', tellFailure: false },
+  );
+  const wrong = (path: string) => {
+    const message = fieldError(send.error, path);
+    return message && sentence(message);
+  };
+  const isElsewhere = send.isError && !(send.error instanceof ApiFailure && send.error.details.length > 0);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    send.mutate(undefined, {
+      onSuccess: () => {
+        setCurrent('');
+        setNext('');
+      },
+    });
+  };
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack gap="sm" maw={400}>
+        {isElsewhere && <SignInFailure message={messageOf(send.error)} />}
+        <input type="email" autoComplete="username" value={email} readOnly hidden />
+        {hasPassword && (
+          <PasswordInput
+            label="Current password"
+            autoComplete="current-password"
+            maxLength={200}
+            value={current}
+            error={wrong('current_password')}
+            onChange={(event) => setCurrent(event.currentTarget.value)}
+          />
+        )}
+        <PasswordInput
+          label="New password"
+          autoComplete="new-password"
+          maxLength={200}
+          value={next}
+          error={
+            send.isError && next.length < LEAST
+              ? `It must have at least ${LEAST} characters.`
+              : wrong('password')
+          }
+          onChange={(event) => setNext(event.currentTarget.value)}
+        />
+        <Group>
+          <Button type="submit" variant="default" loading={send.isPending}>
+            {hasPassword ? 'Change the password' : 'Set a password'}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,90 @@
+import { Badge, Button, Group, List, Text } from '@mantine/core';
+import { useApi, useSend } from '../../api/queries.ts';
+import { formatAgo, formatDate, formatInstant, plural } from '../../formats.ts';
+import { ConfirmButton } from '../../parts/confirm-button.tsx';
+import { QueryView } from '../../parts/query-view.tsx';
+import { Section } from './section.tsx';
+
+type OwnSession = {
+  id: string;
+  browser: string;
+  os: string;
+  current: boolean;
+  created_at: string;
+  last_seen_at: string;
+};
+
+const refresh = ['/sessions'];
+const nameOf = ({ browser, os }: OwnSession) =>
+  browser === 'Other' && os === 'Other' ? 'Unknown browser' : `${browser} on ${os}`;
+
+/** Where the member is signed in. */
+export function OwnSessions() {
+  const sessions = useApi<{ sessions: OwnSession[] }>('/sessions');
+  const endOthers = useSend<void, { ended: number }>(() => ({ path: '/sessions', method: 'DELETE' }), {
+    refresh,
+    done: ({ ended }) => `Signed out of ${plural(ended, 'browser', 'browsers')}`,
+  });
+  const others = (sessions.data?.sessions ?? []).some(({ current }) => !current);
+  return (
+    <Section
+      title="Where you are signed in"
+      about="A browser that does nothing for 14 days is signed out."
+      action={
+        others && (
+          <ConfirmButton
+            question="Sign out everywhere else?"
+            consequence="Every other browser has to sign in again. This one stays signed in."
+            yes="Sign out"
+            pending={endOthers.isPending}
+            onConfirm={() => endOthers.mutateAsync()}
+          >
+            Sign out everywhere else
+          </ConfirmButton>
+        )
+      }
+    >
+      <QueryView query={sessions} lines={2}>
+        {(data) => (
+          <List listStyleType="none" aria-label="Your sessions" spacing="sm">
+            {data.sessions.map((session) => (
+              <SessionItem key={session.id} session={session} />
+            ))}
+          </List>
+        )}
+      </QueryView>
+    </Section>
+  );
+}
+
+function SessionItem({ session }: { session: OwnSession }) {
+  const end = useSend<void>(() => ({ path: `/sessions/${session.id}`, method: 'DELETE' }), {
+    refresh,
+    done: `${nameOf(session)} was signed out`,
+  });
+  return (
+    <List.Item styles={{ itemWrapper: { width: '100%' }, itemLabel: { flex: 1 } }}>
+      <Group justify="space-between" gap="xs">
+        <div>
+          <Text>{nameOf(session)}</Text>
+          <Text size="sm" c="dimmed" title={formatInstant(session.last_seen_at)}>
+            Last seen {formatAgo(session.last_seen_at)}, signed in {formatDate(session.created_at)}
+          </Text>
+        </div>
+        {session.current ? (
+          <Badge variant="outline">This browser</Badge>
+        ) : (
+          <Button
+            size="xs"
+            variant="default"
+            loading={end.isPending}
+            aria-label={`Sign out ${nameOf(session)}, last seen ${formatAgo(session.last_seen_at)}`}
+            onClick={() => end.mutate()}
+          >
+            Sign out
+          </Button>
+        )}
+      </Group>
+    </List.Item>
+  );
+}

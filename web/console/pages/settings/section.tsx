@@ -1,0 +1,34 @@
+import { Group, Paper, Text, Title } from '@mantine/core';
+import type { ReactNode } from 'react';
+
+/** A part of the settings with its heading, what it is for, and its action. */
+export function Section({
+  title,
+  about,
+  action,
+  children,
+}: {
+  title: string;
+  about?: string;
+  action?: ReactNode;
+  children: ReactNode;
+}) {
+  return (
+    <Paper component="section" withBorder p="md" mb="md" aria-label={title}>
+      <Group justify="space-between" align="flex-start" mb="sm" gap="sm">
+        <div>
+          <Title order={2} size="h4">
+            {title}
+          </Title>
+          {about && (
+            <Text size="sm" c="dimmed">
+              {about}
+            </Text>
+          )}
+        </div>
+        {action}
+      </Group>
+      {children}
+    </Paper>
+  );
+}

@@ -1,0 +1,87 @@
+import { Code, Group, Table } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { useApi } from '../../api/queries.ts';
+import { useSession } from '../../api/session.ts';
+import { formatCount, formatDate, plural } from '../../formats.ts';
+import { CopyButton } from '../../parts/copy-button.tsx';
+import { QueryView } from '../../parts/query-view.tsx';
+import { Section } from './section.tsx';
+
+type Usage = { used: number; limit: number | null };
+
+/** The part of `GET /me` that is shown. */
+type Me = {
+  workspace: { attribution_model: string; attribution_window: number; created_at: string };
+  plan: {
+    name: string;
+    status: string;
+    limits: { links: Usage; events: Usage };
+    events_reset_at: string;
+  };
+};
+
+const MODELS: Record<string, string> = {
+  last_click: 'Last click',
+  first_click: 'First click',
+  linear: 'Linear',
+};
+const STATUSES: Record<string, string> = {
+  active: 'active',
+  trialing: 'on trial',
+  past_due: 'payment is late',
+  canceled: 'ended',
+};
+
+const usage = ({ used, limit }: Usage) =>
+  limit === null ? `${formatCount(used)}, without a limit` : `${formatCount(used)} of ${formatCount(limit)}`;
+
+/** What the workspace is, as its operator has set it. */
+export function WorkspaceFacts() {
+  const { workspace } = useSession();
+  const me = useApi<Me>('/me');
+  return (
+    <Section title="Workspace" about="Whoever runs this service sets these.">
+      <QueryView query={me} lines={8}>
+        {({ plan, workspace: more }) => (
+          <Table variant="vertical" layout="auto">
+            <Table.Tbody>
+              <Fact name="Name">{workspace.name}</Fact>
+              <Fact name="Short name">{workspace.slug}</Fact>
+              <Fact name="ID">
+                <Group gap="xs" wrap="nowrap">
+                  <Code style={{ overflowWrap: 'anywhere' }}>{workspace.id}</Code>
+                  <CopyButton value={workspace.id} what="the workspace's ID" />
+                </Group>
+              </Fact>
+              <Fact name="Plan">
+                {plan.name}, {STATUSES[plan.status] ?? plan.status}
+              </Fact>
+              <Fact name="Links">{usage(plan.limits.links)}</Fact>
+              <Fact name="Clicks this period">
+                {usage(plan.limits.events)}, until {formatDate(plan.events_reset_at)}
+              </Fact>
+              <Fact name="Own site">{workspace.primary_domain || 'none yet: the first link sets it'}</Fact>
+              <Fact name="Currency">{workspace.currency.toUpperCase()}</Fact>
+              <Fact name="Attribution">
+                {MODELS[more.attribution_model] ?? more.attribution_model} within{' '}
+                {plural(more.attribution_window, 'day', 'days')}
+              </Fact>
+              <Fact name="Since">{formatDate(more.created_at)}</Fact>
+            </Table.Tbody>
+          </Table>
+        )}
+      </QueryView>
+    </Section>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <Table.Tr>
+      <Table.Th scope="row" w={{ base: 110, sm: 200 }}>
+        {name}
+      </Table.Th>
+      <Table.Td style={{ overflowWrap: 'anywhere' }}>{children}</Table.Td>
+    </Table.Tr>
+  );
+}
