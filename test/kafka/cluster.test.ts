@@ -13,13 +13,14 @@ import { makeLink } from '../support/first-click.ts';
 import { hoplog } from '../support/hoplog.ts';
 import { NO_KAFKA, startKafka, type TestKafka } from '../support/kafka.ts';
 import { type Service, startService } from '../support/service.ts';
-import { pollClicks, startMoreWorkers, tierProcess, underLoad } from './deployment.ts';
+import { pollClicks, tierProcess, underLoad } from './deployment.ts';
 
 /**
  * The scaled event log, three brokers with three replicas of which two have to hold each record, under load, while
  * parts of it die. Each test counts every visitor that was answered.
  */
 const OUTAGE_MS = 60_000;
+const LIGHT = { connections: 4, paceMs: 20 };
 
 let kafka: TestKafka;
 let directory: string;
@@ -81,14 +82,18 @@ test('a broker of three is killed, and another one after it: nothing is lost, no
   timeout: 300_000,
 }, async () => {
   const { url } = await newLink('one broker');
-  const clicked = await underLoad([url], async () => {
-    for (const node of kafka.nodes.slice(0, 2)) {
-      await node.kill();
-      await delay(4_000);
-      await node.start();
-      await delay(4_000); // back among the replicas in sync
-    }
-  });
+  const clicked = await underLoad(
+    [url],
+    async () => {
+      for (const node of kafka.nodes.slice(0, 2)) {
+        await node.kill();
+        await delay(4_000);
+        await node.start();
+        await delay(4_000); // back among the replicas in sync
+      }
+    },
+    LIGHT,
+  );
   await redirectsWentOn(clicked);
 });
 
@@ -108,28 +113,11 @@ test('all brokers are down for a minute, ingest dies meanwhile: all is counted o
     await delay(OUTAGE_MS / 2);
     await Promise.all(kafka.nodes.map((node) => node.start()));
   };
-  const clicked = await underLoad([url], outage, { paceMs: 40 }); // over a minute: enough as slowly
+  const clicked = await underLoad([url], outage, LIGHT);
   expect(clicked.refused).toEqual(new Map());
   await accountFor(service, key, clicked.answered);
   complete = new Set(clicked.answered);
   expect((await polling).size).toBeGreaterThanOrEqual(clicked.answered.length);
-});
-
-test('workers are killed in the midst of inserts, others join and leave: nothing is lost, nothing is double', {
-  timeout: 300_000,
-}, async () => {
-  const { url } = await newLink('workers');
-  const clicked = await underLoad([url], async () => {
-    for (let round = 0; round < 3; round++) {
-      const second = await startMoreWorkers(dataDir, env);
-      await delay(1_000 + round * 210); // lanes move over
-      if (round % 2 === 0) process.kill(tierProcess(dataDir, 'workers'), 'SIGKILL');
-      await delay(500 + round * 130);
-      await (round % 2 === 0 ? second.stop() : second.kill());
-      await delay(700);
-    }
-  });
-  await redirectsWentOn(clicked);
 });
 
 test('poisoned records become dead letters and leave their neighbours alone', {
@@ -152,13 +140,17 @@ test('poisoned records become dead letters and leave their neighbours alone', {
     { value: 'x', headers: { format: 'hoplog-events/1', first: 'abc' } },
     { value: 'not what the headers promise', headers: { ...stream, ...times, first: '0', count: '3' } },
   ];
-  const clicked = await underLoad([url], async () => {
-    for (const record of poison) {
-      for (let partition = 0; partition < 4; partition++) {
-        await producer.send({ topic: settings.topic, messages: [{ ...record, partition }] });
+  const clicked = await underLoad(
+    [url],
+    async () => {
+      for (const record of poison) {
+        for (let partition = 0; partition < 4; partition++) {
+          await producer.send({ topic: settings.topic, messages: [{ ...record, partition }] });
+        }
       }
-    }
-  });
+    },
+    LIGHT,
+  );
   await producer.disconnect();
   await redirectsWentOn(clicked);
   const listed = await hoplog(['dead-letter', 'list', '--json'], { DATA_DIR: dataDir });

@@ -84,6 +84,7 @@ export async function underLoad(
  * Polls `GET /clicks` as the specification tells an integrator to: each time from the watermark of the poll before.
  * What a poll can't get, because something is down, it tries again.
  *
+ * @param from milliseconds since the epoch: where the first poll begins
  * @returns visitor ids of all that was seen, each once
  */
 export async function pollClicks(
@@ -91,9 +92,10 @@ export async function pollClicks(
   key: string,
   link: string,
   until: (seen: Set<string>) => boolean,
+  from = Date.now(),
 ): Promise<Set<string>> {
   const seen = new Set<string>();
-  let since = new Date().toISOString();
+  let since = new Date(from).toISOString();
   while (!until(seen)) {
     const page = await pollOnce(service, key, link, since, seen).catch(() => null);
     if (page) since = page;

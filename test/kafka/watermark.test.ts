@@ -1,0 +1,136 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { watermark } from '../../sql/streams.ts';
+import { accountFor, untilVisible } from '../faults/accounting.ts';
+import { makeLink } from '../support/first-click.ts';
+import { operator } from '../support/hoplog.ts';
+import { type IngestProcess, startIngestProcess } from '../support/ingest-process.ts';
+import { NO_KAFKA, startKafka, type TestKafka } from '../support/kafka.ts';
+import { type Service, startService } from '../support/service.ts';
+import { type TestStores, testStores } from '../support/stores.ts';
+import { pollClicks, underLoad } from './deployment.ts';
+
+/**
+ * The watermark over three ingest processes and eight partitions, of which four never hold a record. The clock of one
+ * process is five seconds late.
+ */
+const BEHIND_MS = 5_000;
+const PATIENT = { timeout: 60_000, interval: 100 };
+const CLOCK = new URL('../support/clock-offset.ts', import.meta.url).href;
+
+let kafka: TestKafka;
+let stores: TestStores;
+let directory: string;
+let service: Service;
+let key: string;
+let late: IngestProcess;
+let mortal: IngestProcess;
+let env: Record<string, string>;
+
+beforeAll(async () => {
+  if (NO_KAFKA !== false) return;
+  directory = mkdtempSync(join(tmpdir(), 'hoplog-watermark-'));
+  const dataDir = join(directory, 'data');
+  [kafka, stores] = await Promise.all([startKafka(1), testStores()]);
+  env = {
+    KAFKA_BROKERS: kafka.brokers,
+    KAFKA_REPLICATION: '1',
+    KAFKA_PARTITIONS: '8',
+    DATABASE_URL: stores.databaseUrl,
+    CLICKHOUSE_URL: stores.clickhouseUrl,
+    CLICKHOUSE_DATABASE: stores.clickhouseDatabase,
+    DATA_DIR: dataDir,
+  };
+  service = await startService({ dataDir, env });
+  key = service.demo?.secret_key ?? '';
+  [late, mortal] = await Promise.all([startLate(), startIngestProcess({ ...env, STREAM_NAME: 'ingest-2' })]);
+}, 240_000);
+
+afterAll(async () => {
+  if (NO_KAFKA !== false) return;
+  await Promise.all([late?.stop(), mortal?.stop()]);
+  if (service?.process.exitCode === null) await service.stop();
+  await Promise.all([kafka?.close(), stores?.close()]);
+  if (directory) rmSync(directory, { recursive: true, force: true });
+}, 60_000);
+
+beforeEach((context) => context.skip(NO_KAFKA !== false, String(NO_KAFKA)));
+
+function startLate(): Promise<IngestProcess> {
+  const clock = { NODE_OPTIONS: `--import=${CLOCK}`, CLOCK_OFFSET_MS: String(-BEHIND_MS) };
+  return startIngestProcess({ ...env, ...clock, STREAM_NAME: 'ingest-1' });
+}
+
+/** Milliseconds since the epoch. */
+async function mark(): Promise<number> {
+  return ((await watermark(stores.pool)) ?? 0) / 1_000;
+}
+
+async function storedSince(moment: number): Promise<number> {
+  const query = `SELECT count() AS rows FROM clicks WHERE ts > fromUnixTimestamp64Milli(${moment}, 'UTC')`;
+  const result = await stores.clickhouse.query({ query, format: 'JSONEachRow' });
+  return Number((await result.json<{ rows: string }>())[0]?.rows);
+}
+
+test('whoever polls from the watermark on misses nothing: a late clock, idle partitions, an outage, a dead process', {
+  timeout: 300_000,
+}, async () => {
+  const { id, slug } = await makeLink(service, key, 'watermark');
+  let complete: string[] | null = null;
+  const everything = (seen: Set<string>) => complete?.every((visitor) => seen.has(visitor)) ?? false;
+  const polling = pollClicks(service, key, id, everything, Date.now() - 2 * BEHIND_MS);
+  const urls = [service.short_url, late.url, mortal.url].map((url) => `${url}/${slug}`);
+  const clicked = await underLoad(
+    urls,
+    async () => {
+      await delay(1_500);
+      // As far as the clock that is late, and not further.
+      expect(await mark()).toBeLessThan(Date.now() - BEHIND_MS + 100);
+      await kafka.nodes[0]?.kill();
+      await delay(6_000);
+      await kafka.nodes[0]?.start();
+      await delay(1_000);
+      await late.kill();
+      // What others take in is stored, and the watermark waits for the dead one, whose journal may hold more.
+      const dead = Date.now();
+      await expect.poll(() => storedSince(dead + 1_000), PATIENT).toBeGreaterThan(10);
+      expect(await mark()).toBeLessThan(dead - BEHIND_MS + 100);
+    },
+    { connections: 6, paceMs: 15 },
+  );
+  expect(clicked.refused).toEqual(new Map());
+  expect(clicked.answered.length).toBeGreaterThan(300);
+  late = await startLate();
+  await accountFor(service, key, clicked.answered);
+  complete = clicked.answered;
+  expect((await polling).size).toBeGreaterThanOrEqual(complete.length);
+});
+
+test('a process that is gone for good holds the watermark until its stream is retired', {
+  timeout: 120_000,
+}, async () => {
+  await mortal.kill();
+  const dead = Date.now();
+  const { slug } = await makeLink(service, key, 'after it');
+  await underLoad([`${service.short_url}/${slug}`], () =>
+    expect.poll(() => storedSince(dead), PATIENT).toBeGreaterThan(10),
+  );
+  // The other clocks are past it, the late one too.
+  await delay(BEHIND_MS + 1_000);
+  expect(await mark()).toBeLessThanOrEqual(dead + 1);
+  const streams = await operator(stores).json<{ streams: { stream_id: string; name: string }[] }>(
+    'stream',
+    'list',
+  );
+  expect(streams.streams.map(({ name }) => name).sort()).toEqual([
+    'api-0',
+    'ingest-0',
+    'ingest-1',
+    'ingest-2',
+  ]);
+  await operator(stores).json('stream', 'retire', 'ingest-2');
+  await untilVisible(service, key, dead);
+});
