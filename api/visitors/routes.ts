@@ -9,13 +9,31 @@ import { formatInstant } from '../../core/timestamps.ts';
 import { slugsOfLinks } from '../../sql/link-slugs.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { IdParams } from '../schemas.ts';
-import { Journey } from './schemas.ts';
+import { Journey, JourneyQuery, Visitors, VisitorsQuery } from './schemas.ts';
+import { listVisitors } from './service.ts';
 
 /** Entries of a journey: the newest that many. */
 const JOURNEY_LIMIT = 10_000;
 
-/** `GET /visitors/:id/journey`: what one visitor did. */
+/** `GET /visitors`: who was there; `GET /visitors/:id/journey`: what one of them did. */
 export async function visitorRoutes(app: Api, { pool, clickhouse }: ApiDeps): Promise<void> {
+  app.get(
+    '/visitors',
+    {
+      config: { scope: 'secret', plan: 'paid' },
+      schema: {
+        tags: ['Visitors'],
+        operationId: 'listVisitors',
+        summary: 'The visitors who clicked last, or those who gave an email',
+        description:
+          'Each with the newest click. Without `email` bots are left out; with it those come first who gave it last.',
+        querystring: VisitorsQuery,
+        response: { 200: Visitors },
+      },
+    },
+    async ({ auth, query }) => listVisitors({ pool, clickhouse }, auth.workspace.id, query),
+  );
+
   app.get(
     '/visitors/:id/journey',
     {
@@ -28,10 +46,11 @@ export async function visitorRoutes(app: Api, { pool, clickhouse }: ApiDeps): Pr
           "The visitor's clicks, identifies and orders, oldest first, at most the newest 10,000. An order that came " +
           'without a visitor is in the journeys of the visitors who gave its email.',
         params: IdParams,
+        querystring: JourneyQuery,
         response: { 200: Journey },
       },
     },
-    async ({ auth, params }) => {
+    async ({ auth, params, query }) => {
       const id = params.id.toLowerCase();
       const { workspace } = auth;
       const [summary, steps] = await Promise.all([
@@ -48,17 +67,23 @@ export async function visitorRoutes(app: Api, { pool, clickhouse }: ApiDeps): Pr
           first_seen: formatInstant(summary.firstSeenNanos, 6),
           last_seen: formatInstant(summary.lastSeenNanos, 6),
         },
-        journey: steps.map((step) => toEntry(step, slugs)),
+        journey: steps.map((step) => toEntry(step, slugs, query.include === 'details')),
       };
     },
   );
 }
 
-function toEntry(step: JourneyStep, slugs: Map<string, string>) {
+function toEntry(step: JourneyStep, slugs: Map<string, string>, withDetails: boolean) {
   const ts = formatInstant(step.tsNanos, 6);
   switch (step.type) {
     case 'click':
-      return { type: step.type, ts, channel: step.channel, slug: slugs.get(step.linkId) ?? '' };
+      return {
+        type: step.type,
+        ts,
+        channel: step.channel,
+        slug: slugs.get(step.linkId) ?? '',
+        ...(withDetails && { link_id: step.linkId, ...step.details }),
+      };
     case 'identify':
       return { type: step.type, ts, email: step.email === '' ? null : step.email };
     case 'order':

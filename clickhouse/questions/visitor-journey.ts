@@ -4,9 +4,19 @@ import { withoutDeletedLinks } from './visible-clicks.ts';
 
 /** A step of a visitor. `tsNanos` is unique in the deployment. */
 export type JourneyStep =
-  | { type: 'click'; tsNanos: bigint; channel: string; linkId: string }
+  | { type: 'click'; tsNanos: bigint; channel: string; linkId: string; details: ClickDetails }
   | { type: 'identify'; tsNanos: bigint; email: string }
   | { type: 'order'; tsNanos: bigint; amountMinor: bigint; currency: string };
+
+/** Where a click came from. What is not known is empty. */
+export type ClickDetails = {
+  country: string;
+  city: string;
+  device: string;
+  browser: string;
+  os: string;
+  referer: string;
+};
 
 /** A visitor as a whole, also where the journey is cut. */
 export type VisitorSummary = {
@@ -83,15 +93,16 @@ export async function visitorJourney(
   const visible = await withoutDeletedLinks(client, workspaceId);
   const rows = await ask<StepRow>(client, {
     sql: `${OWN}
-      SELECT type, toUnixTimestamp64Nano(ts) AS nanos, channel, link_id, email, amount, currency FROM (
-        SELECT 'click' AS type, ts, toString(channel) AS channel, link_id, '' AS email, toInt64(0) AS amount,
-          '' AS currency
+      SELECT type, toUnixTimestamp64Nano(ts) AS nanos, channel, link_id, details, email, amount, currency FROM (
+        SELECT 'click' AS type, ts, toString(channel) AS channel, link_id,
+          [toString(country), toString(city), toString(device), toString(browser), toString(os), referer] AS details,
+          '' AS email, toInt64(0) AS amount, '' AS currency
         FROM clicks WHERE workspace_id = {workspace:UUID} AND visitor_id = {visitor:UUID} ${visible}
         ORDER BY ts DESC LIMIT {limit:UInt32}
         UNION ALL
-        SELECT 'identify', ts, '', toUUID('${NOBODY}'), email, 0, '' FROM own_identifies
+        SELECT 'identify', ts, '', toUUID('${NOBODY}'), [], email, 0, '' FROM own_identifies
         UNION ALL
-        SELECT 'order', ts, '', toUUID('${NOBODY}'), '', amount_minor, toString(currency) FROM own_orders)
+        SELECT 'order', ts, '', toUUID('${NOBODY}'), [], '', amount_minor, toString(currency) FROM own_orders)
       ORDER BY ts DESC LIMIT {limit:UInt32}`,
     params: { workspace: workspaceId, visitor: visitorId, limit },
     seconds: 20,
@@ -104,6 +115,8 @@ type StepRow = {
   nanos: string;
   channel: string;
   link_id: string;
+  /** Of a click: country, city, device, browser, os, referer. */
+  details: string[];
   email: string;
   amount: string;
   currency: string;
@@ -112,8 +125,11 @@ type StepRow = {
 function toStep(row: StepRow): JourneyStep {
   const tsNanos = BigInt(row.nanos);
   switch (row.type) {
-    case 'click':
-      return { type: row.type, tsNanos, channel: row.channel, linkId: row.link_id };
+    case 'click': {
+      const [country = '', city = '', device = '', browser = '', os = '', referer = ''] = row.details;
+      const details = { country, city, device, browser, os, referer };
+      return { type: row.type, tsNanos, channel: row.channel, linkId: row.link_id, details };
+    }
     case 'identify':
       return { type: row.type, tsNanos, email: row.email };
     case 'order':

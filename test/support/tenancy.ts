@@ -103,8 +103,12 @@ export const ATTEMPTS: Record<string, (victim: Victim) => Attempt[]> = {
   ],
   'DELETE /api/v1/folders/{id}': (victim) => [{ path: `/folders/${victim.folder}`, status: 404 }],
   'GET /api/v1/channels': () => [{ path: '/channels?days=365&ltv=1', status: 200 }],
-  'GET /api/v1/stats': () => [{ path: '/stats?from=2026-01-01&to=2027-01-01', status: 200 }],
-  'GET /api/v1/stats/breakdown': () => [
+  'GET /api/v1/stats': (victim) => [
+    { path: '/stats?from=2026-01-01&to=2027-01-01', status: 200 },
+    { path: `/stats?from=2026-01-01&to=2027-01-01&link_id=${victim.link}`, status: 200 },
+  ],
+  'GET /api/v1/stats/breakdown': (victim) => [
+    { path: `/stats/breakdown?by=link&from=2026-01-01&to=2027-01-01&link_id=${victim.link}`, status: 200 },
     { path: '/stats/breakdown?by=link&from=2026-01-01&to=2027-01-01', status: 200 },
     { path: '/stats/breakdown?by=channel&from=2026-01-01&to=2027-01-01', status: 200 },
     { path: '/stats/breakdown?by=country&from=2026-01-01&to=2027-01-01', status: 200 },
@@ -122,8 +126,13 @@ export const ATTEMPTS: Record<string, (victim: Victim) => Attempt[]> = {
     { path: `/clicks/live?seconds=1&since=${YESTERDAY}`, status: 200 },
     { path: `/clicks/live?seconds=1&since=${YESTERDAY}&link_ids=${victim.link}&bots=include`, status: 200 },
   ],
+  'GET /api/v1/visitors': () => [
+    { path: '/visitors', status: 200 },
+    { path: `/visitors?email=${SECRET_NAME}@victim.example`, status: 200 },
+  ],
   'GET /api/v1/visitors/{id}/journey': (victim) => [
     { path: `/visitors/${victim.visitor}/journey`, status: 404 },
+    { path: `/visitors/${victim.visitor}/journey?include=details`, status: 404 },
   ],
   'POST /api/v1/track/identify': (victim) => [
     {

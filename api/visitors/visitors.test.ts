@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { uuidv7 } from '../../core/ids.ts';
+import { upsertIdentities } from '../../sql/identities.ts';
+import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import { nextNanos, storeClicks } from '../../test/support/stored-events.ts';
+import type { LinkRecord } from '../links/schemas.ts';
+
+type Listed = {
+  visitors: {
+    id: string;
+    email: string | null;
+    last_seen: string;
+    last_click: { link_id: string; slug: string; channel: string; city: string } | null;
+  }[];
+};
+
+const DAY = 86_400_000_000_000n;
+
+let api: TestApi;
+let shop: TestWorkspace;
+let linkId: string;
+
+beforeAll(async () => {
+  api = await testApi();
+});
+beforeEach(async () => {
+  shop = await api.addWorkspace();
+  const made = await shop.post<{ links: LinkRecord[] }>('/links', {
+    destination_url: 'https://shop.example/',
+    name: 'Sale',
+    channel: 'youtube',
+  });
+  linkId = made.body.links[0]?.id ?? '';
+});
+afterAll(() => api.close());
+
+const click = (visitorId: string, more: object = {}) => ({
+  workspaceId: shop.workspace.id,
+  linkId,
+  visitorId,
+  channel: 'youtube',
+  ...more,
+});
+
+const identify = (visitorId: string, email: string, ts: bigint) =>
+  upsertIdentities(api.stores.pool, [
+    {
+      workspaceId: shop.workspace.id,
+      visitorId,
+      email,
+      externalUserId: null,
+      ts: Number(ts / 1_000n),
+    },
+  ]);
+
+async function listed(query = ''): Promise<Listed['visitors']> {
+  const answer = await shop.get<Listed>(`/visitors?${query}`);
+  expect([answer.status, answer.text]).toEqual([200, answer.text]);
+  return answer.body.visitors;
+}
+
+test('the visitors who clicked last come once each, newest first, with their newest click and email', async () => {
+  const [ann, bob, bot, old] = [uuidv7(), uuidv7(), uuidv7(), uuidv7()];
+  const now = nextNanos();
+  await storeClicks(api.stores, [
+    click(old, { tsNanos: now - 400n * DAY, city: 'Riga' }),
+    click(ann, { tsNanos: now - 5n * DAY, city: 'Bonn' }),
+    click(bob, { tsNanos: now - 4n * DAY }),
+    click(ann, { tsNanos: now - 3n * DAY, city: 'Oslo' }),
+    click(bot, { tsNanos: now - 2n * DAY, isBot: true }),
+  ]);
+  await identify(ann, 'first@shop.example', now - 9n * DAY);
+  await identify(ann, 'ann@shop.example', now - 8n * DAY);
+  const { slug } = (await shop.get<LinkRecord>(`/links/${linkId}`)).body;
+  expect(await listed()).toMatchObject([
+    {
+      id: ann,
+      email: 'ann@shop.example',
+      last_click: { city: 'Oslo', link_id: linkId, slug, channel: 'youtube' },
+    },
+    { id: bob, email: null },
+    { id: old, email: null, last_click: { city: 'Riga' } },
+  ]);
+  expect((await listed('limit=2')).map(({ id }) => id)).toEqual([ann, bob]);
+});
+
+test('an email finds who gave it, in any case, also without a click', async () => {
+  const [ann, phone, bob] = [uuidv7(), uuidv7(), uuidv7()];
+  const now = nextNanos();
+  await storeClicks(api.stores, [click(ann, { tsNanos: now - 2n * DAY, city: 'Oslo' }), click(bob)]);
+  await identify(ann, 'ann@shop.example', now - 3n * DAY);
+  await identify(phone, 'ann@shop.example', now - 1n * DAY);
+  await identify(bob, 'bob@shop.example', now);
+  expect(await listed('email=Ann@Shop.Example')).toMatchObject([
+    { id: phone, email: 'ann@shop.example', last_click: null },
+    { id: ann, email: 'ann@shop.example', last_click: { city: 'Oslo' } },
+  ]);
+  expect(await listed('email=nobody@shop.example')).toEqual([]);
+  const found = await listed('email=ann@shop.example');
+  expect((found[0]?.last_seen ?? '') > (found[1]?.last_seen ?? '')).toBe(true);
+});
+
+test('what is no email, and a limit beyond 100, is refused by name', async () => {
+  for (const [query, path] of [
+    ['email=ann', 'email'],
+    ['email=', 'email'],
+    ['limit=101', 'limit'],
+    ['limit=0', 'limit'],
+  ]) {
+    const answer = await shop.get(`/visitors?${query}`);
+    expect([answer.status, answer.body.error.details?.[0]?.path]).toEqual([400, path]);
+  }
+});
+
+test('a journey has what is known of its clicks when it is asked for', async () => {
+  const ann = uuidv7();
+  await storeClicks(api.stores, [
+    click(ann, { city: 'Oslo', country: 'NO', referer: 'https://news.example/' }),
+  ]);
+  type Journey = { journey: Record<string, unknown>[] };
+  const plain = await shop.get<Journey>(`/visitors/${ann}/journey`);
+  expect(Object.keys(plain.body.journey[0] ?? {}).toSorted()).toEqual(['channel', 'slug', 'ts', 'type']);
+  const detailed = await shop.get<Journey>(`/visitors/${ann}/journey?include=details`);
+  expect(detailed.body.journey[0]).toMatchObject({
+    type: 'click',
+    link_id: linkId,
+    country: 'NO',
+    city: 'Oslo',
+    device: 'mobile',
+    browser: 'Safari',
+    os: 'iOS',
+    referer: 'https://news.example/',
+  });
+  expect((await shop.get(`/visitors/${ann}/journey?include=all`)).status).toBe(400);
+});
