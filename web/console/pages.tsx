@@ -41,9 +41,24 @@ export const PAGES: Page[] = [
     Component: lazy(() => import('./pages/links/links-page.tsx')),
   },
   {
+    path: '/links/new',
+    title: 'New link',
+    Component: lazy(() => import('./pages/links/new-link-page.tsx')),
+  },
+  {
+    path: '/links/import',
+    title: 'Import links',
+    Component: lazy(() => import('./pages/links/import/import-page.tsx')),
+  },
+  {
     path: '/links/:id',
     title: 'Link',
     Component: lazy(() => import('./pages/links/link-page.tsx')),
+  },
+  {
+    path: '/links/:id/edit',
+    title: 'Edit link',
+    Component: lazy(() => import('./pages/links/edit-link-page.tsx')),
   },
   {
     path: '/visitors',

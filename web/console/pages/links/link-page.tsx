@@ -1,5 +1,115 @@
+import { Box, Button, Grid, Group, Menu, Stack, Title } from '@mantine/core';
+import { IconDownload, IconEdit, IconTrash } from '@tabler/icons-react';
+import { Link, useLocation, useParams } from 'wouter';
+import { useApi, useSend } from '../../api/queries.ts';
+import { useSession } from '../../api/session.ts';
+import { ConfirmButton } from '../../parts/confirm-button.tsx';
+import { GeoCredit } from '../../parts/geo-credit.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
+import { QueryView } from '../../parts/query-view.tsx';
+import { useWindow } from '../../parts/window.ts';
+import { WindowPicker } from '../../parts/window-picker.tsx';
+import { ClickExportItems } from './click-export-items.tsx';
+import { LinkBreakdowns } from './link-breakdowns.tsx';
+import { LinkClicks } from './link-clicks.tsx';
+import { LinkFacts } from './link-facts.tsx';
+import { LinkStats } from './link-stats.tsx';
+import type { LinkRecord } from './link-types.ts';
+import { QrCard } from './qr-card.tsx';
+import { ShortUrl } from './short-url.tsx';
 
+/** One link: what it is, and what it did in the window. */
 export default function LinkPage() {
-  return <PageHeader title="Link" />;
+  const { id } = useParams<{ id: string }>();
+  const link = useApi<LinkRecord>(`/links/${encodeURIComponent(id)}`);
+  return (
+    <>
+      <PageHeader title={link.data ? link.data.slug : 'Link'}>
+        {link.data && <Actions link={link.data} />}
+      </PageHeader>
+      <QueryView query={link} lines={8}>
+        {(record) => <Content link={record} />}
+      </QueryView>
+    </>
+  );
+}
+
+function Content({ link }: { link: LinkRecord }) {
+  return (
+    <Stack gap="lg">
+      <Grid gap="md">
+        <Grid.Col span={{ base: 12, sm: 8 }}>
+          <Stack gap="md">
+            <ShortUrl link={link} />
+            <LinkFacts link={link} />
+          </Stack>
+        </Grid.Col>
+        <Grid.Col span={{ base: 12, sm: 4 }}>
+          <QrCard link={link} />
+        </Grid.Col>
+      </Grid>
+      <Group justify="space-between">
+        <Title order={2} size="h3">
+          Statistics
+        </Title>
+        <WindowPicker />
+      </Group>
+      <LinkStats linkId={link.id} />
+      <LinkBreakdowns link={link} />
+      <Box>
+        <Title order={2} size="h3" mb="sm">
+          Newest clicks
+        </Title>
+        <LinkClicks linkId={link.id} />
+        <GeoCredit />
+      </Box>
+    </Stack>
+  );
+}
+
+function Actions({ link }: { link: LinkRecord }) {
+  const { can } = useSession();
+  const [, navigate] = useLocation();
+  const { query } = useWindow();
+  const remove = useSend<void>(() => ({ path: `/links/${link.id}`, method: 'DELETE' }), {
+    // Not the link itself, which is gone.
+    refresh: ['/links/search', '/links/tags', '/stats'],
+    done: `The link ${link.slug} is deleted`,
+  });
+  return (
+    <>
+      {can('operator') && (
+        <Button
+          component={Link}
+          href={`/links/${link.id}/edit`}
+          variant="default"
+          leftSection={<IconEdit size={18} />}
+        >
+          Edit
+        </Button>
+      )}
+      <Menu position="bottom-end" shadow="md">
+        <Menu.Target>
+          <Button variant="default" leftSection={<IconDownload size={18} />}>
+            Export
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <ClickExportItems window={query} linkId={link.id} />
+        </Menu.Dropdown>
+      </Menu>
+      {can('operator') && (
+        <ConfirmButton
+          leftSection={<IconTrash size={18} />}
+          question={`Delete the link ${link.slug}?`}
+          consequence="It stops leading anywhere at once, wherever it was printed or posted. Its slug stays reserved. Its clicks stay in the statistics of the workspace."
+          yes="Delete"
+          pending={remove.isPending}
+          onConfirm={() => remove.mutateAsync().then(() => navigate('/links'))}
+        >
+          Delete
+        </ConfirmButton>
+      )}
+    </>
+  );
 }

@@ -1,5 +1,84 @@
+import { Button, Group, Stack } from '@mantine/core';
+import { IconPlus, IconUpload } from '@tabler/icons-react';
+import { Link } from 'wouter';
+import { useApi } from '../../api/queries.ts';
+import { useSession } from '../../api/session.ts';
+import { EmptyState } from '../../parts/empty-state.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
+import { QueryView } from '../../parts/query-view.tsx';
+import { WindowPicker } from '../../parts/window-picker.tsx';
+import { ExportMenu } from './export-menu.tsx';
+import type { FoundLinks } from './link-types.ts';
+import { LinksFilters } from './links-filters.tsx';
+import { LinksTable } from './links-table.tsx';
+import { searchQuery, useLinksView } from './links-view.ts';
 
+/** All links: searched, filtered, sorted, page by page. */
 export default function LinksPage() {
-  return <PageHeader title="Links" />;
+  const { workspace, can } = useSession();
+  const withFigures = workspace.plan !== 'free';
+  const { view, change } = useLinksView();
+  const links = useApi<FoundLinks>('/links/search', searchQuery(view, withFigures));
+  const isFiltered = Object.keys(view.filters).length > 0;
+
+  return (
+    <>
+      <PageHeader title="Links">
+        {can('operator') && (
+          <>
+            <Button component={Link} href="/links/new" leftSection={<IconPlus size={18} />}>
+              New link
+            </Button>
+            <Button
+              component={Link}
+              href="/links/import"
+              variant="default"
+              leftSection={<IconUpload size={18} />}
+            >
+              Import
+            </Button>
+          </>
+        )}
+        <ExportMenu view={view} withFigures={withFigures} />
+      </PageHeader>
+      <Stack gap="md">
+        <LinksFilters view={view} change={change} />
+        {withFigures && (
+          <Group justify="flex-end">
+            <WindowPicker />
+          </Group>
+        )}
+        <QueryView
+          query={links}
+          lines={8}
+          empty={{
+            when: ({ total }) => total === 0,
+            show: isFiltered ? (
+              <EmptyState
+                title="No link passes these filters"
+                action={
+                  <Button
+                    variant="default"
+                    onClick={() =>
+                      change({ q: null, channel: null, folder_id: null, tag: null, status: null })
+                    }
+                  >
+                    Show all links
+                  </Button>
+                }
+              />
+            ) : (
+              <EmptyState title="There is no link yet">
+                {can('operator')
+                  ? 'Make the first one, or import what another service exports.'
+                  : 'Ask an operator of the workspace to make one.'}
+              </EmptyState>
+            ),
+          }}
+        >
+          {(data) => <LinksTable data={data} view={view} change={change} withFigures={withFigures} />}
+        </QueryView>
+      </Stack>
+    </>
+  );
 }

@@ -1,5 +1,66 @@
+import { Box, Group, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { useParams } from 'wouter';
+import { useApi } from '../../api/queries.ts';
+import { formatAgo, formatInstant } from '../../formats.ts';
+import { CopyButton } from '../../parts/copy-button.tsx';
+import { GeoCredit } from '../../parts/geo-credit.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
+import { QueryView } from '../../parts/query-view.tsx';
+import { type Entry, JourneyTimeline } from './journey-timeline.tsx';
 
+/** `GET /visitors/:id/journey` */
+type Journey = {
+  visitor: { id: string; email: string | null; first_seen: string; last_seen: string };
+  journey: Entry[];
+};
+
+/** One visitor and what they did. */
 export default function VisitorPage() {
-  return <PageHeader title="Visitor" />;
+  const { id } = useParams<{ id: string }>();
+  const journey = useApi<Journey>(`/visitors/${encodeURIComponent(id)}/journey`, { include: 'details' });
+  return (
+    <>
+      <PageHeader title="Visitor" />
+      <QueryView query={journey} lines={8}>
+        {({ visitor, journey: entries }) => (
+          <Stack gap="lg">
+            <Paper withBorder p="md" component="section" aria-label="The visitor">
+              <SimpleGrid component="dl" cols={{ base: 1, xs: 2 }} spacing="sm" my={0}>
+                <Fact name="Visitor id">
+                  <Group gap="xs" wrap="nowrap">
+                    <span>{visitor.id}</span>
+                    <CopyButton value={visitor.id} what="the visitor id" />
+                  </Group>
+                </Fact>
+                <Fact name="Email">{visitor.email ?? 'Unknown'}</Fact>
+                <Fact name="First seen">{seen(visitor.first_seen)}</Fact>
+                <Fact name="Last seen">{seen(visitor.last_seen)}</Fact>
+              </SimpleGrid>
+            </Paper>
+            <Box>
+              <Title order={2} size="h3" mb="md">
+                Journey
+              </Title>
+              <JourneyTimeline entries={entries} />
+              <GeoCredit />
+            </Box>
+          </Stack>
+        )}
+      </QueryView>
+    </>
+  );
 }
+
+const seen = (instant: string) => `${formatInstant(instant)} (${formatAgo(instant)})`;
+
+const Fact = ({ name, children }: { name: string; children: ReactNode }) => (
+  <Box miw={0}>
+    <Text component="dt" size="xs" c="dimmed">
+      {name}
+    </Text>
+    <Box component="dd" fz="sm" m={0} style={{ overflowWrap: 'anywhere' }}>
+      {children}
+    </Box>
+  </Box>
+);

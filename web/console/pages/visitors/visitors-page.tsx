@@ -1,5 +1,138 @@
+import { Anchor, Button, Group, Stack, Table, Text, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { Link, useLocation, useSearchParams } from 'wouter';
+import { useApi } from '../../api/queries.ts';
+import { channelName, formatInstant } from '../../formats.ts';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { GeoCredit } from '../../parts/geo-credit.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
+import { QueryView } from '../../parts/query-view.tsx';
+import { ScrollTable } from '../../parts/scroll-table.tsx';
+import type { Click } from '../links/stats-types.ts';
+import { deviceOf, placeOf } from './click-words.ts';
 
+/** `GET /visitors` */
+type Visitors = {
+  visitors: {
+    id: string;
+    email: string | null;
+    last_seen: string;
+    last_click: (Click & { slug: string }) | null;
+  }[];
+};
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Finds a visitor by id or email, and shows who clicked last. */
 export default function VisitorsPage() {
-  return <PageHeader title="Visitors" />;
+  const [search] = useSearchParams();
+  const email = search.get('email');
+  const visitors = useApi<Visitors>('/visitors', { email, limit: 50 });
+  return (
+    <>
+      <PageHeader title="Visitors" />
+      <Stack gap="md">
+        <Finder key={email} email={email ?? ''} />
+        <Text size="sm" c="dimmed">
+          {email ? `Visitors who gave ${email}` : 'The 50 visitors who clicked last. Bots are left out.'}
+        </Text>
+        <QueryView
+          query={visitors}
+          lines={8}
+          empty={{
+            when: (data) => data.visitors.length === 0,
+            show: email ? (
+              <EmptyState title="Nobody gave this email">
+                An email is known once your site or the API told it with a visitor.
+              </EmptyState>
+            ) : (
+              <EmptyState title="There are no visitors yet">
+                They show here when someone follows a link.
+              </EmptyState>
+            ),
+          }}
+        >
+          {(data) => <VisitorsTable visitors={data.visitors} />}
+        </QueryView>
+        <GeoCredit />
+      </Stack>
+    </>
+  );
 }
+
+/** An id opens its visitor, an email lists who gave it. */
+function Finder({ email }: { email: string }) {
+  const [, navigate] = useLocation();
+  const [text, setText] = useState(email);
+  const [wrong, setWrong] = useState<string | null>(null);
+  const find = () => {
+    const wanted = text.trim();
+    if (UUID.test(wanted)) navigate(`/visitors/${wanted.toLowerCase()}`);
+    else if (wanted.includes('@')) navigate(`/visitors?email=${encodeURIComponent(wanted)}`);
+    else if (wanted === '') navigate('/visitors');
+    else setWrong('is neither the id of a visitor nor an email');
+  };
+  return (
+    <search>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          find();
+        }}
+      >
+        <Group align="flex-start" gap="xs">
+          <TextInput
+            type="search"
+            label="Visitor id or email"
+            value={text}
+            error={wrong}
+            onChange={(event) => {
+              setText(event.currentTarget.value);
+              setWrong(null);
+            }}
+            flex={1}
+            maw={460}
+          />
+          <Button type="submit" mt={25}>
+            Find
+          </Button>
+        </Group>
+      </form>
+    </search>
+  );
+}
+
+const VisitorsTable = ({ visitors }: { visitors: Visitors['visitors'] }) => (
+  <ScrollTable label="Visitors" minWidth={860}>
+    <Table.Thead>
+      <Table.Tr>
+        <Table.Th>Visitor</Table.Th>
+        <Table.Th>Email</Table.Th>
+        <Table.Th>Last seen</Table.Th>
+        <Table.Th>Newest click</Table.Th>
+        <Table.Th>Place</Table.Th>
+        <Table.Th>Device</Table.Th>
+      </Table.Tr>
+    </Table.Thead>
+    <Table.Tbody>
+      {visitors.map(({ id, email, last_seen, last_click }) => (
+        <Table.Tr key={id}>
+          <Table.Td>
+            <Anchor component={Link} href={`/visitors/${id}`} size="sm" aria-label={`Visitor ${id}`}>
+              {id.slice(0, 8)}
+            </Anchor>
+          </Table.Td>
+          <Table.Td style={{ overflowWrap: 'anywhere' }}>{email ?? 'Unknown'}</Table.Td>
+          <Table.Td className="figure">{formatInstant(last_seen)}</Table.Td>
+          <Table.Td>
+            {last_click
+              ? `${last_click.slug === '' ? 'A link' : last_click.slug} on ${channelName(last_click.channel)}`
+              : 'None'}
+          </Table.Td>
+          <Table.Td>{last_click ? placeOf(last_click) : 'Unknown'}</Table.Td>
+          <Table.Td>{last_click ? deviceOf(last_click) : 'Unknown'}</Table.Td>
+        </Table.Tr>
+      ))}
+    </Table.Tbody>
+  </ScrollTable>
+);

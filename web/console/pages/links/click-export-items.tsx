@@ -1,0 +1,33 @@
+import { Menu } from '@mantine/core';
+import { apiUrl } from '../../api/call.ts';
+import type { WindowQuery } from '../../parts/window.ts';
+
+const FORMATS = [
+  ['csv', 'CSV'],
+  ['ndjson', 'NDJSON'],
+  ['parquet', 'Parquet'],
+] as const;
+
+/**
+ * Entries of a menu that save the clicks of the window. The browser itself fetches them, straight to the disk: a
+ * window may have millions.
+ *
+ * @param linkId null: of all links
+ */
+export function ClickExportItems({ window, linkId }: { window: WindowQuery; linkId: string | null }) {
+  return (
+    <>
+      <Menu.Label>Clicks in the window</Menu.Label>
+      {FORMATS.map(([format, name]) => (
+        <Menu.Item
+          key={format}
+          component="a"
+          href={apiUrl('/clicks/export', { format, ...window, link_id: linkId })}
+          download={`clicks.${format}`}
+        >
+          Clicks as {name}
+        </Menu.Item>
+      ))}
+    </>
+  );
+}

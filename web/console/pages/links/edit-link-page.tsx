@@ -1,0 +1,65 @@
+import { useState } from 'react';
+import { useLocation, useParams } from 'wouter';
+import { useApi, useSend } from '../../api/queries.ts';
+import { useSession } from '../../api/session.ts';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { PageHeader } from '../../parts/page-header.tsx';
+import { QueryView } from '../../parts/query-view.tsx';
+import { changeBody, DraftProblem, draftOf } from './link-draft.ts';
+import { LinkForm } from './link-form.tsx';
+import type { LinkRecord } from './link-types.ts';
+
+/** Changes a link and its campaign. */
+export default function EditLinkPage() {
+  const { id } = useParams<{ id: string }>();
+  const { can } = useSession();
+  const link = useApi<LinkRecord>(can('operator') ? `/links/${encodeURIComponent(id)}` : null);
+  return (
+    <>
+      <PageHeader title="Edit link" />
+      {can('operator') ? (
+        <QueryView query={link} lines={8}>
+          {(record) => <EditForm key={record.id} link={record} />}
+        </QueryView>
+      ) : (
+        <EmptyState title="Your role does not change links">Ask an operator of the workspace.</EmptyState>
+      )}
+    </>
+  );
+}
+
+function EditForm({ link }: { link: LinkRecord }) {
+  const [, navigate] = useLocation();
+  const back = `/links/${link.id}`;
+  // As it was when the form was opened: what someone else changes meanwhile is not undone by fields left alone.
+  const [before] = useState(() => draftOf(link));
+  const [draft, setDraft] = useState(before);
+  const [problem, setProblem] = useState<DraftProblem | null>(null);
+  const save = useSend<Record<string, unknown>, LinkRecord>(
+    (body) => ({ path: `/links/${link.id}`, method: 'PATCH', body }),
+    { refresh: ['/links'], done: 'Saved', tellFailure: false },
+  );
+  const submit = () => {
+    setProblem(null);
+    try {
+      const body = changeBody(before, draft);
+      if (Object.keys(body).length === 0) navigate(back);
+      else save.mutate(body, { onSuccess: () => navigate(back) });
+    } catch (error) {
+      if (!(error instanceof DraftProblem)) throw error;
+      setProblem(error);
+    }
+  };
+  return (
+    <LinkForm
+      draft={draft}
+      onChange={setDraft}
+      existing={link}
+      error={problem ?? save.error}
+      pending={save.isPending}
+      submit={submit}
+      label="Save"
+      back={back}
+    />
+  );
+}

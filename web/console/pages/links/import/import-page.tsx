@@ -1,0 +1,175 @@
+import { Alert, Anchor, Button, FileInput, Group, Paper, Progress, Select, Stack, Text } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect, useRef, useState } from 'react';
+import { Link } from 'wouter';
+import { useSession } from '../../../api/session.ts';
+import { channelName, formatCount, plural } from '../../../formats.ts';
+import { EmptyState } from '../../../parts/empty-state.tsx';
+import { FailureNotice } from '../../../parts/failure-notice.tsx';
+import { PageHeader } from '../../../parts/page-header.tsx';
+import { CREATABLE_CHANNELS } from '../link-types.ts';
+import { FileProblem, type ImportFile, readImportFile } from './import-pieces.ts';
+import { ImportResult } from './import-result.tsx';
+import { type ImportState, runImport } from './run-import.ts';
+
+const CHANNELS = [
+  ...CREATABLE_CHANNELS.map((key) => ({ value: key as string, label: channelName(key) })),
+  { value: 'smart', label: 'None: make Smart Links' },
+];
+
+type Stage =
+  | { name: 'choose' }
+  | { name: 'running'; state: ImportState }
+  | { name: 'over'; state: ImportState; cancelled: boolean; error: unknown };
+
+/** Makes links from a file that another service exported, piece by piece. */
+export default function ImportPage() {
+  const { can, workspace } = useSession();
+  const queries = useQueryClient();
+  const [file, setFile] = useState<ImportFile | null>(null);
+  const [wrong, setWrong] = useState<string | null>(null);
+  const [channel, setChannel] = useState('other');
+  const [stage, setStage] = useState<Stage>({ name: 'choose' });
+  const cancel = useRef(new AbortController());
+  // Who goes to another page has cancelled it.
+  useEffect(() => () => cancel.current.abort(), []);
+  useLeaveWarning(stage.name === 'running');
+
+  const choose = async (chosen: File | null) => {
+    setFile(null);
+    setWrong(null);
+    setStage({ name: 'choose' });
+    if (!chosen) return;
+    try {
+      setFile(await readImportFile(chosen));
+    } catch (error) {
+      if (error instanceof FileProblem) setWrong(`The file ${error.message}`);
+      else setWrong('The file can not be read.');
+    }
+  };
+
+  const start = async () => {
+    if (!file) return;
+    cancel.current = new AbortController();
+    const { signal } = cancel.current;
+    let latest: ImportState | null = null;
+    try {
+      const state = await runImport(file, channel, signal, (now) => {
+        latest = now;
+        setStage({ name: 'running', state: now });
+      });
+      setStage({ name: 'over', state, cancelled: signal.aborted && state.done < file.rows, error: null });
+    } catch (error) {
+      if (latest) setStage({ name: 'over', state: latest, cancelled: false, error });
+    }
+    await queries.invalidateQueries({
+      predicate: ({ queryKey: [path] }) => typeof path === 'string' && path.startsWith('/links'),
+    });
+  };
+
+  if (!can('operator')) {
+    return (
+      <>
+        <PageHeader title="Import links" />
+        <EmptyState title="Your role does not import links">Ask an operator of the workspace.</EmptyState>
+      </>
+    );
+  }
+  return (
+    <>
+      <PageHeader title="Import links">
+        <Anchor component={Link} href="/links">
+          All links
+        </Anchor>
+      </PageHeader>
+      <Stack maw={860} gap="md">
+        <Text size="sm">
+          Choose what Bitly, Dub, YOURLS, Shlink or Kutt exported, or a CSV with columns of your own:{' '}
+          <code>destination_url</code>, <code>name</code>, and if you like <code>slug</code>,{' '}
+          <code>channel</code>, <code>tags</code> and other fields of a link. Links that are here already are
+          passed over, so a file may be imported twice.
+        </Text>
+        {workspace.primary_domain ? null : (
+          <Alert variant="outline" color="yellow" title="The workspace has no domain yet">
+            So every destination counts as a site that is not yours. Make one link to your own site first.
+          </Alert>
+        )}
+        <FileInput
+          label="File"
+          description="CSV or JSON, up to 64 MB"
+          placeholder="Choose a file"
+          accept=".csv,.tsv,.txt,.json,text/csv,application/json"
+          onChange={(chosen) => void choose(chosen)}
+          error={wrong}
+          disabled={stage.name === 'running'}
+          clearable
+          clearButtonProps={{ 'aria-label': 'Choose no file' }}
+        />
+        <Select
+          label="Channel of rows that name none"
+          data={CHANNELS}
+          value={channel}
+          onChange={(value) => setChannel(value ?? 'other')}
+          allowDeselect={false}
+          searchable
+          disabled={stage.name === 'running'}
+        />
+        {file && stage.name === 'choose' && (
+          <Group>
+            <Button onClick={() => void start()}>Import {plural(file.rows, 'row', 'rows')}</Button>
+          </Group>
+        )}
+        {file && stage.name === 'running' && (
+          <Running file={file} state={stage.state} cancel={() => cancel.current.abort()} />
+        )}
+        {stage.name === 'over' && stage.error !== null && (
+          <FailureNotice error={stage.error} again={() => void start()} />
+        )}
+        {file && stage.name === 'over' && (
+          <ImportResult file={file} state={stage.state} cancelled={stage.cancelled} />
+        )}
+      </Stack>
+    </>
+  );
+}
+
+function Running({ file, state, cancel }: { file: ImportFile; state: ImportState; cancel: () => void }) {
+  const [cancelling, setCancelling] = useState(false);
+  const percent = Math.floor((state.done / file.rows) * 100);
+  return (
+    <Paper withBorder p="md">
+      <Stack gap="sm">
+        <Progress.Root size="lg">
+          <Progress.Section value={percent} aria-label="Rows done" />
+        </Progress.Root>
+        <Group justify="space-between">
+          <Text size="sm" role="status">
+            {formatCount(state.done)} of {plural(file.rows, 'row', 'rows')}: {formatCount(state.created)}{' '}
+            made, {formatCount(state.skipped)} there already, {formatCount(state.refused.length)} refused
+          </Text>
+          <Button
+            variant="default"
+            size="xs"
+            disabled={cancelling}
+            onClick={() => {
+              setCancelling(true);
+              cancel();
+            }}
+          >
+            {cancelling ? 'Ending' : 'Cancel'}
+          </Button>
+        </Group>
+      </Stack>
+    </Paper>
+  );
+}
+
+/** Asks before the browser's tab is closed. */
+function useLeaveWarning(isRunning: boolean): void {
+  useEffect(() => {
+    if (!isRunning) return;
+    const ask = (event: BeforeUnloadEvent) => event.preventDefault();
+    window.addEventListener('beforeunload', ask);
+    return () => window.removeEventListener('beforeunload', ask);
+  }, [isRunning]);
+}

@@ -1,0 +1,138 @@
+import { jsonRows } from '../../../../../core/link-imports/json-rows.ts';
+import { encodingOf, formOf, type TextForm } from '../../../../../core/link-imports/text-form.ts';
+import { csvRecords } from './csv-records.ts';
+
+/** Rows of one call: few enough that progress moves and a cancelled import ends soon. */
+const PIECE_ROWS = 200;
+/** Characters of one call beyond which no row is added. */
+const PIECE_CHARACTERS = 2_000_000;
+/** A row with more characters is taken for a quote that is never closed. */
+const ROW_CHARACTERS = 1_000_000;
+/** Bytes of a file; larger ones are for the command. */
+const FILE_LIMIT = 64 * 1_048_576;
+
+/** A row as it stands in the file, with the line on which it begins (from 1). */
+export type FileRow = { line: number; text: string };
+
+/** What is sent in one call. */
+export type Piece = {
+  text: string;
+  /** The file's rows by the line on which they begin in `text`. */
+  rows: Map<number, FileRow>;
+};
+
+/** A row that made no link. */
+export type Refusal = { line: number; column: string | null; message: string; row: string };
+
+/** A file that is ready to be imported. */
+export type ImportFile = {
+  name: string;
+  /** The line that names the columns, as it stands in the file, and what parts them; null: JSON. */
+  header: { text: string; delimiter: string } | null;
+  rows: number;
+  pieces: Piece[];
+  /** Rows that can't be sent. */
+  refused: Refusal[];
+};
+
+/** A file that can't be imported at all; the message is for the person. */
+export class FileProblem extends Error {
+  override name = 'FileProblem';
+}
+
+/**
+ * Reads a file and cuts it into pieces of whole rows.
+ *
+ * @throws {FileProblem} when it is too large, empty or no text
+ */
+export async function readImportFile(file: File): Promise<ImportFile> {
+  if (file.size > FILE_LIMIT) {
+    throw new FileProblem('is larger than 64 MB. Cut it up, or use the command hoplog import links.');
+  }
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  const text = new TextDecoder(encodingOf(bytes)).decode(bytes);
+  if (text.trim() === '') throw new FileProblem('is empty.');
+  if (text.includes('\0')) throw new FileProblem('is no text. Export it as CSV.');
+  const form = formOf(text);
+  const cut = form.kind === 'json' ? await cutJson(text) : cutCsv(text, form);
+  if (cut.rows === 0) throw new FileProblem('has no rows.');
+  return { name: file.name, ...cut };
+}
+
+type Cut = Omit<ImportFile, 'name'>;
+
+function cutCsv(text: string, form: Extract<TextForm, { kind: 'csv' }>): Cut {
+  let header: string | null = null;
+  /** What every piece begins with: the columns, below Excel's line `sep=;` where there is one. */
+  let head = '';
+  let headLines = 0;
+  const collected = collector(() => ({ text: head, lines: headLines }));
+  for (const record of csvRecords(text, form.delimiter)) {
+    if (record.line < form.firstLine || record.text.trim() === '') continue;
+    if (header === null) {
+      header = record.text;
+      head = text.slice(0, record.end);
+      if (!/[\r\n]$/.test(head)) head += '\n';
+      headLines = record.line + record.lines - 1;
+    } else collected.add({ line: record.line, text: record.text }, `${record.text}\n`, record.lines);
+  }
+  return { header: { text: header ?? '', delimiter: form.delimiter }, ...collected.end() };
+}
+
+async function cutJson(text: string): Promise<Cut> {
+  const collected = collector(() => ({ text: '[\n', lines: 1 }), ']');
+  async function* whole() {
+    yield text;
+  }
+  for await (const row of jsonRows(whole())) {
+    if ('problem' in row) collected.refuse({ line: row.line, text: '' }, row.problem.message);
+    else {
+      const json = JSON.stringify(row.values);
+      collected.add({ line: row.line, text: json }, `${json},\n`, 1);
+    }
+  }
+  return { header: null, ...collected.end() };
+}
+
+/**
+ * Puts rows into pieces.
+ *
+ * @param head what a piece begins with, and how many lines that is
+ */
+function collector(head: () => { text: string; lines: number }, tail = '') {
+  const pieces: Piece[] = [];
+  const refused: Refusal[] = [];
+  let rows = 0;
+  let open: { text: string; rows: Piece['rows']; nextLine: number } | null = null;
+  const close = () => {
+    if (open) pieces.push({ text: open.text + tail, rows: open.rows });
+    open = null;
+  };
+  const refuse = ({ line, text }: FileRow, message: string) => {
+    rows += 1;
+    refused.push({ line, column: null, message, row: text.slice(0, 1_000) });
+  };
+  return {
+    refuse,
+    add(row: FileRow, text: string, lines: number) {
+      if (text.length > ROW_CHARACTERS) {
+        refuse(row, 'is longer than a million characters. Is a quote never closed?');
+        return;
+      }
+      if (open && (open.rows.size === PIECE_ROWS || open.text.length + text.length > PIECE_CHARACTERS))
+        close();
+      if (!open) {
+        const begin = head();
+        open = { text: begin.text, rows: new Map(), nextLine: begin.lines + 1 };
+      }
+      open.rows.set(open.nextLine, row);
+      open.text += text;
+      open.nextLine += lines;
+      rows += 1;
+    },
+    end() {
+      close();
+      return { pieces, refused, rows };
+    },
+  };
+}

@@ -1,0 +1,98 @@
+import { Alert, Button, Group, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
+import { IconDownload } from '@tabler/icons-react';
+import { Link } from 'wouter';
+import { formatCount, plural } from '../../../formats.ts';
+import { Figure } from '../../../parts/figure.tsx';
+import { ScrollTable } from '../../../parts/scroll-table.tsx';
+import { saveFile } from '../save-file.ts';
+import type { ImportFile } from './import-pieces.ts';
+import { reasonOf, refusedCsv } from './refused-csv.ts';
+import type { ImportState } from './run-import.ts';
+
+/** Refused rows that are shown; the file has them all. */
+const SHOWN = 100;
+
+/** What became of an import. */
+export function ImportResult({
+  file,
+  state,
+  cancelled,
+}: {
+  file: ImportFile;
+  state: ImportState;
+  cancelled: boolean;
+}) {
+  const { refused } = state;
+  return (
+    <Stack gap="md" component="section" aria-label="Result of the import">
+      {cancelled && (
+        <Alert variant="outline" color="yellow" title="The import was cancelled" role="status">
+          {formatCount(state.done)} of {plural(file.rows, 'row', 'rows')} were done. Import the file again to
+          go on where it ended.
+        </Alert>
+      )}
+      <Text role="status" size="sm">
+        {state.format &&
+          `Read as ${state.format === 'Hoplog' ? 'a CSV of our own columns' : `an export of ${state.format}`}. `}
+        {plural(state.done, 'row was', 'rows were')} looked at.
+      </Text>
+      <SimpleGrid cols={{ base: 1, xs: 3 }}>
+        <Figure label="Links made" value={formatCount(state.created)} />
+        <Figure label="There already" value={formatCount(state.skipped)} />
+        <Figure label="Rows refused" value={formatCount(refused.length)} />
+      </SimpleGrid>
+      {state.unknownColumns.length > 0 && (
+        <Text size="sm">No field of a link, so passed over: {state.unknownColumns.join(', ')}.</Text>
+      )}
+      <Group>
+        <Button component={Link} href="/links">
+          See the links
+        </Button>
+        {refused.length > 0 && (
+          <Button
+            variant="default"
+            leftSection={<IconDownload size={18} />}
+            onClick={() =>
+              saveFile(
+                'refused-rows.csv',
+                new Blob([refusedCsv(file, refused)], { type: 'text/csv;charset=utf-8' }),
+              )
+            }
+          >
+            Refused rows as CSV
+          </Button>
+        )}
+      </Group>
+      {refused.length > 0 && (
+        <>
+          <Title order={2} size="h4">
+            Rows that were refused
+          </Title>
+          {refused.length > SHOWN && <Text size="sm">The first {SHOWN}; the file has all of them.</Text>}
+          <ScrollTable label="Refused rows" minWidth={520}>
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>Line</Table.Th>
+                <Table.Th>Reason</Table.Th>
+                <Table.Th>Row</Table.Th>
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {refused.slice(0, SHOWN).map((one) => (
+                <Table.Tr key={`${one.line} ${one.column} ${one.message}`}>
+                  <Table.Td className="figure">{one.line}</Table.Td>
+                  <Table.Td>{reasonOf(one)}</Table.Td>
+                  <Table.Td maw={360}>
+                    <Text size="xs" truncate title={one.row.slice(0, 500)}>
+                      {one.row.slice(0, 200)}
+                    </Text>
+                  </Table.Td>
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </ScrollTable>
+        </>
+      )}
+    </Stack>
+  );
+}

@@ -1,0 +1,87 @@
+import { Anchor, Button, Center, Skeleton, Stack, Table } from '@mantine/core';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { Link } from 'wouter';
+import { callApi } from '../../api/call.ts';
+import { channelName, formatInstant } from '../../formats.ts';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { FailureNotice } from '../../parts/failure-notice.tsx';
+import { ScrollTable } from '../../parts/scroll-table.tsx';
+import { deviceOf, placeOf } from '../visitors/click-words.ts';
+import type { Click, Clicks } from './stats-types.ts';
+
+const PAGE = 25;
+
+/** The newest clicks of a link, more on demand. */
+export function LinkClicks({ linkId }: { linkId: string }) {
+  const { data, error, refetch, fetchNextPage, hasNextPage, isFetchingNextPage } = useInfiniteQuery({
+    queryKey: ['/clicks', { link_id: linkId, limit: PAGE }],
+    queryFn: ({ pageParam, signal }) =>
+      callApi<Clicks>('/clicks', { query: { link_id: linkId, limit: PAGE, before: pageParam }, signal }),
+    initialPageParam: null as string | null,
+    getNextPageParam: (last) => last.next_cursor,
+  });
+  if (!data) {
+    if (error) return <FailureNotice error={error} again={() => void refetch()} />;
+    return (
+      <Stack gap="sm" role="status" aria-label="Loading">
+        <Skeleton height={28} />
+        <Skeleton height={28} />
+      </Stack>
+    );
+  }
+  const clicks = data.pages.flatMap((page) => page.clicks);
+  if (clicks.length === 0) {
+    return <EmptyState title="No clicks yet">They show here when someone follows the link.</EmptyState>;
+  }
+  return (
+    <>
+      {error && <FailureNotice error={error} again={() => void refetch()} />}
+      <ClicksTable clicks={clicks} />
+      {hasNextPage && (
+        <Center mt="md">
+          <Button variant="default" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+            Load more
+          </Button>
+        </Center>
+      )}
+    </>
+  );
+}
+
+const ClicksTable = ({ clicks }: { clicks: Click[] }) => (
+  <ScrollTable label="Newest clicks" minWidth={820}>
+    <Table.Thead>
+      <Table.Tr>
+        <Table.Th>Time</Table.Th>
+        <Table.Th>Visitor</Table.Th>
+        <Table.Th>Channel</Table.Th>
+        <Table.Th>Place</Table.Th>
+        <Table.Th>Device</Table.Th>
+        <Table.Th>Came from</Table.Th>
+      </Table.Tr>
+    </Table.Thead>
+    <Table.Tbody>
+      {clicks.map((click) => (
+        <Table.Tr key={click.id}>
+          <Table.Td className="figure">{formatInstant(click.ts)}</Table.Td>
+          <Table.Td>
+            <Anchor
+              component={Link}
+              href={`/visitors/${click.visitor_id}`}
+              size="sm"
+              aria-label={`Visitor ${click.visitor_id}`}
+            >
+              {click.visitor_id.slice(0, 8)}
+            </Anchor>
+          </Table.Td>
+          <Table.Td>{channelName(click.channel)}</Table.Td>
+          <Table.Td>{placeOf(click)}</Table.Td>
+          <Table.Td>{deviceOf(click)}</Table.Td>
+          <Table.Td maw={220} style={{ overflowWrap: 'anywhere' }}>
+            {click.referer === '' ? 'Unknown' : click.referer}
+          </Table.Td>
+        </Table.Tr>
+      ))}
+    </Table.Tbody>
+  </ScrollTable>
+);

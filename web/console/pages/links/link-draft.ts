@@ -1,0 +1,183 @@
+import { type LinkRecord, PIXEL_PLATFORMS, type PixelPlatform } from './link-types.ts';
+
+/** What a link's form holds: text as it is typed. Empty: not set. */
+export type LinkDraft = {
+  /** One link on a channel, one on each of several, or a Smart Link; a link that exists keeps its own. */
+  kind: 'one' | 'several' | 'smart';
+  channel: string;
+  channels: string[];
+  destination_url: string;
+  name: string;
+  slug: string;
+  external: boolean;
+  utm_campaign: string;
+  tags: string[];
+  folder_id: string | null;
+  mobile: string;
+  desktop: string;
+  /** As `datetime-local` has it, in the viewer's time zone. */
+  expires_at: string;
+  max_clicks: string;
+  expired_redirect_url: string;
+  password: string;
+  /** Of a link that has a password. */
+  remove_password: boolean;
+  retargeting: Record<PixelPlatform, string>;
+  external_id: string;
+  /** JSON. */
+  metadata: string;
+};
+
+const NO_PIXELS = Object.fromEntries(PIXEL_PLATFORMS.map((name) => [name, ''])) as LinkDraft['retargeting'];
+
+export const EMPTY_DRAFT: LinkDraft = {
+  kind: 'one',
+  channel: '',
+  channels: [],
+  destination_url: '',
+  name: '',
+  slug: '',
+  external: false,
+  utm_campaign: '',
+  tags: [],
+  folder_id: null,
+  mobile: '',
+  desktop: '',
+  expires_at: '',
+  max_clicks: '',
+  expired_redirect_url: '',
+  password: '',
+  remove_password: false,
+  retargeting: NO_PIXELS,
+  external_id: '',
+  metadata: '',
+};
+
+/** The form of a link that exists. */
+export function draftOf(link: LinkRecord): LinkDraft {
+  return {
+    ...EMPTY_DRAFT,
+    kind: link.smart ? 'smart' : 'one',
+    channel: link.channel ?? '',
+    destination_url: link.destination,
+    name: link.name,
+    slug: link.slug,
+    external: link.external,
+    utm_campaign: link.utm_campaign ?? '',
+    tags: link.tags,
+    folder_id: link.folder_id,
+    mobile: link.targeting?.mobile ?? '',
+    desktop: link.targeting?.desktop ?? '',
+    expires_at: link.expires_at ? localDateTime(link.expires_at) : '',
+    max_clicks: link.max_clicks === null ? '' : String(link.max_clicks),
+    expired_redirect_url: link.expired_redirect_url ?? '',
+    retargeting: { ...NO_PIXELS, ...link.retargeting },
+    external_id: link.external_id ?? '',
+    metadata: link.metadata ? JSON.stringify(link.metadata, null, 2) : '',
+  };
+}
+
+/** A field that can't be sent as it is; the API judges all others. */
+export class DraftProblem extends Error {
+  override name = 'DraftProblem';
+  readonly path: string;
+
+  constructor(path: string, message: string) {
+    super(message);
+    this.path = path;
+  }
+}
+
+/**
+ * The body of `POST /links`, without what was left empty.
+ *
+ * @throws {DraftProblem}
+ */
+export function createBody(draft: LinkDraft): Record<string, unknown> {
+  const fields: Record<string, unknown> = {
+    ...(draft.kind === 'one' && { channel: draft.channel }),
+    ...(draft.kind === 'several' && { channels: draft.channels }),
+    ...(draft.kind === 'smart' && { smart: true }),
+    ...(draft.external && { external: true }),
+    ...sharedFields(draft),
+    ...(draft.password !== '' && { password: draft.password }),
+  };
+  return Object.fromEntries(
+    Object.entries(fields).filter(
+      ([, value]) => value !== null && value !== '' && !(Array.isArray(value) && value.length === 0),
+    ),
+  );
+}
+
+/**
+ * The body of `PATCH /links/:id`: what differs from the link as it was when the form was opened; null clears.
+ *
+ * @throws {DraftProblem}
+ */
+export function changeBody(before: LinkDraft, draft: LinkDraft): Record<string, unknown> {
+  const [was, is] = [sharedFields(before), sharedFields(draft)];
+  const changed = Object.entries(is).filter(
+    ([field, value]) => JSON.stringify(value) !== JSON.stringify(was[field]),
+  );
+  return {
+    ...Object.fromEntries(changed),
+    ...(draft.password !== '' && { password: draft.password }),
+    ...(draft.password === '' && draft.remove_password && { password: null }),
+  };
+}
+
+/** Fields that creating and changing take alike, null where they are empty. */
+function sharedFields(draft: LinkDraft): Record<string, unknown> {
+  return {
+    destination_url: draft.destination_url.trim(),
+    name: draft.name.trim(),
+    slug: draft.slug.trim(),
+    utm_campaign: textOrNull(draft.utm_campaign),
+    tags: draft.tags,
+    folder_id: draft.folder_id,
+    targeting: objectOrNull({ mobile: draft.mobile, desktop: draft.desktop }),
+    expires_at: expiryOf(draft.expires_at),
+    max_clicks: countOf(draft.max_clicks),
+    expired_redirect_url: textOrNull(draft.expired_redirect_url),
+    retargeting: objectOrNull(draft.retargeting),
+    external_id: textOrNull(draft.external_id),
+    metadata: metadataOf(draft.metadata),
+  };
+}
+
+const textOrNull = (text: string) => (text.trim() === '' ? null : text.trim());
+
+function objectOrNull(fields: Record<string, string>): Record<string, string> | null {
+  const set = Object.entries(fields).flatMap(([name, text]) =>
+    text.trim() === '' ? [] : [[name, text.trim()]],
+  );
+  return set.length === 0 ? null : Object.fromEntries(set);
+}
+
+function expiryOf(text: string): string | null {
+  if (text === '') return null;
+  const date = new Date(text);
+  if (Number.isNaN(date.getTime())) throw new DraftProblem('expires_at', 'is no date and time');
+  return date.toISOString();
+}
+
+function countOf(text: string): number | null {
+  if (text.trim() === '') return null;
+  if (!/^\d{1,10}$/.test(text.trim())) throw new DraftProblem('max_clicks', 'must be a whole number');
+  return Number(text);
+}
+
+function metadataOf(text: string): unknown {
+  if (text.trim() === '') return null;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw new DraftProblem('metadata', 'is no JSON, such as {"team": "ads"}');
+  }
+}
+
+/** `2031-01-01T12:30` on the viewer's clock. */
+function localDateTime(instant: string): string {
+  const date = new Date(instant);
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}

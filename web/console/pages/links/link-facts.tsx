@@ -1,0 +1,81 @@
+import { Badge, Box, Code, Group, Paper, SimpleGrid, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { useApi } from '../../api/queries.ts';
+import { channelName, formatCount, formatInstant } from '../../formats.ts';
+import {
+  type Folders,
+  type FoundLinks,
+  type LinkRecord,
+  PIXEL_PLATFORMS,
+  STATUS_NAMES,
+} from './link-types.ts';
+
+/** What a link is and how it is set. What is not set is left out. */
+export function LinkFacts({ link }: { link: LinkRecord }) {
+  const folders = useApi<Folders>(link.folder_id ? '/folders' : null, { limit: 500 });
+  // The status is the search's to tell; a slug is in few others.
+  const found = useApi<FoundLinks>('/links/search', { q: link.slug, figures: 'exclude', limit: 50 });
+  const status = found.data?.links.find((one) => one.link.id === link.id)?.status;
+  const folder = folders.data?.folders.find(({ id }) => id === link.folder_id)?.name;
+  const pixels = PIXEL_PLATFORMS.filter((name) => link.retargeting?.[name]);
+  return (
+    <Paper withBorder p="md" component="section" aria-label="Settings of the link">
+      <SimpleGrid component="dl" cols={{ base: 1, xs: 2 }} spacing="sm" verticalSpacing="sm" my={0}>
+        <Fact name="Name">{link.name}</Fact>
+        <Fact name="Status">{status ? STATUS_NAMES[status] : '…'}</Fact>
+        <Fact name="Destination">
+          {link.destination}
+          {link.external && ' (not our own site)'}
+        </Fact>
+        <Fact name="Channel">{link.channel === null ? 'Smart Link' : channelName(link.channel)}</Fact>
+        {link.utm_campaign !== null && <Fact name="UTM campaign">{link.utm_campaign}</Fact>}
+        {link.tags.length > 0 && (
+          <Fact name="Tags">
+            <Group gap={4}>
+              {link.tags.map((tag) => (
+                <Badge key={tag} variant="default" tt="none">
+                  {tag}
+                </Badge>
+              ))}
+            </Group>
+          </Fact>
+        )}
+        {link.folder_id !== null && <Fact name="Folder">{folder ?? '…'}</Fact>}
+        {link.targeting?.mobile && <Fact name="On phones and tablets">{link.targeting.mobile}</Fact>}
+        {link.targeting?.desktop && <Fact name="On computers">{link.targeting.desktop}</Fact>}
+        {link.expires_at !== null && <Fact name="Expires">{formatInstant(link.expires_at)}</Fact>}
+        {link.max_clicks !== null && <Fact name="Most visits">{formatCount(link.max_clicks)}</Fact>}
+        {link.expired_redirect_url !== null && (
+          <Fact name="Destination afterwards">{link.expired_redirect_url}</Fact>
+        )}
+        {link.password_protected && <Fact name="Password">Visitors are asked for it</Fact>}
+        {pixels.length > 0 && (
+          <Fact name="Retargeting pixels">{pixels.map((name) => channelName(name)).join(', ')}</Fact>
+        )}
+        {link.external_id !== null && (
+          <Fact name="External id">
+            <Code>{link.external_id}</Code>
+          </Fact>
+        )}
+        {link.metadata !== null && (
+          <Fact name="Metadata">
+            <Code style={{ overflowWrap: 'anywhere' }}>{JSON.stringify(link.metadata)}</Code>
+          </Fact>
+        )}
+        <Fact name="Created">{formatInstant(link.created_at)}</Fact>
+        <Fact name="Changed">{formatInstant(link.updated_at)}</Fact>
+      </SimpleGrid>
+    </Paper>
+  );
+}
+
+const Fact = ({ name, children }: { name: string; children: ReactNode }) => (
+  <Box miw={0}>
+    <Text component="dt" size="xs" c="dimmed">
+      {name}
+    </Text>
+    <Text component="dd" size="sm" m={0} style={{ overflowWrap: 'anywhere' }}>
+      {children}
+    </Text>
+  </Box>
+);

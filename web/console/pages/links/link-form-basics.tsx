@@ -1,0 +1,169 @@
+import {
+  Checkbox,
+  Fieldset,
+  MultiSelect,
+  SegmentedControl,
+  Select,
+  Stack,
+  TagsInput,
+  Text,
+  TextInput,
+} from '@mantine/core';
+import { useApi } from '../../api/queries.ts';
+import { useSession } from '../../api/session.ts';
+import { channelName } from '../../formats.ts';
+import { FolderField } from './folder-field.tsx';
+import type { LinkDraft } from './link-draft.ts';
+import type { FormFields } from './link-form.tsx';
+import { CREATABLE_CHANNELS, type Tags } from './link-types.ts';
+
+const CHANNELS = CREATABLE_CHANNELS.map((key) => ({ value: key, label: channelName(key) }));
+
+const KINDS: { value: LinkDraft['kind']; label: string }[] = [
+  { value: 'one', label: 'One channel' },
+  { value: 'several', label: 'Several channels' },
+  { value: 'smart', label: 'Smart Link' },
+];
+
+const KIND_NOTES: Record<LinkDraft['kind'], string> = {
+  one: 'One short link, for posts on this channel.',
+  several: 'One short link for each channel. All lead to the same destination.',
+  smart: 'One short link for everywhere. Where a click came from is found out with each click.',
+};
+
+/** Where the link leads, on which channels, and what it is called. */
+export function BasicFields(fields: FormFields) {
+  const { draft, set, wrong, existing } = fields;
+  const { workspace, urls } = useSession();
+  const tags = useApi<Tags>('/links/tags');
+  return (
+    <Fieldset legend="Link">
+      <Stack gap="md">
+        <TextInput
+          label="Destination URL"
+          description="Where the link leads. Begins with https://."
+          type="url"
+          required
+          maxLength={2_048}
+          value={draft.destination_url}
+          error={wrong('destination_url')}
+          onChange={(event) => set('destination_url', event.currentTarget.value)}
+        />
+        <TextInput
+          label="Name"
+          description={
+            existing
+              ? 'Of the campaign: it changes for all its links.'
+              : 'Of the campaign that the link is for.'
+          }
+          required
+          maxLength={200}
+          value={draft.name}
+          error={wrong('name')}
+          onChange={(event) => set('name', event.currentTarget.value)}
+        />
+        {!existing && <ChannelFields {...fields} />}
+        <TextInput
+          label="Slug"
+          description={`What stands behind ${urls.short_url}/. ${
+            existing
+              ? 'The old one stays reserved for this link, but no longer leads anywhere.'
+              : draft.kind === 'several'
+                ? 'Each link gets the channel added to it. Left empty, slugs are made up.'
+                : 'Left empty, one is made up.'
+          }`}
+          required={existing !== null}
+          maxLength={64}
+          autoCapitalize="none"
+          spellCheck={false}
+          value={draft.slug}
+          error={wrong('slug')}
+          onChange={(event) => set('slug', event.currentTarget.value)}
+        />
+        {!existing && (
+          <Checkbox
+            label="The destination is not on our own site"
+            description={
+              workspace.primary_domain
+                ? `Our own site is ${workspace.primary_domain}.`
+                : 'The first destination that is sets the domain of our own site.'
+            }
+            checked={draft.external}
+            error={wrong('external')}
+            onChange={(event) => set('external', event.currentTarget.checked)}
+          />
+        )}
+        <TagsInput
+          label="Tags"
+          description="Press Enter after each."
+          data={(tags.data?.tags ?? []).map(({ tag }) => tag)}
+          maxTags={50}
+          maxLength={50}
+          value={draft.tags}
+          error={wrong('tags')}
+          onChange={(value) => set('tags', value)}
+          clearable
+          clearButtonProps={{ 'aria-label': 'Remove all tags' }}
+        />
+        <FolderField
+          value={draft.folder_id}
+          error={wrong('folder_id')}
+          onChange={(value) => set('folder_id', value)}
+        />
+        <TextInput
+          label="UTM campaign"
+          description={
+            existing
+              ? undefined
+              : "Sent to the destination as utm_campaign. Left empty, it is the campaign's name."
+          }
+          maxLength={255}
+          value={draft.utm_campaign}
+          error={wrong('utm_campaign')}
+          onChange={(event) => set('utm_campaign', event.currentTarget.value)}
+        />
+      </Stack>
+    </Fieldset>
+  );
+}
+
+function ChannelFields({ draft, set, wrong }: FormFields) {
+  return (
+    <Stack gap="sm">
+      <SegmentedControl
+        aria-label="Kind of link"
+        data={KINDS}
+        value={draft.kind}
+        onChange={(kind) => set('kind', kind)}
+        aria-describedby="kind-note"
+      />
+      <Text id="kind-note" size="sm" c="dimmed">
+        {KIND_NOTES[draft.kind]}
+      </Text>
+      {draft.kind === 'one' && (
+        <Select
+          label="Channel"
+          placeholder="Choose a channel"
+          data={CHANNELS}
+          searchable
+          required
+          value={draft.channel === '' ? null : draft.channel}
+          error={wrong('channel')}
+          onChange={(value) => set('channel', value ?? '')}
+        />
+      )}
+      {draft.kind === 'several' && (
+        <MultiSelect
+          label="Channels"
+          placeholder={draft.channels.length === 0 ? 'Choose channels' : ''}
+          data={CHANNELS}
+          searchable
+          required
+          value={draft.channels}
+          error={wrong('channels') ?? wrong('channel')}
+          onChange={(value) => set('channels', value)}
+        />
+      )}
+    </Stack>
+  );
+}

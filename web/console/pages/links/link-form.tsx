@@ -1,0 +1,117 @@
+import { Alert, Button, Group, Stack } from '@mantine/core';
+import { IconAlertTriangle } from '@tabler/icons-react';
+import { type ReactNode, useEffect, useRef } from 'react';
+import { Link } from 'wouter';
+import { ApiFailure, fieldError, messageOf } from '../../api/failures.ts';
+import { DraftProblem, type LinkDraft } from './link-draft.ts';
+import { BasicFields } from './link-form-basics.tsx';
+import { LimitFields, MoreFields, PixelFields, TargetFields } from './link-form-extras.tsx';
+
+/** What the fields of a form need: the draft, how to change it, and what is wrong with a field. */
+export type FormFields = {
+  draft: LinkDraft;
+  set: <Field extends keyof LinkDraft>(field: Field, value: LinkDraft[Field]) => void;
+  /** What is wrong with the field that the API calls `path`; null: nothing that is known. */
+  wrong: (path: string) => string | null;
+  /** The link as it is; null while it is made. */
+  existing: { password_protected: boolean } | null;
+};
+
+type Props = {
+  draft: LinkDraft;
+  onChange: (draft: LinkDraft) => void;
+  existing: FormFields['existing'];
+  /** Why the last try failed; null: it did not. */
+  error: unknown;
+  pending: boolean;
+  submit: () => void;
+  /** The button that sends, such as `Create`. */
+  label: string;
+  /** Where Cancel leads. */
+  back: string;
+  /** Below the heading of the form's first part. */
+  children?: ReactNode;
+};
+
+/** Every field that the form has a place for; a refusal of anything else stands above the form. */
+const FIELDS =
+  /^(destination_url|name|slug|external|channel|channels(\.\d+)?|utm_campaign|tags(\.\d+)?|folder_id|targeting\.(mobile|desktop)|expires_at|max_clicks|expired_redirect_url|password|retargeting\.\w+|external_id|metadata)$/;
+
+/** A link's fields, for making one and for changing one. Refusals of the API stand at the fields they are about. */
+export function LinkForm({
+  draft,
+  onChange,
+  existing,
+  error,
+  pending,
+  submit,
+  label,
+  back,
+  children,
+}: Props) {
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    if (error === null || error === undefined) return;
+    // What is wrong may be far up: who presses the button at the end is taken there.
+    const place = form.current?.querySelector<HTMLElement>('[aria-invalid="true"], [role="alert"]');
+    place?.focus();
+    place?.scrollIntoView({ block: 'center' });
+  }, [error]);
+  const fields: FormFields = {
+    draft,
+    set: (field, value) => onChange({ ...draft, [field]: value }),
+    wrong: (path) => wrongWith(error, path),
+    existing,
+  };
+  return (
+    <form
+      ref={form}
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!pending) submit();
+      }}
+    >
+      <Stack maw={720} gap="lg">
+        {isAboutNoField(error) && (
+          <Alert
+            role="alert"
+            tabIndex={-1}
+            color="red"
+            variant="outline"
+            icon={<IconAlertTriangle />}
+            title="This was not saved"
+          >
+            {messageOf(error)}
+          </Alert>
+        )}
+        {children}
+        <BasicFields {...fields} />
+        <TargetFields {...fields} />
+        <LimitFields {...fields} />
+        <PixelFields {...fields} />
+        <MoreFields {...fields} />
+        <Group justify="flex-end">
+          <Button variant="default" component={Link} href={back}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={pending}>
+            {label}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+function wrongWith(error: unknown, path: string): string | null {
+  if (error instanceof DraftProblem) return error.path === path ? error.message : null;
+  const own = fieldError(error, path);
+  if (own !== null || !(error instanceof ApiFailure)) return own;
+  // `tags.3` is about the field of the tags.
+  return error.details.find((detail) => detail.path.startsWith(`${path}.`))?.message ?? null;
+}
+
+function isAboutNoField(error: unknown): boolean {
+  if (error === null || error === undefined || error instanceof DraftProblem) return false;
+  return !(error instanceof ApiFailure && error.details.some(({ path }) => FIELDS.test(path)));
+}

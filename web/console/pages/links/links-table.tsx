@@ -1,0 +1,151 @@
+import { Anchor, Badge, Group, Pagination, Table, Text, UnstyledButton, VisuallyHidden } from '@mantine/core';
+import { IconArrowDown, IconArrowsSort, IconArrowUp } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import { useSession } from '../../api/session.ts';
+import { channelName, formatCount, formatDate, formatMoney, plural } from '../../formats.ts';
+import { CopyButton } from '../../parts/copy-button.tsx';
+import { ScrollTable } from '../../parts/scroll-table.tsx';
+import { type FoundLinks, STATUS_NAMES } from './link-types.ts';
+import { type LinksView, PAGE_SIZE, type Sort } from './links-view.ts';
+
+type Props = {
+  data: FoundLinks;
+  view: LinksView;
+  change: (changes: Record<string, string | null>) => void;
+  withFigures: boolean;
+};
+
+const FIGURES: [Sort, string][] = [
+  ['clicks', 'Clicks'],
+  ['visitors', 'Visitors'],
+  ['conversions', 'Conversions'],
+  ['revenue', 'Revenue'],
+];
+
+/** One page of links; the headings sort. */
+export function LinksTable({ data: { total, links }, view, change, withFigures }: Props) {
+  const { workspace } = useSession();
+  const pages = Math.max(1, Math.ceil(total / PAGE_SIZE));
+  const heading = (sort: Sort, label: string, isFigure = false) => (
+    <SortHeading key={sort} sort={sort} label={label} view={view} change={change} isFigure={isFigure} />
+  );
+  return (
+    <>
+      <Text size="sm" c="dimmed" mb="xs" role="status">
+        {plural(total, 'link', 'links')}
+        {pages > 1 && `, page ${Math.min(view.page, pages)} of ${pages}`}
+      </Text>
+      <ScrollTable label="Links" minWidth={withFigures ? 980 : 640}>
+        <Table.Thead>
+          <Table.Tr>
+            {heading('name', 'Link')}
+            <Table.Th>Channel</Table.Th>
+            <Table.Th>Status</Table.Th>
+            {withFigures && FIGURES.map(([sort, label]) => heading(sort, label, true))}
+            {heading('created', 'Created')}
+            <Table.Th>
+              <VisuallyHidden>Copy</VisuallyHidden>
+            </Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {links.map(({ link, status, figures }) => (
+            <Table.Tr key={link.id}>
+              <Table.Td maw={320}>
+                <Anchor component={Link} href={`/links/${link.id}`} fw={600} size="sm">
+                  {link.slug}
+                </Anchor>
+                <Text size="sm" truncate title={link.name}>
+                  {link.name}
+                </Text>
+                <Text size="xs" c="dimmed" truncate title={link.destination}>
+                  {link.destination}
+                </Text>
+                {link.tags.length > 0 && (
+                  <Group gap={4} mt={2}>
+                    {link.tags.slice(0, 4).map((tag) => (
+                      <Badge key={tag} variant="default" size="xs" tt="none">
+                        {tag}
+                      </Badge>
+                    ))}
+                    {link.tags.length > 4 && <Text size="xs">and {link.tags.length - 4} more</Text>}
+                  </Group>
+                )}
+              </Table.Td>
+              <Table.Td>{link.channel === null ? 'Smart Link' : channelName(link.channel)}</Table.Td>
+              <Table.Td>{STATUS_NAMES[status]}</Table.Td>
+              {figures && (
+                <>
+                  <FigureCell>{formatCount(figures.clicks)}</FigureCell>
+                  <FigureCell>{formatCount(figures.visitors)}</FigureCell>
+                  <FigureCell>{formatCount(figures.conversions)}</FigureCell>
+                  <FigureCell>{formatMoney(figures.revenue, workspace.currency)}</FigureCell>
+                </>
+              )}
+              <Table.Td>{formatDate(link.created_at)}</Table.Td>
+              <Table.Td>
+                <CopyButton value={link.short_url} what={`the short URL of ${link.slug}`} />
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </ScrollTable>
+      {pages > 1 && (
+        <Group component="nav" aria-label="Pages of links" justify="center" mt="md">
+          <Pagination
+            total={pages}
+            value={Math.min(view.page, pages)}
+            onChange={(page) => change({ page: page === 1 ? null : String(page) })}
+            siblings={1}
+            getItemProps={(page) => ({ 'aria-label': `Page ${page}` })}
+            getControlProps={(control) => ({ 'aria-label': CONTROL_NAMES[control] })}
+          />
+        </Group>
+      )}
+    </>
+  );
+}
+
+const CONTROL_NAMES = { first: 'First page', previous: 'Page before', next: 'Next page', last: 'Last page' };
+
+const FigureCell = ({ children }: { children: ReactNode }) => (
+  <Table.Td ta="right" className="figure">
+    {children}
+  </Table.Td>
+);
+
+type HeadingProps = {
+  sort: Sort;
+  label: string;
+  view: LinksView;
+  change: Props['change'];
+  isFigure: boolean;
+};
+
+/** The first press sorts names upwards and everything else downwards; the next one turns it round. */
+function SortHeading({ sort, label, view, change, isFigure }: HeadingProps) {
+  const isSorted = view.sort === sort;
+  const descending = isSorted ? !view.descending : sort !== 'name';
+  const Sign = !isSorted ? IconArrowsSort : view.descending ? IconArrowDown : IconArrowUp;
+  return (
+    <Table.Th
+      aria-sort={isSorted ? (view.descending ? 'descending' : 'ascending') : 'none'}
+      ta={isFigure ? 'right' : 'left'}
+    >
+      <UnstyledButton
+        fw={700}
+        fz="sm"
+        onClick={() => change({ sort: sort === 'created' ? null : sort, order: orderText(sort, descending) })}
+      >
+        {label} <Sign size={14} aria-hidden="true" />
+      </UnstyledButton>
+    </Table.Th>
+  );
+}
+
+/** What stands in the URL; nothing where it is the sort's own first order. */
+function orderText(sort: Sort, descending: boolean): string | null {
+  if (descending === (sort !== 'name')) return null;
+  return descending ? 'desc' : 'asc';
+}

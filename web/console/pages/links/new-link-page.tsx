@@ -1,0 +1,132 @@
+import { Box, Button, Group, Paper, Stack, Text } from '@mantine/core';
+import { useRef, useState } from 'react';
+import { Link, useLocation } from 'wouter';
+import { useSend } from '../../api/queries.ts';
+import { useSession } from '../../api/session.ts';
+import { channelName, plural } from '../../formats.ts';
+import { CopyButton } from '../../parts/copy-button.tsx';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { PageHeader } from '../../parts/page-header.tsx';
+import { newIdempotencyKey } from './idempotency-key.ts';
+import { createBody, DraftProblem, EMPTY_DRAFT, type LinkDraft } from './link-draft.ts';
+import { LinkForm } from './link-form.tsx';
+import type { CreatedLinks, LinkRecord } from './link-types.ts';
+
+type Sent = { body: Record<string, unknown>; key: string };
+
+/** Makes a link, or one for each of several channels. */
+export default function NewLinkPage() {
+  const { can } = useSession();
+  const [, navigate] = useLocation();
+  const [draft, setDraft] = useState<LinkDraft>(EMPTY_DRAFT);
+  const [problem, setProblem] = useState<DraftProblem | null>(null);
+  const [made, setMade] = useState<LinkRecord[] | null>(null);
+  const last = useRef<{ text: string; key: string } | null>(null);
+  // A second press may come before the form is drawn as sending.
+  const sending = useRef(false);
+  const create = useSend<Sent, CreatedLinks>(
+    ({ body, key }) => ({ path: '/links', body, headers: { 'idempotency-key': key } }),
+    { refresh: ['/links', '/stats'], tellFailure: false },
+  );
+
+  const submit = () => {
+    if (sending.current) return;
+    setProblem(null);
+    let body: Record<string, unknown>;
+    try {
+      body = createBody(draft);
+    } catch (error) {
+      if (!(error instanceof DraftProblem)) throw error;
+      setProblem(error);
+      return;
+    }
+    // The same form sent again, after an answer that got lost or a second press, makes nothing twice.
+    const text = JSON.stringify(body);
+    const key = last.current?.text === text ? last.current.key : newIdempotencyKey();
+    last.current = { text, key };
+    sending.current = true;
+    create.mutate(
+      { body, key },
+      {
+        onSettled: () => {
+          sending.current = false;
+        },
+        onSuccess: ({ links }) => {
+          const [only] = links;
+          if (only && links.length === 1) navigate(`/links/${only.id}`);
+          else setMade(links);
+        },
+      },
+    );
+  };
+
+  if (!can('operator')) {
+    return (
+      <>
+        <PageHeader title="New link" />
+        <EmptyState title="Your role does not make links">Ask an operator of the workspace.</EmptyState>
+      </>
+    );
+  }
+  if (made) {
+    return (
+      <Made
+        links={made}
+        again={() => {
+          setMade(null);
+          setDraft(EMPTY_DRAFT);
+          last.current = null;
+        }}
+      />
+    );
+  }
+  return (
+    <>
+      <PageHeader title="New link" />
+      <LinkForm
+        draft={draft}
+        onChange={setDraft}
+        existing={null}
+        error={problem ?? create.error}
+        pending={create.isPending}
+        submit={submit}
+        label="Create"
+        back="/links"
+      />
+    </>
+  );
+}
+
+/** What was made when it is several links. */
+function Made({ links, again }: { links: LinkRecord[]; again: () => void }) {
+  return (
+    <>
+      <PageHeader title={`${plural(links.length, 'link', 'links')} made`} />
+      <Stack maw={720} gap="sm">
+        {links.map((link) => (
+          <Paper key={link.id} withBorder p="sm">
+            <Group justify="space-between" wrap="nowrap">
+              <Box miw={0}>
+                <Text fw={600} size="sm">
+                  {link.channel === null ? 'Smart Link' : channelName(link.channel)}
+                </Text>
+                <Text size="sm" truncate component={Link} href={`/links/${link.id}`}>
+                  {link.short_url}
+                </Text>
+              </Box>
+              <CopyButton value={link.short_url} what={`the short URL of ${link.slug}`} />
+            </Group>
+          </Paper>
+        ))}
+        <Group>
+          <Button component={Link} href="/links">
+            All links
+          </Button>
+          <Button variant="default" onClick={again}>
+            Make another
+          </Button>
+        </Group>
+      </Stack>
+    </>
+  );
+}

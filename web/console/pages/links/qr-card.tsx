@@ -1,0 +1,70 @@
+import { Button, Group, Paper, Skeleton, Stack, Text } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { IconDownload } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { messageOf } from '../../api/failures.ts';
+import type { LinkRecord } from './link-types.ts';
+import { qrModules, qrPng, qrSvg } from './qr-code.ts';
+import { saveFile } from './save-file.ts';
+
+const WIDTH = 180;
+
+/** The QR code of a link's short URL, to look at and to save. */
+export function QrCard({ link }: { link: LinkRecord }) {
+  const alt = `QR code that leads to ${link.short_url}`;
+  const code = useQuery({
+    queryKey: ['qr', link.short_url],
+    queryFn: () => qrModules(link.short_url),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const modules = code.data;
+  const savePng = async () => {
+    if (!modules) return;
+    try {
+      saveFile(`qr-${link.slug}.png`, await qrPng(modules));
+    } catch (error) {
+      notifications.show({ message: messageOf(error), color: 'red' });
+    }
+  };
+  return (
+    <Paper withBorder p="md" component="section" aria-label="QR code">
+      <Stack align="center" gap="sm">
+        {modules ? (
+          <img
+            src={`data:image/svg+xml,${encodeURIComponent(qrSvg(modules, alt))}`}
+            alt={alt}
+            width={WIDTH}
+            height={WIDTH}
+          />
+        ) : code.isError ? (
+          <Text size="sm">The QR code could not be made: {messageOf(code.error)}</Text>
+        ) : (
+          <Skeleton width={WIDTH} height={WIDTH} />
+        )}
+        <Group gap="xs">
+          <Button
+            size="xs"
+            variant="default"
+            disabled={!modules}
+            leftSection={<IconDownload size={16} />}
+            onClick={() =>
+              modules &&
+              saveFile(`qr-${link.slug}.svg`, new Blob([qrSvg(modules, alt)], { type: 'image/svg+xml' }))
+            }
+          >
+            SVG
+          </Button>
+          <Button
+            size="xs"
+            variant="default"
+            disabled={!modules}
+            leftSection={<IconDownload size={16} />}
+            onClick={() => void savePng()}
+          >
+            PNG
+          </Button>
+        </Group>
+      </Stack>
+    </Paper>
+  );
+}

@@ -1,0 +1,15 @@
+import { Anchor, Group, Text } from '@mantine/core';
+import { CopyButton } from '../../parts/copy-button.tsx';
+import type { LinkRecord } from './link-types.ts';
+
+/** A link's short URL, to follow and to copy. */
+export const ShortUrl = ({ link }: { link: LinkRecord }) => (
+  <Group gap="sm" wrap="nowrap">
+    <Text size="lg" fw={600} miw={0} style={{ overflowWrap: 'anywhere' }}>
+      <Anchor href={link.short_url} target="_blank" rel="noreferrer" inherit underline="always">
+        {link.short_url}
+      </Anchor>
+    </Text>
+    <CopyButton value={link.short_url} what="the short URL" />
+  </Group>
+);

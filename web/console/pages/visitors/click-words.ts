@@ -1,0 +1,14 @@
+import { countryName } from '../../formats.ts';
+
+/** `Bonn, Germany`; `Unknown` where neither is known. */
+export function placeOf({ country, city }: { country: string; city: string }): string {
+  if (country === '') return city === '' ? 'Unknown' : city;
+  return city === '' ? countryName(country) : `${city}, ${countryName(country)}`;
+}
+
+/** `Safari on iOS, mobile`. */
+export function deviceOf({ device, browser, os }: { device: string; browser: string; os: string }): string {
+  const program = [browser, os].filter((text) => text !== '').join(' on ');
+  const parts = [program, device].filter((text) => text !== '');
+  return parts.length === 0 ? 'Unknown' : parts.join(', ');
+}

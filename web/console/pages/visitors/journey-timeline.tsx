@@ -1,0 +1,98 @@
+import { Anchor, Button, Text, Timeline } from '@mantine/core';
+import { IconClick, IconShoppingCart, IconUser } from '@tabler/icons-react';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import { channelName, formatInstant, formatMoney, plural } from '../../formats.ts';
+import { deviceOf, placeOf } from './click-words.ts';
+
+type ClickEntry = {
+  type: 'click';
+  ts: string;
+  channel: string;
+  slug: string;
+  link_id: string;
+  country: string;
+  city: string;
+  device: string;
+  browser: string;
+  os: string;
+  referer: string;
+};
+
+/** A step of a journey, with the details of its clicks. */
+export type Entry =
+  | ClickEntry
+  | { type: 'identify'; ts: string; email: string | null }
+  | { type: 'order'; ts: string; amount: number; currency: string };
+
+/** Steps that are shown at first, and more with each press. */
+const STEP = 100;
+
+/** A journey, oldest first; of a long one the newest part, and what was before on demand. */
+export function JourneyTimeline({ entries }: { entries: Entry[] }) {
+  const [shown, setShown] = useState(STEP);
+  const earlier = Math.max(0, entries.length - shown);
+  const visible = entries.slice(earlier);
+  return (
+    <>
+      {earlier > 0 && (
+        <Button variant="default" mb="md" onClick={() => setShown(shown + STEP)}>
+          Show {plural(Math.min(STEP, earlier), 'earlier step', 'earlier steps')} of {earlier}
+        </Button>
+      )}
+      <Timeline active={visible.length} bulletSize={28} lineWidth={2} aria-label="Steps of the journey">
+        {visible.map((entry) => (
+          <Step key={`${entry.ts} ${entry.type}`} entry={entry} />
+        ))}
+      </Timeline>
+    </>
+  );
+}
+
+function Step({ entry }: { entry: Entry }) {
+  const when = (
+    <Text size="xs" c="dimmed" className="figure">
+      <time dateTime={entry.ts}>{formatInstant(entry.ts)}</time>
+    </Text>
+  );
+  switch (entry.type) {
+    case 'click':
+      return (
+        <Timeline.Item bullet={<IconClick size={16} aria-hidden="true" />} title="Clicked a link">
+          <Text size="sm">
+            <Anchor component={Link} href={`/links/${entry.link_id}`} inherit underline="always">
+              {entry.slug === '' ? 'A link that is gone' : entry.slug}
+            </Anchor>{' '}
+            on {channelName(entry.channel)}
+          </Text>
+          <Text size="sm">
+            {placeOf(entry)}. {deviceOf(entry)}.
+          </Text>
+          {entry.referer !== '' && (
+            <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+              Came from {entry.referer}
+            </Text>
+          )}
+          {when}
+        </Timeline.Item>
+      );
+    case 'identify':
+      return (
+        <Timeline.Item bullet={<IconUser size={16} aria-hidden="true" />} title="Told who they are">
+          <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+            {entry.email ?? "Your system's user id, without an email"}
+          </Text>
+          {when}
+        </Timeline.Item>
+      );
+    case 'order':
+      return (
+        <Timeline.Item bullet={<IconShoppingCart size={16} aria-hidden="true" />} title="Ordered">
+          <Text size="sm" className="figure">
+            {formatMoney(entry.amount, entry.currency)}
+          </Text>
+          {when}
+        </Timeline.Item>
+      );
+  }
+}
