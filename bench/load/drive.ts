@@ -15,7 +15,7 @@ import type { LoadPlan, LoadResult } from './plan.ts';
 
 const plan = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as LoadPlan;
 const { rate, seconds } = plan;
-/** Distinct requests that are kept ready. */
+/** So many requests at least are kept ready. */
 const READY = 4_096;
 /** What is still under way at the end is waited for so long. */
 const LAST_ANSWERS_MS = 5_000;
@@ -24,7 +24,7 @@ const MOST_FAILED = 1_000;
 
 const pick = <T>(from: readonly T[]): T => from[Math.floor(Math.random() * from.length)] as T;
 const requestOf = (slug: string): string => `GET /${slug} HTTP/1.1\r\n${pick(plan.heads)}\r\n\r\n`;
-const ready = Array.from({ length: READY }, (_, n) => requestOf(plan.hot[n % plan.hot.length] ?? ''));
+const ready = Array.from({ length: Math.max(READY, plan.hot.length) }, (_, n) => requestOf(plan.hot[n % plan.hot.length] ?? ''));
 
 /** Latencies in a block of memory that the collector does not look into. */
 let latencies = new Float64Array(1 << 20);
@@ -58,7 +58,7 @@ let over = false;
 
 function nextRequest(): string {
   if (plan.coldShare > 0 && Math.random() < plan.coldShare) return requestOf(pick(plan.cold));
-  return ready[sent % READY] as string;
+  return ready[sent % ready.length] as string;
 }
 
 function send(slot: Slot, dueAt: number): void {

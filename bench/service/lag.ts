@@ -5,11 +5,6 @@ import { watermark } from '../../sql/streams.ts';
 const LOOK_EVERY_MS = 100;
 const PATIENCE_MS = 300_000;
 
-/** How old the newest click is behind which everything is visible, milliseconds. */
-export async function lagOf(pool: Pool): Promise<number> {
-  return Date.now() - ((await watermark(pool)) ?? 0) / 1_000;
-}
-
 /**
  * Waits until every click that was answered before `moment` (milliseconds since the epoch) is visible.
  *
