@@ -1,5 +1,53 @@
+import { Stack, Text } from '@mantine/core';
+import { useApi } from '../../api/queries.ts';
+import { formatInstant, viewerTimeZone } from '../../formats.ts';
+import { GeoCredit } from '../../parts/geo-credit.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
+import { QueryView } from '../../parts/query-view.tsx';
+import { useWindow } from '../../parts/window.ts';
+import { WindowPicker } from '../../parts/window-picker.tsx';
+import type { Stats } from './answers.ts';
+import { Breakdowns } from './breakdowns.tsx';
+import { NoClicks } from './no-clicks.tsx';
+import { StatsChart } from './stats-chart.tsx';
+import { Totals } from './totals.tsx';
 
+/** The figures follow the clicks that come in. Milliseconds. */
+const EVERY = 60_000;
+
+/** What the workspace did in a window: figures, their course, and what they are made of. */
 export default function OverviewPage() {
-  return <PageHeader title="Overview" />;
+  const { query } = useWindow();
+  const stats = useApi<Stats>('/stats', { ...query, timezone: viewerTimeZone() }, { every: EVERY });
+  const me = useApi<{ plan: { revenue_visible: boolean } }>('/me');
+  const withRevenue = me.data?.plan.revenue_visible !== false;
+  return (
+    <>
+      <PageHeader title="Overview">
+        <WindowPicker />
+      </PageHeader>
+      <QueryView query={stats} lines={10}>
+        {(data) => (
+          <Stack gap="md">
+            <Totals stats={data} withRevenue={withRevenue} />
+            {hasActivity(data) ? (
+              <>
+                <StatsChart stats={data} withRevenue={withRevenue} />
+                <Breakdowns stats={data} withRevenue={withRevenue} every={EVERY} />
+                <Text size="xs" c="dimmed">
+                  From {formatInstant(data.window.from)} to {formatInstant(data.window.to)},{' '}
+                  {viewerTimeZone()} time. Bots are not counted.
+                </Text>
+              </>
+            ) : (
+              <NoClicks />
+            )}
+          </Stack>
+        )}
+      </QueryView>
+      <GeoCredit />
+    </>
+  );
 }
+
+const hasActivity = ({ totals }: Stats) => totals.clicks > 0 || totals.conversions > 0;

@@ -1,0 +1,25 @@
+import { Badge } from '@mantine/core';
+import { IconCircleFilled, IconLoader, IconPlugConnectedX } from '@tabler/icons-react';
+import type { ConnectionState } from './use-live-clicks.ts';
+
+const STATES: Record<ConnectionState, { text: string; color: string; Icon: typeof IconLoader }> = {
+  connecting: { text: 'Connecting', color: 'gray', Icon: IconLoader },
+  connected: { text: 'Connected', color: 'hop', Icon: IconCircleFilled },
+  broken: { text: 'Connecting again', color: 'orange', Icon: IconPlugConnectedX },
+};
+
+/** Whether clicks come in now. */
+export function ConnectionBadge({ state }: { state: ConnectionState }) {
+  const { text, color, Icon } = STATES[state];
+  return (
+    <Badge
+      variant="outline"
+      color={color}
+      size="lg"
+      role="status"
+      leftSection={<Icon size={12} aria-hidden="true" />}
+    >
+      {text}
+    </Badge>
+  );
+}

@@ -1,0 +1,42 @@
+import { useEffect, useRef, useState } from 'react';
+import { callApi } from '../../api/call.ts';
+
+/** A pause in which the links of a burst gather, so that they are asked for together. Milliseconds. */
+const GATHER = 300;
+/** Ids in one call. */
+const MOST = 100;
+
+/**
+ * The slugs of links, by id. A link that is none any more has no name: null. The last ones stay known while the page
+ * is open.
+ */
+export function useLinkNames(ids: readonly string[]): ReadonlyMap<string, string | null> {
+  const [names, setNames] = useState<ReadonlyMap<string, string | null>>(new Map());
+  const asked = useRef(new Set<string>());
+  const missing = [...new Set(ids)].filter((id) => !asked.current.has(id)).slice(0, MOST);
+  const key = missing.join(',');
+
+  useEffect(() => {
+    if (key === '') return;
+    const timer = setTimeout(() => {
+      const wanted = key.split(',');
+      for (const id of wanted) asked.current.add(id);
+      callApi<{ links: { link_id: string; slug: string }[] }>('/links', {
+        query: { ids: key, days: 1 },
+      }).then(
+        ({ links }) => {
+          const found = new Map(links.map(({ link_id, slug }) => [link_id, slug]));
+          setNames(
+            (before) => new Map([...before, ...wanted.map((id) => [id, found.get(id) ?? null] as const)]),
+          );
+        },
+        // Asked again with the next click of the link.
+        () => {
+          for (const id of wanted) asked.current.delete(id);
+        },
+      );
+    }, GATHER);
+    return () => clearTimeout(timer);
+  }, [key]);
+  return names;
+}

@@ -1,0 +1,96 @@
+import { Select, SimpleGrid, Switch } from '@mantine/core';
+import { useState } from 'react';
+import { useApi } from '../../api/queries.ts';
+import { channelName, countryName } from '../../formats.ts';
+import { LINK_CHANNELS } from '../links/link-types.ts';
+import type { LiveFilter, useLiveFilter } from './live-view.ts';
+
+/** Links that are offered for what was typed. */
+const OFFERED = 20;
+const LETTERS = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
+/** Codes that name no country but a group, an account or a test. */
+const NO_COUNTRIES = new Set(['EU', 'EZ', 'UN', 'QO', 'XA', 'XB', 'ZZ']);
+
+type Props = { filter: LiveFilter; change: ReturnType<typeof useLiveFilter>['change'] };
+
+/** Which clicks are shown. */
+export function LiveFilters({ filter, change }: Props) {
+  const [countries] = useState(allCountries);
+  return (
+    <SimpleGrid
+      cols={{ base: 1, xs: 2, md: 4 }}
+      spacing="sm"
+      role="search"
+      aria-label="Filters of clicks"
+      style={{ alignItems: 'end' }}
+    >
+      <LinkFilter link={filter.link} change={(link) => change({ link })} />
+      <Select
+        label="Channel"
+        placeholder="All channels"
+        data={LINK_CHANNELS.map((key) => ({ value: key, label: channelName(key) }))}
+        value={filter.channel}
+        onChange={(channel) => change({ channel })}
+        searchable
+        clearable
+        clearButtonProps={{ 'aria-label': 'All channels' }}
+      />
+      <Select
+        label="Country"
+        placeholder="All countries"
+        data={countries}
+        value={filter.country}
+        onChange={(country) => change({ country })}
+        limit={50}
+        searchable
+        clearable
+        clearButtonProps={{ 'aria-label': 'All countries' }}
+      />
+      <Switch
+        label="Bots too"
+        checked={filter.bots}
+        mb="xs"
+        onChange={(event) => change({ bots: event.currentTarget.checked ? 'include' : null })}
+      />
+    </SimpleGrid>
+  );
+}
+
+type FoundLink = { id: string; slug: string };
+
+/** Chooses one link by a part of its slug. */
+function LinkFilter({ link, change }: { link: string | null; change: (link: string | null) => void }) {
+  const [typed, setTyped] = useState('');
+  const chosen = useApi<FoundLink>(link === null ? null : `/links/${link}`);
+  const name = link === null ? null : chosen.data?.id === link ? chosen.data.slug : link.slice(-8);
+  // What is chosen stands in the field: no search for that.
+  const slug = typed === '' || typed === name ? null : typed.slice(0, 200);
+  const found = useApi<{ links: FoundLink[] }>('/links', { view: 'records', limit: OFFERED, slug });
+  const options = (found.data?.links ?? []).map((record) => ({ value: record.id, label: record.slug }));
+  if (link !== null && name !== null && !options.some(({ value }) => value === link)) {
+    options.unshift({ value: link, label: name });
+  }
+  return (
+    <Select
+      label="Link"
+      placeholder="All links"
+      data={options}
+      value={link}
+      onChange={change}
+      searchValue={typed}
+      onSearchChange={setTyped}
+      nothingFoundMessage="No such link"
+      searchable
+      clearable
+      clearButtonProps={{ 'aria-label': 'All links' }}
+    />
+  );
+}
+
+function allCountries(): { value: string; label: string }[] {
+  const names = new Intl.DisplayNames(undefined, { type: 'region', fallback: 'none' });
+  return LETTERS.flatMap((first) => LETTERS.map((second) => `${first}${second}`))
+    .filter((code) => !NO_COUNTRIES.has(code) && names.of(code) !== undefined)
+    .map((code) => ({ value: code, label: countryName(code) }))
+    .sort((a, b) => a.label.localeCompare(b.label));
+}

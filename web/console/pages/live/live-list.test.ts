@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { addClicks, EMPTY_LIST, type LiveClick, MOST_ROWS, perMinute, release } from './live-list.ts';
+
+const NOW = Date.parse('2026-11-20T10:01:00Z');
+
+/** A click so many seconds before now. */
+const click = (id: string, before = 0): LiveClick => ({
+  id,
+  ts: `${new Date(NOW - before * 1_000).toISOString().slice(0, -1)}000Z`,
+  link_id: 'l',
+  visitor_id: 'v',
+  channel: 'facebook',
+  country: 'DE',
+  city: '',
+  device: '',
+  browser: '',
+  os: '',
+  referer: '',
+  is_bot: false,
+});
+const ids = (clicks: readonly LiveClick[]) => clicks.map(({ id }) => id).join('');
+
+test('clicks stand newest first, each once, however they come', () => {
+  let list = addClicks(EMPTY_LIST, [click('b', 20), click('d', 5)], false, NOW);
+  list = addClicks(list, [click('a', 30), click('d', 5), click('c', 10)], false, NOW);
+  expect(ids(list.rows)).toBe('dcba');
+  expect(perMinute(list, NOW)).toBe(4);
+});
+
+test('no more rows than are shown, and one that fell out does not come back', () => {
+  const many = Array.from({ length: MOST_ROWS + 50 }, (_, n) => click(`${n}`, n / 10));
+  let list = addClicks(EMPTY_LIST, many, false, NOW);
+  expect(list.rows).toHaveLength(MOST_ROWS);
+  expect(perMinute(list, NOW)).toBe(MOST_ROWS + 50);
+  list = addClicks(list, many, false, NOW);
+  expect(list.rows.map(({ id }) => id)).toEqual(many.slice(0, MOST_ROWS).map(({ id }) => id));
+  expect(perMinute(list, NOW)).toBe(MOST_ROWS + 50);
+});
+
+test('a paused list stands still, counts what comes, and shows it when it goes on', () => {
+  let list = addClicks(EMPTY_LIST, [click('a', 30)], false, NOW);
+  list = addClicks(list, [click('b', 20), click('a', 30)], true, NOW);
+  list = addClicks(list, [click('c', 10), click('b', 20)], true, NOW);
+  expect([ids(list.rows), list.heldCount, perMinute(list, NOW)]).toEqual(['a', 2, 3]);
+  list = release(list);
+  expect([ids(list.rows), list.heldCount]).toEqual(['cba', 0]);
+});
+
+test('a minute later a click no longer counts', () => {
+  const list = addClicks(EMPTY_LIST, [click('a', 50), click('b', 70)], false, NOW);
+  expect(perMinute(list, NOW)).toBe(1);
+  expect(perMinute(list, NOW + 11_000)).toBe(0);
+});

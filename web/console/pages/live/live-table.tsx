@@ -1,0 +1,88 @@
+import { Anchor, Badge, Table, Text } from '@mantine/core';
+import { memo } from 'react';
+import { Link } from 'wouter';
+import { channelName, countryName, formatInstant } from '../../formats.ts';
+import { ScrollTable } from '../../parts/scroll-table.tsx';
+import { useLinkNames } from './link-names.ts';
+import type { LiveClick } from './live-list.ts';
+
+const TIME = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
+const DAY_AND_TIME = new Intl.DateTimeFormat(undefined, {
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+});
+
+/** The clicks, newest first. */
+export function LiveTable({ clicks }: { clicks: readonly LiveClick[] }) {
+  const names = useLinkNames(clicks.map(({ link_id }) => link_id));
+  const today = new Date().toDateString();
+  return (
+    <ScrollTable label="Clicks, newest first" minWidth={820}>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>Time</Table.Th>
+          <Table.Th>Link</Table.Th>
+          <Table.Th>Channel</Table.Th>
+          <Table.Th>Place</Table.Th>
+          <Table.Th>Device</Table.Th>
+          <Table.Th>Visitor</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {clicks.map((click) => (
+          <ClickRow key={click.id} click={click} name={names.get(click.link_id)} today={today} />
+        ))}
+      </Table.Tbody>
+    </ScrollTable>
+  );
+}
+
+type RowProps = { click: LiveClick; name: string | null | undefined; today: string };
+
+const ClickRow = memo(function ClickRow({ click, name, today }: RowProps) {
+  const at = new Date(click.ts);
+  return (
+    <Table.Tr data-click={click.id}>
+      <Table.Td className="figure" style={{ whiteSpace: 'nowrap' }}>
+        <time dateTime={click.ts} title={formatInstant(click.ts)}>
+          {(at.toDateString() === today ? TIME : DAY_AND_TIME).format(at)}
+        </time>
+      </Table.Td>
+      <Table.Td maw={200}>
+        {name === null ? (
+          <Text size="sm" c="dimmed" span>
+            Deleted link
+          </Text>
+        ) : (
+          <Anchor component={Link} href={`/links/${click.link_id}`} size="sm" fw={600}>
+            {name ?? shortId(click.link_id)}
+          </Anchor>
+        )}
+      </Table.Td>
+      <Table.Td>{channelName(click.channel)}</Table.Td>
+      <Table.Td>{[click.city, countryName(click.country)].filter((part) => part !== '').join(', ')}</Table.Td>
+      <Table.Td>
+        {[click.device, click.browser, click.os].filter((part) => part !== '').join(', ') || 'Unknown'}
+        {click.is_bot && (
+          <Badge ml="xs" size="sm" variant="outline" color="gray">
+            Bot
+          </Badge>
+        )}
+      </Table.Td>
+      <Table.Td>
+        {click.is_bot ? (
+          '–'
+        ) : (
+          <Anchor component={Link} href={`/visitors/${click.visitor_id}`} size="sm" ff="monospace">
+            {shortId(click.visitor_id)}
+          </Anchor>
+        )}
+      </Table.Td>
+    </Table.Tr>
+  );
+});
+
+/** The end of an id: the beginning of ids of one time is the same. */
+const shortId = (id: string) => id.slice(-8);

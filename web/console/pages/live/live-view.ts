@@ -1,0 +1,66 @@
+import { useSearchParams } from 'wouter';
+import type { LiveClick } from './live-list.ts';
+
+/** Which clicks the page shows; null: no such filter. */
+export type LiveFilter = {
+  link: string | null;
+  channel: string | null;
+  country: string | null;
+  bots: boolean;
+};
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Reads the filter out of the page's query; what can't be read is left out. */
+export function filterOf(search: URLSearchParams): LiveFilter {
+  const read = (name: string, form: RegExp) => {
+    const value = search.get(name) ?? '';
+    return form.test(value) ? value : null;
+  };
+  return {
+    link: read('link', UUID)?.toLowerCase() ?? null,
+    channel: read('channel', /^[a-z_]{1,30}$/),
+    country: read('country', /^[A-Z]{2}$/),
+    bots: search.get('bots') === 'include',
+  };
+}
+
+/** The filter in the page's URL, and how to change it. */
+export function useLiveFilter(): {
+  filter: LiveFilter;
+  change: (changes: { [Name in keyof LiveFilter]?: string | null }) => void;
+} {
+  const [search, setSearch] = useSearchParams();
+  return {
+    filter: filterOf(search),
+    change: (changes) =>
+      setSearch(
+        (before) => {
+          const next = new URLSearchParams(before);
+          for (const [name, value] of Object.entries(changes)) {
+            if (value) next.set(name, value);
+            else next.delete(name);
+          }
+          return next;
+        },
+        { replace: true },
+      ),
+  };
+}
+
+/** The parameters of `GET /clicks`, which knows links and bots. */
+export const recentQuery = ({ link, bots }: LiveFilter) => ({
+  link_ids: link,
+  bots: bots ? 'include' : null,
+});
+
+/** The parameters of the stream. */
+export const streamQuery = (filter: LiveFilter) => ({
+  ...recentQuery(filter),
+  channel: filter.channel,
+  country: filter.country,
+});
+
+/** Whether a click of `GET /clicks` passes what that can't filter by. */
+export const passes = ({ channel, country }: LiveFilter, click: LiveClick) =>
+  (channel === null || click.channel === channel) && (country === null || click.country === country);

@@ -1,0 +1,163 @@
+import { Anchor, Paper, SimpleGrid, Table, Tabs, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { Link, useSearchParams } from 'wouter';
+import { useApi } from '../../api/queries.ts';
+import { channelName, countryName, formatCount, formatMoney, formatPercent } from '../../formats.ts';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { QueryView } from '../../parts/query-view.tsx';
+import { ScrollTable } from '../../parts/scroll-table.tsx';
+import { useWindow } from '../../parts/window.ts';
+import type { Breakdown, Dimension, Stats } from './answers.ts';
+
+/** Two cards of tables, a tab each; the tabs are in the URL under the card's parameter. */
+const CARDS: { parameter: string; label: string; tabs: [Dimension, string][] }[] = [
+  {
+    parameter: 'source',
+    label: 'Where clicks come from',
+    tabs: [
+      ['channel', 'Channels'],
+      ['link', 'Links'],
+    ],
+  },
+  {
+    parameter: 'audience',
+    label: 'Who clicks',
+    tabs: [
+      ['country', 'Countries'],
+      ['device', 'Devices'],
+      ['browser', 'Browsers'],
+      ['os', 'Systems'],
+    ],
+  },
+];
+
+type Props = { stats: Stats; withRevenue: boolean; every: number };
+
+/** What the window's clicks are made of. Only what is shown is asked for. */
+export function Breakdowns(props: Props) {
+  const [search, setSearch] = useSearchParams();
+  return (
+    <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="md">
+      {CARDS.map(({ parameter, label, tabs: [first, ...others] }) => {
+        const tabs = first ? [first, ...others] : others;
+        const shown = tabs.find(([dimension]) => dimension === search.get(parameter)) ?? first;
+        return (
+          <Paper key={parameter} withBorder p="md" component="section" aria-label={label} miw={0}>
+            <Tabs
+              value={shown?.[0] ?? null}
+              keepMounted={false}
+              onChange={(dimension) =>
+                setSearch(
+                  (before) => {
+                    const next = new URLSearchParams(before);
+                    if (dimension === null || dimension === first?.[0]) next.delete(parameter);
+                    else next.set(parameter, dimension);
+                    return next;
+                  },
+                  { replace: true },
+                )
+              }
+            >
+              <Tabs.List aria-label={label}>
+                {tabs.map(([dimension, title]) => (
+                  <Tabs.Tab key={dimension} value={dimension}>
+                    {title}
+                  </Tabs.Tab>
+                ))}
+              </Tabs.List>
+              {tabs.map(([dimension, title]) => (
+                <Tabs.Panel key={dimension} value={dimension} pt="sm">
+                  <BreakdownTable {...props} dimension={dimension} title={title} />
+                </Tabs.Panel>
+              ))}
+            </Tabs>
+          </Paper>
+        );
+      })}
+    </SimpleGrid>
+  );
+}
+
+const ONE: Record<Dimension, string> = {
+  channel: 'Channel',
+  link: 'Link',
+  country: 'Country',
+  device: 'Device',
+  browser: 'Browser',
+  os: 'System',
+};
+
+function BreakdownTable({
+  stats,
+  withRevenue,
+  every,
+  dimension,
+  title,
+}: Props & { dimension: Dimension; title: string }) {
+  const { query } = useWindow();
+  const breakdown = useApi<Breakdown>('/stats/breakdown', { ...query, by: dimension, limit: 10 }, { every });
+  const hasOrders = dimension === 'channel' || dimension === 'link';
+  const isMoney = hasOrders && withRevenue;
+  return (
+    <QueryView
+      query={breakdown}
+      empty={{ when: ({ rows }) => rows.length === 0, show: <EmptyState title="Nothing in this window" /> }}
+    >
+      {({ rows }) => (
+        <ScrollTable label={title} minWidth={isMoney ? 520 : 300}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>{ONE[dimension]}</Table.Th>
+              <Table.Th ta="right">Clicks</Table.Th>
+              {!hasOrders && <Table.Th ta="right">Share</Table.Th>}
+              <Table.Th ta="right">Visitors</Table.Th>
+              {hasOrders && <Table.Th ta="right">Conversions</Table.Th>}
+              {isMoney && <Table.Th ta="right">Revenue</Table.Th>}
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody className="figure">
+            {rows.map((row) => (
+              <Table.Tr key={row.value}>
+                <Table.Td>{nameOf(dimension, row)}</Table.Td>
+                <Table.Td ta="right">{formatCount(row.clicks)}</Table.Td>
+                {!hasOrders && (
+                  <Table.Td ta="right">
+                    {formatPercent(Math.min(1, row.clicks / Math.max(1, stats.totals.clicks)))}
+                  </Table.Td>
+                )}
+                <Table.Td ta="right">{formatCount(row.visitors)}</Table.Td>
+                {hasOrders && <Table.Td ta="right">{formatCount(row.conversions ?? 0)}</Table.Td>}
+                {isMoney && <Table.Td ta="right">{formatMoney(row.revenue ?? 0, stats.currency)}</Table.Td>}
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </ScrollTable>
+      )}
+    </QueryView>
+  );
+}
+
+function nameOf(dimension: Dimension, { value, link }: Breakdown['rows'][number]): ReactNode {
+  if (link) {
+    return (
+      <>
+        <Anchor component={Link} href={`/links/${link.id}`} size="sm" fw={600}>
+          {link.slug}
+        </Anchor>
+        <Text size="xs" c="dimmed" truncate maw={220} title={link.name}>
+          {link.name}
+        </Text>
+      </>
+    );
+  }
+  if (dimension === 'channel') {
+    return (
+      <Anchor component={Link} href={`/links?channel=${encodeURIComponent(value)}`} size="sm">
+        {channelName(value)}
+      </Anchor>
+    );
+  }
+  if (dimension === 'country') return countryName(value);
+  if (value === '') return 'Unknown';
+  return dimension === 'device' ? `${value.charAt(0).toUpperCase()}${value.slice(1)}` : value;
+}

@@ -1,0 +1,61 @@
+import { Anchor, Button, Paper } from '@mantine/core';
+import { Link } from 'wouter';
+import { useApi } from '../../api/queries.ts';
+import { useSession } from '../../api/session.ts';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { QueryView } from '../../parts/query-view.tsx';
+
+/** What to do about a window without clicks: make a link, or share those there are. */
+export function NoClicks() {
+  const links = useApi<{ links: unknown[] }>('/links', { view: 'records', limit: 1 });
+  return (
+    <Paper withBorder>
+      <QueryView query={links} lines={3}>
+        {(data) => (data.links.length === 0 ? <FirstLink /> : <QuietLinks />)}
+      </QueryView>
+    </Paper>
+  );
+}
+
+function FirstLink() {
+  const { can } = useSession();
+  const pixel = (
+    <>
+      Put{' '}
+      <Anchor component={Link} href="/settings/developers" inherit underline="always">
+        the pixel
+      </Anchor>{' '}
+      on your site to see conversions and revenue too.
+    </>
+  );
+  if (!can('operator')) {
+    return (
+      <EmptyState title="There is no link yet">Ask an operator of the workspace to make one.</EmptyState>
+    );
+  }
+  return (
+    <EmptyState
+      title="Make your first link"
+      action={
+        <Button component={Link} href="/links/new">
+          New link
+        </Button>
+      }
+    >
+      Share it, and its clicks show up here within a second. {pixel}
+    </EmptyState>
+  );
+}
+
+const QuietLinks = () => (
+  <EmptyState
+    title="No clicks in this window"
+    action={
+      <Button component={Link} href="/links" variant="default">
+        Show the links
+      </Button>
+    }
+  >
+    Choose a longer window, or share one of the links.
+  </EmptyState>
+);

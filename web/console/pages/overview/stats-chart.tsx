@@ -1,0 +1,137 @@
+import { Button, Group, Paper, SegmentedControl, Table, Title } from '@mantine/core';
+import { useMemo } from 'react';
+import { useSearchParams } from 'wouter';
+import { formatCount, formatMoney, plural } from '../../formats.ts';
+import { ScrollTable } from '../../parts/scroll-table.tsx';
+import { TimeChart } from '../../parts/time-chart.tsx';
+import type { Figures, Stats } from './answers.ts';
+
+/** What the chart can show, by its name in the URL: figures that share a scale. */
+const CHARTS = {
+  clicks: { label: 'Clicks', lines: ['clicks', 'visitors'] },
+  conversions: { label: 'Conversions', lines: ['conversions'] },
+  revenue: { label: 'Revenue', lines: ['revenue'] },
+} as const satisfies Record<string, { label: string; lines: readonly (keyof Figures)[] }>;
+type Chart = keyof typeof CHARTS;
+
+const LABELS: Record<keyof Figures, string> = {
+  clicks: 'Clicks',
+  visitors: 'Visitors',
+  conversions: 'Conversions',
+  revenue: 'Revenue',
+};
+
+const BUCKETS: Record<Stats['bucket'], { one: string; format: Intl.DateTimeFormatOptions }> = {
+  hour: { one: 'hour', format: { dateStyle: 'medium', timeStyle: 'short' } },
+  day: { one: 'day', format: { dateStyle: 'medium' } },
+  month: { one: 'month', format: { month: 'long', year: 'numeric' } },
+};
+
+/** The figures over time, as a chart and, when asked for, as a table. Both are chosen in the URL. */
+export function StatsChart({ stats, withRevenue }: { stats: Stats; withRevenue: boolean }) {
+  const [search, setSearch] = useSearchParams();
+  const names = (Object.keys(CHARTS) as Chart[]).filter((name) => withRevenue || name !== 'revenue');
+  const chart = names.find((name) => name === search.get('chart')) ?? 'clicks';
+  const isTable = search.get('numbers') === 'shown';
+  const change = (name: string, value: string | null) =>
+    setSearch(
+      (before) => {
+        const next = new URLSearchParams(before);
+        if (value === null) next.delete(name);
+        else next.set(name, value);
+        return next;
+      },
+      { replace: true },
+    );
+
+  const { times, lines } = useMemo(
+    () => ({
+      times: stats.series.map(({ start }) => Date.parse(start) / 1_000),
+      lines: CHARTS[chart].lines.map((key) => ({
+        label: LABELS[key],
+        values: stats.series.map((bucket) => bucket[key]),
+      })),
+    }),
+    [stats, chart],
+  );
+
+  return (
+    <Paper withBorder p="md" component="section" aria-label="Over time">
+      <Group justify="space-between" mb="sm" gap="xs">
+        <Title order={2} size="h4">
+          Over time
+        </Title>
+        <SegmentedControl
+          aria-label="What the chart shows"
+          size="xs"
+          data={names.map((name) => ({ value: name, label: CHARTS[name].label }))}
+          value={chart}
+          onChange={(name) => change('chart', name === 'clicks' ? null : name)}
+        />
+      </Group>
+      <TimeChart times={times} lines={lines} summary={summaryOf(stats, chart)} />
+      <Button
+        variant="subtle"
+        size="xs"
+        mt="xs"
+        aria-expanded={isTable}
+        onClick={() => change('numbers', isTable ? null : 'shown')}
+      >
+        {isTable ? 'Hide the numbers' : 'Show the numbers'}
+      </Button>
+      {isTable && <Numbers stats={stats} withRevenue={withRevenue} />}
+    </Paper>
+  );
+}
+
+function Numbers({
+  stats: { series, bucket, currency },
+  withRevenue,
+}: {
+  stats: Stats;
+  withRevenue: boolean;
+}) {
+  const format = new Intl.DateTimeFormat(undefined, BUCKETS[bucket].format);
+  return (
+    <ScrollTable label="Figures over time" minWidth={480} mt="xs">
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>{bucket === 'hour' ? 'Hour' : bucket === 'day' ? 'Day' : 'Month'}</Table.Th>
+          <Table.Th ta="right">Clicks</Table.Th>
+          <Table.Th ta="right">Visitors</Table.Th>
+          <Table.Th ta="right">Conversions</Table.Th>
+          {withRevenue && <Table.Th ta="right">Revenue</Table.Th>}
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody className="figure">
+        {series.toReversed().map(({ start, clicks, visitors, conversions, revenue }) => (
+          <Table.Tr key={start}>
+            <Table.Td>{format.format(new Date(start))}</Table.Td>
+            <Table.Td ta="right">{formatCount(clicks)}</Table.Td>
+            <Table.Td ta="right">{formatCount(visitors)}</Table.Td>
+            <Table.Td ta="right">{formatCount(conversions)}</Table.Td>
+            {withRevenue && <Table.Td ta="right">{formatMoney(revenue, currency)}</Table.Td>}
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </ScrollTable>
+  );
+}
+
+/** The chart in words: its sum and its highest point. */
+function summaryOf({ series, bucket, totals, currency }: Stats, chart: Chart): string {
+  const key = CHARTS[chart].lines[0];
+  const written = (figure: number) =>
+    key === 'revenue' ? formatMoney(figure, currency) : formatCount(figure);
+  const { one, format } = BUCKETS[bucket];
+  const parts = [
+    `${CHARTS[chart].label} by ${one}: ${written(totals[key])} in ${plural(series.length, one, `${one}s`)}`,
+  ];
+  const [first, ...others] = series;
+  if (first) {
+    const top = others.reduce((most, bucket) => (bucket[key] > most[key] ? bucket : most), first);
+    const when = new Intl.DateTimeFormat(undefined, format).format(new Date(top.start));
+    if (top[key] > 0) parts.push(`most on ${when} with ${written(top[key])}`);
+  }
+  return `${parts.join(', ')}.`;
+}
