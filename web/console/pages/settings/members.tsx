@@ -38,7 +38,7 @@ export function Members() {
     >
       <QueryView query={members}>
         {(data) => (
-          <ScrollTable label="Members" minWidth={isOwner ? 640 : 480}>
+          <ScrollTable label="Members and their roles" minWidth={isOwner ? 640 : 480}>
             <Table.Thead>
               <Table.Tr>
                 <Table.Th>Email</Table.Th>
