@@ -13,6 +13,8 @@ import { THEME } from './shell/theme.ts';
 
 /** The server gives each answer a nonce of its own; Mantine's style elements must carry it. */
 const nonce = document.querySelector<HTMLScriptElement>('script[nonce]')?.nonce ?? '';
+// Where the dialogs' scroll lock (get-nonce, of react-remove-scroll) looks for it.
+Object.assign(globalThis, { __webpack_nonce__: nonce });
 
 /** A session that has ended meanwhile, or a member that was removed, is asked for anew: the sign-in follows. */
 const onError = (error: unknown) => {
