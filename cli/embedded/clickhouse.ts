@@ -42,7 +42,7 @@ export async function startEmbeddedClickHouse(options: ClickHouseOptions): Promi
   mkdirSync(dataPath, { recursive: true, mode: 0o700 });
   await endLeftover(record, options.log);
 
-  const library = findLibrary();
+  const library = clickhouseLibrary();
   const password = secretIn(join(home, 'password'));
   const port = options.port ?? (await freePort());
   writePrivate(join(home, 'users.xml'), usersXml(password));
@@ -141,7 +141,12 @@ function selectOne(port: number, password: string): Promise<string> {
   });
 }
 
-function findLibrary(): string {
+/**
+ * Path of the library that the npm package chdb brings for this machine.
+ *
+ * @throws Error naming CLICKHOUSE_URL as the way out, when there is none
+ */
+export function clickhouseLibrary(): string {
   const suffix = process.platform === 'linux' ? '-gnu' : '';
   const name = `@chdb/lib-${process.platform}-${process.arch}${suffix}`;
   try {

@@ -5,11 +5,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { accountFor } from '../faults/accounting.ts';
 import { clickLinks } from '../support/clicker.ts';
 import { makeLink } from '../support/first-click.ts';
-import { NO_KAFKA, startKafka, type TestKafka } from '../support/kafka.ts';
+import { NO_KAFKA_PROCESSES, startKafka, type TestKafka } from '../support/kafka.ts';
 import { type KafkaSecurity, makeAuthority, makeKafkaSecurity } from '../support/kafka-security.ts';
 import { type Service, startService } from '../support/service.ts';
 
-/** A broker that speaks TLS with a certificate of an authority of its own, and asks for a name and a password. */
+/** A broker that speaks TLS with a certificate of an authority of its own, made by the keytool of Java, and asks for a name and a password. */
 let kafka: TestKafka;
 let security: KafkaSecurity;
 let directory: string;
@@ -18,19 +18,19 @@ let key = '';
 const answered: string[] = [];
 
 beforeAll(async () => {
-  if (NO_KAFKA !== false) return;
+  if (NO_KAFKA_PROCESSES !== false) return;
   directory = mkdtempSync(join(tmpdir(), 'hoplog-secure-'));
   security = makeKafkaSecurity(directory);
   kafka = await startKafka(1, security);
 }, 240_000);
 
 afterAll(async () => {
-  if (NO_KAFKA !== false) return;
+  if (NO_KAFKA_PROCESSES !== false) return;
   await kafka?.close();
   if (directory) rmSync(directory, { recursive: true, force: true });
 });
 
-beforeEach((context) => context.skip(NO_KAFKA !== false, String(NO_KAFKA)));
+beforeEach((context) => context.skip(NO_KAFKA_PROCESSES !== false, String(NO_KAFKA_PROCESSES)));
 
 afterEach(async () => {
   if (service?.process.exitCode === null) await service.stop();

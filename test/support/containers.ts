@@ -4,13 +4,18 @@ import type { Servers } from './servers.ts';
 const PASSWORD = 'test';
 
 /**
- * Starts both servers as containers, at the versions that the embedded ones have: for machines without
- * embedded ones, or to try the tests against the servers' own builds.
+ * Starts both stores as containers, from the images of `docker-compose.yml`: for machines without embedded ones, or to
+ * try the tests against the servers' own builds.
  */
 export async function startContainers(): Promise<Servers> {
   const [postgres, clickhouse] = await Promise.all([
-    new GenericContainer('postgres:18-alpine')
-      .withEnvironment({ POSTGRES_USER: 'hoplog', POSTGRES_PASSWORD: PASSWORD })
+    new GenericContainer('postgres:18.4-bookworm')
+      .withEnvironment({
+        POSTGRES_USER: 'hoplog',
+        POSTGRES_PASSWORD: PASSWORD,
+        // Sorts as the embedded one does.
+        POSTGRES_INITDB_ARGS: '--locale=C --locale-provider=builtin --builtin-locale=C.UTF-8',
+      })
       .withCommand(['postgres', '-c', 'max_connections=200', '-c', 'fsync=off'])
       .withExposedPorts(5432)
       .withWaitStrategy(Wait.forLogMessage(/ready to accept connections/, 2))

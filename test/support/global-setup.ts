@@ -1,9 +1,14 @@
 import { randomBytes } from 'node:crypto';
+import { getContainerRuntimeClient } from 'testcontainers';
 import type { TestProject } from 'vitest/node';
+import { clickhouseLibrary } from '../../cli/embedded/clickhouse.ts';
+import { postgresBinaries } from '../../cli/embedded/postgres-binaries.ts';
 import { migrate } from '../../sql/migrate.ts';
 import { createPool } from '../../sql/pool.ts';
 import { startContainers } from './containers.ts';
 import { databaseUrlOf } from './database-url.ts';
+import { NO_KAFKA_PROCESSES } from './kafka.ts';
+import { selectServers } from './selection.ts';
 import { type Servers, startServers } from './servers.ts';
 
 declare module 'vitest' {
@@ -16,9 +21,7 @@ declare module 'vitest' {
 }
 
 /**
- * Before the first test: servers, and one migrated PostgreSQL database to copy. The servers are those of
- * `TEST_DATABASE_URL` and `TEST_CLICKHOUSE_URL` (see `serve.ts`), containers with `TEST_STORES=containers`,
- * else embedded ones.
+ * Before the first test: servers, as `selection.ts` chooses them, and one migrated PostgreSQL database to copy.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   if (!process.features.typescript) {
@@ -48,7 +51,32 @@ export default async function setup(project: TestProject): Promise<() => Promise
 }
 
 async function serversOf(env: NodeJS.ProcessEnv): Promise<Servers> {
-  const { TEST_DATABASE_URL: databaseUrl, TEST_CLICKHOUSE_URL: clickhouseUrl } = env;
-  if (databaseUrl && clickhouseUrl) return { databaseUrl, clickhouseUrl, stop: async () => {} };
-  return env.TEST_STORES === 'containers' ? startContainers() : startServers();
+  const { TEST_DATABASE_URL: databaseUrl = '', TEST_CLICKHOUSE_URL: clickhouseUrl = '' } = env;
+  const { stores, kafka } = await selectServers(env, {
+    embeddedStores: hasEmbeddedStores(),
+    kafkaJars: NO_KAFKA_PROCESSES === false,
+    containerEngine,
+  });
+  process.env.TEST_KAFKA = kafka; // the processes that run the test files get it with the rest of the environment
+  if (stores === 'given') return { databaseUrl, clickhouseUrl, stop: async () => {} };
+  return stores === 'containers' ? startContainers() : startServers();
+}
+
+function hasEmbeddedStores(): boolean {
+  try {
+    postgresBinaries();
+    clickhouseLibrary();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function containerEngine(): Promise<boolean> {
+  try {
+    await getContainerRuntimeClient();
+    return true;
+  } catch {
+    return false;
+  }
 }

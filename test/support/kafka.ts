@@ -1,5 +1,4 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -8,15 +7,24 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { freePort } from '../../cli/embedded/free-port.ts';
-import { type KafkaSecurity, scramUser, securityProperties } from './kafka-security.ts';
+import { newClusterId, serverProperties } from './kafka-properties.ts';
+import { type KafkaSecurity, scramUser } from './kafka-security.ts';
 
 const JARS = fileURLToPath(new URL('../kafka/target/dependency/', import.meta.url));
 const READY_MS = 60_000;
+/** Characters of the brokers' output that are kept: during an outage they write without end. */
+const LOG_LENGTH = 200_000;
 
-/** Why tests on a broker are skipped, or false where they can run. */
-export const NO_KAFKA = !existsSync(JARS)
+/** Why brokers can't be started as processes here, or false where they can. */
+export const NO_KAFKA_PROCESSES = !existsSync(JARS)
   ? 'no broker is installed: mvn -f test/kafka dependency:copy-dependencies'
   : !hasJava() && 'no Java is installed';
+
+/** Set by `global-setup.ts`, as `selection.ts` has chosen. */
+const WITH_CONTAINERS = process.env.TEST_KAFKA === 'containers';
+
+/** Why tests on a broker are skipped, or false where they can run. */
+export const NO_KAFKA = WITH_CONTAINERS ? false : NO_KAFKA_PROCESSES;
 
 function hasJava(): boolean {
   try {
@@ -41,19 +49,22 @@ export type TestKafka = {
   /** What `KAFKA_BROKERS` takes. */
   brokers: string;
   nodes: TestBroker[];
+  /** Where they keep what they hold; gone after `close()`, and empty where they are containers. */
+  directory: string;
   /** What the brokers wrote, for a failed test. */
   log(): string;
   close(): Promise<void>;
 };
 
 /**
- * Starts a cluster of real Apache Kafka brokers on loopback, each also a controller (KRaft), and waits until every
- * one answers. Topics are not made by themselves.
+ * Starts a cluster of real Apache Kafka brokers, as processes on loopback or as containers, and waits until every one
+ * answers.
  *
  * @param count 1, or 3 for a cluster that outlives one of its brokers
  * @param security what clients have to show; left out: nothing
  */
 export async function startKafka(count: 1 | 3, security?: KafkaSecurity): Promise<TestKafka> {
+  if (WITH_CONTAINERS) return (await import('./kafka-containers.ts')).startKafkaContainers(count, security);
   const directory = mkdtempSync(join(tmpdir(), 'hoplog-kafka-'));
   const clusterId = newClusterId();
   const nodes = await Promise.all(
@@ -71,9 +82,19 @@ export async function startKafka(count: 1 | 3, security?: KafkaSecurity): Promis
     const home = join(directory, String(node.id));
     mkdirSync(home, { recursive: true });
     const properties = propertiesOf(node.id);
-    writeFileSync(properties, serverProperties(node, voters, home, count, security));
+    const [clients, brokers] = [`127.0.0.1:${node.port}`, `127.0.0.1:${node.internal}`];
+    const addresses = {
+      id: node.id,
+      clients,
+      advertisedToClients: clients,
+      brokers,
+      advertisedToBrokers: brokers,
+      controller: `127.0.0.1:${node.controller}`,
+    };
+    const given = { voters, count, dataDir: join(home, 'data'), security };
+    writeFileSync(properties, serverProperties(addresses, given));
     return brokerOf(node.port, properties, (text) => {
-      log += text;
+      log = (log + text).slice(-LOG_LENGTH);
     });
   });
   const users = security ? scramUser(security) : [];
@@ -84,53 +105,13 @@ export async function startKafka(count: 1 | 3, security?: KafkaSecurity): Promis
   return {
     brokers: started.map((broker) => broker.address).join(','),
     nodes: started,
+    directory,
     log: () => log,
     async close() {
       await Promise.all(started.map((broker) => broker.kill()));
       rmSync(directory, { recursive: true, force: true });
     },
   };
-}
-
-/** 16 bytes in base64url. One that began with "-" would be taken for an option on the command line. */
-function newClusterId(): string {
-  const bytes = randomBytes(16);
-  bytes.writeUInt8(bytes.readUInt8(0) & 0x7f, 0);
-  return bytes.toString('base64url');
-}
-
-function serverProperties(
-  node: { id: number; port: number; controller: number; internal: number },
-  voters: string,
-  home: string,
-  count: number,
-  security: KafkaSecurity | undefined,
-): string {
-  const clients = `${security ? 'SASL_SSL' : 'PLAINTEXT'}://127.0.0.1:${node.port}`;
-  const settings = {
-    'process.roles': 'broker,controller',
-    'node.id': node.id,
-    'controller.quorum.voters': voters,
-    listeners: `${clients},BROKERS://127.0.0.1:${node.internal},CONTROLLER://127.0.0.1:${node.controller}`,
-    'controller.listener.names': 'CONTROLLER',
-    'inter.broker.listener.name': 'BROKERS',
-    'listener.security.protocol.map':
-      'PLAINTEXT:PLAINTEXT,SASL_SSL:SASL_SSL,BROKERS:PLAINTEXT,CONTROLLER:PLAINTEXT',
-    ...(security && securityProperties(security)),
-    'log.dirs': join(home, 'data'),
-    'auto.create.topics.enable': false,
-    'offsets.topic.replication.factor': count,
-    'transaction.state.log.replication.factor': count,
-    'transaction.state.log.min.isr': 1,
-    'group.initial.rebalance.delay.ms': 0,
-    'broker.session.timeout.ms': 3_000,
-    'broker.heartbeat.interval.ms': 500,
-    'controller.quorum.election.timeout.ms': 500,
-    'log.segment.delete.delay.ms': 1_000,
-  };
-  return Object.entries(settings)
-    .map(([name, value]) => `${name}=${value}`)
-    .join('\n');
 }
 
 /** Not synchronous: it takes seconds, in which the connections of a test would time out. */
@@ -153,7 +134,7 @@ function brokerOf(port: number, properties: string, onOutput: (text: string) => 
       child = started;
       const deadline = Date.now() + READY_MS;
       while (!(await answers(port))) {
-        if (started.exitCode !== null) throw new Error(`a broker ended with ${started.exitCode}`);
+        if (!running()) throw new Error(`a broker ended with ${started.exitCode ?? started.signalCode}`);
         if (Date.now() > deadline) throw new Error('a broker did not get ready');
         await delay(100);
       }

@@ -1,3 +1,7 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { NO_KAFKA, startKafka, type TestKafka } from '../../../test/support/kafka.ts';
 import { ConfigError, type KafkaSettings, readConfig } from '../../config.ts';
@@ -38,22 +42,32 @@ async function withReader<T>(work: (reader: KafkaReader) => Promise<T>, changes 
   }
 }
 
+/** Bytes that are held outside the heap, without what nobody needs any more. */
+function heldBytes(): number {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+  return process.memoryUsage().arrayBuffers;
+}
+
+function batchOf(sequence: number): LogBatch {
+  return {
+    offset: 0n,
+    nextOffset: 1n,
+    streamId: STREAM,
+    firstSequence: BigInt(sequence),
+    count: 1,
+    minTs: 1,
+    maxTs: 1,
+    payload: Buffer.from('event'),
+  };
+}
+
 /** Produces one record for each sequence. */
 async function produce(partition: number, sequences: number[]): Promise<void> {
   const producer = client().producer();
   await producer.connect();
   for (const sequence of sequences) {
-    const batch: LogBatch = {
-      offset: 0n,
-      nextOffset: 1n,
-      streamId: STREAM,
-      firstSequence: BigInt(sequence),
-      count: 1,
-      minTs: 1,
-      maxTs: 1,
-      payload: Buffer.from('event'),
-    };
-    await producer.send({ topic: settings.topic, messages: [toMessage(batch, partition)] });
+    await producer.send({ topic: settings.topic, messages: [toMessage(batchOf(sequence), partition)] });
   }
   await producer.disconnect();
 }
@@ -97,6 +111,31 @@ describe('a reader', () => {
         read(reader, 0, 6n, 2),
       ]);
       expect(answers).toEqual([upTo(8), upTo(8, 4), upTo(8, 6)]);
+    });
+  });
+
+  test('fetches a partition ahead by so much and no more, however much lies in it', async () => {
+    await withReader(async (reader) => {
+      const [first = ''] = await reader.partitions();
+      const producer = client().producer();
+      await producer.connect();
+      for (let sequence = 0; sequence < 120; sequence++) {
+        const batch = { ...batchOf(sequence), payload: randomBytes(700 * 1024) };
+        await producer.send({ topic: settings.topic, messages: [toMessage(batch, 0)] });
+      }
+      await producer.disconnect();
+      const before = heldBytes();
+      let at = 0n;
+      let most = 0;
+      for (let reads = 0; reads < 12; reads++) {
+        at = (await reader.read(first, at, PATIENT)).nextOffset;
+        await delay(150); // as a consumer that is slower than the broker
+        most = Math.max(most, heldBytes() - before);
+      }
+      expect(at).toBe(12n);
+      // 16 MiB ahead, and the fetches on their way; there are 80 MiB.
+      expect(most).toBeGreaterThan(4 * 2 ** 20);
+      expect(most).toBeLessThan(40 * 2 ** 20);
     });
   });
 

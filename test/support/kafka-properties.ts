@@ -1,0 +1,64 @@
+import { randomBytes } from 'node:crypto';
+import { type KafkaSecurity, securityProperties } from './kafka-security.ts';
+
+/** Where a broker listens, for whom, and what it says its address is. */
+export type BrokerAddresses = {
+  id: number;
+  /** For clients: address to listen on, and the one that they use. */
+  clients: string;
+  advertisedToClients: string;
+  /** For the other brokers. */
+  brokers: string;
+  advertisedToBrokers: string;
+  /** For the controllers' votes. */
+  controller: string;
+};
+
+/**
+ * `server.properties` of one broker of a cluster in which each is also a controller (KRaft), quick to notice that
+ * another one has died. Topics are not made by themselves.
+ *
+ * @param given.voters `id@host:port` of every controller, with commas
+ * @param given.count how many brokers there are
+ * @param given.security what clients have to show; left out: nothing
+ */
+export function serverProperties(
+  addresses: BrokerAddresses,
+  given: { voters: string; count: number; dataDir: string; security?: KafkaSecurity | undefined },
+): string {
+  const { voters, count, dataDir, security } = given;
+  const protocol = security ? 'SASL_SSL' : 'PLAINTEXT';
+  const { clients, brokers, controller } = addresses;
+  const settings = {
+    'process.roles': 'broker,controller',
+    'node.id': addresses.id,
+    'controller.quorum.voters': voters,
+    listeners: `${protocol}://${clients},BROKERS://${brokers},CONTROLLER://${controller}`,
+    'advertised.listeners': `${protocol}://${addresses.advertisedToClients},BROKERS://${addresses.advertisedToBrokers}`,
+    'controller.listener.names': 'CONTROLLER',
+    'inter.broker.listener.name': 'BROKERS',
+    'listener.security.protocol.map':
+      'PLAINTEXT:PLAINTEXT,SASL_SSL:SASL_SSL,BROKERS:PLAINTEXT,CONTROLLER:PLAINTEXT',
+    ...(security && securityProperties(security)),
+    'log.dirs': dataDir,
+    'auto.create.topics.enable': false,
+    'offsets.topic.replication.factor': count,
+    'transaction.state.log.replication.factor': count,
+    'transaction.state.log.min.isr': 1,
+    'group.initial.rebalance.delay.ms': 0,
+    'broker.session.timeout.ms': 3_000,
+    'broker.heartbeat.interval.ms': 500,
+    'controller.quorum.election.timeout.ms': 500,
+    'log.segment.delete.delay.ms': 1_000,
+  };
+  return Object.entries(settings)
+    .map(([name, value]) => `${name}=${value}`)
+    .join('\n');
+}
+
+/** 16 bytes in base64url. One that began with "-" would be taken for an option on the command line. */
+export function newClusterId(): string {
+  const bytes = randomBytes(16);
+  bytes.writeUInt8(bytes.readUInt8(0) & 0x7f, 0);
+  return bytes.toString('base64url');
+}

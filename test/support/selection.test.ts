@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest';
+import { type Machine, type Selection, selectServers } from './selection.ts';
+
+const SERVERS = { TEST_DATABASE_URL: 'postgres://a', TEST_CLICKHOUSE_URL: 'http://b' };
+
+function machine(has: { embedded?: boolean; jars?: boolean; engine?: boolean }): Machine {
+  const { embedded = true, jars = true, engine = true } = has;
+  return { embeddedStores: embedded, kafkaJars: jars, containerEngine: async () => engine };
+}
+
+test.each<[string, Record<string, string>, Machine, Selection]>([
+  [
+    'a machine that has everything uses no container',
+    {},
+    machine({}),
+    { stores: 'embedded', kafka: 'processes' },
+  ],
+  [
+    'containers stand in for brokers',
+    {},
+    machine({ jars: false }),
+    { stores: 'embedded', kafka: 'containers' },
+  ],
+  [
+    'containers stand in for stores',
+    {},
+    machine({ embedded: false }),
+    { stores: 'containers', kafka: 'processes' },
+  ],
+  [
+    'with no engine brokers are missing',
+    {},
+    machine({ jars: false, engine: false }),
+    { stores: 'embedded', kafka: 'missing' },
+  ],
+  [
+    'everything is in containers when that is wished',
+    { TEST_STORES: 'containers' },
+    machine({}),
+    { stores: 'containers', kafka: 'containers' },
+  ],
+  [
+    'nothing is in containers when that is wished',
+    { TEST_STORES: 'embedded' },
+    machine({ jars: false }),
+    { stores: 'embedded', kafka: 'missing' },
+  ],
+  [
+    'servers that are given are used',
+    SERVERS,
+    machine({ embedded: false, engine: false }),
+    { stores: 'given', kafka: 'processes' },
+  ],
+  [
+    'given servers go with brokers in containers',
+    { ...SERVERS, TEST_STORES: 'containers' },
+    machine({}),
+    { stores: 'given', kafka: 'containers' },
+  ],
+  [
+    'one address alone is none',
+    { TEST_DATABASE_URL: 'postgres://a' },
+    machine({}),
+    { stores: 'embedded', kafka: 'processes' },
+  ],
+])('%s', async (_what, env, has, expected) => {
+  expect(await selectServers(env, has)).toEqual(expected);
+});
+
+test('an engine is not looked for where it would change nothing', async () => {
+  const asked: string[] = [];
+  const all = { ...machine({}), containerEngine: async () => asked.push('engine') > 0 };
+  await selectServers({}, all);
+  await selectServers({ TEST_STORES: 'embedded' }, { ...all, kafkaJars: false });
+  expect(asked).toEqual([]);
+});
+
+test.each<[Record<string, string>, Machine, RegExp]>([
+  [{ TEST_STORES: 'docker' }, machine({}), /TEST_STORES="docker": must be empty, "embedded" or "containers"/],
+  [{ TEST_STORES: 'containers' }, machine({ engine: false }), /no container engine answers/],
+  [{}, machine({ embedded: false, engine: false }), /set TEST_DATABASE_URL and TEST_CLICKHOUSE_URL/],
+  [
+    { TEST_STORES: 'embedded' },
+    machine({ embedded: false }),
+    /set TEST_DATABASE_URL and TEST_CLICKHOUSE_URL/,
+  ],
+])('%j is refused with what to do where it can not be had', async (env, has, message) => {
+  await expect(selectServers(env, has)).rejects.toThrow(message);
+});

@@ -1,0 +1,50 @@
+/** Where the servers of a test run come from. */
+export type Selection = {
+  /** `given`: those of `TEST_DATABASE_URL` and `TEST_CLICKHOUSE_URL`. */
+  stores: 'given' | 'embedded' | 'containers';
+  /** `processes`: from the jars that Maven brings. `missing`: tests on brokers are skipped. */
+  kafka: 'processes' | 'containers' | 'missing';
+};
+
+/** What this machine has. */
+export type Machine = {
+  embeddedStores: boolean;
+  kafkaJars: boolean;
+  /** Whether a container engine answers; asked only where that decides. */
+  containerEngine: () => Promise<boolean>;
+};
+
+/**
+ * Chooses the servers. `TEST_STORES=containers` runs everything on containers, `embedded` nothing; without it containers
+ * stand in for what this machine lacks.
+ *
+ * @throws Error saying what to set or install, when there are no stores to be had
+ */
+export async function selectServers(
+  env: { TEST_STORES?: string; TEST_DATABASE_URL?: string; TEST_CLICKHOUSE_URL?: string },
+  machine: Machine,
+): Promise<Selection> {
+  const wish = env.TEST_STORES ?? '';
+  if (!['', 'embedded', 'containers'].includes(wish)) {
+    throw new Error(`TEST_STORES=${JSON.stringify(wish)}: must be empty, "embedded" or "containers"`);
+  }
+  const given = Boolean(env.TEST_DATABASE_URL && env.TEST_CLICKHOUSE_URL);
+  const lacks = !machine.kafkaJars || (!given && !machine.embeddedStores);
+  const containers =
+    wish === 'containers' || (wish === '' && lacks) ? await machine.containerEngine() : false;
+  if (wish === 'containers') {
+    if (!containers) throw new Error('TEST_STORES=containers: no container engine answers');
+    return { stores: given ? 'given' : 'containers', kafka: 'containers' };
+  }
+  if (!given && !machine.embeddedStores && !containers) {
+    throw new Error(
+      'no PostgreSQL and ClickHouse for the tests: this machine has no embedded ones and no container engine answers; ' +
+        'set TEST_DATABASE_URL and TEST_CLICKHOUSE_URL',
+    );
+  }
+  const standIn = containers ? 'containers' : 'missing';
+  return {
+    stores: given ? 'given' : machine.embeddedStores ? 'embedded' : 'containers',
+    kafka: machine.kafkaJars ? 'processes' : standIn,
+  };
+}
