@@ -126,7 +126,12 @@ function Row({ balance }: { balance: EligibleBalance }) {
   return (
     <Table.Tr>
       <Table.Td>
-        <Anchor component="button" onClick={() => view.show('enrollments', { partner: balance.partner_id })}>
+        <Anchor
+          component="button"
+          size="sm"
+          ta="left"
+          onClick={() => view.show('enrollments', { partner: balance.partner_id })}
+        >
           {balance.external_user_id}
         </Anchor>
         <Text size="xs" c="dimmed">

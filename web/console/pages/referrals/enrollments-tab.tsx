@@ -97,7 +97,12 @@ function Row({ enrollment, programme }: { enrollment: Enrollment; programme: str
   return (
     <Table.Tr>
       <Table.Td>
-        <Anchor component="button" onClick={() => view.set({ partner: enrollment.partner_id })}>
+        <Anchor
+          component="button"
+          size="sm"
+          ta="left"
+          onClick={() => view.set({ partner: enrollment.partner_id })}
+        >
           {enrollment.external_user_id}
         </Anchor>
         <Text size="xs" c="dimmed">

@@ -1,9 +1,9 @@
-import { Stack, Text } from '@mantine/core';
+import { Alert, Stack, Text } from '@mantine/core';
+import { ApiFailure, messageOf } from '../../api/failures.ts';
 import { useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { plural } from '../../formats.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
-import { FailureNotice } from '../../parts/failure-notice.tsx';
 import type { Paid, PayoutFile } from './answers.ts';
 import { totalsText } from './words.ts';
 
@@ -31,7 +31,11 @@ export function MarkPaidButton({ file }: { file: PayoutFile }) {
             The ledger will say that {totalsText(file.totals)} was paid to {referrers(file.referrers)}. This
             can't be taken back. Do it once the money was sent.
           </Text>
-          {mark.isError && <FailureNotice error={mark.error} />}
+          {mark.isError && (
+            <Alert color="red" variant="outline" role="alert" title="It was not marked paid">
+              {problemOf(mark.error)}
+            </Alert>
+          )}
         </Stack>
       }
       yes={`Mark ${totalsText(file.totals)} as paid`}
@@ -41,4 +45,11 @@ export function MarkPaidButton({ file }: { file: PayoutFile }) {
       Mark as paid
     </ConfirmButton>
   );
+}
+
+function problemOf(error: unknown): string {
+  if (error instanceof ApiFailure && error.code === 'conflict') {
+    return 'Part of it was paid with another file. Nothing was changed. Download a new file and pay that.';
+  }
+  return messageOf(error);
 }

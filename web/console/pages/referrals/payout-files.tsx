@@ -52,7 +52,7 @@ export function PayoutFiles() {
       >
         {({ payouts, next_cursor }) => (
           <>
-            <ScrollTable label="Payout files" minWidth={800}>
+            <ScrollTable label="Every payout file" minWidth={800}>
               <Table.Thead>
                 <Table.Tr>
                   <Table.Th>Made</Table.Th>
@@ -88,6 +88,8 @@ function Row({ file, programme }: { file: PayoutFile; programme: string }) {
       <Table.Td>
         <Anchor
           component="button"
+          size="sm"
+          ta="left"
           onClick={() => view.set({ file: file.export_id })}
           title="What it pays to whom"
         >

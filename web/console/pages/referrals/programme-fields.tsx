@@ -4,6 +4,7 @@ import {
   Checkbox,
   Fieldset,
   Group,
+  Input,
   MultiSelect,
   NumberInput,
   SegmentedControl,
@@ -67,10 +68,7 @@ export function CommissionFields({ draft, error, change }: Props) {
     <Fieldset legend="Commission">
       <Stack gap="sm">
         <SimpleGrid cols={{ base: 1, xs: 2 }}>
-          <div>
-            <Text size="sm" fw={500} id="commission-type">
-              It is
-            </Text>
+          <Input.Wrapper label="It is" labelElement="div" labelProps={{ id: 'commission-type' }}>
             <SegmentedControl
               aria-labelledby="commission-type"
               fullWidth
@@ -81,7 +79,7 @@ export function CommissionFields({ draft, error, change }: Props) {
               value={draft.commission_type}
               onChange={(type) => change({ commission_type: type === 'flat' ? 'flat' : 'percent' })}
             />
-          </div>
+          </Input.Wrapper>
           <NumberInput
             label={isPercent ? 'Share of a sale, in percent' : `Amount for a sale, in ${unit}`}
             min={0}
@@ -92,7 +90,7 @@ export function CommissionFields({ draft, error, change }: Props) {
           />
           <NumberInput
             label="Months in which sales earn"
-            description="From a buyer's first purchase. Empty: for ever."
+            description="Empty: for ever."
             min={1}
             allowDecimal={false}
             hideControls

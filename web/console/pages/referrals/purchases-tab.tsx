@@ -87,6 +87,8 @@ function Row({ purchase }: { purchase: Purchase }) {
       <Table.Td>
         <Anchor
           component="button"
+          size="sm"
+          ta="left"
           onClick={() => view.show('ledger', { order: purchase.order_id })}
           title="Its entries in the ledger"
         >
@@ -102,6 +104,8 @@ function Row({ purchase }: { purchase: Purchase }) {
       <Table.Td>
         <Anchor
           component="button"
+          size="sm"
+          ta="left"
           onClick={() => view.show('enrollments', { partner: purchase.partner_id ?? '' })}
         >
           {purchase.referrer_external_user_id}

@@ -58,16 +58,15 @@ export function SignupsTab() {
             <ScrollTable label="Signups" minWidth={700}>
               <Table.Thead>
                 <Table.Tr>
-                  <Table.Th>Reported</Table.Th>
                   <Table.Th>New user</Table.Th>
-                  <Table.Th>Referred by</Table.Th>
                   <Table.Th>Result</Table.Th>
+                  <Table.Th>Referred by</Table.Th>
+                  <Table.Th>Reported</Table.Th>
                 </Table.Tr>
               </Table.Thead>
               <Table.Tbody>
                 {data.signups.map((signup) => (
                   <Table.Tr key={signup.id}>
-                    <Table.Td>{formatInstant(signup.reported_at)}</Table.Td>
                     <Table.Td>
                       {signup.external_user_id}
                       <Text size="xs" c="dimmed">
@@ -75,18 +74,21 @@ export function SignupsTab() {
                       </Text>
                     </Table.Td>
                     <Table.Td>
+                      <Result signup={signup} />
+                    </Table.Td>
+                    <Table.Td>
                       {signup.partner_id !== null && (
                         <Anchor
                           component="button"
+                          size="sm"
+                          ta="left"
                           onClick={() => view.show('enrollments', { partner: signup.partner_id ?? '' })}
                         >
                           {signup.referrer_external_user_id}
                         </Anchor>
                       )}
                     </Table.Td>
-                    <Table.Td>
-                      <Result signup={signup} />
-                    </Table.Td>
+                    <Table.Td>{formatInstant(signup.reported_at)}</Table.Td>
                   </Table.Tr>
                 ))}
               </Table.Tbody>
