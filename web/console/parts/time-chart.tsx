@@ -1,11 +1,23 @@
 import { useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef } from 'react';
 import uPlot from 'uplot';
-import { formatShort } from '../formats.ts';
+import { formatCount, formatShort } from '../formats.ts';
 
 const HEIGHT = 220;
 /** Least range of the axis: a single click is no mountain. */
 const LEAST_TOP = 4;
+const HOUR = 3_600;
+const DAY = 24 * HOUR;
+const MONTH = 30 * DAY;
+const YEAR = 365 * DAY;
+/** Steps of the axis of time, seconds; the chart takes those of a month and a year by the calendar. */
+const STEPS = [
+  ...[1, 2, 3, 6, 12].map((hours) => hours * HOUR),
+  ...[1, 2, 3, 5, 7, 10, 15].map((days) => days * DAY),
+  ...[1, 2, 3, 6].map((months) => months * MONTH),
+  ...[1, 2, 5, 10, 20].map((years) => years * YEAR),
+];
+
 /** Told apart by dash as well as by colour. */
 const DASHES = [[], [6, 4], [2, 3]];
 
@@ -30,7 +42,7 @@ export function TimeChart({ times, lines, summary }: Props) {
     if (!parent) return;
     // The colours are the scheme's.
     const chart = new uPlot(
-      optionsFor(parent, lines, scheme),
+      optionsFor(parent, times, lines, scheme),
       [times, ...lines.map(({ values }) => values)],
       parent,
     );
@@ -48,7 +60,12 @@ export function TimeChart({ times, lines, summary }: Props) {
   return <div ref={place} role="img" aria-label={summary} className="time-chart" data-scheme={scheme} />;
 }
 
-function optionsFor(parent: HTMLElement, lines: ChartLine[], scheme: 'light' | 'dark'): uPlot.Options {
+function optionsFor(
+  parent: HTMLElement,
+  times: number[],
+  lines: ChartLine[],
+  scheme: 'light' | 'dark',
+): uPlot.Options {
   const style = getComputedStyle(parent);
   const ground = scheme === 'dark' ? '#242424' : '#ffffff';
   const colour = (name: string) => style.getPropertyValue(name).trim();
@@ -61,17 +78,28 @@ function optionsFor(parent: HTMLElement, lines: ChartLine[], scheme: 'light' | '
   return {
     width: parent.clientWidth,
     height: HEIGHT,
-    padding: [8, 12, 0, 0],
+    padding: [8, 28, 0, 0],
     cursor: { drag: { x: false, y: false, setScale: false }, y: false },
     scales: { y: { range: (_chart, _low, high) => [0, Math.max(LEAST_TOP, (high ?? 0) * 1.1)] } },
     axes: [
-      { ...axis, grid: { show: false }, space: 64 },
+      {
+        ...axis,
+        grid: { show: false },
+        space: 68,
+        // No step is finer than the values are apart; the shortest day has 23 hours, the shortest month 28 days.
+        incrs: STEPS.filter((step) => step >= apart(times) * 0.9),
+        values: (_chart, splits, _axis, _space, step) => splits.map((time) => timeText(time, step)),
+      },
       { ...axis, space: 36, size: 48, values: (_chart, splits) => splits.map(formatShort) },
     ],
     series: [
-      {},
+      {
+        label: 'Time',
+        value: (_chart, time) => (time === null ? '–' : timeText(time, apart(times), true)),
+      },
       ...lines.map(({ label }, index) => ({
         label,
+        value: (_chart: uPlot, value: number | null) => (value === null ? '–' : formatCount(value)),
         stroke: colour(`--chart-line-${index + 1}`),
         width: 2,
         dash: DASHES[index % DASHES.length] ?? [],
@@ -79,4 +107,29 @@ function optionsFor(parent: HTMLElement, lines: ChartLine[], scheme: 'light' | '
       })),
     ],
   };
+}
+
+/** Seconds between the first two values; a day where there are no two. */
+function apart([first, second]: number[]): number {
+  return first === undefined || second === undefined ? DAY : second - first;
+}
+
+/**
+ * A time as the viewer writes it, no finer than the step.
+ *
+ * @param time seconds since the epoch
+ * @param isAlone whether no other times stand beside it that tell the day or the year
+ */
+function timeText(time: number, step: number, isAlone = false): string {
+  const at = new Date(time * 1_000);
+  return new Intl.DateTimeFormat(undefined, timeForm(at, step, isAlone)).format(at);
+}
+
+function timeForm(at: Date, step: number, isAlone: boolean): Intl.DateTimeFormatOptions {
+  if (step >= YEAR * 0.9) return { year: 'numeric' };
+  if (step >= MONTH * 0.9) return { month: 'short', year: 'numeric' };
+  if (step >= DAY * 0.9) return isAlone ? { dateStyle: 'medium' } : { day: 'numeric', month: 'short' };
+  if (isAlone) return { dateStyle: 'medium', timeStyle: 'short' };
+  const isMidnight = at.getHours() === 0 && at.getMinutes() === 0;
+  return isMidnight ? { day: 'numeric', month: 'short' } : { timeStyle: 'short' };
 }
