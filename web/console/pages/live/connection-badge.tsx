@@ -16,6 +16,7 @@ export function ConnectionBadge({ state }: { state: ConnectionState }) {
       variant="outline"
       color={color}
       size="lg"
+      tt="none"
       role="status"
       leftSection={<Icon size={12} aria-hidden="true" />}
     >

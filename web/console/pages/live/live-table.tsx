@@ -64,7 +64,7 @@ const ClickRow = memo(function ClickRow({ click, name, today }: RowProps) {
       <Table.Td>{channelName(click.channel)}</Table.Td>
       <Table.Td>{[click.city, countryName(click.country)].filter((part) => part !== '').join(', ')}</Table.Td>
       <Table.Td>
-        {[click.device, click.browser, click.os].filter((part) => part !== '').join(', ') || 'Unknown'}
+        {deviceOf(click)}
         {click.is_bot && (
           <Badge ml="xs" size="sm" variant="outline" color="gray">
             Bot
@@ -83,6 +83,12 @@ const ClickRow = memo(function ClickRow({ click, name, today }: RowProps) {
     </Table.Tr>
   );
 });
+
+/** `Chrome on Linux, desktop`, as far as it is known. */
+function deviceOf({ device, browser, os }: LiveClick): string {
+  const program = [browser, os].filter((part) => part !== '').join(' on ');
+  return [program, device].filter((part) => part !== '').join(', ') || 'Unknown';
+}
 
 /** The end of an id: the beginning of ids of one time is the same. */
 const shortId = (id: string) => id.slice(-8);

@@ -104,7 +104,7 @@ function BreakdownTable({
       empty={{ when: ({ rows }) => rows.length === 0, show: <EmptyState title="Nothing in this window" /> }}
     >
       {({ rows }) => (
-        <ScrollTable label={title} minWidth={isMoney ? 520 : 300}>
+        <ScrollTable label={title} minWidth={isMoney ? 440 : 280} horizontalSpacing="xs">
           <Table.Thead>
             <Table.Tr>
               <Table.Th>{ONE[dimension]}</Table.Th>

@@ -14,7 +14,7 @@ export function Totals({ stats, withRevenue }: { stats: Stats; withRevenue: bool
   const { totals, previous, currency } = stats;
   const changeOf = (key: keyof Figures) => ({ now: totals[key], before: previous.totals[key] });
   return (
-    <SimpleGrid cols={{ base: 1, xs: 2, md: withRevenue ? 4 : 3 }} spacing="sm">
+    <SimpleGrid cols={{ base: 2, md: withRevenue ? 4 : 3 }} spacing="sm">
       {COUNTS.map(([key, label]) => (
         <Figure key={key} label={label} value={formatCount(totals[key])} change={changeOf(key)} />
       ))}
