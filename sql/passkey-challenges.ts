@@ -1,7 +1,7 @@
 import type { Queryable } from './pool.ts';
 
 /**
- * Keeps a challenge for five minutes.
+ * Keeps a challenge for five minutes, and drops a few that are older: anybody may ask for one, and as many go as come.
  *
  * @param memberId whose passkey is to be made with it; null: somebody signs in
  */
@@ -14,6 +14,11 @@ export async function keepChallenge(
     `INSERT INTO passkey_challenges (challenge, member_id, expires_at)
      VALUES ($1, $2, now() + interval '5 minutes')`,
     [challenge, memberId],
+  );
+  await db.query(
+    `DELETE FROM passkey_challenges WHERE challenge = ANY (ARRAY(
+       SELECT challenge FROM passkey_challenges WHERE expires_at < now()
+       ORDER BY expires_at LIMIT 5 FOR UPDATE SKIP LOCKED))`,
   );
 }
 

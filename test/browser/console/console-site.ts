@@ -144,6 +144,8 @@ export async function expectGood(page: ConsolePage, name: string): Promise<void>
     for (const scheme of SCHEMES) {
       await page.emulateMedia({ colorScheme: scheme });
       await page.waitForSelector(`html[data-mantine-color-scheme="${scheme}"]`);
+      // The navigation moves, and colours fade: neither is looked at half-way.
+      await page.waitForFunction('!document.getAnimations().some((one) => one instanceof CSSTransition)');
       await screenshot(page, `${name}-${scheme}-${width}`);
       expect(await axeViolations(page), `${name}, ${scheme}, ${width}`).toEqual([]);
     }

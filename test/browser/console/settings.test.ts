@@ -42,7 +42,7 @@ test('an owner invites somebody, changes the role and removes the member, each a
   const dialog = owner.getByRole('dialog');
   await dialog.getByLabel('Email').fill('not an address');
   await press(owner, 'Make the link');
-  await dialog.getByText('Must be an email address.').waitFor();
+  await dialog.getByText('Email must be an email address.').waitFor();
   await expectGood(owner, 'settings-invite-refused');
   await dialog.getByLabel('Email').fill('Guest@demo.example');
   await press(owner, 'Make the link');
@@ -128,10 +128,10 @@ test('a password is changed by who knows it', async () => {
   await current.fill('not my password');
   await next.fill('short');
   await press(page, 'Change the password');
-  await told(page, 'It must have at least 10 characters.');
+  await told(page, 'New password must have at least 10 characters.');
   await next.fill('another good password');
   await press(page, 'Change the password');
-  await told(page, 'Is wrong.');
+  await told(page, 'Current password is wrong.');
   await expectGood(page, 'settings-password-refused');
   await current.fill(PASSWORD);
   await press(page, 'Change the password');

@@ -36,8 +36,8 @@ test('the link that the first start prints opens the console to its owner, once'
 
   const submit = page.getByRole('button', { name: 'Set the password and sign in' });
   await submit.click();
-  await page.getByText('Must have at least 10 characters.').waitFor();
-  await page.getByText('Is needed beside a password.').waitFor();
+  await page.getByText('Password must have at least 10 characters.').waitFor();
+  await page.getByText('Email is needed beside a password.').waitFor();
   await expectGood(page, 'welcome-refused');
   await page.getByLabel('Email').fill('first@demo.example');
   await passwordField(page).fill(PASSWORD);

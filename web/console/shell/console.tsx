@@ -1,4 +1,4 @@
-import { Center, Container, Loader } from '@mantine/core';
+import { Center, Container, Loader, Text } from '@mantine/core';
 import { Suspense } from 'react';
 import { Route, Switch, useLocation } from 'wouter';
 import { SessionContext, useSessionQuery } from '../api/session.ts';
@@ -60,6 +60,9 @@ export function Console() {
 function Standalone({ children }: { children: React.ReactNode }) {
   return (
     <Container component="main" size={460} py="xl">
+      <Text fw={700} c="dimmed" mb="xs">
+        Hoplog
+      </Text>
       <PageBoundary>
         <Suspense fallback={<Waiting />}>{children}</Suspense>
       </PageBoundary>

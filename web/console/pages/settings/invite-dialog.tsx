@@ -61,7 +61,7 @@ function InviteForm({ onClose }: { onClose: () => void }) {
           description="May stay empty. A member's own email makes a link to sign in anew, with the role as it is."
           autoComplete="off"
           value={email}
-          error={wrong && sentence(wrong)}
+          error={wrong && sentence(`email ${wrong}`)}
           onChange={(event) => setEmail(event.currentTarget.value)}
         />
         <NativeSelect

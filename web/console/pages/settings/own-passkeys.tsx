@@ -1,4 +1,4 @@
-import { Anchor, Button, Group, List, Text } from '@mantine/core';
+import { Anchor, Button, Group, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { callApi } from '../../api/call.ts';
@@ -7,6 +7,7 @@ import { formatAgo, formatDate } from '../../formats.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { makePasskey, pageByName, passkeyFailure, passkeysWork } from '../sign-in/passkeys.ts';
+import { PlainList } from './plain-list.tsx';
 import { Section } from './section.tsx';
 
 type Passkey = { id: string; label: string; created_at: string; last_used_at: string | null };
@@ -45,11 +46,11 @@ export function OwnPasskeys() {
         empty={{ when: ({ passkeys }) => passkeys.length === 0, show: <NoPasskeys /> }}
       >
         {({ passkeys }) => (
-          <List listStyleType="none" aria-label="Your passkeys" spacing="sm">
+          <PlainList label="Your passkeys">
             {passkeys.map((passkey) => (
               <PasskeyItem key={passkey.id} passkey={passkey} />
             ))}
-          </List>
+          </PlainList>
         )}
       </QueryView>
     </Section>
@@ -80,7 +81,7 @@ function PasskeyItem({ passkey }: { passkey: Passkey }) {
     done: 'The passkey was removed',
   });
   return (
-    <List.Item styles={{ itemWrapper: { width: '100%' }, itemLabel: { flex: 1 } }}>
+    <li>
       <Group justify="space-between" gap="xs">
         <div>
           <Text>{passkey.label}</Text>
@@ -101,6 +102,6 @@ function PasskeyItem({ passkey }: { passkey: Passkey }) {
           Remove
         </ConfirmButton>
       </Group>
-    </List.Item>
+    </li>
   );
 }

@@ -38,9 +38,9 @@ function PasswordForm({ email, hasPassword }: { email: string; hasPassword: bool
     }),
     { refresh: ['/passkeys', '/sessions'], done: 'Your password is set', tellFailure: false },
   );
-  const wrong = (path: string) => {
+  const wrong = (path: string, name: string) => {
     const message = fieldError(send.error, path);
-    return message && sentence(message);
+    return message && sentence(`${name} ${message}`);
   };
   const isElsewhere = send.isError && !(send.error instanceof ApiFailure && send.error.details.length > 0);
   const submit = (event: FormEvent) => {
@@ -63,7 +63,7 @@ function PasswordForm({ email, hasPassword }: { email: string; hasPassword: bool
             autoComplete="current-password"
             maxLength={200}
             value={current}
-            error={wrong('current_password')}
+            error={wrong('current_password', 'current password')}
             onChange={(event) => setCurrent(event.currentTarget.value)}
           />
         )}
@@ -74,8 +74,8 @@ function PasswordForm({ email, hasPassword }: { email: string; hasPassword: bool
           value={next}
           error={
             send.isError && next.length < LEAST
-              ? `It must have at least ${LEAST} characters.`
-              : wrong('password')
+              ? `New password must have at least ${LEAST} characters.`
+              : wrong('password', 'new password')
           }
           onChange={(event) => setNext(event.currentTarget.value)}
         />

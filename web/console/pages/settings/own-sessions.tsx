@@ -1,8 +1,9 @@
-import { Badge, Button, Group, List, Text } from '@mantine/core';
+import { Badge, Button, Group, Text } from '@mantine/core';
 import { useApi, useSend } from '../../api/queries.ts';
 import { formatAgo, formatDate, formatInstant, plural } from '../../formats.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
+import { PlainList } from './plain-list.tsx';
 import { Section } from './section.tsx';
 
 type OwnSession = {
@@ -46,11 +47,11 @@ export function OwnSessions() {
     >
       <QueryView query={sessions} lines={2}>
         {(data) => (
-          <List listStyleType="none" aria-label="Your sessions" spacing="sm">
+          <PlainList label="Your sessions">
             {data.sessions.map((session) => (
               <SessionItem key={session.id} session={session} />
             ))}
-          </List>
+          </PlainList>
         )}
       </QueryView>
     </Section>
@@ -63,7 +64,7 @@ function SessionItem({ session }: { session: OwnSession }) {
     done: `${nameOf(session)} was signed out`,
   });
   return (
-    <List.Item styles={{ itemWrapper: { width: '100%' }, itemLabel: { flex: 1 } }}>
+    <li>
       <Group justify="space-between" gap="xs">
         <div>
           <Text>{nameOf(session)}</Text>
@@ -85,6 +86,6 @@ function SessionItem({ session }: { session: OwnSession }) {
           </Button>
         )}
       </Group>
-    </List.Item>
+    </li>
   );
 }

@@ -77,7 +77,7 @@ export function AcceptInvite({ invite, token }: { invite: InviteView; token: str
           autoComplete="username"
           readOnly={invite.email !== null}
           value={invite.email ?? said}
-          error={emailWrong && sentence(emailWrong)}
+          error={emailWrong && sentence(`email ${emailWrong}`)}
           onChange={(event) => setSaid(event.currentTarget.value)}
         />
         <PasskeyChoice
@@ -93,7 +93,7 @@ export function AcceptInvite({ invite, token }: { invite: InviteView; token: str
           autoComplete="new-password"
           maxLength={200}
           value={password}
-          error={passwordWrong && sentence(passwordWrong)}
+          error={passwordWrong && sentence(`password ${passwordWrong}`)}
           onChange={(event) => setPassword(event.currentTarget.value)}
         />
         <Button

@@ -10,6 +10,6 @@ export const ROLE_NAMES: Record<Role, string> = {
 /** What each role may do. */
 export const ROLE_MEANINGS: Record<Role, string> = {
   analyst: 'sees everything and changes nothing',
-  operator: 'also changes links, bio pages, programmes and webhooks',
-  owner: 'also has the keys and the members',
+  operator: 'sees everything and changes links, bio pages, programmes and webhooks',
+  owner: 'sees and changes everything, keys and members too',
 };

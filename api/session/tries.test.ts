@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import { consoleBrowser, PASSWORD, signedInAs } from '../../test/support/members.ts';
+
+let api: TestApi;
+let shop: TestWorkspace;
+
+beforeAll(async () => {
+  api = await testApi();
+  shop = await api.addWorkspace();
+});
+afterAll(() => api.close());
+
+let addresses = 0;
+const elsewhere = () => `198.51.100.${++addresses}`;
+
+async function signIn(email: string, password: string, address = elsewhere()) {
+  return consoleBrowser(api, address).call('POST', '/session', { body: { email, password } });
+}
+
+/** Moves all that was counted into the past, as if so much time had gone by. */
+const wait = (time: string) =>
+  api.stores.pool.query(
+    `UPDATE sign_in_tries SET locked_until = locked_until - $1::interval,
+       tried_at = ARRAY(SELECT tried - $1::interval FROM unnest(tried_at) AS tried)`,
+    [time],
+  );
+
+test('five wrong tries lock an account for a minute from everywhere, for the right password too', async () => {
+  const { email } = await signedInAs(api, shop, 'owner');
+  for (let wrong = 0; wrong < 5; wrong++) expect((await signIn(email, `wrong ${wrong}`)).status).toBe(401);
+  const locked = await signIn(email.toUpperCase(), PASSWORD);
+  expect([locked.status, locked.body.error.code]).toEqual([429, 'too_many_requests']);
+  expect(Number(locked.headers['retry-after'])).toBeGreaterThan(0);
+  expect(Number(locked.headers['retry-after'])).toBeLessThanOrEqual(60);
+  await wait('50 seconds');
+  expect((await signIn(email, PASSWORD)).status).toBe(429);
+  await wait('10 seconds');
+  expect((await signIn(email, PASSWORD)).status).toBe(200);
+});
+
+test('tries while it is locked do not lengthen the lock', async () => {
+  const { email } = await signedInAs(api, shop, 'owner');
+  for (let wrong = 0; wrong < 5; wrong++) await signIn(email, 'wrong password');
+  await wait('55 seconds');
+  for (let wrong = 0; wrong < 5; wrong++) expect((await signIn(email, 'wrong password')).status).toBe(429);
+  await wait('5 seconds');
+  expect((await signIn(email, PASSWORD)).status).toBe(200);
+});
+
+test('four wrong tries lock nothing, and right ones between them do not count', async () => {
+  const { email } = await signedInAs(api, shop, 'owner');
+  const address = elsewhere();
+  for (let round = 0; round < 4; round++) {
+    expect((await signIn(email, 'wrong password', address)).status).toBe(401);
+    expect((await signIn(email, PASSWORD, address)).status).toBe(200);
+  }
+  expect((await signIn(email, 'wrong password', address)).status).toBe(401);
+  expect((await signIn(email, PASSWORD, address)).status).toBe(429);
+});
+
+test('wrong tries that are more than a minute apart do not add up', async () => {
+  const { email } = await signedInAs(api, shop, 'owner');
+  for (let wrong = 0; wrong < 12; wrong++) {
+    expect((await signIn(email, 'wrong password')).status).toBe(401);
+    await wait('15 seconds');
+  }
+  expect((await signIn(email, PASSWORD)).status).toBe(200);
+});
+
+test('five wrong tries from one address lock that address for every account, and no other address', async () => {
+  const { email } = await signedInAs(api, shop, 'owner');
+  const address = elsewhere();
+  for (let wrong = 0; wrong < 5; wrong++) {
+    expect((await signIn(`nobody-${wrong}@example.com`, 'wrong password', address)).status).toBe(401);
+  }
+  expect((await signIn(email, PASSWORD, address)).status).toBe(429);
+  expect((await signIn(email, PASSWORD)).status).toBe(200);
+});
+
+test('an IPv6 address counts by its network', async () => {
+  for (let wrong = 0; wrong < 5; wrong++) {
+    const answer = await signIn(`six-${wrong}@example.com`, 'wrong password', `2001:db8:1:2::${wrong}`);
+    expect(answer.status).toBe(401);
+  }
+  expect((await signIn('six@example.com', 'wrong password', '2001:db8:1:2:ffff::1')).status).toBe(429);
+  expect((await signIn('six@example.com', 'wrong password', '2001:db8:1:3::1')).status).toBe(401);
+});
+
+test('of many tries at once no more than five are made', async () => {
+  const { email } = await signedInAs(api, shop, 'owner');
+  const answers = await Promise.all(Array.from({ length: 20 }, () => signIn(email, 'wrong password')));
+  const statuses = answers.map(({ status }) => status);
+  expect(statuses.filter((status) => status === 401)).toHaveLength(5);
+  expect(statuses.filter((status) => status === 429)).toHaveLength(15);
+});
+
+test('an account that does not exist is locked as one that does', async () => {
+  for (let wrong = 0; wrong < 5; wrong++) {
+    expect((await signIn('unknown@example.com', 'wrong password')).status).toBe(401);
+  }
+  expect((await signIn('unknown@example.com', 'wrong password')).status).toBe(429);
+});
+
+test('guessing the current password of a session that was left open is locked as well', async () => {
+  const browser = await signedInAs(api, shop, 'analyst', { address: elsewhere() });
+  const change = (current_password?: string) =>
+    browser.call('POST', '/session/password', { body: { current_password, password: 'another password' } });
+  const missing = await change();
+  expect([missing.status, missing.body.error.details?.[0]?.path]).toEqual([400, 'current_password']);
+  for (let wrong = 0; wrong < 5; wrong++) expect((await change('wrong password')).status).toBe(400);
+  expect((await change(PASSWORD)).status).toBe(429);
+  await wait('1 minute');
+  expect((await change(PASSWORD)).status).toBe(200);
+});
+
+test('neither emails nor addresses are kept in clear', async () => {
+  await signIn('kept@example.com', 'wrong password', '192.0.2.77');
+  const { rows } = await api.stores.pool.query(`SELECT encode(subject, 'escape') AS kept FROM sign_in_tries`);
+  expect(rows.length).toBeGreaterThan(1);
+  expect(JSON.stringify(rows)).not.toMatch(/kept@|192\.0\.2\.77/);
+});
