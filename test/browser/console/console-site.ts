@@ -145,7 +145,9 @@ export async function expectGood(page: ConsolePage, name: string): Promise<void>
       await page.emulateMedia({ colorScheme: scheme });
       await page.waitForSelector(`html[data-mantine-color-scheme="${scheme}"]`);
       // The navigation moves, and colours fade: neither is looked at half-way.
-      await page.waitForFunction('!document.getAnimations().some((one) => one instanceof CSSTransition)');
+      // Asked from outside: a function that waits inside the page would be `eval`, which the policy forbids.
+      const moves = 'document.getAnimations().some((one) => one instanceof CSSTransition)';
+      await expect.poll(() => page.evaluate(moves), { timeout: PATIENCE }).toBe(false);
       await screenshot(page, `${name}-${scheme}-${width}`);
       expect(await axeViolations(page), `${name}, ${scheme}, ${width}`).toEqual([]);
     }
