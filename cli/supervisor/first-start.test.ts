@@ -11,7 +11,9 @@ beforeAll(async () => {
 afterAll(() => stores.close());
 
 test('only the first of all starts makes the workspace demo, with one key of each kind and a link to the console', async () => {
-  const made = await Promise.all(Array.from({ length: 4 }, () => createDemoWorkspace(stores.pool, 'https://app.example')));
+  const made = await Promise.all(
+    Array.from({ length: 4 }, () => createDemoWorkspace(stores.pool, 'https://app.example')),
+  );
   const [demo, ...more] = made.filter((one) => one !== null);
   expect(more).toEqual([]);
   expect(demo?.secret_key).toMatch(/^lk_live_[0-9a-f]{8}_[0-9a-f]{48}$/);
