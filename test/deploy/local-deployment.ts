@@ -24,6 +24,14 @@ export type LocalDeployment = {
   run(service: string): Promise<string>;
   /** Starts services and waits until the health check of each passes. */
   start(services: string[]): Promise<void>;
+  /** Starts services and waits for nothing. */
+  begin(services: string[]): void;
+  /** Whether the service's health check passes now. */
+  isHealthy(service: string): Promise<boolean>;
+  /** The number of the service's process; null when none runs. */
+  pid(service: string): number | null;
+  /** Services that have ended without being told to, each with its exit status or signal. */
+  endedByThemselves(): [service: string, status: number | string | null][];
   /** Ends services as Compose does, all that run unless named. */
   stop(services?: string[]): Promise<void>;
   /** `kill -9` */
@@ -105,8 +113,22 @@ export function createLocalDeployment(directory: string, servers: Servers): Loca
     return (await exitOf(check)) === 0;
   }
 
+  function begin(wanted: string[]): void {
+    for (const name of wanted) running.set(name, spawnService(name));
+  }
+
   return {
     host,
+    begin,
+    endedByThemselves: () =>
+      [...running]
+        .filter(([, child]) => hasEnded(child))
+        .map(([name, { exitCode, signalCode }]) => [name, signalCode ?? exitCode]),
+    isHealthy,
+    pid(name) {
+      const child = running.get(name);
+      return child && !hasEnded(child) ? (child.pid ?? null) : null;
+    },
     log: () => log,
     async run(name) {
       const child = spawnService(name);
@@ -119,7 +141,7 @@ export function createLocalDeployment(directory: string, servers: Servers): Loca
       return printed;
     },
     async start(wanted) {
-      for (const name of wanted) running.set(name, spawnService(name));
+      begin(wanted);
       const deadline = Date.now() + HEALTHY_MS;
       for (const name of wanted) {
         while (!(await isHealthy(name))) {
@@ -156,6 +178,10 @@ function entrypoint(): string[] {
 }
 
 function exitOf(child: ChildProcess): Promise<number | null> {
-  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve(child.exitCode);
+  if (hasEnded(child)) return Promise.resolve(child.exitCode);
   return new Promise((resolve) => child.once('exit', (code) => resolve(code)));
+}
+
+function hasEnded(child: ChildProcess): boolean {
+  return child.exitCode !== null || child.signalCode !== null;
 }

@@ -1,0 +1,131 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { APIS, INGEST, type Parts, WORKERS } from './parts.ts';
+import type { Random } from './random.ts';
+
+/** What of the deployment a fault touches: two at a time never touch the same. */
+type Touched = 'ingest' | 'workers' | 'api' | 'kafka' | 'clickhouse' | 'postgres';
+
+/** A way in which parts die. */
+export type Fault = {
+  name: string;
+  touches: Touched;
+  /** How often it is chosen, beside the others. */
+  weight: number;
+  /** For how long the part stays away, least and most, seconds. */
+  away: [number, number];
+  /** Strikes. @returns what brings it back, and what was struck */
+  strike(): Promise<{ struck: string; mend: () => Promise<void> }>;
+};
+
+/** A rolling restart goes on after so long, also when a part is not well because another one is away. */
+const ROLL_PATIENCE_MS = 30_000;
+
+/** Every way that the soak knows. */
+export function createFaults(parts: Parts, random: Random): Fault[] {
+  const { deployment, kafka } = parts;
+
+  const kill = (services: string[]) => async () => {
+    await Promise.all(services.map((one) => deployment.kill(one)));
+    return { struck: services.join(', '), mend: async () => deployment.begin(services) };
+  };
+
+  function killOne(touches: Touched, services: string[], weight: number): Fault {
+    return {
+      name: `kill -9 of one ${touches} process`,
+      touches,
+      weight,
+      away: [0, 8],
+      strike: () => kill([random.pick(services)])(),
+    };
+  }
+
+  function roll(touches: Touched, services: string[]): Fault {
+    return {
+      name: `rolling restart of ${touches}`,
+      touches,
+      weight: 2,
+      away: [0, 0],
+      async strike() {
+        for (const one of services) {
+          await deployment.stop([one]);
+          deployment.begin([one]);
+          const late = Date.now() + ROLL_PATIENCE_MS;
+          while (Date.now() < late && !(await deployment.isHealthy(one))) await delay(200);
+        }
+        return { struck: services.join(', '), mend: async () => undefined };
+      },
+    };
+  }
+
+  const brokers = (struck: typeof kafka.nodes) => async () => {
+    await Promise.all(struck.map((node) => node.kill()));
+    const mend = async () => {
+      await Promise.all(struck.map((node) => node.start()));
+    };
+    return { struck: struck.map(({ address }) => address).join(', '), mend };
+  };
+
+  const store = (name: 'postgres' | 'clickhouse') => async () => {
+    await parts[name].kill();
+    return { struck: name, mend: () => parts[name].start() };
+  };
+
+  return [
+    killOne('ingest', INGEST, 4),
+    killOne('workers', WORKERS, 4),
+    killOne('api', APIS, 2),
+    { name: 'kill -9 of all workers', touches: 'workers', weight: 2, away: [0, 8], strike: kill(WORKERS) },
+    {
+      name: 'one workers process hangs',
+      touches: 'workers',
+      weight: 2,
+      away: [2, 10],
+      async strike() {
+        const struck = random.pick(WORKERS);
+        const pid = deployment.pid(struck);
+        if (pid !== null) process.kill(pid, 'SIGSTOP');
+        const mend = async () => {
+          if (pid !== null && deployment.pid(struck) === pid) process.kill(pid, 'SIGCONT');
+        };
+        return { struck, mend };
+      },
+    },
+    roll('ingest', INGEST),
+    roll('workers', WORKERS),
+    roll('api', APIS),
+    {
+      name: 'kill -9 of a broker',
+      touches: 'kafka',
+      weight: 4,
+      away: [1, 15],
+      strike: () => brokers([random.pick(kafka.nodes)])(),
+    },
+    {
+      name: 'kill -9 of all brokers',
+      touches: 'kafka',
+      weight: 2,
+      away: [5, 60],
+      strike: brokers(kafka.nodes),
+    },
+    {
+      name: 'kill -9 of ClickHouse',
+      touches: 'clickhouse',
+      weight: 3,
+      away: [1, 30],
+      strike: store('clickhouse'),
+    },
+    {
+      name: 'kill -9 of PostgreSQL',
+      touches: 'postgres',
+      weight: 3,
+      away: [1, 30],
+      strike: store('postgres'),
+    },
+  ];
+}
+
+/** Chooses a fault by weight, of those that touch nothing that `besides` touches. */
+export function chooseFault(faults: Fault[], random: Random, besides: Fault | null): Fault {
+  const open = faults.filter(({ touches }) => touches !== besides?.touches);
+  return random.pick(open.flatMap((fault) => Array.from({ length: fault.weight }, () => fault)));
+}

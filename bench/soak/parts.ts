@@ -1,0 +1,95 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startEmbeddedClickHouse } from '../../cli/embedded/clickhouse.ts';
+import { freePort } from '../../cli/embedded/free-port.ts';
+import { startEmbeddedPostgres } from '../../cli/embedded/postgres.ts';
+import { silentLogger } from '../../core/log.ts';
+import { createLocalDeployment, type LocalDeployment } from '../../test/deploy/local-deployment.ts';
+import { type LocalNginx, NO_NGINX, startNginx, writeNginxConfig } from '../../test/deploy/nginx.ts';
+import { startKafka, type TestKafka } from '../../test/support/kafka.ts';
+import { type MortalStore, startMortalStore } from './store.ts';
+
+export const INGEST = ['ingest-0', 'ingest-1', 'ingest-2'];
+export const WORKERS = ['workers-0', 'workers-1'];
+export const APIS = ['api-0', 'api-1'];
+export const DATABASE = 'hoplog';
+
+/** The scaled deployment on this machine: the processes of `docker-compose.yml`, brokers and stores. */
+export type Parts = {
+  directory: string;
+  deployment: LocalDeployment;
+  kafka: TestKafka;
+  postgres: MortalStore;
+  clickhouse: MortalStore;
+  /** The secret key of the workspace `demo`. */
+  key: string;
+  /** Where redirects are asked for: nginx, or each ingest process where no nginx is installed. */
+  redirects: string[];
+  /** Where the API is asked, below `/api/v1`. */
+  apis: string[];
+  close(): Promise<void>;
+};
+
+/**
+ * Starts all of it, each part in a directory that `close` removes.
+ *
+ * @param say told what is being started
+ */
+export async function startParts(say: (text: string) => void): Promise<Parts> {
+  const directory = mkdtempSync(join(tmpdir(), 'hoplog-soak-'));
+  const closing: (() => Promise<void>)[] = [];
+  const close = async () => {
+    for (const end of closing.toReversed()) await end().catch((error: unknown) => say(String(error)));
+    rmSync(directory, { recursive: true, force: true });
+  };
+  try {
+    say('starting three brokers');
+    const kafka = await startKafka(3);
+    closing.push(() => kafka.close());
+    say('starting PostgreSQL and ClickHouse');
+    const log = silentLogger();
+    const ports = { postgres: await freePort(), clickhouse: await freePort() };
+    const dataDir = join(directory, 'stores');
+    const postgres = await startMortalStore(() =>
+      startEmbeddedPostgres({ dataDir, log, port: ports.postgres }),
+    );
+    closing.push(() => postgres.stop());
+    const clickhouse = await startMortalStore(() =>
+      startEmbeddedClickHouse({ dataDir, log, port: ports.clickhouse }),
+    );
+    closing.push(() => clickhouse.stop());
+    const deployment = createLocalDeployment(directory, {
+      databaseUrl: postgres.url,
+      clickhouseUrl: clickhouse.url,
+      clickhouseDatabase: DATABASE,
+      brokers: kafka.brokers,
+      replication: 3,
+    });
+    closing.push(() => deployment.stop());
+    say('starting three ingest processes, two workers and two APIs');
+    const printed = await deployment.run('migrate');
+    await deployment.start([...INGEST, ...WORKERS, ...APIS]);
+    const nginx = NO_NGINX === false ? await startFront(directory, deployment) : null;
+    if (nginx) closing.push(() => nginx.stop());
+    const front = [deployment.host('nginx')];
+    return {
+      directory,
+      deployment,
+      kafka,
+      postgres,
+      clickhouse,
+      key: /secret key\s+(\S+)/.exec(printed)?.[1] ?? '',
+      redirects: (nginx ? front : INGEST.map(deployment.host)).map((host) => `http://${host}:8080`),
+      apis: (nginx ? front : APIS.map(deployment.host)).map((host) => `http://${host}:3000/api/v1`),
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function startFront(directory: string, deployment: LocalDeployment): Promise<LocalNginx> {
+  return startNginx(writeNginxConfig(directory, deployment.host), deployment.host);
+}

@@ -1,0 +1,92 @@
+import { number, report } from '../harness/report.ts';
+import { quantile } from '../harness/statistics.ts';
+import type { Account } from './account.ts';
+import type { Course } from './conduct.ts';
+import type { Asked } from './load.ts';
+import type { Poller } from './poller.ts';
+import type { Watch } from './watch.ts';
+
+type Polled = Pick<Poller, 'seen' | 'regressions' | 'polls' | 'failures'>;
+
+/** Clicks so shortly before a fault may have been caught by it: they were not in quiet times. */
+const BEFORE_FAULT_MS = 2_000;
+
+/**
+ * Prints the report and keeps it as `soak.txt`.
+ *
+ * @param folder where; empty: `bench/results`
+ * @returns whether nothing was lost, double or missed, and no watermark went back
+ */
+export function reportSoak(soaked: {
+  folder: string;
+  minutes: number;
+  rate: number;
+  seed: number;
+  asked: Asked;
+  poller: Polled;
+  course: Course;
+  counted: Account;
+  watch: Pick<Watch, 'ended' | 'mostOnDisk'>;
+}): boolean {
+  const { asked, poller, course, counted, watch } = soaked;
+  const waits = quietWaits(asked, poller, course);
+  const refused = [...asked.refused].map(([status, count]) => `${count} with ${status}`);
+  const worst = course.recoveries.toSorted((a, b) => b.seconds - a.seconds)[0];
+  const faults = [...course.struck].toSorted(([, a], [, b]) => b - a);
+  report(soaked.folder, {
+    name: 'soak',
+    question:
+      'Is a click lost or counted twice when random parts of the scaled deployment are killed under load?',
+    versions: [],
+    tables: [
+      {
+        title: `${soaked.minutes} minutes, ${soaked.rate} redirects a second, seed ${soaked.seed}`,
+        header: ['What', 'Count'],
+        rows: [
+          ['clicks answered', number(asked.answered.size)],
+          ['clicks stored', number(counted.stored)],
+          ['lost', number(counted.lost.length)],
+          ['stored twice', number(counted.double.length)],
+          ['missed by a poller on since=watermark', number(counted.missed.length)],
+          ['watermark went back', number(poller.regressions.length)],
+          ['dead letters', number(counted.deadLetters)],
+          ['redirects refused', refused.join(', ') || '0'],
+          ['redirects that nobody answered', number(asked.failed)],
+          ['redirects that another process was asked for', number(asked.askedAgain)],
+          ['polls, and those without an answer', `${number(poller.polls())}, ${number(poller.failures())}`],
+          ['processes that ended by themselves', watch.ended.join(', ') || '0'],
+          ['visible after, p50 in quiet times', `${number(quantile(waits, 0.5))} ms`],
+          [
+            'visible after, p99 in quiet times',
+            `${number(quantile(waits, 0.99))} ms (${number(waits.length)} clicks)`,
+          ],
+          ['longest recovery', worst ? `${worst.seconds.toFixed(1)} s (${worst.after})` : 'none'],
+          ['most on disk', `${number(watch.mostOnDisk() / 2 ** 20)} MiB`],
+        ],
+      },
+      { header: ['Fault', 'Times'], rows: faults.map(([name, times]) => [name, number(times)]) },
+    ],
+    notes: [...examples('lost', counted.lost), ...examples('double', counted.double), ...poller.regressions],
+  });
+  return (
+    counted.lost.length === 0 &&
+    counted.double.length === 0 &&
+    counted.missed.length === 0 &&
+    poller.regressions.length === 0
+  );
+}
+
+/** How long after their answer clicks were seen, milliseconds, ascending: of those that no fault was near. */
+function quietWaits(asked: Asked, poller: Polled, { quiet }: Course): number[] {
+  const waits: number[] = [];
+  for (const [visitor, at] of asked.answered) {
+    const seen = poller.seen.get(visitor);
+    const isQuiet = quiet.some(({ from, to }) => at >= from && at <= to - BEFORE_FAULT_MS);
+    if (seen !== undefined && isQuiet) waits.push(Math.max(0, seen - at));
+  }
+  return waits.sort((a, b) => a - b);
+}
+
+function examples(what: string, visitors: string[]): string[] {
+  return visitors.length === 0 ? [] : [`${what}: ${visitors.slice(0, 20).join(', ')}`];
+}

@@ -1,0 +1,57 @@
+import { execFile } from 'node:child_process';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import type { Parts } from './parts.ts';
+
+/** What goes on in the deployment without anybody having struck it. */
+export type Watch = {
+  /** Processes that ended by themselves, each with its exit status; they are started again, as Compose does. */
+  ended: string[];
+  /** The most that all parts together had on disk, bytes. */
+  mostOnDisk(): number;
+  stop(): Promise<void>;
+};
+
+const LOOK_EVERY_MS = 1_000;
+const MEASURE_EVERY_MS = 15_000;
+
+/** @param say told of each process that ended */
+export function startWatch(parts: Parts, say: (text: string) => void): Watch {
+  const ended: string[] = [];
+  const stopping = new AbortController();
+  let most = 0;
+
+  async function run(): Promise<void> {
+    for (let measured = 0; ; await delay(LOOK_EVERY_MS, undefined, { signal: stopping.signal })) {
+      for (const [service, status] of parts.deployment.endedByThemselves()) {
+        ended.push(`${service} (${status})`);
+        say(`${service} ended by itself with ${status}; it is started again`);
+        parts.deployment.begin([service]);
+      }
+      if (performance.now() - measured < MEASURE_EVERY_MS) continue;
+      measured = performance.now();
+      most = Math.max(most, await onDisk([parts.directory, parts.kafka.directory]));
+    }
+  }
+
+  const running = run().catch((error: unknown) => {
+    if (!stopping.signal.aborted) throw error;
+  });
+  return {
+    ended,
+    mostOnDisk: () => most,
+    stop() {
+      stopping.abort();
+      return running;
+    },
+  };
+}
+
+async function onDisk(directories: string[]): Promise<number> {
+  // It complains about files that go while it looks: what it has counted is good enough.
+  const { stdout } = await promisify(execFile)('du', ['-sk', ...directories]).catch(
+    (error: { stdout?: string }) => ({ stdout: error.stdout ?? '' }),
+  );
+  const kibibytes = stdout.split('\n').map((line) => Number.parseInt(line, 10) || 0);
+  return kibibytes.reduce((sum, one) => sum + one, 0) * 1_024;
+}
