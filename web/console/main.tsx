@@ -9,6 +9,7 @@ import { createRoot } from 'react-dom/client';
 import { Router } from 'wouter';
 import { ApiFailure, isRetryable } from './api/failures.ts';
 import { Console } from './shell/console.tsx';
+import { listenForLeaving } from './shell/leaving.ts';
 import { THEME } from './shell/theme.ts';
 
 /** The server gives each answer a nonce of its own; Mantine's style elements must carry it. */
@@ -31,6 +32,8 @@ const queries: QueryClient = new QueryClient({
     mutations: { retry: false },
   },
 });
+
+listenForLeaving();
 
 const root = document.getElementById('root');
 if (!root) throw new Error('the page has no #root');

@@ -1,0 +1,132 @@
+import { ActionIcon, Button, Group, Modal, Paper, SimpleGrid, Text, TextInput } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { IconArrowDown, IconArrowUp, IconTrash } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
+import { fieldError } from '../../api/failures.ts';
+import type { DraftButton } from './draft.ts';
+
+type Props = {
+  button: DraftButton;
+  place: { index: number; of: number };
+  error: unknown;
+  /** It has a short link, and so a history, that would go with it. */
+  isTracked: boolean;
+  change: (fields: Partial<DraftButton>) => void;
+  move: (to: number) => void;
+  remove: () => void;
+  /** What it brought. */
+  children?: ReactNode;
+};
+
+/** One button or heading: its fields, its place, its removal. */
+export function ButtonFields({ button, place, error, isTracked, change, move, remove, children }: Props) {
+  const { index } = place;
+  const isLink = button.type === 'link';
+  const name = button.label.trim() || `${isLink ? 'button' : 'heading'} ${index + 1}`;
+  const problem = (field: string) => fieldError(error, `links.${index}.${field}`);
+  return (
+    <Paper component="li" withBorder p="sm" data-button={button.id}>
+      <Group justify="space-between" wrap="nowrap" mb="xs">
+        <Text fw={600} truncate>
+          {isLink ? 'Button' : 'Heading'} {index + 1}
+        </Text>
+        <Group gap={4} wrap="nowrap">
+          <ActionIcon
+            variant="default"
+            size="lg"
+            aria-label={`Move ${name} up`}
+            disabled={index === 0}
+            onClick={() => move(index - 1)}
+          >
+            <IconArrowUp size={18} stroke={1.6} />
+          </ActionIcon>
+          <ActionIcon
+            variant="default"
+            size="lg"
+            aria-label={`Move ${name} down`}
+            disabled={index === place.of - 1}
+            onClick={() => move(index + 1)}
+          >
+            <IconArrowDown size={18} stroke={1.6} />
+          </ActionIcon>
+          <RemoveButton name={name} isTracked={isTracked} remove={remove} />
+        </Group>
+      </Group>
+      <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm" verticalSpacing="xs">
+        <TextInput
+          label={isLink ? 'Label' : 'Heading'}
+          maxLength={80}
+          value={button.label}
+          error={problem('label')}
+          onChange={(event) => change({ label: event.currentTarget.value })}
+        />
+        {isLink && (
+          <TextInput
+            label="Leads to"
+            type="url"
+            placeholder="https://"
+            maxLength={2048}
+            value={button.url}
+            error={problem('url')}
+            onChange={(event) => change({ url: event.currentTarget.value })}
+          />
+        )}
+        <TextInput
+          label="Emoji"
+          maxLength={16}
+          value={button.emoji}
+          error={problem('emoji')}
+          onChange={(event) => change({ emoji: event.currentTarget.value })}
+        />
+        {isLink && (
+          <TextInput
+            label="Image"
+            type="url"
+            placeholder="https://"
+            maxLength={1024}
+            value={button.image_url}
+            error={problem('image_url')}
+            onChange={(event) => change({ image_url: event.currentTarget.value })}
+          />
+        )}
+      </SimpleGrid>
+      {children}
+    </Paper>
+  );
+}
+
+/** Asks first where more than the button goes. */
+function RemoveButton({ name, isTracked, remove }: { name: string } & Pick<Props, 'isTracked' | 'remove'>) {
+  const [opened, { open, close }] = useDisclosure(false);
+  return (
+    <>
+      <ActionIcon
+        variant="default"
+        size="lg"
+        aria-label={`Remove ${name}`}
+        onClick={isTracked ? open : remove}
+      >
+        <IconTrash size={18} stroke={1.6} />
+      </ActionIcon>
+      <Modal
+        opened={opened}
+        onClose={close}
+        title={`Remove ${name}?`}
+        closeButtonProps={{ 'aria-label': 'Close' }}
+      >
+        <Text size="sm">
+          When you save, its short link stops working and its clicks are deleted. To lead it elsewhere, change
+          its address instead: then it keeps both.
+        </Text>
+        <Group justify="flex-end" mt="md">
+          <Button variant="default" onClick={close}>
+            Cancel
+          </Button>
+          <Button color="red.8" onClick={remove}>
+            Remove
+          </Button>
+        </Group>
+      </Modal>
+    </>
+  );
+}

@@ -1,0 +1,108 @@
+import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { useDebouncedValue, useDisclosure } from '@mantine/hooks';
+import { IconPlus } from '@tabler/icons-react';
+import { type FormEvent, useState } from 'react';
+import { useLocation } from 'wouter';
+import { fieldError, messageOf } from '../../api/failures.ts';
+import { useApi, useSend } from '../../api/queries.ts';
+import { useSession } from '../../api/session.ts';
+import type { BioPage } from './answers.ts';
+
+type Availability = {
+  slug: string;
+  available: boolean;
+  reason: 'invalid' | 'reserved' | 'taken' | null;
+};
+
+const REASONS = {
+  invalid: '3 to 40 letters, digits and hyphens',
+  reserved: 'This address is reserved',
+  taken: 'This address is taken',
+} as const;
+
+/** Asks for what a page can't change later, its address, and a title; then opens the editor. */
+export function CreatePage() {
+  const [opened, { open, close }] = useDisclosure(false);
+  return (
+    <>
+      <Button leftSection={<IconPlus size={18} stroke={1.6} />} onClick={open}>
+        New page
+      </Button>
+      <Modal
+        opened={opened}
+        onClose={close}
+        title="New bio page"
+        closeButtonProps={{ 'aria-label': 'Close' }}
+      >
+        <CreateForm close={close} />
+      </Modal>
+    </>
+  );
+}
+
+function CreateForm({ close }: { close: () => void }) {
+  const [, navigate] = useLocation();
+  const { urls } = useSession();
+  const [title, setTitle] = useState('');
+  const [slug, setSlug] = useState('');
+  const [asked] = useDebouncedValue(slug.trim(), 300);
+  const availability = useApi<Availability>(asked === '' ? null : '/bio-pages/availability', { slug: asked });
+  const create = useSend<{ title: string; slug: string; is_published: boolean }, BioPage>(
+    (body) => ({ path: '/bio-pages', body }),
+    { refresh: ['/bio-pages'], tellFailure: false },
+  );
+  const found = asked === '' || availability.isPlaceholderData ? null : availability.data;
+  const problem = found?.reason ? REASONS[found.reason] : null;
+  const failure =
+    fieldError(create.error, 'slug') ??
+    fieldError(create.error, 'title') ??
+    (create.isError ? messageOf(create.error) : null);
+
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    // Not published until somebody has looked at it.
+    create.mutate(
+      { title: title.trim(), slug, is_published: false },
+      { onSuccess: ({ id }) => navigate(`/bio-pages/${id}`) },
+    );
+  };
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="sm">
+        <TextInput
+          label="Title"
+          maxLength={60}
+          data-autofocus
+          value={title}
+          onChange={(event) => setTitle(event.currentTarget.value)}
+        />
+        <TextInput
+          label="Address"
+          description="It can’t be changed later."
+          required
+          withAsterisk={false}
+          autoCapitalize="none"
+          spellCheck={false}
+          value={slug}
+          error={problem ?? failure}
+          onChange={(event) => {
+            create.reset();
+            setSlug(event.currentTarget.value);
+          }}
+        />
+        <Text size="sm" c="dimmed" aria-live="polite" style={{ overflowWrap: 'anywhere' }}>
+          {`${urls.public_url}/${found?.slug ?? slug}`}
+          {found?.available && ' is free.'}
+        </Text>
+        <Group justify="flex-end">
+          <Button variant="default" onClick={close}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={create.isPending} disabled={problem !== null}>
+            Create
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

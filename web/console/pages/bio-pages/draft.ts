@@ -1,0 +1,120 @@
+import type { BioButton, BioPage, SocialLink, Theme } from './answers.ts';
+
+/** A button that is being edited. Its `id` is given here, so that it keeps it from the first save on. */
+export type DraftButton = Pick<BioButton, 'id' | 'type' | 'label'> & {
+  url: string;
+  emoji: string;
+  image_url: string;
+};
+
+export type DraftSocial = SocialLink & { key: string };
+
+/** A page that is being edited: what may be saved. Texts that are empty are none. */
+export type Draft = {
+  title: string;
+  bio: string;
+  avatar_url: string;
+  theme: Theme;
+  links: DraftButton[];
+  social_links: DraftSocial[];
+  is_published: boolean;
+  show_branding: boolean;
+};
+
+export function draftOf(page: BioPage): Draft {
+  return {
+    title: page.title,
+    bio: page.bio,
+    avatar_url: page.avatar_url ?? '',
+    theme: page.theme,
+    links: page.links.map(({ id, type, label, url, emoji, image_url }) => ({
+      id,
+      type,
+      label,
+      url: url ?? '',
+      emoji: emoji ?? '',
+      image_url: image_url ?? '',
+    })),
+    social_links: page.social_links.map((link, index) => ({ ...link, key: `saved-${index}` })),
+    is_published: page.is_published,
+    show_branding: page.show_branding,
+  };
+}
+
+/** As the API takes it. */
+export function bodyOf(draft: Draft) {
+  return {
+    title: draft.title,
+    bio: draft.bio,
+    avatar_url: draft.avatar_url.trim() || null,
+    theme: draft.theme,
+    links: draft.links.map((button) => ({
+      id: button.id,
+      type: button.type,
+      label: button.label,
+      ...(button.type === 'link' && { url: button.url.trim() }),
+      emoji: button.emoji.trim() || null,
+      image_url: button.image_url.trim() || null,
+    })),
+    social_links: draft.social_links.map(({ platform, url }) => ({ platform, url: url.trim() })),
+    is_published: draft.is_published,
+    show_branding: draft.show_branding,
+  };
+}
+
+export type PageBody = ReturnType<typeof bodyOf>;
+
+/** Whether nothing would change by saving. */
+export function isSame(one: Draft, other: Draft): boolean {
+  return JSON.stringify(bodyOf(one)) === JSON.stringify(bodyOf(other));
+}
+
+/** Where a button that has no address yet seems to lead in the preview, in which nothing can be opened. */
+const SOMEWHERE = 'https://example.com/';
+
+/** What can be shown of a page while it is being typed: half an address is left out until it is whole. */
+export function previewBodyOf(draft: Draft, slug: string) {
+  const { is_published: _, ...body } = bodyOf(draft);
+  return {
+    ...body,
+    slug,
+    avatar_url: webUrlOrNull(body.avatar_url),
+    links: body.links.map((button) => ({
+      ...button,
+      ...(button.url !== undefined && { url: webUrlOrNull(button.url) ?? SOMEWHERE }),
+      image_url: webUrlOrNull(button.image_url),
+    })),
+    social_links: body.social_links.filter(
+      ({ platform, url }) => webUrlOrNull(url) !== null || (platform === 'email' && url.includes('@')),
+    ),
+  };
+}
+
+function webUrlOrNull(text: string | null): string | null {
+  const url = text === null ? null : URL.parse(text);
+  const isWeb = url !== null && (url.protocol === 'http:' || url.protocol === 'https:');
+  return isWeb && url.username === '' && url.password === '' ? text : null;
+}
+
+/** A button or heading without content. */
+export function newButton(type: BioButton['type']): DraftButton {
+  return { id: newId(), type, label: '', url: '', emoji: '', image_url: '' };
+}
+
+/** Not `randomUUID`, which browsers have on https and localhost only. */
+export function newId(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) =>
+    byte.toString(16).padStart(2, '0'),
+  ).join('');
+}
+
+/** The list with the entry at `from` put at `to`. */
+export function moved<T>(list: readonly T[], from: number, to: number): T[] {
+  const rest = list.filter((_, index) => index !== from);
+  return [...rest.slice(0, to), ...list.slice(from, from + 1), ...rest.slice(to)];
+}
+
+/** The list with another entry at `index`. */
+export function replaced<T>(list: readonly T[], index: number, entry: T): T[] {
+  return list.map((old, at) => (at === index ? entry : old));
+}

@@ -1,0 +1,64 @@
+import { Box, Text } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useRef } from 'react';
+import { fetchFile } from '../../api/call.ts';
+import { messageOf } from '../../api/failures.ts';
+import { type Draft, previewBodyOf } from './draft.ts';
+
+/** Typing goes on for that long before the page is drawn anew. Milliseconds. */
+const PAUSE = 300;
+
+/**
+ * The page as a phone shows it, drawn by the server with the renderer of the public pages. Nothing in the frame can
+ * run, submit or open: it has no scripts, and what a press would open in a new window the sandbox refuses.
+ */
+export function Preview({ draft, slug }: { draft: Draft; slug: string }) {
+  const [body] = useDebouncedValue(JSON.stringify(previewBodyOf(draft, slug)), PAUSE);
+  const frame = useRef<HTMLIFrameElement>(null);
+  const place = useRef(0);
+  const page = useQuery({
+    queryKey: ['preview of a bio page', body],
+    queryFn: async ({ signal }) =>
+      (await fetchFile('/bio-pages/preview', { method: 'POST', body: JSON.parse(body), signal })).text(),
+    placeholderData: keepPreviousData,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 60_000,
+  });
+  return (
+    <Box pos="sticky" top={72}>
+      <div className="phone" aria-busy={page.isFetching}>
+        <iframe
+          ref={frame}
+          title="Preview of the page"
+          sandbox="allow-same-origin"
+          srcDoc={page.data === undefined ? '' : framed(page.data)}
+          onLoad={() => {
+            const inside = frame.current?.contentWindow;
+            inside?.scrollTo(0, place.current);
+            inside?.addEventListener('scroll', () => {
+              place.current = inside.scrollY;
+            });
+          }}
+        />
+      </div>
+      {page.isError && (
+        <Text size="sm" c="dimmed" role="status" mt="xs" ta="center">
+          The preview waits: {messageOf(page.error)}
+        </Text>
+      )}
+      <Text size="xs" c="dimmed" mt="xs" ta="center">
+        Buttons can’t be pressed here.
+      </Text>
+    </Box>
+  );
+}
+
+/**
+ * The page for a frame that inherits this page's policy: its one style element carries our nonce. Links would open
+ * new windows, which the sandbox refuses, instead of loading into the frame.
+ */
+function framed(html: string): string {
+  const nonce = document.querySelector<HTMLScriptElement>('script[nonce]')?.nonce ?? '';
+  return html.replace('<style>', `<base target="_blank"><style nonce="${nonce}">`);
+}

@@ -1,0 +1,57 @@
+import { Box, Stack, Switch, Text, Title } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { useLocation } from 'wouter';
+import { useSend } from '../../api/queries.ts';
+import { useSession } from '../../api/session.ts';
+import { ConfirmButton } from '../../parts/confirm-button.tsx';
+import type { BioPage } from './answers.ts';
+import type { PartProps } from './editor.tsx';
+
+/** Whether the page can be seen, and its end. */
+export function PublishForm({ draft, change, page }: PartProps & { page: BioPage }) {
+  const { can } = useSession();
+  const [, navigate] = useLocation();
+  const queries = useQueryClient();
+  const remove = useSend<void>(() => ({ path: `/bio-pages/${page.id}`, method: 'DELETE' }), {
+    done: 'Deleted',
+  });
+  return (
+    <Stack gap="md">
+      <Switch
+        label="Published"
+        description="Without it the address shows that there is no such page. The buttons’ short links go on working."
+        checked={draft.is_published}
+        onChange={(event) => change({ is_published: event.currentTarget.checked })}
+      />
+      <Switch
+        label="“Made with Hoplog” at the foot"
+        checked={draft.show_branding}
+        onChange={(event) => change({ show_branding: event.currentTarget.checked })}
+      />
+      {can('operator') && (
+        <Box mt="lg">
+          <Title order={2} size="h4" mb="xs">
+            Delete
+          </Title>
+          <Text size="sm" mb="sm">
+            The address stays reserved for your workspace.
+          </Text>
+          <ConfirmButton
+            question={`Delete the page “${page.title || page.slug}”?`}
+            consequence="The page, its buttons’ short links and their clicks are deleted. This can’t be undone."
+            yes="Delete"
+            pending={remove.isPending}
+            onConfirm={async () => {
+              await remove.mutateAsync();
+              navigate('/bio-pages', { replace: true });
+              // The list alone: there is no page any more to be read anew.
+              await queries.invalidateQueries({ queryKey: ['/bio-pages'] });
+            }}
+          >
+            Delete this page
+          </ConfirmButton>
+        </Box>
+      )}
+    </Stack>
+  );
+}

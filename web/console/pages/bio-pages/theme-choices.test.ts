@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { GRADIENTS } from '../../../../core/bio/gradients.ts';
+import { PLATFORM_NAMES } from '../../../../core/bio/icons.ts';
+import {
+  BUTTON_RADII,
+  BUTTON_SHADOWS,
+  BUTTON_STYLES,
+  CANVAS_MODES,
+  CARD_MODES,
+  FONTS,
+} from '../../../../core/bio/theme.ts';
+import * as offered from './theme-choices.ts';
+
+test.each([
+  ['canvases', offered.CANVAS_MODES, CANVAS_MODES],
+  ['cards', offered.CARD_MODES, CARD_MODES],
+  ['styles of buttons', offered.BUTTON_STYLES, BUTTON_STYLES],
+  ['corners of buttons', offered.BUTTON_RADII, BUTTON_RADII],
+  ['shadows of buttons', offered.BUTTON_SHADOWS, BUTTON_SHADOWS],
+  ['fonts', offered.FONTS, FONTS],
+])('the editor offers all %s that a theme may have, and no others', (_, choices, values) => {
+  expect(choices.map((choice) => choice.value)).toEqual([...values]);
+});
+
+test('the editor paints every gradient as the page does', () => {
+  const painted = offered.GRADIENTS.map(({ name, angle, stops }) => [name, { angle, stops }]);
+  expect(Object.fromEntries(painted)).toEqual(GRADIENTS);
+});
+
+test('the editor calls every platform what the page calls it', () => {
+  const named = Object.fromEntries(offered.PLATFORMS.map(({ value, label }) => [value, label]));
+  expect(named).toEqual(PLATFORM_NAMES);
+});

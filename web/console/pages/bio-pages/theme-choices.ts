@@ -1,0 +1,79 @@
+/** Values that a theme may have, with what they are called here. The same sets as the API's: a test compares them. */
+
+export type Choice = { value: string; label: string };
+
+export const CANVAS_MODES: Choice[] = [
+  { value: 'color', label: 'Colour' },
+  { value: 'gradient', label: 'Gradient' },
+  { value: 'image', label: 'Picture' },
+];
+
+export const CARD_MODES: Choice[] = [
+  { value: 'none', label: 'None' },
+  { value: 'solid', label: 'Solid' },
+  { value: 'glass', label: 'Glass' },
+];
+
+export const BUTTON_STYLES: Choice[] = [
+  { value: 'fill', label: 'Filled' },
+  { value: 'outline', label: 'Outline' },
+  { value: 'soft', label: 'Soft' },
+];
+
+export const BUTTON_RADII: Choice[] = [
+  { value: 'none', label: 'Square' },
+  { value: 'sm', label: 'Slight' },
+  { value: 'md', label: 'Medium' },
+  { value: 'lg', label: 'Large' },
+  { value: 'full', label: 'Round' },
+];
+
+export const BUTTON_SHADOWS: Choice[] = [
+  { value: 'none', label: 'None' },
+  { value: 'soft', label: 'Soft' },
+  { value: 'hard', label: 'Hard' },
+];
+
+export const FONTS: Choice[] = [
+  { value: 'system', label: 'As the device' },
+  { value: 'serif', label: 'Serif' },
+  { value: 'mono', label: 'Monospaced' },
+  { value: 'rounded', label: 'Rounded' },
+  { value: 'humanist', label: 'Humanist' },
+  { value: 'geometric', label: 'Geometric' },
+  { value: 'slab', label: 'Slab serif' },
+  { value: 'condensed', label: 'Condensed' },
+];
+
+/** Directions in degrees and colours, to paint the choices with. */
+export const GRADIENTS: { name: string; angle: number; stops: string[] }[] = [
+  { name: 'dawn', angle: 160, stops: ['#ffe3ec', '#ffd6c2', '#fff3d6'] },
+  { name: 'peach', angle: 150, stops: ['#ffecd2', '#fcb69f'] },
+  { name: 'candy', angle: 150, stops: ['#fbc2eb', '#a6c1ee'] },
+  { name: 'mint', angle: 150, stops: ['#d4fc79', '#96e6a1'] },
+  { name: 'sky', angle: 170, stops: ['#e0f2fe', '#bae6fd', '#a5d8ff'] },
+  { name: 'lavender', angle: 155, stops: ['#ede9fe', '#ddd6fe', '#fbcfe8'] },
+  { name: 'sand', angle: 165, stops: ['#fdfbf7', '#efe3d0'] },
+  { name: 'sunset', angle: 160, stops: ['#4a1d5e', '#9d2a63', '#c2410c'] },
+  { name: 'ocean', angle: 160, stops: ['#0b3c5d', '#0e5a7d', '#136f7e'] },
+  { name: 'forest', angle: 160, stops: ['#0f2e22', '#14532d', '#276749'] },
+  { name: 'berry', angle: 150, stops: ['#3b0764', '#86198f', '#be185d'] },
+  { name: 'aurora', angle: 155, stops: ['#0f172a', '#134e4a', '#3730a3'] },
+  { name: 'midnight', angle: 165, stops: ['#0f172a', '#1e1b4b', '#020617'] },
+  { name: 'graphite', angle: 165, stops: ['#2b2d31', '#121315'] },
+];
+
+export const PLATFORMS: Choice[] = [
+  { value: 'instagram', label: 'Instagram' },
+  { value: 'tiktok', label: 'TikTok' },
+  { value: 'x', label: 'X' },
+  { value: 'youtube', label: 'YouTube' },
+  { value: 'spotify', label: 'Spotify' },
+  { value: 'apple-music', label: 'Apple Music' },
+  { value: 'facebook', label: 'Facebook' },
+  { value: 'linkedin', label: 'LinkedIn' },
+  { value: 'github', label: 'GitHub' },
+  { value: 'twitch', label: 'Twitch' },
+  { value: 'discord', label: 'Discord' },
+  { value: 'email', label: 'Email' },
+];

@@ -1,0 +1,190 @@
+import { Input, NativeSelect, SegmentedControl, SimpleGrid, Stack, TextInput, Title } from '@mantine/core';
+import { type ReactNode, useId, useState } from 'react';
+import { fieldError } from '../../api/failures.ts';
+import type { Theme } from './answers.ts';
+import { ColourField } from './colour-field.tsx';
+import type { PartProps } from './editor.tsx';
+import { GradientChoice } from './gradient-choice.tsx';
+import {
+  BUTTON_RADII,
+  BUTTON_SHADOWS,
+  BUTTON_STYLES,
+  CANVAS_MODES,
+  CARD_MODES,
+  type Choice,
+  FONTS,
+} from './theme-choices.ts';
+
+/** How the page looks. Text that could not be read is drawn in another colour; the preview shows it. */
+export function ThemeForm({ draft, change, error }: PartProps) {
+  const { theme } = draft;
+  const set = (part: Partial<Theme>) => change({ theme: { ...theme, ...part } });
+  return (
+    <Stack gap="xl">
+      <Part title="Background">
+        <CanvasFields theme={theme} set={set} />
+      </Part>
+      <Part title="Card">
+        <OneOfFew
+          label="Card behind the content"
+          choices={CARD_MODES}
+          value={theme.cardMode}
+          onChange={(cardMode) => set({ cardMode })}
+        />
+        {theme.cardMode !== 'none' && (
+          <ColourField label="Card colour" value={theme.cardBg} onChange={(cardBg) => set({ cardBg })} />
+        )}
+      </Part>
+      <Part title="Text">
+        <SimpleGrid cols={{ base: 1, xs: 2 }}>
+          <ColourField
+            label="Text colour"
+            value={theme.textColor}
+            onChange={(textColor) => set({ textColor })}
+          />
+          <NativeSelect
+            label="Font"
+            data={FONTS}
+            value={theme.font}
+            onChange={(event) => set({ font: event.currentTarget.value })}
+          />
+        </SimpleGrid>
+      </Part>
+      <Part title="Buttons">
+        <ButtonLook theme={theme} set={set} />
+      </Part>
+      <Part title="Foot of the page">
+        <TextInput
+          label="Image"
+          description="Web address of an image, such as a logo."
+          type="url"
+          placeholder="https://"
+          maxLength={1024}
+          value={theme.footerImage ?? ''}
+          error={fieldError(error, 'theme')}
+          onChange={(event) => set({ footerImage: event.currentTarget.value || null })}
+        />
+      </Part>
+    </Stack>
+  );
+}
+
+type ThemeProps = { theme: Theme; set: (part: Partial<Theme>) => void };
+
+const FIRST = { color: '#ffffff', gradient: 'dawn', image: '' };
+
+function CanvasFields({ theme, set }: ThemeProps) {
+  // What each kind had last, so that looking at another loses nothing.
+  const [last, setLast] = useState<Record<string, string>>({
+    ...FIRST,
+    [theme.canvasMode]: theme.canvasValue,
+  });
+  const value = (canvasValue: string) => {
+    setLast({ ...last, [theme.canvasMode]: canvasValue });
+    set({ canvasValue });
+  };
+  return (
+    <>
+      <OneOfFew
+        label="Kind of background"
+        choices={CANVAS_MODES}
+        value={theme.canvasMode}
+        onChange={(canvasMode) => set({ canvasMode, canvasValue: last[canvasMode] ?? '' })}
+      />
+      {theme.canvasMode === 'color' && (
+        <ColourField label="Background colour" value={theme.canvasValue} onChange={value} />
+      )}
+      {theme.canvasMode === 'gradient' && <GradientChoice value={theme.canvasValue} onChange={value} />}
+      {theme.canvasMode === 'image' && (
+        <TextInput
+          label="Picture"
+          description="Web address of an image. It fills the page."
+          type="url"
+          placeholder="https://"
+          maxLength={1024}
+          value={theme.canvasValue}
+          onChange={(event) => value(event.currentTarget.value)}
+        />
+      )}
+    </>
+  );
+}
+
+function ButtonLook({ theme, set }: ThemeProps) {
+  return (
+    <>
+      <OneOfFew
+        label="Style"
+        choices={BUTTON_STYLES}
+        value={theme.buttonStyle}
+        onChange={(buttonStyle) => set({ buttonStyle })}
+      />
+      <SimpleGrid cols={{ base: 1, xs: 2 }}>
+        <ColourField
+          label="Button colour"
+          value={theme.buttonColor}
+          onChange={(buttonColor) => set({ buttonColor })}
+        />
+        {theme.buttonStyle === 'fill' && (
+          <ColourField
+            label="Colour of the label"
+            value={theme.buttonTextColor}
+            onChange={(buttonTextColor) => set({ buttonTextColor })}
+          />
+        )}
+      </SimpleGrid>
+      <OneOfFew
+        label="Corners"
+        choices={BUTTON_RADII}
+        value={theme.buttonRadius}
+        onChange={(buttonRadius) => set({ buttonRadius })}
+      />
+      <OneOfFew
+        label="Shadow"
+        choices={BUTTON_SHADOWS}
+        value={theme.buttonShadow}
+        onChange={(buttonShadow) => set({ buttonShadow })}
+      />
+      {theme.buttonShadow !== 'none' && (
+        <ColourField
+          label="Shadow colour"
+          value={theme.buttonShadowColor}
+          onChange={(buttonShadowColor) => set({ buttonShadowColor })}
+        />
+      )}
+    </>
+  );
+}
+
+function Part({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <section>
+      <Title order={2} size="h4" mb="sm">
+        {title}
+      </Title>
+      <Stack gap="sm">{children}</Stack>
+    </section>
+  );
+}
+
+function OneOfFew({
+  label,
+  choices,
+  value,
+  onChange,
+}: {
+  label: string;
+  choices: Choice[];
+  value: string;
+  onChange: (value: string) => void;
+}) {
+  const id = useId();
+  return (
+    <div>
+      <Input.Label id={id} component="div">
+        {label}
+      </Input.Label>
+      <SegmentedControl fullWidth aria-labelledby={id} data={choices} value={value} onChange={onChange} />
+    </div>
+  );
+}

@@ -1,0 +1,37 @@
+import { Button, Group } from '@mantine/core';
+import { useSearchParams } from 'wouter';
+
+/** Where a list that pages by cursor stands, from the page's URL. */
+export function useCursor(): string | undefined {
+  const [search] = useSearchParams();
+  return search.get('cursor') ?? undefined;
+}
+
+/**
+ * Leads to older rows of a list and back to the newest; the place is in the page's URL.
+ *
+ * @param next the answer's `next_cursor`
+ * @param what the rows, such as `webhooks`
+ */
+export function OlderRows({ next, what }: { next: string | null; what: string }) {
+  const [search, setSearch] = useSearchParams();
+  const isNewest = !search.has('cursor');
+  if (isNewest && next === null) return null;
+  const go = (cursor: string | null) =>
+    setSearch((before) => {
+      const after = new URLSearchParams(before);
+      if (cursor === null) after.delete('cursor');
+      else after.set('cursor', cursor);
+      return after;
+    });
+  return (
+    <Group justify="flex-end" mt="sm" gap="xs" role="group" aria-label={`Pages of ${what}`}>
+      <Button size="xs" variant="default" disabled={isNewest} onClick={() => go(null)}>
+        Newest
+      </Button>
+      <Button size="xs" variant="default" disabled={next === null} onClick={() => go(next)}>
+        Older
+      </Button>
+    </Group>
+  );
+}
