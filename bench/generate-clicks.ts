@@ -14,8 +14,12 @@ export type GenerateOptions = {
   rows: number;
   /** Days that the clicks are spread over, evenly, up to `until`. */
   days: number;
-  /** Midnight UTC after the newest click, such as `2026-11-21`. */
+  /** The moment after the newest click in UTC, such as `2026-11-21` or `2026-11-21 14:30:00`. */
   until: string;
+  /** Number of the first row; another one gives other rows. Default: 0. */
+  first?: number;
+  /** Rows of the whole table, by which there are more or fewer visitors. Default: `rows`. */
+  population?: number;
 };
 
 /** Workspaces by the share of the clicks that they have; every one after these shares the rest. */
@@ -45,8 +49,8 @@ const REFERERS = [
 
 /** Inserts the rows. Resolves when they are stored. */
 export async function generateClicks(client: ClickHouseClient, options: GenerateOptions): Promise<void> {
-  const { table, rows, days, until } = options;
-  const spanMicros = days * 86_400_000_000;
+  const { table, rows, days, until, first = 0, population = rows } = options;
+  const spanMicros = Math.round(days * 86_400_000_000);
   // Apart by more than the jitter below: ts stays unique.
   const stepMicros = Math.floor(spanMicros / rows);
   if (stepMicros < 1_000) throw new RangeError(`${rows} rows do not fit into ${days} days`);
@@ -64,13 +68,13 @@ export async function generateClicks(client: ClickHouseClient, options: Generate
         multiIf(share < 0.5, 0, share < 0.6, 1, share < 0.61, 2, 3 + h % 200) AS w,
         multiIf(w = 0, 10000, w = 1, 2000, 200) AS links,
         toUInt64(floor(exp(fame * log(links)))) AS l,
-        ceil({rows:UInt64} * multiIf(w = 0, 0.5, w = 1, 0.1, w = 2, 0.01, 0.39 / 200) / 2.5) AS visitors,
+        ceil({population:UInt64} * multiIf(w = 0, 0.5, w = 1, 0.1, w = 2, 0.01, 0.39 / 200) / 2.5) AS visitors,
         toUInt64(floor(visitors * pow(keenness, 1.5))) AS v,
         exp(intDiv(h, 65536) % 65536 / 65536. * log(20000)) AS place
       SELECT
         ${uuid('toUInt64(0x8000000000000000) + w', '0x7000')} AS workspace_id,
         fromUnixTimestamp64Nano(toInt64((toUnixTimestamp({until:DateTime('UTC')}) * 1000000
-          - {span:UInt64} + number * {step:UInt64} + h % 1000) * 1000 + 1), 'UTC') AS ts,
+          - {span:UInt64} + (number - {first:UInt64}) * {step:UInt64} + h % 1000) * 1000 + 1), 'UTC') AS ts,
         ${uuid('sipHash64(w, l, 7)', 'sipHash64(w, l, 8)')} AS link_id,
         ${uuid('sipHash64(w, v, 9)', 'sipHash64(w, v, 10)')} AS visitor_id,
         {channels:Array(String)}[1 + l % length({channels:Array(String)})] AS channel,
@@ -83,12 +87,14 @@ export async function generateClicks(client: ClickHouseClient, options: Generate
           if(intDiv(h, 131072) % 4 = 0, hex(h), ''))) AS referer,
         intDiv(h, 524288) % 100 < 8 AS is_bot,
         number AS sequence
-      FROM numbers({rows:UInt64})`,
+      FROM numbers({first:UInt64}, {rows:UInt64})`,
     query_params: {
       rows,
+      first,
+      population,
       span: spanMicros,
       step: stepMicros,
-      until: `${until} 00:00:00`,
+      until: until.length === 10 ? `${until} 00:00:00` : until,
       channels: CHANNELS,
       referers: REFERERS,
     },

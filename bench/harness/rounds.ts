@@ -36,5 +36,6 @@ export function ofContestant<M>(measured: ReadonlyMap<string, M[]>, name: string
 }
 
 function rounded(_key: string, value: unknown): unknown {
+  if (value instanceof Map) return Object.fromEntries(value);
   return typeof value === 'number' ? Number(value.toPrecision(4)) : value;
 }

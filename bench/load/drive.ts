@@ -24,7 +24,9 @@ const MOST_FAILED = 1_000;
 
 const pick = <T>(from: readonly T[]): T => from[Math.floor(Math.random() * from.length)] as T;
 const requestOf = (slug: string): string => `GET /${slug} HTTP/1.1\r\n${pick(plan.heads)}\r\n\r\n`;
-const ready = Array.from({ length: Math.max(READY, plan.hot.length) }, (_, n) => requestOf(plan.hot[n % plan.hot.length] ?? ''));
+const ready = Array.from({ length: Math.max(READY, plan.hot.length) }, (_, n) =>
+  requestOf(plan.hot[n % plan.hot.length] ?? ''),
+);
 
 /** Latencies in a block of memory that the collector does not look into. */
 let latencies = new Float64Array(1 << 20);

@@ -1,0 +1,147 @@
+import { join } from 'node:path';
+import { createClickHouse } from '../clickhouse/client.ts';
+import { ask } from '../clickhouse/questions/ask.ts';
+import { type Bench, benchmark } from './harness/bench.ts';
+import { readOptions } from './harness/options.ts';
+import { cpuByPart, used } from './harness/processes.ts';
+import { median, number, report, spread } from './harness/report.ts';
+import { alternate, type Contestant, ofContestant } from './harness/rounds.ts';
+import { clicksOnLinks } from './load/clicks-on-links.ts';
+import { drive } from './load/generator.ts';
+import { type Broker, startBroker } from './servers/broker.ts';
+import { untilVisible } from './service/lag.ts';
+import { type BenchService, startBenchService } from './service/start.ts';
+
+/**
+ * What a click costs on its way from visitor to `/clicks`: CPU seconds of each part, bytes in Kafka and in ClickHouse.
+ * The embedded default, where the journal is the event log, and the same with a real broker, in turns.
+ *
+ *   node bench/cost.ts [--rounds 5] [--seconds 20] [--rate 5000] [--links 1000] [--kafka true]
+ *
+ * Visitors come with real user agents from addresses all over the world. At a low rate heartbeats and polls are a
+ * larger part of the figure. `--kafka false` where no broker is installed.
+ */
+
+const options = readOptions({ seconds: 20, rate: 5_000, links: 1_000, kafka: 'true' });
+const EMBEDDED = 'embedded: journal';
+const KAFKA = 'with Kafka';
+const CONNECTIONS = 32;
+const PARTITIONS = 4;
+const TOPIC = 'hoplog.events.v1';
+
+type Turn = { clicks: number; cpu: Map<string, number> };
+
+await benchmark(async (bench) => {
+  const { links } = options;
+  const embedded = await startBenchService(bench, { dataDir: join(bench.directory, 'embedded'), links });
+  const broker = options.kafka === 'true' ? await startBroker(bench) : null;
+  const spooled = broker && (await startWithKafka(bench, broker, links));
+  const contestants: Contestant<Turn>[] = [
+    { name: EMBEDDED, measure: () => turn(bench, embedded, null) },
+    ...(spooled ? [{ name: KAFKA, measure: () => turn(bench, spooled, broker) }] : []),
+  ];
+  const measured = await alternate(options.rounds, contestants);
+  const perMillion = (name: string, part: string) =>
+    ofContestant(measured, name).map(({ clicks, cpu }) => ((cpu.get(part) ?? 0) * 1e6) / clicks);
+  const total = (name: string) =>
+    ofContestant(measured, name).map(
+      ({ clicks, cpu }) => ([...cpu.values()].reduce((a, b) => a + b, 0) * 1e6) / clicks,
+    );
+  const parts = [
+    ...new Set(contestants.flatMap(({ name }) => [...(ofContestant(measured, name)[0]?.cpu.keys() ?? [])])),
+  ];
+  const stored = await storedBytes(embedded);
+  const kafkaClicks = spooled
+    ? ofContestant(measured, KAFKA).reduce((sum, { clicks }) => sum + clicks, 0)
+    : 0;
+  const kafkaBytes = broker ? (await broker.bytesOf(TOPIC, PARTITIONS)) / kafkaClicks : 0;
+  report(options.results, {
+    name: 'cost',
+    question: `What a million clicks cost, at ${number(options.rate)} clicks/s`,
+    versions: broker ? ['Kafka 4.3.1'] : [],
+    tables: [
+      {
+        title: 'CPU seconds a million clicks',
+        header: ['part', ...contestants.map(({ name }) => name)],
+        rows: [
+          ...parts.map((part) => [part, ...contestants.map(({ name }) => spread(perMillion(name, part), 1))]),
+          ['all', ...contestants.map(({ name }) => spread(total(name), 1))],
+        ],
+      },
+      {
+        title: 'Bytes a click',
+        header: ['where', 'bytes', 'wanted'],
+        rows: [
+          ['ClickHouse, as inserted', number(stored.before, 1), ''],
+          ['ClickHouse, merged', number(stored.after, 1), 'at most 60'],
+          ...(broker ? [['Kafka, one replica', number(kafkaBytes, 1), '']] : []),
+        ],
+      },
+    ],
+    notes: [`ClickHouse holds ${number(stored.rows)} clicks of the embedded service.`],
+    figures: {
+      cpu_per_million_embedded: median(total(EMBEDDED)),
+      ...(spooled
+        ? { cpu_per_million_kafka: median(total(KAFKA)), cost_kafka_bytes_per_click: kafkaBytes }
+        : {}),
+      clickhouse_bytes_per_click: stored.after,
+    },
+  });
+});
+
+function startWithKafka(bench: Bench, broker: Broker, links: number): Promise<BenchService> {
+  return startBenchService(bench, {
+    dataDir: join(bench.directory, 'kafka'),
+    links,
+    env: {
+      KAFKA_BROKERS: broker.brokers,
+      KAFKA_TOPIC: TOPIC,
+      KAFKA_REPLICATION: '1',
+      KAFKA_PARTITIONS: String(PARTITIONS),
+    },
+  });
+}
+
+async function turn(bench: Bench, service: BenchService, broker: Broker | null): Promise<Turn> {
+  const brokerBefore = broker?.cpu() ?? 0;
+  const before = cpuByPart(service.pid);
+  const { failed, total } = await drive(bench, {
+    port: service.ingestPort,
+    connections: CONNECTIONS,
+    warmUpSeconds: 0,
+    seconds: options.seconds,
+    rate: options.rate,
+    sharesCore: true,
+    hot: service.slugs,
+    cold: [],
+    coldShare: 0,
+    heads: clicksOnLinks(1, true).heads,
+  });
+  if (failed > 0) throw new Error(`${failed} redirects failed`);
+  await untilVisible(service.pool, Date.now());
+  const cpu = used(before, cpuByPart(service.pid));
+  if (broker) cpu.set('Kafka broker', broker.cpu() - brokerBefore);
+  return { clicks: total, cpu };
+}
+
+/** Bytes of a click in the table, with its indexes, before and after everything is merged into one part. */
+async function storedBytes(service: BenchService): Promise<{ rows: number; before: number; after: number }> {
+  const client = createClickHouse({ url: service.clickhouseUrl, database: 'hoplog', timeoutMs: 600_000 });
+  const size = async () => {
+    const [row] = await ask<{ stored: string; bytes: number }>(client, {
+      sql: `SELECT sum(rows) AS stored, sum(bytes_on_disk) / stored AS bytes FROM system.parts
+            WHERE database = currentDatabase() AND table = 'clicks' AND active`,
+      params: {},
+      seconds: 60,
+    });
+    return { rows: Number(row?.stored ?? 0), bytes: row?.bytes ?? 0 };
+  };
+  try {
+    const before = await size();
+    await client.command({ query: 'OPTIMIZE TABLE clicks FINAL' });
+    const after = await size();
+    return { rows: after.rows, before: before.bytes, after: after.bytes };
+  } finally {
+    await client.close();
+  }
+}
