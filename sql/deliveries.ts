@@ -1,3 +1,4 @@
+import { CLICK_EVENT } from '../core/webhooks/event-types.ts';
 import type { SentRequest } from './delivery-queue.ts';
 import { isoMicros } from './instants.ts';
 import type { Queryable } from './pool.ts';
@@ -33,16 +34,40 @@ export async function listDeliveries(
   db: Queryable,
   workspaceId: string,
   webhookId: string,
-  page: { before: string | null; status: DeliveryStatus | null; limit: number },
+  page: { before: string | null; status: DeliveryStatus | null; type: string | null; limit: number },
 ): Promise<Delivery[]> {
+  // Said in so many words, since an index of all types but this one is used only then.
+  const typed = page.type === null || page.type === CLICK_EVENT ? '' : `AND type <> '${CLICK_EVENT}'`;
   const { rows } = await db.query<Delivery>(
     `SELECT ${COLUMNS} FROM webhook_deliveries
      WHERE workspace_id = $1 AND webhook_id = $2 AND ($3::timestamptz IS NULL OR webhook_deliveries.created_at < $3)
-       AND ($4::text IS NULL OR status = $4)
-     ORDER BY webhook_deliveries.created_at DESC LIMIT $5`,
-    [workspaceId, webhookId, page.before, page.status, page.limit],
+       AND ($4::text IS NULL OR status = $4) AND ($5::text IS NULL OR type = $5) ${typed}
+     ORDER BY webhook_deliveries.created_at DESC LIMIT $6`,
+    [workspaceId, webhookId, page.before, page.status, page.type, page.limit],
   );
   return rows;
+}
+
+/** What a webhook's newest delivery came to. */
+export type LastDelivery = Pick<
+  Delivery,
+  'id' | 'type' | 'status' | 'attempts' | 'response_status' | 'error' | 'created_at'
+>;
+
+/** The newest delivery of each of these webhooks, by webhook; those that have none are left out. */
+export async function lastDeliveries(
+  db: Queryable,
+  workspaceId: string,
+  webhookIds: readonly string[],
+): Promise<Map<string, LastDelivery>> {
+  const { rows } = await db.query<{ webhook_id: string } & LastDelivery>(
+    `SELECT hook.id AS webhook_id, last.* FROM unnest($2::uuid[]) AS hook (id) CROSS JOIN LATERAL (
+       SELECT id, type, status, attempts, response_status, error, ${isoMicros('created_at')} AS created_at
+       FROM webhook_deliveries WHERE workspace_id = $1 AND webhook_id = hook.id
+       ORDER BY webhook_deliveries.created_at DESC LIMIT 1) AS last`,
+    [workspaceId, webhookIds],
+  );
+  return new Map(rows.map(({ webhook_id, ...last }) => [webhook_id, last]));
 }
 
 /** A delivery with what its last attempt sent. */

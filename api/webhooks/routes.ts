@@ -18,6 +18,7 @@ import {
   WebhookList,
   WebhookQuery,
   WebhookRecord,
+  WebhookShown,
   WebhookWithSecret,
 } from './schemas.ts';
 import {
@@ -28,6 +29,7 @@ import {
   redeliverNow,
   rotate,
   sendTest,
+  withLastDelivery,
 } from './service.ts';
 
 const CONFIG = { scope: 'secret', plan: 'paid' } as const;
@@ -59,7 +61,10 @@ export async function webhookRoutes(app: Api, deps: ApiDeps): Promise<void> {
         limit: limit + 1,
       });
       const page = cutPage(rows, limit);
-      return { webhooks: page.rows as WebhookRecord[], next_cursor: page.nextCursor };
+      return {
+        webhooks: await withLastDelivery(pool, auth.workspace.id, page.rows),
+        next_cursor: page.nextCursor,
+      };
     },
   );
 
@@ -95,13 +100,14 @@ export async function webhookRoutes(app: Api, deps: ApiDeps): Promise<void> {
         operationId: 'getWebhook',
         summary: 'One webhook',
         params: IdParams,
-        response: { 200: WebhookRecord },
+        response: { 200: WebhookShown },
       },
     },
     async ({ auth, params }) => {
       const webhook = await webhookById(pool, auth.workspace.id, params.id);
-      if (!webhook) throw noSuchWebhook();
-      return webhook as WebhookRecord;
+      const [shown] = await withLastDelivery(pool, auth.workspace.id, webhook ? [webhook] : []);
+      if (!shown) throw noSuchWebhook();
+      return shown;
     },
   );
 
@@ -210,11 +216,12 @@ export async function webhookRoutes(app: Api, deps: ApiDeps): Promise<void> {
         response: { 200: DeliveryList },
       },
     },
-    async ({ auth, params, query: { limit, cursor, status } }) => {
+    async ({ auth, params, query: { limit, cursor, status, type } }) => {
       if (!(await webhookById(pool, auth.workspace.id, params.id))) throw noSuchWebhook();
       const rows = await listDeliveries(pool, auth.workspace.id, params.id, {
         before: readCursor(cursor),
         status: status ?? null,
+        type: type ?? null,
         limit: limit + 1,
       });
       const page = cutPage(rows, limit);

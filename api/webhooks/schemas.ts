@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { EVENT_TYPES } from '../../core/webhooks/event-types.ts';
+import { EVENT_TYPES, TEST_EVENT } from '../../core/webhooks/event-types.ts';
 import { DELIVERY_STATUSES } from '../../sql/deliveries.ts';
 import { Body, Instant, Limit, Nullable, OneOf, Uuid } from '../schemas.ts';
 
@@ -51,6 +51,27 @@ const FIELDS = {
 export const WebhookRecord = Type.Object(FIELDS);
 export type WebhookRecord = Static<typeof WebhookRecord>;
 
+const LastDelivery = Type.Object({
+  id: Uuid,
+  type: Type.String(),
+  status: OneOf(DELIVERY_STATUSES),
+  attempts: Type.Integer(),
+  response_status: Nullable(Type.Integer()),
+  error: Nullable(Type.String()),
+  created_at: Instant,
+});
+
+/** A webhook as it is read: with what its newest delivery came to. */
+export const WebhookShown = Type.Object({
+  ...FIELDS,
+  last_delivery: Type.Unsafe<Static<typeof LastDelivery> | null>({
+    ...LastDelivery,
+    type: ['object', 'null'],
+    description: 'The newest delivery of the log; null: there is none.',
+  }),
+});
+export type WebhookShown = Static<typeof WebhookShown>;
+
 export const WebhookWithSecret = Type.Object({
   ...FIELDS,
   secret: Type.String({
@@ -59,7 +80,7 @@ export const WebhookWithSecret = Type.Object({
 });
 
 export const WebhookList = Type.Object({
-  webhooks: Type.Array(WebhookRecord),
+  webhooks: Type.Array(WebhookShown),
   next_cursor: Nullable(Instant),
 });
 
@@ -112,6 +133,7 @@ export const DeliveryList = Type.Object({
 
 export const DeliveryQuery = Type.Object({
   status: Type.Optional(OneOf(DELIVERY_STATUSES)),
+  type: Type.Optional(OneOf([...EVENT_TYPES, TEST_EVENT])),
   limit: Limit(500, 100),
   cursor: Cursor,
 });

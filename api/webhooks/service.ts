@@ -3,7 +3,13 @@ import { uuidv7 } from '../../core/ids.ts';
 import { deliveryBody, deliveryId } from '../../core/webhooks/delivery.ts';
 import { TEST_EVENT } from '../../core/webhooks/event-types.ts';
 import { newSecret, printSecret } from '../../core/webhooks/signature.ts';
-import { type Delivery, deliveryById, insertDelivery, redeliver } from '../../sql/deliveries.ts';
+import {
+  type Delivery,
+  deliveryById,
+  insertDelivery,
+  lastDeliveries,
+  redeliver,
+} from '../../sql/deliveries.ts';
 import type { Queryable } from '../../sql/pool.ts';
 import {
   insertWebhook,
@@ -14,7 +20,7 @@ import {
   webhookById,
 } from '../../sql/webhooks.ts';
 import { lockWorkspace } from '../../sql/workspaces.ts';
-import type { DeliveryWithRequest, WebhookBody, WebhookChange } from './schemas.ts';
+import type { DeliveryWithRequest, WebhookBody, WebhookChange, WebhookShown } from './schemas.ts';
 
 export const noSuchWebhook = () => new AppError('not_found', 'the workspace has no such webhook');
 const noSuchDelivery = () => new AppError('not_found', 'the webhook has no such delivery');
@@ -38,6 +44,20 @@ export async function createWebhook(
     secret,
   });
   return { ...webhook, secret: printSecret(secret) };
+}
+
+/** Webhooks as they are read: each with what its newest delivery came to. */
+export async function withLastDelivery(
+  db: Queryable,
+  workspaceId: string,
+  webhooks: readonly Webhook[],
+): Promise<WebhookShown[]> {
+  const ids = webhooks.map(({ id }) => id);
+  const last = await lastDeliveries(db, workspaceId, ids);
+  return webhooks.map((webhook) => ({
+    ...(webhook as Webhook & Pick<WebhookShown, 'events'>),
+    last_delivery: last.get(webhook.id) ?? null,
+  }));
 }
 
 /** Changes the given settings and leaves the others. @throws {AppError} `not_found` */
