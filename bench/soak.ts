@@ -107,7 +107,7 @@ async function drained(poller: Poller, asked: Asked, signal: AbortSignal): Promi
 
 async function main(): Promise<number> {
   if (NO_KAFKA !== false) throw new Error(NO_KAFKA);
-  const parts = await startParts(say);
+  const parts = await startParts(say, interrupted.signal);
   try {
     return (await soak(parts)) ? 0 : 1;
   } catch (error) {

@@ -14,8 +14,6 @@ export type Course = {
   recoveries: { after: string; seconds: number }[];
 };
 
-/** So old may the watermark be when all is well. */
-const FRESH_MS = 3_000;
 /** A deployment that is not well so long after everything is back will not get well. */
 const RECOVERY_LIMIT_MS = 240_000;
 const SECOND_FAULT = 0.25;
@@ -47,22 +45,26 @@ export async function conduct(given: {
     return { away, mend };
   }
 
-  async function recovered(): Promise<void> {
+  /** Waits until all that was clicked before this moment is visible, and every process is well. */
+  async function recovered(from: number): Promise<void> {
     const limit = Date.now() + RECOVERY_LIMIT_MS;
     for (;;) {
       signal.throwIfAborted();
-      if (Date.now() - poller.watermark() < FRESH_MS && (await allAreWell(parts))) return;
+      const isVisible = poller.watermark() > from;
+      const unwell = isVisible ? await whoIsUnwell(parts) : [];
+      if (isVisible && unwell.length === 0) return;
       if (Date.now() > limit) {
-        const stands = new Date(poller.watermark()).toISOString();
+        const stands = `the watermark stands at ${new Date(poller.watermark()).toISOString()}`;
+        const seconds = RECOVERY_LIMIT_MS / 1_000;
         throw new Error(
-          `no recovery within ${RECOVERY_LIMIT_MS / 1_000} s: the watermark stands at ${stands}`,
+          `no recovery within ${seconds} s: ${stands}, not well: ${unwell.join(', ') || 'none'}`,
         );
       }
       await delay(250);
     }
   }
 
-  await recovered();
+  await recovered(Date.now());
   while (Date.now() < until) {
     const from = Date.now();
     await pause(random.between(4, 9));
@@ -80,7 +82,7 @@ export async function conduct(given: {
     await pause(second ? one.away / 2 : one.away);
     await one.mend();
     const mended = Date.now();
-    await recovered();
+    await recovered(mended);
     const seconds = (Date.now() - mended) / 1_000;
     const after = second ? `${first.name}, ${second.name}` : first.name;
     course.recoveries.push({ after, seconds });
@@ -89,9 +91,9 @@ export async function conduct(given: {
   return course;
 }
 
-async function allAreWell({ deployment }: Parts): Promise<boolean> {
-  for (const service of [...INGEST, ...WORKERS, ...APIS]) {
-    if (!(await deployment.isHealthy(service))) return false;
-  }
-  return true;
+async function whoIsUnwell({ deployment }: Parts): Promise<string[]> {
+  const services = [...INGEST, ...WORKERS, ...APIS];
+  const unwell: string[] = [];
+  for (const service of services) if (!(await deployment.isHealthy(service))) unwell.push(service);
+  return unwell;
 }

@@ -35,8 +35,9 @@ export type Parts = {
  * Starts all of it, each part in a directory that `close` removes.
  *
  * @param say told what is being started
+ * @throws the signal's reason, with nothing left running, when it fires meanwhile
  */
-export async function startParts(say: (text: string) => void): Promise<Parts> {
+export async function startParts(say: (text: string) => void, signal: AbortSignal): Promise<Parts> {
   const directory = mkdtempSync(join(tmpdir(), 'hoplog-soak-'));
   const closing: (() => Promise<void>)[] = [];
   const close = async () => {
@@ -47,6 +48,7 @@ export async function startParts(say: (text: string) => void): Promise<Parts> {
     say('starting three brokers');
     const kafka = await startKafka(3);
     closing.push(() => kafka.close());
+    signal.throwIfAborted();
     say('starting PostgreSQL and ClickHouse');
     const log = silentLogger();
     const ports = { postgres: await freePort(), clickhouse: await freePort() };
@@ -59,6 +61,7 @@ export async function startParts(say: (text: string) => void): Promise<Parts> {
       startEmbeddedClickHouse({ dataDir, log, port: ports.clickhouse }),
     );
     closing.push(() => clickhouse.stop());
+    signal.throwIfAborted();
     const deployment = createLocalDeployment(directory, {
       databaseUrl: postgres.url,
       clickhouseUrl: clickhouse.url,

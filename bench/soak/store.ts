@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import type { EmbeddedStore } from '../../cli/embedded/store.ts';
 
 /** A store that dies and comes back at the same address with the same data. */
@@ -12,7 +13,13 @@ export type MortalStore = {
 
 /** Starts a store on a port that it keeps. */
 export async function startMortalStore(run: () => Promise<EmbeddedStore>): Promise<MortalStore> {
-  let store: EmbeddedStore | null = await run();
+  let release = () => {};
+  async function begin(): Promise<EmbeddedStore> {
+    const begun = await run();
+    release = bind(begun.pid);
+    return begun;
+  }
+  let store: EmbeddedStore | null = await begin();
   const { url } = store;
   return {
     url,
@@ -22,13 +29,30 @@ export async function startMortalStore(run: () => Promise<EmbeddedStore>): Promi
       store = null;
       process.kill(pid, 'SIGKILL');
       await exited;
+      release();
     },
     async start() {
-      store ??= await run();
+      store ??= await begin();
     },
     async stop() {
       await store?.stop();
       store = null;
+      release();
     },
   };
+}
+
+/**
+ * Has the store killed when this process ends without having released it: PostgreSQL outlives whoever started it.
+ *
+ * @returns releases it
+ */
+function bind(pid: number): () => void {
+  const guard = spawn('sh', ['-c', 'read -r released || kill -9 "$0"', String(pid)], {
+    // A group of its own: Ctrl-C in a terminal must not end it first.
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  guard.stdin.on('error', () => {});
+  return () => guard.stdin.end('released\n');
 }

@@ -35,7 +35,7 @@ export function startWatch(parts: Parts, say: (text: string) => void): Watch {
   }
 
   const running = run().catch((error: unknown) => {
-    if (!stopping.signal.aborted) throw error;
+    if (!stopping.signal.aborted) say(`nobody watches the processes any more: ${error}`);
   });
   return {
     ended,

@@ -3,6 +3,7 @@ import { randomInt } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { bound } from '../support/bound-process.ts';
 import { ROOT, readComposeFile, type Service } from './compose-file.ts';
 
 /** Where the servers of the compose file are on this machine. */
@@ -90,7 +91,11 @@ export function createLocalDeployment(directory: string, servers: Servers): Loca
   }
 
   function spawnService(name: string): ChildProcess {
-    const child = spawn(process.execPath, [...entrypoint().slice(1), ...(named(name).command ?? [])], {
+    const { file, args } = bound(process.execPath, [
+      ...entrypoint().slice(1),
+      ...(named(name).command ?? []),
+    ]);
+    const child = spawn(file, args, {
       cwd: ROOT,
       env: environmentOf(name),
       stdio: ['ignore', 'pipe', 'pipe'],

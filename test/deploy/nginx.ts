@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { bound } from '../support/bound-process.ts';
 import { ROOT } from './compose-file.ts';
 
 /** Why tests behind nginx are skipped, or false where they can run. */
@@ -55,7 +56,9 @@ export function checkNginx(config: string): void {
 /** Starts nginx and waits until it answers. */
 export async function startNginx(config: string, host: (service: string) => string): Promise<LocalNginx> {
   checkNginx(config);
-  const child = spawn('nginx', ['-e', 'stderr', '-c', config], { stdio: ['ignore', 'ignore', 'pipe'] });
+  // Killed, it would leave its workers behind.
+  const { file, args } = bound('nginx', ['-e', 'stderr', '-c', config], 'TERM');
+  const child = spawn(file, args, { stdio: ['ignore', 'ignore', 'pipe'] });
   let log = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     log += text;

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { bound } from './bound-process.ts';
 
 /** The redirect tier in a process of its own, to be killed. */
 export type IngestProcess = {
@@ -19,7 +20,8 @@ const MAIN = new URL('../../ingest/main.ts', import.meta.url).pathname;
  * @throws Error with what it said on standard error when it ends before that
  */
 export async function startIngestProcess(env: Record<string, string>): Promise<IngestProcess> {
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN], {
+  const { file, args } = bound(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN]);
+  const child = spawn(file, args, {
     env: {
       PATH: process.env.PATH,
       INGEST_PORT: '0',

@@ -1,0 +1,35 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { beforeEach, expect, test } from 'vitest';
+import { bound } from './bound-process.ts';
+
+const MODULE = new URL('./bound-process.ts', import.meta.url).href;
+/** Starts a program bound to itself, says its number, and stays. */
+const PARENT = `
+  const { spawn } = await import('node:child_process');
+  const { bound } = await import('${MODULE}');
+  const { file, args } = bound('sleep', ['600']);
+  console.log(spawn(file, args, { stdio: 'ignore', detached: true }).pid);
+`;
+
+beforeEach((context) => {
+  context.skip(bound('sleep', []).file === 'sleep', 'no setpriv that can bind a process');
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+test('a program that is bound to a process ends when that one is killed', async () => {
+  const parent = spawn(process.execPath, ['--input-type=module', '--eval', PARENT], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const pid = Number(String((await once(parent.stdout, 'data'))[0]));
+  expect(isAlive(pid)).toBe(true);
+  parent.kill('SIGKILL');
+  await expect.poll(() => isAlive(pid), { timeout: 20_000 }).toBe(false);
+});
