@@ -15,19 +15,21 @@ import { messageOf } from './failures.ts';
  * fetched (another window, another page).
  *
  * @param path below `/api/v1`; null: not asked yet
- * @param every milliseconds between refreshes; none unless given
+ * @param every milliseconds between refreshes; none unless given, or where it gives false for the last answer
  */
 export function useApi<T>(
   path: string | null,
   query: Query = {},
-  { every }: { every?: number } = {},
+  { every }: { every?: number | ((last: T | undefined) => number | false) } = {},
 ): UseQueryResult<T> {
   return useQuery<T>({
     queryKey: [path, query],
     queryFn: ({ signal }) => callApi<T>(path ?? '', { query, signal }),
     enabled: path !== null,
     placeholderData: keepPreviousData,
-    ...(every !== undefined && { refetchInterval: every }),
+    ...(every !== undefined && {
+      refetchInterval: typeof every === 'number' ? every : ({ state }) => every(state.data),
+    }),
   });
 }
 

@@ -8,7 +8,7 @@ export function PageHeader({ title, children }: { title: string; children?: Reac
   }, [title]);
   return (
     <Group justify="space-between" mb="md" gap="sm">
-      <Title order={1} size="h2">
+      <Title order={1} size="h2" miw={0} style={{ overflowWrap: 'anywhere' }}>
         {title}
       </Title>
       {children && <Group gap="sm">{children}</Group>}
