@@ -90,7 +90,10 @@ function LinkFilter({ link, change }: { link: string | null; change: (link: stri
 function allCountries(): { value: string; label: string }[] {
   const names = new Intl.DisplayNames(undefined, { type: 'region', fallback: 'none' });
   return LETTERS.flatMap((first) => LETTERS.map((second) => `${first}${second}`))
-    .filter((code) => !NO_COUNTRIES.has(code) && names.of(code) !== undefined)
+    .filter((code) => !NO_COUNTRIES.has(code) && !isFormer(code) && names.of(code) !== undefined)
     .map((code) => ({ value: code, label: countryName(code) }))
     .sort((a, b) => a.label.localeCompare(b.label));
 }
+
+/** Whether a code stands for a country that is none any more (`DD`): it has a successor. */
+const isFormer = (code: string) => Intl.getCanonicalLocales(`und-${code}`)[0] !== `und-${code}`;

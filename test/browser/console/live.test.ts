@@ -1,0 +1,196 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { NO_CHROMIUM } from '../chromium.ts';
+import {
+  type ConsolePage,
+  type ConsoleSite,
+  expectClean,
+  expectGood,
+  startConsoleSite,
+} from './console-site.ts';
+
+const PATIENCE = { timeout: 60_000 };
+const DESKTOP =
+  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Safari/537.36';
+const BOT = 'Googlebot/2.1 (+http://www.google.com/bot.html)';
+
+type Link = { id: string; slug: string; short_url: string };
+type Page = { clicks: { id: string; visitor_id: string }[] };
+
+let site: ConsoleSite;
+let facebook: Link;
+let youtube: Link;
+
+beforeAll(async () => {
+  if (NO_CHROMIUM) return;
+  site = await startConsoleSite();
+  facebook = await makeLink('facebook');
+  youtube = await makeLink('youtube');
+});
+afterAll(async () => {
+  if (!NO_CHROMIUM) await site.close();
+});
+beforeEach((context) => context.skip(Boolean(NO_CHROMIUM), String(NO_CHROMIUM)));
+
+async function makeLink(channel: string): Promise<Link> {
+  const { links } = await site.api<{ links: Link[] }>('/links', {
+    destination_url: 'https://shop.example/landing',
+    name: `On ${channel}`,
+    channel,
+  });
+  const [link] = links;
+  if (!link) throw new Error('no link was made');
+  return link;
+}
+
+async function click(link: Link, count = 1, userAgent = DESKTOP): Promise<void> {
+  for (let n = 0; n < count; n++) {
+    const answer = await fetch(link.short_url, { redirect: 'manual', headers: { 'user-agent': userAgent } });
+    expect(answer.status).toBe(302);
+  }
+}
+
+const rows = (page: ConsolePage) => page.locator('tr[data-click]');
+const shownIds = (page: ConsolePage) =>
+  rows(page).evaluateAll((all) => all.map((row) => row.getAttribute('data-click')));
+
+test('before the first click the page says what to do', async () => {
+  const page = await site.open('/live');
+  await page.getByText('Connected', { exact: true }).waitFor();
+  await page.getByText('Open one of your links: its click shows up here.').waitFor();
+  await expectGood(page, 'live-empty');
+  await click(facebook);
+  await expect.poll(() => rows(page).count(), PATIENCE).toBe(1);
+  await page.close();
+});
+
+test('clicks show up as they happen, each once, with their link and visitor', async () => {
+  const page = await site.open('/live');
+  await page.getByText('Connected', { exact: true }).waitFor();
+  const before = await site.api<Page>('/clicks');
+  await click(facebook, 3);
+  await click(youtube, 2);
+  await click(youtube, 1, BOT);
+  const count = before.clicks.length + 5;
+  await expect.poll(() => rows(page).count(), PATIENCE).toBe(count);
+  const { clicks } = await site.api<Page>('/clicks?limit=500');
+  expect(await shownIds(page)).toEqual(clicks.map(({ id }) => id));
+  const first = rows(page).first();
+  await first.getByRole('link', { name: youtube.slug }).waitFor();
+  expect(await first.getByRole('link', { name: youtube.slug }).getAttribute('href')).toBe(
+    `/console/links/${youtube.id}`,
+  );
+  expect(await first.getByRole('link').last().getAttribute('href')).toBe(
+    `/console/visitors/${clicks[0]?.visitor_id}`,
+  );
+  await expect.poll(() => first.textContent()).toContain('YouTube');
+  expect(Number(await page.locator('.figure', { hasText: /^\d+$/ }).first().textContent())).toBeGreaterThan(
+    0,
+  );
+  await page.getByRole('link', { name: 'IP Geolocation by DB-IP' }).waitFor();
+  // A screen reader hears how many came, not each.
+  await page.getByText(/^\d+ new clicks?\.$/).waitFor({ state: 'attached' });
+  await expectGood(page, 'live');
+  await page.close();
+});
+
+test('a paused list stands still, counts what comes, and goes on', async () => {
+  const page = await site.open('/live');
+  await rows(page).first().waitFor();
+  await page.getByRole('button', { name: 'Pause' }).click();
+  const before = await shownIds(page);
+  await click(facebook, 2);
+  await page.getByText('2 new clicks.').waitFor();
+  expect(await shownIds(page)).toEqual(before);
+  await expectGood(page, 'live-paused');
+  await page.getByRole('button', { name: 'Go on' }).click();
+  await expect.poll(() => rows(page).count(), PATIENCE).toBe(before.length + 2);
+  await page.close();
+});
+
+test('filters by link, channel, country and bots are in the URL, for the clicks from before and those that come', async () => {
+  const page = await site.open('/live');
+  await rows(page).first().waitFor();
+  await page.getByRole('combobox', { name: 'Link' }).fill(youtube.slug);
+  await page.getByRole('option', { name: youtube.slug }).click();
+  await expect.poll(() => new URL(page.url()).searchParams.get('link')).toBe(youtube.id);
+  await expect.poll(() => rows(page).count(), PATIENCE).toBe(2);
+  await page.getByRole('switch', { name: 'Bots too' }).check();
+  await expect.poll(() => rows(page).count(), PATIENCE).toBe(3);
+  await page.getByText('Connected', { exact: true }).waitFor();
+  await click(facebook);
+  await click(youtube, 1, BOT);
+  await expect.poll(() => rows(page).count(), PATIENCE).toBe(4);
+  expect(await rows(page).getByText('Bot', { exact: true }).count()).toBe(2);
+  await page.close();
+
+  const other = await site.open('/live?channel=facebook');
+  await rows(other).first().waitFor();
+  expect(await other.getByRole('combobox', { name: 'Channel' }).inputValue()).toBe('Facebook');
+  expect(new Set(await rows(other).getByRole('cell').nth(2).allTextContents())).toEqual(
+    new Set(['Facebook']),
+  );
+  await other.getByRole('combobox', { name: 'Country' }).fill('Germ');
+  await other.getByRole('option', { name: 'Germany' }).click();
+  await other.getByText('Waiting for the first click').waitFor();
+  expect(new URL(other.url()).search).toBe('?channel=facebook&country=DE');
+  expectClean(other);
+  await other.close();
+});
+
+test('a connection that breaks is made again, and nothing is left out or shown twice', async () => {
+  const line = await startLine(new URL(site.app));
+  const page = await site.open('/live');
+  await page.goto(`http://127.0.0.1:${line.port}/console/live`);
+  await page.getByText('Connected', { exact: true }).waitFor();
+  await line.cut();
+  await page.getByText('Connecting again', { exact: true }).waitFor();
+  await click(facebook, 3);
+  await line.mend();
+  await page.getByText('Connected', { exact: true }).waitFor();
+  await click(facebook, 2);
+  await expect
+    .poll(async () => {
+      const { clicks } = await site.api<Page>('/clicks?limit=500');
+      const shown = await shownIds(page);
+      return shown.length === clicks.length && clicks.every(({ id }) => shown.includes(id));
+    }, PATIENCE)
+    .toBe(true);
+  await page.close();
+  await line.cut();
+});
+
+/** A way to the console that can be cut: a browser that is told to be offline keeps its open connections. */
+async function startLine(target: URL) {
+  const sockets = new Set<Socket>();
+  const server = createServer((client) => {
+    const upstream = connect(Number(target.port), target.hostname);
+    client.pipe(upstream).pipe(client);
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.on('error', () => undefined);
+      socket.on('close', () => {
+        sockets.delete(socket);
+        client.destroy();
+        upstream.destroy();
+      });
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    async cut() {
+      const closed = once(server, 'close');
+      server.close();
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+    async mend() {
+      server.listen(port, '127.0.0.1');
+      await once(server, 'listening');
+    },
+  };
+}
