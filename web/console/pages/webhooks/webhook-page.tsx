@@ -1,5 +1,47 @@
+import { Alert, Stack, Text } from '@mantine/core';
+import { IconAlertTriangle } from '@tabler/icons-react';
+import { useParams } from 'wouter';
+import { useApi } from '../../api/queries.ts';
+import { formatInstant } from '../../formats.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
+import { QueryView } from '../../parts/query-view.tsx';
+import type { ShownWebhook } from './answers.ts';
+import { DeliveryLog } from './delivery-log.tsx';
+import { WebhookActions } from './webhook-actions.tsx';
+import { WebhookFacts } from './webhook-facts.tsx';
 
+/** One webhook: its settings, and what was delivered to it. */
 export default function WebhookPage() {
-  return <PageHeader title="Webhook" />;
+  const { id } = useParams<{ id: string }>();
+  const webhook = useApi<ShownWebhook>(`/webhooks/${encodeURIComponent(id)}`);
+  const host = webhook.data && URL.parse(webhook.data.url)?.host;
+  return (
+    <>
+      <PageHeader title={host ? `Webhook to ${host}` : 'Webhook'}>
+        {webhook.data && <WebhookActions webhook={webhook.data} />}
+      </PageHeader>
+      <QueryView query={webhook} lines={8}>
+        {(data) => (
+          <Stack gap="lg">
+            {data.disabled_at !== null && (
+              <Alert
+                color="red"
+                variant="outline"
+                icon={<IconAlertTriangle />}
+                title="It was switched off because it only failed"
+              >
+                <Text size="sm">
+                  For five days no message got through, so it gets nothing since{' '}
+                  {formatInstant(data.disabled_at)}. Once your server works, switch it on again: it then gets
+                  what happens from that moment on.
+                </Text>
+              </Alert>
+            )}
+            <WebhookFacts webhook={data} />
+            <DeliveryLog webhook={data} />
+          </Stack>
+        )}
+      </QueryView>
+    </>
+  );
 }

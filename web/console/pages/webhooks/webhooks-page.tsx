@@ -1,5 +1,117 @@
+import { Anchor, Button, Table, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { Link } from 'wouter';
+import { useApi } from '../../api/queries.ts';
+import { useSession } from '../../api/session.ts';
+import { formatAgo, formatDate, formatInstant } from '../../formats.ts';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { OlderRows, useCursor } from '../../parts/older-rows.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
+import { QueryView } from '../../parts/query-view.tsx';
+import { ScrollTable } from '../../parts/scroll-table.tsx';
+import type { ShownWebhook, Webhooks } from './answers.ts';
+import { eventNames } from './events.ts';
+import { ResultBadge, StateBadge } from './result-badge.tsx';
+import { WebhookDialog } from './webhook-dialog.tsx';
 
+const PAGE_SIZE = 50;
+/** How often the list is looked at anew. Milliseconds. */
+const REFRESH = 10_000;
+
+/** Where events are sent to, and how the last delivery to each went. */
 export default function WebhooksPage() {
-  return <PageHeader title="Webhooks" />;
+  const { can } = useSession();
+  const webhooks = useApi<Webhooks>(
+    '/webhooks',
+    { limit: PAGE_SIZE, cursor: useCursor() },
+    { every: REFRESH },
+  );
+  const [making, { open, close }] = useDisclosure(false);
+  const mayChange = can('operator');
+
+  return (
+    <>
+      <PageHeader title="Webhooks">{mayChange && <Button onClick={open}>New webhook</Button>}</PageHeader>
+      <QueryView
+        query={webhooks}
+        empty={{
+          when: (data) => data.webhooks.length === 0 && data.next_cursor === null,
+          show: (
+            <EmptyState title="No webhooks yet">
+              A webhook tells your server what happens here, such as a click or a sale, within seconds: Hoplog
+              sends it a message for each event, signed so that nobody else can make one up.
+              {!mayChange && ' Operators of the workspace make them.'}
+            </EmptyState>
+          ),
+        }}
+      >
+        {(data) => (
+          <>
+            <ScrollTable label="Webhooks" minWidth={820}>
+              <Table.Thead>
+                <Table.Tr>
+                  <Table.Th>Address</Table.Th>
+                  <Table.Th>Events</Table.Th>
+                  <Table.Th>State</Table.Th>
+                  <Table.Th>Last delivery</Table.Th>
+                  <Table.Th>Created</Table.Th>
+                </Table.Tr>
+              </Table.Thead>
+              <Table.Tbody>
+                {data.webhooks.map((webhook) => (
+                  <Row key={webhook.id} webhook={webhook} />
+                ))}
+              </Table.Tbody>
+            </ScrollTable>
+            <OlderRows next={data.next_cursor} what="webhooks" />
+          </>
+        )}
+      </QueryView>
+      {making && <WebhookDialog webhook={null} close={close} />}
+    </>
+  );
+}
+
+function Row({ webhook }: { webhook: ShownWebhook }) {
+  const last = webhook.last_delivery;
+  return (
+    <Table.Tr>
+      <Table.Td maw={320}>
+        <Anchor
+          component={Link}
+          href={`/webhooks/${webhook.id}`}
+          size="sm"
+          fw={600}
+          truncate
+          display="block"
+          title={webhook.url}
+        >
+          {webhook.url}
+        </Anchor>
+        {webhook.description && (
+          <Text size="xs" c="dimmed" truncate title={webhook.description}>
+            {webhook.description}
+          </Text>
+        )}
+      </Table.Td>
+      <Table.Td maw={220}>{eventNames(webhook.events)}</Table.Td>
+      <Table.Td>
+        <StateBadge webhook={webhook} />
+      </Table.Td>
+      <Table.Td>
+        {last === null ? (
+          'None yet'
+        ) : (
+          <>
+            <ResultBadge status={last.status} attempts={last.attempts} />
+            <Text size="xs" c="dimmed" title={formatInstant(last.created_at)}>
+              {last.response_status !== null && `Answered ${last.response_status}, `}
+              {formatAgo(last.created_at)}
+            </Text>
+          </>
+        )}
+      </Table.Td>
+      <Table.Td>{formatDate(webhook.created_at)}</Table.Td>
+    </Table.Tr>
+  );
 }

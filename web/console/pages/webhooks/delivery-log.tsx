@@ -1,0 +1,146 @@
+import { Anchor, Group, Select, Table, Text, Title } from '@mantine/core';
+import { useApi } from '../../api/queries.ts';
+import { formatAgo, formatCount, formatInstant } from '../../formats.ts';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { OlderRows } from '../../parts/older-rows.tsx';
+import { QueryView } from '../../parts/query-view.tsx';
+import { ScrollTable } from '../../parts/scroll-table.tsx';
+import type { Deliveries, Delivery, DeliveryStatus, Webhook } from './answers.ts';
+import { useDeliveriesView } from './deliveries-view.ts';
+import { DeliveryDrawer } from './delivery-drawer.tsx';
+import { EVENTS, eventName, TEST_EVENT } from './events.ts';
+import { ResultBadge } from './result-badge.tsx';
+
+const PAGE_SIZE = 25;
+/** How often the newest deliveries are looked at anew. Milliseconds. */
+const REFRESH = 3_000;
+
+const STATUS_NAMES: Record<DeliveryStatus, string> = {
+  pending: 'On its way',
+  delivered: 'Delivered',
+  failed: 'Failed',
+};
+const STATUS_CHOICES = [
+  { value: '', label: 'All' },
+  ...Object.entries(STATUS_NAMES).map(([value, label]) => ({ value, label })),
+];
+const TYPE_CHOICES = [
+  { value: '', label: 'All' },
+  ...[...EVENTS.map(({ type }) => type), TEST_EVENT].map((value) => ({ value, label: eventName(value) })),
+];
+
+/** What was delivered to a webhook, newest first, and one of them with all that is known of it. */
+export function DeliveryLog({ webhook }: { webhook: Webhook }) {
+  const view = useDeliveriesView();
+  const { status, type, cursor } = view;
+  const deliveries = useApi<Deliveries>(
+    `/webhooks/${webhook.id}/deliveries`,
+    { status, type, cursor, limit: PAGE_SIZE },
+    { every: () => (cursor === null ? REFRESH : false) },
+  );
+  const isFiltered = status !== null || type !== null;
+  return (
+    <section aria-labelledby="deliveries">
+      <Title order={2} size="h3" id="deliveries">
+        Deliveries
+      </Title>
+      <Text size="sm" c="dimmed" mb="sm">
+        The list renews itself. Deliveries are kept for 30 days; of clicks that got through, the newest 1,000.
+      </Text>
+      <Group gap="sm" mb="sm">
+        <Select
+          label="Result"
+          size="xs"
+          w={{ base: '100%', xs: 170 }}
+          data={STATUS_CHOICES}
+          value={status ?? ''}
+          onChange={(value) => view.filter('status', value)}
+          allowDeselect={false}
+        />
+        <Select
+          label="Event"
+          size="xs"
+          w={{ base: '100%', xs: 170 }}
+          data={TYPE_CHOICES}
+          value={type ?? ''}
+          onChange={(value) => view.filter('type', value)}
+          allowDeselect={false}
+        />
+      </Group>
+      <QueryView
+        query={deliveries}
+        empty={{
+          when: (data) => data.deliveries.length === 0 && cursor === null,
+          show: isFiltered ? (
+            <EmptyState title="No such delivery">Choose another result or event.</EmptyState>
+          ) : (
+            <EmptyState title="No deliveries yet">
+              Each event that this webhook asks for shows up here. A test event shows at once whether your
+              server takes messages.
+            </EmptyState>
+          ),
+        }}
+      >
+        {(data) => (
+          <>
+            <ScrollTable label="Deliveries" minWidth={760}>
+              <Table.Thead>
+                <Table.Tr>
+                  <Table.Th>Time</Table.Th>
+                  <Table.Th>Event</Table.Th>
+                  <Table.Th>Result</Table.Th>
+                  <Table.Th>Answer</Table.Th>
+                  <Table.Th ta="end">Attempts</Table.Th>
+                  <Table.Th>Next attempt</Table.Th>
+                </Table.Tr>
+              </Table.Thead>
+              <Table.Tbody>
+                {data.deliveries.map((delivery) => (
+                  <Row key={delivery.id} delivery={delivery} open={() => view.open(delivery.id)} />
+                ))}
+              </Table.Tbody>
+            </ScrollTable>
+            <OlderRows next={data.next_cursor} what="deliveries" />
+          </>
+        )}
+      </QueryView>
+      {view.delivery !== null && (
+        <DeliveryDrawer
+          key={view.delivery}
+          webhook={webhook}
+          id={view.delivery}
+          close={() => view.open(null)}
+        />
+      )}
+    </section>
+  );
+}
+
+function Row({ delivery, open }: { delivery: Delivery; open: () => void }) {
+  const { response_status: answered, error, next_attempt_at: next } = delivery;
+  const answer = answered === null ? (error ?? '') : String(answered);
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <Anchor component="button" type="button" size="sm" ta="start" onClick={open}>
+          {formatInstant(delivery.created_at)}
+        </Anchor>
+      </Table.Td>
+      <Table.Td>{eventName(delivery.type)}</Table.Td>
+      <Table.Td>
+        <ResultBadge status={delivery.status} attempts={delivery.attempts} />
+      </Table.Td>
+      <Table.Td maw={200}>
+        <Text size="sm" truncate title={answer}>
+          {answer}
+        </Text>
+      </Table.Td>
+      <Table.Td ta="end" className="figure">
+        {formatCount(delivery.attempts)}
+      </Table.Td>
+      <Table.Td title={next ? formatInstant(next) : undefined}>
+        {next && delivery.attempts > 0 ? formatAgo(next) : ''}
+      </Table.Td>
+    </Table.Tr>
+  );
+}

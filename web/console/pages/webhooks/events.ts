@@ -1,0 +1,35 @@
+/** An event that a webhook can ask for: its name in the API, what it is called here, and when it happens. */
+export type EventKind = { type: string; name: string; when: string };
+
+export const EVENTS: EventKind[] = [
+  { type: 'click.created', name: 'Clicks', when: 'Somebody followed one of your links. Bots are left out.' },
+  { type: 'lead.created', name: 'Leads', when: 'A person whom a referrer sent signed up.' },
+  {
+    type: 'sale.created',
+    name: 'Sales',
+    when: 'An order came in for the first time, from your site or from your server.',
+  },
+  { type: 'commission.created', name: 'Commissions', when: 'A referrer earned money with a sale.' },
+  { type: 'credit.earned', name: 'Credits earned', when: 'A referrer or a new user earned credits.' },
+  {
+    type: 'credit.delivered',
+    name: 'Credits delivered',
+    when: 'Earned credits were marked as handed over.',
+  },
+];
+
+/** What `Send a test event` sends; no webhook has to ask for it. */
+export const TEST_EVENT = 'webhook.test';
+
+/** What an event is called; one that is not known here as the API writes it. */
+export const eventName = (type: string) =>
+  type === TEST_EVENT ? 'Test' : (EVENTS.find((event) => event.type === type)?.name ?? type);
+
+/** `Clicks, Sales`, in the order in which they are offered. */
+export function eventNames(types: readonly string[]): string {
+  const order = (type: string) => EVENTS.findIndex((event) => event.type === type);
+  return types
+    .toSorted((a, b) => order(a) - order(b))
+    .map(eventName)
+    .join(', ');
+}

@@ -1,0 +1,67 @@
+import { Button } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useLocation } from 'wouter';
+import { useSend } from '../../api/queries.ts';
+import { useSession } from '../../api/session.ts';
+import { ConfirmButton } from '../../parts/confirm-button.tsx';
+import type { Delivery, Webhook } from './answers.ts';
+import { useDeliveriesView } from './deliveries-view.ts';
+import { WebhookDialog } from './webhook-dialog.tsx';
+
+/** What operators do with a webhook. */
+export function WebhookActions({ webhook }: { webhook: Webhook }) {
+  const { can } = useSession();
+  const [, navigate] = useLocation();
+  const view = useDeliveriesView();
+  const [editing, { open, close }] = useDisclosure(false);
+  const path = `/webhooks/${webhook.id}`;
+  const refresh = ['/webhooks'];
+  const test = useSend<void, Delivery>(() => ({ path: `${path}/test` }), { refresh });
+  const turn = useSend<boolean>((is_active) => ({ path, method: 'PATCH', body: { is_active } }), {
+    refresh,
+    done: (_, isOn) => (isOn ? 'The webhook is on' : 'The webhook is off'),
+  });
+  // The webhook itself is not read anew: it is gone.
+  const remove = useSend<void>(() => ({ path, method: 'DELETE' }), { done: 'The webhook was deleted' });
+  if (!can('operator')) return null;
+
+  return (
+    <>
+      <Button
+        loading={test.isPending}
+        disabled={!webhook.is_active}
+        onClick={() => test.mutate(undefined, { onSuccess: ({ id }) => view.open(id) })}
+      >
+        Send a test event
+      </Button>
+      <Button variant="default" onClick={open}>
+        Edit
+      </Button>
+      {webhook.is_active ? (
+        <ConfirmButton
+          question="Switch this webhook off?"
+          consequence="Your server is told of nothing any more, and what still waits for it is given up. You can switch it on again: it then gets what happens from that moment on."
+          yes="Switch off"
+          pending={turn.isPending}
+          onConfirm={() => turn.mutateAsync(false)}
+        >
+          Switch off
+        </ConfirmButton>
+      ) : (
+        <Button variant="default" loading={turn.isPending} onClick={() => turn.mutate(true)}>
+          Switch on
+        </Button>
+      )}
+      <ConfirmButton
+        question="Delete this webhook?"
+        consequence="Your server is told of nothing any more. Its secret and its deliveries are deleted too."
+        yes="Delete"
+        pending={remove.isPending}
+        onConfirm={() => remove.mutateAsync().then(() => navigate('/webhooks'))}
+      >
+        Delete
+      </ConfirmButton>
+      {editing && <WebhookDialog webhook={webhook} close={close} />}
+    </>
+  );
+}

@@ -1,0 +1,105 @@
+import { Alert, Button, Checkbox, Code, Group, Stack, TextInput } from '@mantine/core';
+import { useEffect, useRef, useState } from 'react';
+import { fieldError, messageOf } from '../../api/failures.ts';
+import { sentence } from '../sign-in/sentence.ts';
+import { EVENTS } from './events.ts';
+
+export type WebhookDraft = { url: string; events: string[]; description: string };
+
+type Props = {
+  initial: WebhookDraft;
+  error: unknown;
+  pending: boolean;
+  submit: (draft: WebhookDraft) => void;
+  cancel: () => void;
+  label: string;
+};
+
+/** The settings of a webhook, each with the API's own words where it is wrong. */
+export function WebhookForm({ initial, error, pending, submit, cancel, label }: Props) {
+  const [draft, setDraft] = useState(initial);
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    if (error) form.current?.querySelector<HTMLElement>('[aria-invalid="true"], [role="alert"]')?.focus();
+  }, [error]);
+
+  const wrong = {
+    url: fieldError(error, 'url'),
+    events: fieldError(error, 'events'),
+    description: fieldError(error, 'description'),
+  };
+  const isAboutAField = Object.values(wrong).some((message) => message !== null);
+  const change = (part: Partial<WebhookDraft>) => setDraft({ ...draft, ...part });
+  return (
+    <form
+      ref={form}
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit(draft);
+      }}
+    >
+      <Stack gap="md">
+        <TextInput
+          type="url"
+          label="Address"
+          description="Where your server takes messages. It answers with a status from 200 to 299 within 20 seconds."
+          placeholder="https://you.example/hoplog"
+          autoComplete="off"
+          data-autofocus
+          required
+          maxLength={2_048}
+          value={draft.url}
+          error={wrong.url && sentence(wrong.url)}
+          onChange={(event) => change({ url: event.currentTarget.value })}
+        />
+        <Checkbox.Group
+          label="Events"
+          description="What it is told of, from now on."
+          required
+          value={draft.events}
+          error={wrong.events && 'Choose at least one.'}
+          onChange={(events) => change({ events })}
+        >
+          <Stack gap="sm" mt="xs">
+            {EVENTS.map(({ type, name, when }) => (
+              <Checkbox
+                key={type}
+                value={type}
+                label={name}
+                description={
+                  <>
+                    {when} <Code>{type}</Code>
+                  </>
+                }
+                {...(wrong.events && { 'aria-invalid': true })}
+              />
+            ))}
+          </Stack>
+        </Checkbox.Group>
+        <TextInput
+          label="Description"
+          description="A note for your colleagues. May stay empty."
+          autoComplete="off"
+          maxLength={500}
+          value={draft.description}
+          error={wrong.description && sentence(wrong.description)}
+          onChange={(event) => change({ description: event.currentTarget.value })}
+        />
+        {error !== null && !isAboutAField && (
+          <Alert color="red" variant="outline" role="alert" tabIndex={-1} title="It was not saved">
+            {messageOf(error)}
+          </Alert>
+        )}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={cancel}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={pending}>
+            {label}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
