@@ -1,5 +1,43 @@
+import { Anchor, Text } from '@mantine/core';
+import { IconExternalLink } from '@tabler/icons-react';
+import { useSession } from '../../api/session.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
+import { Section } from '../settings/section.tsx';
+import { KeyList } from './keys.tsx';
+import { QuickStart } from './quick-start.tsx';
 
+/** What a developer needs: keys, the reference of the API, and first lines to copy. */
 export default function DevelopersPage() {
-  return <PageHeader title="Developers" />;
+  const { can, urls } = useSession();
+  return (
+    <>
+      <PageHeader title="Developers" />
+      {can('owner') ? (
+        <KeyList />
+      ) : (
+        <Section title="Keys">
+          <Text size="sm">Owners of the workspace make keys and revoke them. Ask one of them for a key.</Text>
+        </Section>
+      )}
+      <Section title="API reference">
+        <Text size="sm">
+          <Anchor href={new URL('/docs', urls.base_url).href} target="_blank" rel="noreferrer" size="sm">
+            Every endpoint with its fields and errors{' '}
+            <IconExternalLink size={14} stroke={1.6} aria-label="(opens in a new tab)" />
+          </Anchor>
+          , also as an{' '}
+          <Anchor
+            href={new URL('/api/v1/openapi.json', urls.base_url).href}
+            target="_blank"
+            rel="noreferrer"
+            size="sm"
+          >
+            OpenAPI document <IconExternalLink size={14} stroke={1.6} aria-label="(opens in a new tab)" />
+          </Anchor>
+          .
+        </Text>
+      </Section>
+      <QuickStart />
+    </>
+  );
 }

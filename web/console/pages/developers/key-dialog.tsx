@@ -1,0 +1,102 @@
+import { Alert, Button, Group, Modal, Radio, Stack, Text, TextInput } from '@mantine/core';
+import { useRef, useState } from 'react';
+import { fieldError, messageOf } from '../../api/failures.ts';
+import { useSend } from '../../api/queries.ts';
+import { SecretMade, STAYS } from '../../parts/secret-made.tsx';
+import { sentence } from '../sign-in/sentence.ts';
+import { type KeyKind, KIND_MEANINGS, KIND_NAMES, type NewKey } from './answers.ts';
+
+/** The API's bound for a name. */
+const LABEL_MOST = 100;
+type Sent = { kind: KeyKind; label: string };
+
+/** Makes a key and shows it once. */
+export function KeyDialog({ close }: { close: () => void }) {
+  const [kind, setKind] = useState<KeyKind>('secret');
+  const [label, setLabel] = useState('');
+  const sending = useRef(false);
+  const create = useSend<Sent, NewKey>((body) => ({ path: '/keys', body }), {
+    refresh: ['/keys'],
+    tellFailure: false,
+  });
+  const wrong = fieldError(create.error, 'label');
+  const submit = () => {
+    // A second press may come before the form is drawn as sending, and would make a second key.
+    if (sending.current) return;
+    sending.current = true;
+    create.mutate(
+      { kind, label: label.trim() },
+      {
+        onSettled: () => {
+          sending.current = false;
+        },
+      },
+    );
+  };
+
+  return (
+    <Modal
+      opened
+      onClose={close}
+      title={create.data ? 'The key is ready' : 'New key'}
+      size="lg"
+      closeButtonProps={{ 'aria-label': 'Close' }}
+      {...(create.data && STAYS)}
+    >
+      {create.data ? (
+        <SecretMade value={create.data.token} what={`${create.data.kind} key`} onDone={close}>
+          <Text size="sm">{KIND_MEANINGS[create.data.kind]}</Text>
+        </SecretMade>
+      ) : (
+        <form
+          noValidate
+          onSubmit={(event) => {
+            event.preventDefault();
+            submit();
+          }}
+        >
+          <Stack gap="md">
+            <TextInput
+              label="Name"
+              description="What it is for, such as: checkout server. May stay empty."
+              autoComplete="off"
+              data-autofocus
+              value={label}
+              error={
+                wrong
+                  ? sentence(wrong)
+                  : label.trim().length > LABEL_MOST && `At most ${LABEL_MOST} characters.`
+              }
+              onChange={(event) => setLabel(event.currentTarget.value)}
+            />
+            <Radio.Group label="Kind" value={kind} onChange={(value) => setKind(value as KeyKind)}>
+              <Stack gap="sm" mt="xs">
+                {(['secret', 'publishable'] as const).map((value) => (
+                  <Radio
+                    key={value}
+                    value={value}
+                    label={KIND_NAMES[value]}
+                    description={KIND_MEANINGS[value]}
+                  />
+                ))}
+              </Stack>
+            </Radio.Group>
+            {create.isError && wrong === null && (
+              <Alert color="red" variant="outline" role="alert" title="No key was made">
+                {messageOf(create.error)}
+              </Alert>
+            )}
+            <Group justify="flex-end">
+              <Button variant="default" onClick={close}>
+                Cancel
+              </Button>
+              <Button type="submit" loading={create.isPending}>
+                Create
+              </Button>
+            </Group>
+          </Stack>
+        </form>
+      )}
+    </Modal>
+  );
+}

@@ -1,0 +1,105 @@
+import { Button, Code, Table, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useApi, useSend } from '../../api/queries.ts';
+import { formatAgo, formatDate, formatInstant } from '../../formats.ts';
+import { ConfirmButton } from '../../parts/confirm-button.tsx';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { OlderRows, useCursor } from '../../parts/older-rows.tsx';
+import { QueryView } from '../../parts/query-view.tsx';
+import { ScrollTable } from '../../parts/scroll-table.tsx';
+import { Section } from '../settings/section.tsx';
+import { type Key, type Keys, KIND_NAMES } from './answers.ts';
+import { KeyDialog } from './key-dialog.tsx';
+
+const PAGE_SIZE = 25;
+
+/** The keys of the workspace, for owners. */
+export function KeyList() {
+  const keys = useApi<Keys>('/keys', { limit: PAGE_SIZE, cursor: useCursor() });
+  const [making, { open, close }] = useDisclosure(false);
+  return (
+    <Section
+      title="Keys"
+      about="Your programs show one with each call of the API. A key is told once, when it is made."
+      action={<Button onClick={open}>New key</Button>}
+    >
+      <QueryView
+        query={keys}
+        empty={{
+          when: (data) => data.keys.length === 0 && data.next_cursor === null,
+          show: (
+            <EmptyState title="No keys yet">
+              Make a secret key for your server, or a publishable one for the pages of your site.
+            </EmptyState>
+          ),
+        }}
+      >
+        {(data) => (
+          <>
+            <ScrollTable label="Keys" minWidth={720}>
+              <Table.Thead>
+                <Table.Tr>
+                  <Table.Th>Name</Table.Th>
+                  <Table.Th>Kind</Table.Th>
+                  <Table.Th>Begins with</Table.Th>
+                  <Table.Th>Created</Table.Th>
+                  <Table.Th>Last used</Table.Th>
+                  <Table.Th>Revoke</Table.Th>
+                </Table.Tr>
+              </Table.Thead>
+              <Table.Tbody>
+                {data.keys.map((key) => (
+                  <Row key={key.id} entry={key} />
+                ))}
+              </Table.Tbody>
+            </ScrollTable>
+            <OlderRows next={data.next_cursor} what="keys" />
+          </>
+        )}
+      </QueryView>
+      {making && <KeyDialog close={close} />}
+    </Section>
+  );
+}
+
+function Row({ entry: key }: { entry: Key }) {
+  const revoke = useSend<void>(() => ({ path: `/keys/${key.id}`, method: 'DELETE' }), {
+    refresh: ['/keys'],
+    done: 'The key was revoked',
+  });
+  const name = key.label || 'Without a name';
+  return (
+    <Table.Tr>
+      <Table.Td maw={240} style={{ overflowWrap: 'anywhere' }}>
+        {name}
+      </Table.Td>
+      <Table.Td>{KIND_NAMES[key.kind]}</Table.Td>
+      <Table.Td>
+        <Code>{key.prefix}</Code>
+      </Table.Td>
+      <Table.Td title={formatInstant(key.created_at)}>{formatDate(key.created_at)}</Table.Td>
+      <Table.Td title={key.last_used_at ? formatInstant(key.last_used_at) : undefined}>
+        {key.last_used_at ? formatAgo(key.last_used_at) : 'Never'}
+      </Table.Td>
+      <Table.Td>
+        {key.revoked_at ? (
+          <Text size="sm" c="dimmed" title={formatInstant(key.revoked_at)}>
+            Revoked {formatAgo(key.revoked_at)}
+          </Text>
+        ) : (
+          <ConfirmButton
+            size="xs"
+            aria-label={`Revoke ${name}, ${key.prefix}`}
+            question={`Revoke the key ${name}?`}
+            consequence={`Whatever uses the key that begins with ${key.prefix} is refused from then on. This can't be taken back.`}
+            yes="Revoke"
+            pending={revoke.isPending}
+            onConfirm={() => revoke.mutateAsync()}
+          >
+            Revoke
+          </ConfirmButton>
+        )}
+      </Table.Td>
+    </Table.Tr>
+  );
+}

@@ -1,0 +1,72 @@
+import { Stack, Tabs, Text } from '@mantine/core';
+import { useState } from 'react';
+import { useSearchParams } from 'wouter';
+import { useApi } from '../../api/queries.ts';
+import { useSession } from '../../api/session.ts';
+import { CodeBlock } from '../../parts/code-block.tsx';
+import { QueryView } from '../../parts/query-view.tsx';
+import { Section } from '../settings/section.tsx';
+import { type SnippetLink, snippetsFor } from './snippets.ts';
+
+const DAY = 86_400_000;
+
+/** First lines to copy, with the addresses and a link of this very workspace in them. The tab is in the URL. */
+export function QuickStart() {
+  const { urls, workspace } = useSession();
+  const [search, setSearch] = useSearchParams();
+  const links = useApi<{ links: SnippetLink[] }>('/links', { view: 'records', limit: 1 });
+  // Where a poll may begin: yesterday at this time. The page keeps it, so that nothing changes under a copying hand.
+  const [since] = useState(() => new Date(Date.now() - DAY).toISOString());
+
+  return (
+    <Section title="Quick start" about="Filled in for this workspace. Put your keys where the dots are.">
+      <QueryView query={links} lines={10}>
+        {(data) => {
+          const snippets = snippetsFor({
+            api: new URL('/api/v1', urls.base_url).href,
+            shortUrl: new URL(urls.short_url).origin,
+            domain: workspace.primary_domain || 'shop.example',
+            currency: workspace.currency,
+            link: data.links[0] ?? null,
+            since,
+          });
+          const shown = snippets.find(({ key }) => key === search.get('snippet')) ?? snippets[0];
+          return (
+            <Tabs
+              keepMounted={false}
+              value={shown?.key ?? null}
+              onChange={(key) =>
+                setSearch(
+                  (before) => {
+                    const next = new URLSearchParams(before);
+                    if (key) next.set('snippet', key);
+                    return next;
+                  },
+                  { replace: true },
+                )
+              }
+            >
+              <Tabs.List mb="md" aria-label="Quick start">
+                {snippets.map(({ key, title }) => (
+                  <Tabs.Tab key={key} value={key}>
+                    {title}
+                  </Tabs.Tab>
+                ))}
+              </Tabs.List>
+              {snippets.map(({ key, about, parts }) => (
+                <Tabs.Panel key={key} value={key}>
+                  <Stack gap="md">
+                    <Text size="sm">{about}</Text>
+                    {parts.map(({ label, code }) => (
+                      <CodeBlock key={label} label={label} code={code} />
+                    ))}
+                  </Stack>
+                </Tabs.Panel>
+              ))}
+            </Tabs>
+          );
+        }}
+      </QueryView>
+    </Section>
+  );
+}

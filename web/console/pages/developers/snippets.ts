@@ -1,0 +1,157 @@
+/** A link of the workspace, as far as the snippets name it. */
+export type SnippetLink = { id: string; slug: string; short_url: string };
+
+export type SnippetValues = {
+  /** Address of the API, `/api/v1` included. */
+  api: string;
+  /** Origin of the short links. */
+  shortUrl: string;
+  /** A domain that new links may lead to. */
+  domain: string;
+  /** Lower-case ISO 4217 code. */
+  currency: string;
+  /** The newest link; null: there is none. */
+  link: SnippetLink | null;
+  /** ISO 8601: where a poll begins. */
+  since: string;
+};
+
+export type Snippet = {
+  /** In the page's URL. */
+  key: string;
+  title: string;
+  about: string;
+  /** Texts to copy, each with what it is. */
+  parts: { label: string; code: string }[];
+};
+
+/** Stands where there is no link yet. */
+const NO_LINK: SnippetLink = { id: '00000000-0000-0000-0000-000000000000', slug: '', short_url: '' };
+/** An id as `_vid` carries it. */
+const VISITOR = '5b104370-c9bd-8db2-8a30-83f8041ed7fd';
+
+const KEY_LINE = 'KEY=lk_live_...   # a secret key';
+const AUTH = `-H "Authorization: Bearer $KEY"`;
+
+/** A call of curl that sends JSON. The body has no single quote in it, which would end it. */
+const post = (url: string, body: string) =>
+  `curl '${url}' \\\n  ${AUTH} -H 'Content-Type: application/json' \\\n  -d '${body}'`;
+
+/** The first lines of each use of the API, for one workspace. */
+export function snippetsFor(values: SnippetValues): Snippet[] {
+  return [createLink(values), readClicks(values), trackSite(values), trackServer(values), verify()];
+}
+
+function createLink({ api, domain }: SnippetValues): Snippet {
+  const body = `{ "destination_url": "https://${domain}/spring", "name": "Spring sale", "channel": "newsletter" }`;
+  return {
+    key: 'links',
+    title: 'Create a link',
+    about:
+      'The answer has the link with its short_url. All own-site links of a workspace lead to one domain.',
+    parts: [{ label: 'Create a link with curl', code: `${KEY_LINE}\n\n${post(`${api}/links`, body)}` }],
+  };
+}
+
+function readClicks({ api, link, since }: SnippetValues): Snippet {
+  const { id, short_url } = link ?? NO_LINK;
+  const comment = link ? `# Clicks of ${short_url}, newest first` : '# Put the id of a link after link_ids=';
+  return {
+    key: 'clicks',
+    title: 'Read clicks',
+    about:
+      'Each answer has a watermark: ask with it as since the next time, and drop the ids that you have seen. So you miss no click, however late it is stored. Where next_cursor is not null there are more: ask with it as before.',
+    parts: [
+      {
+        label: 'Poll for clicks with curl',
+        code: `${KEY_LINE}\n\n${comment}\ncurl '${api}/clicks?link_ids=${id}&since=${since}' \\\n  ${AUTH}`,
+      },
+    ],
+  };
+}
+
+function trackSite({ shortUrl, currency }: SnippetValues): Snippet {
+  return {
+    key: 'site',
+    title: 'Track your site',
+    about:
+      'Put this into every page that your links lead to. It remembers by which link a visitor came, and says so when you report who they are or what they bought.',
+    parts: [
+      {
+        label: 'Script for your pages',
+        code: `<script>
+  window.tracker = window.tracker || { q: [],
+    identify(fields) { this.q.push(['identify', fields]) },
+    order(fields) { this.q.push(['order', fields]) } };
+</script>
+<script async src="${shortUrl}/pixel.js" data-key="pk_live_..."></script>`,
+      },
+      {
+        label: 'Where somebody signs up, and where they have bought',
+        code: `<script>
+  tracker.identify({ email: 'ada@mail.example', external_user_id: 'user-1' });
+  tracker.order({ order_id: '1001', amount: 49.9, currency: '${currency}', email: 'ada@mail.example' });
+</script>`,
+      },
+    ],
+  };
+}
+
+function trackServer({ api, currency, link }: SnippetValues): Snippet {
+  const identify = `{ "visitor_id": "${VISITOR}", "email": "ada@mail.example", "external_user_id": "user-1" }`;
+  const lead = `{ "new_user_external_user_id": "user-1", "email": "ada@mail.example", "ref_code": "${link?.slug ?? 'slug'}" }`;
+  const order = `{ "order_id": "1001", "amount": 49.9, "currency": "${currency}", "external_user_id": "user-1" }`;
+  return {
+    key: 'server',
+    title: 'Leads and sales',
+    about:
+      'Report from your server what must not get lost. A short link adds _vid to the address that it leads to, which is the visitor_id, and a referral link also ref, which is the ref_code. An order counts once, however often it is reported.',
+    parts: [
+      {
+        label: 'Say who a visitor is',
+        code: `${KEY_LINE}\n\n${post(`${api}/track/identify`, identify)}`,
+      },
+      {
+        label: 'Report a lead: a referred person signed up',
+        code: `${KEY_LINE}\n\n${post(`${api}/referrals/report-signup`, lead)}`,
+      },
+      { label: 'Report a sale', code: `${KEY_LINE}\n\n${post(`${api}/track/order`, order)}` },
+    ],
+  };
+}
+
+function verify(): Snippet {
+  return {
+    key: 'verify',
+    title: 'Verify a webhook',
+    about:
+      'Messages are signed as Standard Webhooks says, for which there are libraries in most languages. The secret is shown when a webhook is made. This server listens on port 4000.',
+    parts: [
+      { label: 'Install the library', code: 'npm install standardwebhooks' },
+      {
+        label: 'A receiver in Node: receiver.mjs',
+        code: `import { createServer } from 'node:http';
+import { Webhook } from 'standardwebhooks';
+
+const webhook = new Webhook(process.env.WEBHOOK_SECRET); // whsec_...
+const seen = new Set(); // a message may come twice: keep its id in your database
+
+createServer(async (request, response) => {
+  let body = '';
+  for await (const text of request.setEncoding('utf8')) body += text;
+  try {
+    webhook.verify(body, request.headers); // the body as it came, before anything parses it
+  } catch {
+    response.writeHead(400).end('not genuine');
+    return;
+  }
+  response.writeHead(204).end(); // within 20 seconds, or it comes again
+  const { id, type, data } = JSON.parse(body);
+  if (seen.has(id)) return;
+  seen.add(id);
+  console.log(type, data);
+}).listen(process.env.PORT ?? 4000);`,
+      },
+    ],
+  };
+}
