@@ -9,7 +9,15 @@ export function ScrollTable({
   ...table
 }: TableProps & { label: string; minWidth?: number; children: ReactNode }) {
   return (
-    <Table.ScrollContainer minWidth={minWidth} type="native" tabIndex={0} role="region" aria-label={label}>
+    // Its own frame for what is placed in it: a visually hidden heading would widen the page otherwise.
+    <Table.ScrollContainer
+      minWidth={minWidth}
+      type="native"
+      tabIndex={0}
+      role="region"
+      aria-label={label}
+      pos="relative"
+    >
       <Table verticalSpacing="xs" highlightOnHover {...table}>
         {children}
       </Table>

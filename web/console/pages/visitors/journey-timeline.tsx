@@ -40,7 +40,13 @@ export function JourneyTimeline({ entries }: { entries: Entry[] }) {
           Show {plural(Math.min(STEP, earlier), 'earlier step', 'earlier steps')} of {earlier}
         </Button>
       )}
-      <Timeline active={visible.length} bulletSize={28} lineWidth={2} aria-label="Steps of the journey">
+      <Timeline
+        active={visible.length}
+        bulletSize={28}
+        lineWidth={2}
+        role="list"
+        aria-label="Steps of the journey"
+      >
         {visible.map((entry) => (
           <Step key={`${entry.ts} ${entry.type}`} entry={entry} />
         ))}
@@ -58,7 +64,11 @@ function Step({ entry }: { entry: Entry }) {
   switch (entry.type) {
     case 'click':
       return (
-        <Timeline.Item bullet={<IconClick size={16} aria-hidden="true" />} title="Clicked a link">
+        <Timeline.Item
+          role="listitem"
+          bullet={<IconClick size={16} aria-hidden="true" />}
+          title="Clicked a link"
+        >
           <Text size="sm">
             <Anchor component={Link} href={`/links/${entry.link_id}`} inherit underline="always">
               {entry.slug === '' ? 'A link that is gone' : entry.slug}
@@ -78,7 +88,11 @@ function Step({ entry }: { entry: Entry }) {
       );
     case 'identify':
       return (
-        <Timeline.Item bullet={<IconUser size={16} aria-hidden="true" />} title="Told who they are">
+        <Timeline.Item
+          role="listitem"
+          bullet={<IconUser size={16} aria-hidden="true" />}
+          title="Told who they are"
+        >
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
             {entry.email ?? "Your system's user id, without an email"}
           </Text>
@@ -87,7 +101,11 @@ function Step({ entry }: { entry: Entry }) {
       );
     case 'order':
       return (
-        <Timeline.Item bullet={<IconShoppingCart size={16} aria-hidden="true" />} title="Ordered">
+        <Timeline.Item
+          role="listitem"
+          bullet={<IconShoppingCart size={16} aria-hidden="true" />}
+          title="Ordered"
+        >
           <Text size="sm" className="figure">
             {formatMoney(entry.amount, entry.currency)}
           </Text>

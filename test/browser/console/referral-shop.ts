@@ -1,0 +1,61 @@
+import type { Locator } from 'playwright-core';
+import { expect } from 'vitest';
+import type { ProgramRecord } from '../../../api/programs/schemas.ts';
+import type { ConsolePage, ConsoleSite } from './console-site.ts';
+
+/** Each test looks at several states in both themes and widths, on a machine that may have other things to do. */
+export const LONG = { timeout: 240_000 };
+
+export type Shop = ReturnType<typeof merchantOf>;
+/** What `GET /ledger/balances` answers. */
+export type Sums = {
+  balances: { status: string; currency: string | null; amount: number; entries: number }[];
+};
+
+/** The calls that the merchant's server makes. */
+export function merchantOf({ api }: ConsoleSite) {
+  return {
+    program: (fields: object) =>
+      api<ProgramRecord>('/programs', {
+        name: 'Friends',
+        destination_url: 'https://shop.example/join',
+        commission_rate: 10,
+        hold_days: 0,
+        ...fields,
+      }),
+    async enroll(user: string, program: { id: string }, fields: object = {}) {
+      const enrolled = await api<{ partner_id: string; referral_link: string }>('/referrals/enroll', {
+        external_user_id: user,
+        email: `${user}@mail.example`,
+        tier: 'free',
+        program_id: program.id,
+        ...fields,
+      });
+      return { ...enrolled, ref: enrolled.referral_link.split('/').at(-1) ?? '' };
+    },
+    signup: (user: string, ref: string, fields: object = {}) =>
+      api('/referrals/report-signup', { new_user_external_user_id: user, ref_code: ref, ...fields }),
+    purchase: (user: string, order: string, amount: number, currency = 'usd') =>
+      api('/referrals/report-purchase', { external_user_id: user, order_id: order, amount, currency }),
+  };
+}
+
+/** As the page writes money for a viewer from Britain. */
+export const money = (amount: number, currency = 'usd') =>
+  new Intl.NumberFormat('en-GB', { style: 'currency', currency: currency.toUpperCase() }).format(amount);
+
+/** The row of a table with this text. */
+export const row = (page: ConsolePage, table: string, text: string): Locator =>
+  page.getByRole('region', { name: table }).getByRole('row').filter({ hasText: text });
+
+/** Waits for a table to have so many rows without its head. */
+export async function expectRows(page: ConsolePage, table: string, count: number): Promise<void> {
+  const rows = page.getByRole('region', { name: table }).locator('tbody tr');
+  await expect.poll(() => rows.count(), { timeout: 30_000 }).toBe(count);
+}
+
+/** Chooses an option of a filter. */
+export async function choose(page: ConsolePage, filter: string, option: string): Promise<void> {
+  await page.getByRole('combobox', { name: filter, exact: true }).click();
+  await page.getByRole('option', { name: option, exact: true }).click();
+}

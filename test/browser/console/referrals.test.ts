@@ -1,0 +1,201 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { ProgramRecord } from '../../../api/programs/schemas.ts';
+import { NO_CHROMIUM } from '../chromium.ts';
+import { type ConsoleSite, expectGood, startConsoleSite } from './console-site.ts';
+import { choose, expectRows, LONG, merchantOf, money, row, type Shop, type Sums } from './referral-shop.ts';
+
+let site: ConsoleSite;
+let shop: Shop;
+
+beforeAll(async () => {
+  if (NO_CHROMIUM) return;
+  site = await startConsoleSite();
+  shop = merchantOf(site);
+});
+afterAll(async () => {
+  if (!NO_CHROMIUM) await site.close();
+});
+beforeEach((context) => context.skip(Boolean(NO_CHROMIUM), String(NO_CHROMIUM)));
+
+test('a programme is made on the page, with its field errors, changed and paused', LONG, async () => {
+  const page = await site.open('/referrals');
+  await page.getByText('No programme yet').waitFor({ timeout: 120_000 });
+  await expectGood(page, 'referrals-empty');
+  await page.getByRole('button', { name: 'New programme' }).click();
+  const dialog = page.getByRole('dialog', { name: 'New programme' });
+  await dialog.getByLabel('Name').fill('Bring a friend');
+  await dialog.getByLabel('Where its links lead').fill('http://shop.example/join');
+  await dialog.getByLabel('Share of a sale, in percent').fill('12.5');
+  await dialog.getByLabel('Days on hold').fill('0');
+  await dialog.getByRole('button', { name: 'Add level 2' }).click();
+  await dialog.getByLabel('Level 2, in percent').fill('2.5');
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  const url = dialog.getByRole('textbox', { name: 'Where its links lead' });
+  await expect.poll(() => url.getAttribute('aria-invalid')).toBe('true');
+  await expect.poll(() => url.evaluate('document.activeElement.getAttribute("aria-invalid")')).toBe('true');
+  await expectGood(page, 'referrals-programme-refused');
+  await url.fill('https://shop.example/join');
+  await dialog.getByRole('textbox', { name: 'Code' }).fill('bring-a-friend');
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  const card = page.getByRole('article', { name: 'Bring a friend' });
+  await card.waitFor();
+  const link = new URL('/bring-a-friend', site.service.short_url).href;
+  expect(await card.textContent()).toContain(link);
+  expect(await card.textContent()).toContain('12.5 % of each sale');
+  const { programs } = await site.api<{ programs: ProgramRecord[] }>('/programs');
+  const [made] = programs;
+  if (!made) throw new Error('the page made no programme');
+  expect(made).toMatchObject({
+    name: 'Bring a friend',
+    code: 'bring-a-friend',
+    destination_url: 'https://shop.example/join',
+    commission_rate: 12.5,
+    hold_days: 0,
+    levels: [2.5],
+    commission_months: null,
+  });
+
+  await card.getByRole('button', { name: 'Edit Bring a friend' }).click();
+  const edit = page.getByRole('dialog', { name: 'Edit Bring a friend' });
+  await edit.getByLabel('Reward with credits').check();
+  await edit.getByLabel('Referrers may become affiliates').check();
+  await edit.getByLabel('For the new user').fill('1.5');
+  await edit.getByLabel('Least payout').fill('5');
+  await expectGood(page, 'referrals-programme-edit');
+  await edit.getByRole('button', { name: 'Save' }).click();
+  await edit.waitFor({ state: 'detached' });
+  expect(await site.api(`/programs/${made.id}`)).toMatchObject({
+    ...made,
+    credit_enabled: true,
+    allow_affiliate_upgrade: true,
+    referee_credit: 1.5,
+    min_payout: 5,
+    updated_at: expect.any(String),
+  });
+  await card.getByRole('button', { name: 'Pause Bring a friend' }).click();
+  await card.getByText('Paused', { exact: true }).waitFor();
+  expect(await site.api(`/programs/${made.id}`)).toMatchObject({ status: 'paused' });
+  await card.getByRole('button', { name: 'Resume Bring a friend' }).click();
+  await card.getByText('Active', { exact: true }).waitFor();
+  await expectGood(page, 'referrals-programmes');
+
+  const { ref } = await shop.enroll('ann', made);
+  await site.api('/referrals/reward-mode', { external_user_id: 'ann', mode: 'affiliate' });
+  await shop.signup('ann-friend', ref);
+  await shop.purchase('ann-friend', 'first-order', 99.99);
+  await page.getByRole('tab', { name: 'Enrollments' }).click();
+  await row(page, 'Enrollments', 'ann@mail.example').getByText(money(12.5)).waitFor();
+  expect(new URL(page.url()).searchParams.get('tab')).toBe('enrollments');
+  await page.close();
+});
+
+test('referrers are searched, looked at, suspended after a question and approved', LONG, async () => {
+  const program = await shop.program({
+    name: 'Searching',
+    payout_methods: ['wise'],
+    allow_affiliate_upgrade: true,
+  });
+  const bob = await shop.enroll('bob-17', program, { name: 'Robert' });
+  await shop.enroll('bea-18', program);
+  await site.api('/referrals/reward-mode', { external_user_id: 'bob-17', mode: 'affiliate' });
+  await site.api('/referrals/payout-method', {
+    external_user_id: 'bob-17',
+    method: 'wise',
+    email: 'robert@bank.example',
+  });
+  await shop.signup('bob-friend', bob.ref);
+  await shop.purchase('bob-friend', 'bob-order', 80);
+  const page = await site.open(`/referrals?tab=enrollments&programme=${program.id}`);
+  await expectRows(page, 'Enrollments', 2);
+  await expectGood(page, 'referrals-enrollments');
+  await page.getByRole('textbox', { name: 'Search' }).fill('ROBERT');
+  await expectRows(page, 'Enrollments', 1);
+  expect(new URL(page.url()).searchParams.get('search')).toBe('ROBERT');
+  await page.getByRole('button', { name: 'bob-17' }).click();
+  const drawer = page.getByRole('dialog', { name: 'Referrer bob-17' });
+  await drawer.getByText(bob.referral_link).waitFor();
+  const text = await drawer.textContent();
+  expect(text).toContain('Wise, r***@bank.example');
+  expect(text).not.toContain('robert@bank.example');
+  expect(text).toContain(money(8));
+  await expectGood(page, 'referrals-enrollment');
+  await drawer.getByRole('button', { name: 'Suspend' }).click();
+  const question = page.getByRole('dialog', { name: 'Suspend bob-17?' });
+  await question.waitFor();
+  await expectGood(page, 'referrals-suspend');
+  expect(await site.api(`/enrollments/${bob.partner_id}`)).toMatchObject({ status: 'approved' });
+  await question.getByRole('button', { name: 'Suspend' }).click();
+  await drawer.getByText('Suspended', { exact: true }).waitFor();
+  expect(await site.api(`/enrollments/${bob.partner_id}`)).toMatchObject({ status: 'suspended' });
+  await drawer.getByRole('button', { name: 'Approve' }).click();
+  await drawer.getByText('Approved', { exact: true }).waitFor();
+  expect(await site.api(`/enrollments/${bob.partner_id}`)).toMatchObject({ status: 'approved' });
+  await drawer.getByRole('button', { name: 'Entries in the ledger' }).click();
+  await row(page, 'Entries of the ledger', 'bob-order').getByText(money(8)).waitFor();
+  await expectRows(page, 'Entries of the ledger', 1);
+  await page.close();
+});
+
+test('the ledger is filtered and paged, and its sums are those of the API', LONG, async () => {
+  const program = await shop.program({ name: 'Entries', levels: [5] });
+  const top = await shop.enroll('cy', program);
+  await shop.signup('dora', top.ref);
+  const dora = await shop.enroll('dora', program);
+  await shop.signup('dora-friend', dora.ref);
+  for (let n = 1; n <= 30; n++) await shop.purchase('dora-friend', `entry-${n}`, 10.1 + n);
+  await site.api('/referrals/report-refund', { refund_id: 'back-7', order_id: 'entry-7' });
+  const page = await site.open(`/referrals?tab=ledger&programme=${program.id}`);
+  await expectRows(page, 'Entries of the ledger', 50);
+  await expectGood(page, 'referrals-ledger');
+  const sums = await site.api<Sums>(`/ledger/balances?program_id=${program.id}`);
+  expect(sums.balances).toMatchObject([{ status: 'eligible', currency: 'usd', entries: 62 }]);
+  const shown = page.getByRole('group', { name: 'Sums of these entries' });
+  await expect.poll(() => shown.textContent()).toContain(money(sums.balances[0]?.amount ?? 0));
+  expect(await shown.textContent()).toContain('62 entries');
+  await page.getByRole('button', { name: 'Older' }).click();
+  await expectRows(page, 'Entries of the ledger', 12);
+  await row(page, 'Entries of the ledger', 'entry-1').first().waitFor();
+  await page.getByRole('button', { name: 'Newest' }).click();
+  await expectRows(page, 'Entries of the ledger', 50);
+  await choose(page, 'What', 'Refund');
+  await expectRows(page, 'Entries of the ledger', 2);
+  await row(page, 'Entries of the ledger', 'Refund back-7')
+    .filter({ hasText: 'Taken back' })
+    .first()
+    .waitFor();
+  await choose(page, 'What', 'All');
+  await page.getByRole('textbox', { name: 'Order' }).fill('entry-30');
+  await expectRows(page, 'Entries of the ledger', 2);
+  await page.getByRole('textbox', { name: 'User' }).fill('cy');
+  await expectRows(page, 'Entries of the ledger', 1);
+  await choose(page, 'Kind', 'Credits');
+  await page.getByText('No entries').waitFor();
+  await page.goBack();
+  await expectRows(page, 'Entries of the ledger', 1);
+  await page.close();
+});
+
+test('blocked signups say why, and purchases that earned nothing say why', LONG, async () => {
+  const program = await shop.program({ name: 'Reasons', first_sale_only: true });
+  const eve = await shop.enroll('eve', program);
+  await shop.signup('fred', eve.ref, { email: 'fred@mail.example' });
+  await shop.signup('eve-again', eve.ref, { email: 'eve+again@mail.example' });
+  await shop.purchase('fred', 'fred-1', 20);
+  await shop.purchase('fred', 'fred-2', 30);
+  const page = await site.open(`/referrals?tab=signups&programme=${program.id}`);
+  await expectRows(page, 'Signups', 2);
+  await row(page, 'Signups', 'eve-again').getByText('Referred themselves: same mailbox').waitFor();
+  expect(await row(page, 'Signups', 'fred@mail.example').textContent()).toContain('Counted');
+  await expectGood(page, 'referrals-signups');
+  await choose(page, 'Result', 'Blocked');
+  await expectRows(page, 'Signups', 1);
+  await page.reload();
+  await expectRows(page, 'Signups', 1);
+  await choose(page, 'Why blocked', 'Referred themselves: same device');
+  await page.getByText('No signups').waitFor();
+  await page.goto(`${site.app}/console/referrals?tab=purchases&programme=${program.id}`);
+  await expectRows(page, 'Purchases', 2);
+  await row(page, 'Purchases', 'fred-2').getByText('Only the first purchase earns').waitFor();
+  await expectGood(page, 'referrals-purchases');
+  await page.close();
+});
