@@ -41,6 +41,7 @@ export type BioPage = {
   social_links: SocialLink[];
   is_published: boolean;
   show_branding: boolean;
+  metadata: Record<string, unknown> | null;
   created_at: string;
   updated_at: string;
 };

@@ -2,13 +2,13 @@ import { ActionIcon, Button, Group, Modal, Paper, SimpleGrid, Text, TextInput } 
 import { useDisclosure } from '@mantine/hooks';
 import { IconArrowDown, IconArrowUp, IconTrash } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
-import { fieldError } from '../../api/failures.ts';
 import type { DraftButton } from './draft.ts';
+import { fieldKey, type Wrong } from './problems.ts';
 
 type Props = {
   button: DraftButton;
   place: { index: number; of: number };
-  error: unknown;
+  wrong: Wrong;
   /** It has a short link, and so a history, that would go with it. */
   isTracked: boolean;
   change: (fields: Partial<DraftButton>) => void;
@@ -19,11 +19,11 @@ type Props = {
 };
 
 /** One button or heading: its fields, its place, its removal. */
-export function ButtonFields({ button, place, error, isTracked, change, move, remove, children }: Props) {
+export function ButtonFields({ button, place, wrong, isTracked, change, move, remove, children }: Props) {
   const { index } = place;
   const isLink = button.type === 'link';
   const name = button.label.trim() || `${isLink ? 'button' : 'heading'} ${index + 1}`;
-  const problem = (field: string) => fieldError(error, `links.${index}.${field}`);
+  const problem = (field: string) => wrong(fieldKey('links', button.id, field));
   return (
     <Paper component="li" withBorder p="sm" data-button={button.id}>
       <Group justify="space-between" wrap="nowrap" mb="xs">
@@ -35,6 +35,7 @@ export function ButtonFields({ button, place, error, isTracked, change, move, re
             variant="default"
             size="lg"
             aria-label={`Move ${name} up`}
+            data-moves="up"
             disabled={index === 0}
             onClick={() => move(index - 1)}
           >
@@ -44,6 +45,7 @@ export function ButtonFields({ button, place, error, isTracked, change, move, re
             variant="default"
             size="lg"
             aria-label={`Move ${name} down`}
+            data-moves="down"
             disabled={index === place.of - 1}
             onClick={() => move(index + 1)}
           >

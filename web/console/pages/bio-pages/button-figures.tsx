@@ -1,7 +1,9 @@
 import { Text } from '@mantine/core';
+import type { UseQueryResult } from '@tanstack/react-query';
+import { messageOf } from '../../api/failures.ts';
 import { useSession } from '../../api/session.ts';
 import { formatMoney, plural } from '../../formats.ts';
-import type { BioButton, ButtonFigures as Figures } from './answers.ts';
+import type { BioButton, ButtonFigures as Figures, PageStats } from './answers.ts';
 
 /** What a button brought in the window, or why it counts nothing. */
 export function ButtonFigures({
@@ -27,8 +29,40 @@ export function ButtonFigures({
     return [
       plural(figures.clicks, 'click', 'clicks'),
       plural(figures.visitors, 'visitor', 'visitors'),
-      plural(figures.conversions, 'conversion', 'conversions'),
-      formatMoney(figures.revenue, workspace.currency),
+      ...gainsOf(figures, workspace.currency),
     ].join(' · ');
   }
 }
+
+/** What all buttons brought in the window, or why that can't be shown. */
+export function FiguresOfAll({
+  stats,
+  hasFigures,
+}: {
+  stats: UseQueryResult<PageStats>;
+  hasFigures: boolean;
+}) {
+  const { workspace } = useSession();
+  const text = textOf();
+  if (text === null) return null;
+  return (
+    <Text size="sm" c="dimmed" mb="sm" className="figure">
+      {text}
+    </Text>
+  );
+
+  function textOf(): string | null {
+    if (!hasFigures) return 'What each button brings is shown on a paid plan.';
+    if (stats.isError) return `Figures can’t be shown: ${messageOf(stats.error)}`;
+    if (!stats.data || stats.data.links.length < 2) return null;
+    const { totals } = stats.data;
+    // Not the visitors: who pressed two buttons is in their sum twice.
+    const all = [plural(totals.clicks, 'click', 'clicks'), ...gainsOf(totals, workspace.currency)];
+    return `All buttons: ${all.join(' · ')}`;
+  }
+}
+
+const gainsOf = ({ conversions, revenue }: PageStats['totals'], currency: string) => [
+  plural(conversions, 'conversion', 'conversions'),
+  formatMoney(revenue, currency),
+];

@@ -1,12 +1,13 @@
 import { Button, Group, Text, Title } from '@mantine/core';
 import { IconHeading, IconPlus } from '@tabler/icons-react';
-import { useEffect, useRef, useState } from 'react';
+import { type RefObject, useEffect, useRef, useState } from 'react';
 import { useApi } from '../../api/queries.ts';
+import { useSession } from '../../api/session.ts';
 import { useWindow } from '../../parts/window.ts';
 import { WindowPicker } from '../../parts/window-picker.tsx';
 import type { BioPage, PageStats } from './answers.ts';
 import { ButtonFields } from './button-fields.tsx';
-import { ButtonFigures } from './button-figures.tsx';
+import { ButtonFigures, FiguresOfAll } from './button-figures.tsx';
 import { type DraftButton, moved, newButton, replaced } from './draft.ts';
 import type { PartProps } from './editor.tsx';
 import { SocialLinksForm } from './social-links-form.tsx';
@@ -14,30 +15,38 @@ import { SocialLinksForm } from './social-links-form.tsx';
 const MOST = 50;
 
 /** The buttons and headings of the page in their order, each button with what it brought. */
-export function ButtonsForm({ draft, change, error, page }: PartProps & { page: BioPage }) {
+export function ButtonsForm({ draft, change, wrong, page }: PartProps & { page: BioPage }) {
+  const { workspace } = useSession();
   const { query } = useWindow();
-  const stats = useApi<PageStats>(`/bio-pages/${page.id}/stats`, query);
+  const hasFigures = workspace.plan !== 'free';
+  const stats = useApi<PageStats>(hasFigures ? `/bio-pages/${page.id}/stats` : null, query);
   const figures = new Map(stats.data?.links.map((button) => [button.id, button]));
   const tracked = new Map(page.links.map((button) => [button.id, button]));
   const { links } = draft;
   const [told, setTold] = useState('');
   const list = useRef<HTMLOListElement>(null);
-  const [added, setAdded] = useState<string | null>(null);
-
-  useEffect(() => {
-    if (added !== null)
-      list.current?.querySelector<HTMLInputElement>(`[data-button="${added}"] input`)?.focus();
-  }, [added]);
+  const focusNext = useFocus(list);
 
   const set = (next: DraftButton[]) => change({ links: next });
   const add = (type: DraftButton['type']) => {
     const button = newButton(type);
     set([...links, button]);
-    setAdded(button.id);
+    focusNext([`[data-button="${button.id}"] input`]);
   };
   const move = (from: number, to: number) => {
+    const button = links[from];
     set(moved(links, from, to));
-    setTold(`${nameOf(links[from])} is now ${to + 1} of ${links.length}`);
+    setTold(`${nameOf(button)} is now ${to + 1} of ${links.length}`);
+    // The place in the document changes, which loses the focus; at either end only one direction is left.
+    const arrows = to < from ? ['up', 'down'] : ['down', 'up'];
+    focusNext(arrows.map((way) => `[data-button="${button?.id}"] [data-moves="${way}"]:enabled`));
+  };
+  const remove = (index: number) => {
+    const rest = links.filter((_, at) => at !== index);
+    set(rest);
+    setTold(`${nameOf(links[index])} is removed`);
+    const next = rest[index] ?? rest[index - 1];
+    focusNext(next ? [`[data-button="${next.id}"] input`] : []);
   };
 
   return (
@@ -46,13 +55,9 @@ export function ButtonsForm({ draft, change, error, page }: PartProps & { page: 
         <Title order={2} size="h4">
           Buttons
         </Title>
-        <WindowPicker />
+        {hasFigures && <WindowPicker />}
       </Group>
-      {stats.isError && (
-        <Text size="sm" c="dimmed" mb="sm">
-          Figures can’t be shown: {stats.error instanceof Error ? stats.error.message : 'no answer'}
-        </Text>
-      )}
+      <FiguresOfAll stats={stats} hasFigures={hasFigures} />
       {links.length === 0 && (
         <Text size="sm" c="dimmed" mb="sm">
           No buttons yet.
@@ -64,20 +69,17 @@ export function ButtonsForm({ draft, change, error, page }: PartProps & { page: 
             key={button.id}
             button={button}
             place={{ index, of: links.length }}
-            error={error}
+            wrong={wrong}
             isTracked={Boolean(tracked.get(button.id)?.tracked_link_id)}
             change={(fields) => set(replaced(links, index, { ...button, ...fields }))}
             move={(to) => move(index, to)}
-            remove={() => {
-              set(links.filter(({ id }) => id !== button.id));
-              setTold(`${nameOf(button)} is removed`);
-            }}
+            remove={() => remove(index)}
           >
             {button.type === 'link' && (
               <ButtonFigures
                 saved={tracked.get(button.id)}
                 figures={figures.get(button.id)}
-                isAwaited={stats.isPending}
+                isAwaited={hasFigures && stats.isPending}
               />
             )}
           </ButtonFields>
@@ -109,9 +111,28 @@ export function ButtonsForm({ draft, change, error, page }: PartProps & { page: 
           </Text>
         )}
       </Group>
-      <SocialLinksForm draft={draft} change={change} error={error} />
+      <SocialLinksForm draft={draft} change={change} wrong={wrong} />
     </>
   );
+}
+
+/**
+ * Puts the focus, once the next change is on the screen, on the first of some selectors that finds something.
+ *
+ * @param within where they are looked for
+ */
+function useFocus(within: RefObject<HTMLElement | null>): (selectors: string[]) => void {
+  const wanted = useRef<string[]>([]);
+  useEffect(() => {
+    const found = wanted.current.flatMap(
+      (selector) => within.current?.querySelector<HTMLElement>(selector) ?? [],
+    );
+    wanted.current = [];
+    found[0]?.focus();
+  });
+  return (selectors) => {
+    wanted.current = selectors;
+  };
 }
 
 const nameOf = (button: DraftButton | undefined) => button?.label.trim() || 'It';

@@ -1,11 +1,13 @@
 import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue, useDisclosure } from '@mantine/hooks';
+import { notifications } from '@mantine/notifications';
 import { IconPlus } from '@tabler/icons-react';
 import { type FormEvent, useState } from 'react';
 import { useLocation } from 'wouter';
-import { fieldError, messageOf } from '../../api/failures.ts';
+import { ApiFailure, fieldError } from '../../api/failures.ts';
 import { useApi, useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
+import { FailureNotice } from '../../parts/failure-notice.tsx';
 import type { BioPage } from './answers.ts';
 
 type Availability = {
@@ -40,30 +42,45 @@ export function CreatePage() {
   );
 }
 
+type NewPage = { title: string; slug: string; is_published: boolean; external_id?: string };
+
+const FIELDS = ['title', 'slug', 'external_id'] as const;
+
 function CreateForm({ close }: { close: () => void }) {
   const [, navigate] = useLocation();
   const { urls } = useSession();
   const [title, setTitle] = useState('');
   const [slug, setSlug] = useState('');
+  const [externalId, setExternalId] = useState('');
   const [asked] = useDebouncedValue(slug.trim(), 300);
   const availability = useApi<Availability>(asked === '' ? null : '/bio-pages/availability', { slug: asked });
-  const create = useSend<{ title: string; slug: string; is_published: boolean }, BioPage>(
-    (body) => ({ path: '/bio-pages', body }),
-    { refresh: ['/bio-pages'], tellFailure: false },
-  );
+  const create = useSend<NewPage, BioPage>((body) => ({ path: '/bio-pages', body }), {
+    refresh: ['/bio-pages'],
+    tellFailure: false,
+  });
   const found = asked === '' || availability.isPlaceholderData ? null : availability.data;
   const problem = found?.reason ? REASONS[found.reason] : null;
-  const failure =
-    fieldError(create.error, 'slug') ??
-    fieldError(create.error, 'title') ??
-    (create.isError ? messageOf(create.error) : null);
+  const wrong = (field: keyof NewPage) => fieldError(create.error, field) ?? conflictAt(field, create.error);
+  const isElsewhere = create.isError && !FIELDS.some((field) => wrong(field) !== null);
 
   const submit = (event: FormEvent) => {
     event.preventDefault();
     // Not published until somebody has looked at it.
     create.mutate(
-      { title: title.trim(), slug, is_published: false },
-      { onSuccess: ({ id }) => navigate(`/bio-pages/${id}`) },
+      {
+        title: title.trim(),
+        slug,
+        is_published: false,
+        ...(externalId.trim() !== '' && { external_id: externalId.trim() }),
+      },
+      {
+        onSuccess: (page) => {
+          if (found && found.slug !== page.slug) {
+            notifications.show({ message: 'This external id has a page already. Here it is.' });
+          }
+          navigate(`/bio-pages/${page.id}`);
+        },
+      },
     );
   };
   return (
@@ -74,6 +91,7 @@ function CreateForm({ close }: { close: () => void }) {
           maxLength={60}
           data-autofocus
           value={title}
+          error={wrong('title')}
           onChange={(event) => setTitle(event.currentTarget.value)}
         />
         <TextInput
@@ -84,7 +102,7 @@ function CreateForm({ close }: { close: () => void }) {
           autoCapitalize="none"
           spellCheck={false}
           value={slug}
-          error={problem ?? failure}
+          error={problem ?? wrong('slug')}
           onChange={(event) => {
             create.reset();
             setSlug(event.currentTarget.value);
@@ -94,6 +112,16 @@ function CreateForm({ close }: { close: () => void }) {
           {`${urls.public_url}/${found?.slug ?? slug}`}
           {found?.available && ' is free.'}
         </Text>
+        <TextInput
+          label="External id"
+          description="Only if your own system has a name for this page. It can’t be changed later either."
+          maxLength={200}
+          spellCheck={false}
+          value={externalId}
+          error={wrong('external_id')}
+          onChange={(event) => setExternalId(event.currentTarget.value)}
+        />
+        {isElsewhere && <FailureNotice error={create.error} />}
         <Group justify="flex-end">
           <Button variant="default" onClick={close}>
             Cancel
@@ -105,4 +133,10 @@ function CreateForm({ close }: { close: () => void }) {
       </Stack>
     </form>
   );
+}
+
+/** A conflict names no field: it is about the address, which somebody may just have taken, or about the external id. */
+function conflictAt(field: keyof NewPage, error: unknown): string | null {
+  if (!(error instanceof ApiFailure) || error.code !== 'conflict') return null;
+  return field === (error.message.includes('external_id') ? 'external_id' : 'slug') ? error.message : null;
 }

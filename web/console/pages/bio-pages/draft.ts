@@ -19,6 +19,8 @@ export type Draft = {
   social_links: DraftSocial[];
   is_published: boolean;
   show_branding: boolean;
+  /** JSON. */
+  metadata: string;
 };
 
 export function draftOf(page: BioPage): Draft {
@@ -38,6 +40,7 @@ export function draftOf(page: BioPage): Draft {
     social_links: page.social_links.map((link, index) => ({ ...link, key: `saved-${index}` })),
     is_published: page.is_published,
     show_branding: page.show_branding,
+    metadata: page.metadata ? JSON.stringify(page.metadata, null, 2) : '',
   };
 }
 
@@ -59,6 +62,7 @@ export function bodyOf(draft: Draft) {
     social_links: draft.social_links.map(({ platform, url }) => ({ platform, url: url.trim() })),
     is_published: draft.is_published,
     show_branding: draft.show_branding,
+    metadata: jsonOf(draft.metadata),
   };
 }
 
@@ -74,7 +78,7 @@ const SOMEWHERE = 'https://example.com/';
 
 /** What can be shown of a page while it is being typed: half an address is left out until it is whole. */
 export function previewBodyOf(draft: Draft, slug: string) {
-  const { is_published: _, ...body } = bodyOf(draft);
+  const { is_published: _, metadata: __, ...body } = bodyOf(draft);
   return {
     ...body,
     slug,
@@ -90,10 +94,28 @@ export function previewBodyOf(draft: Draft, slug: string) {
   };
 }
 
-function webUrlOrNull(text: string | null): string | null {
-  const url = text === null ? null : URL.parse(text);
-  const isWeb = url !== null && (url.protocol === 'http:' || url.protocol === 'https:');
-  return isWeb && url.username === '' && url.password === '' ? text : null;
+const webUrlOrNull = (text: string | null) => (text !== null && isWebUrl(text) ? text : null);
+
+/** Whether the API would take it: a whole http(s) address without a password in it. */
+export function isWebUrl(text: string): boolean {
+  const url = /^https?:\/\/[^/\\?#\s]\S*$/i.test(text) ? URL.parse(text) : null;
+  return url !== null && url.username === '' && url.password === '';
+}
+
+/** What the text says; undefined where it is no JSON. */
+function jsonOf(text: string): unknown {
+  if (text.trim() === '') return null;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether it can be kept beside a page: nothing, or one JSON object. */
+export function isMetadata(text: string): boolean {
+  const value = jsonOf(text);
+  return typeof value === 'object' && !Array.isArray(value);
 }
 
 /** A button or heading without content. */

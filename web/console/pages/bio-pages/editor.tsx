@@ -1,98 +1,67 @@
-import { Box, Button, Fieldset, Grid, Group, SegmentedControl, Tabs, Text } from '@mantine/core';
+import { Button, Fieldset, Grid, Group, SegmentedControl, Tabs, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { IconExternalLink } from '@tabler/icons-react';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useSearchParams } from 'wouter';
-import { useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
-import { FailureNotice } from '../../parts/failure-notice.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import type { BioPage } from './answers.ts';
 import { ButtonsForm } from './buttons-form.tsx';
-import { bodyOf, type Draft, draftOf, isSame, type PageBody } from './draft.ts';
+import type { Draft } from './draft.ts';
 import { LeaveGuard } from './leave-guard.tsx';
 import { Preview } from './preview.tsx';
+import type { Part, Wrong } from './problems.ts';
 import { ProfileForm } from './profile-form.tsx';
 import { PublishForm } from './publish-form.tsx';
+import { SaveBar } from './save-bar.tsx';
 import { ThemeForm } from './theme-form.tsx';
+import { useSaving } from './use-saving.ts';
 
-/** What a part of the editor shows and changes. `error`: of the last save, for the fields to show. */
-export type PartProps = { draft: Draft; change: (part: Partial<Draft>) => void; error: unknown };
+/** What a part of the editor shows and changes. `wrong`: what the last save found wrong with a field. */
+export type PartProps = { draft: Draft; change: (fields: Partial<Draft>) => void; wrong: Wrong };
 
-const TABS = { content: 'Content', look: 'Look', publish: 'Publish' } as const;
+const PARTS: Record<Part, string> = { content: 'Content', look: 'Look', publish: 'Publish' };
 
-/** Edits a copy of the page; nothing changes for visitors before it is saved. */
+/** The forms of a page, beside them what it looks like; on narrow screens one or the other. */
 export function Editor({ page }: { page: BioPage }) {
-  const { can } = useSession();
-  const [search, setSearch] = useSearchParams();
-  const [saved, setSaved] = useState(page);
-  const [draft, setDraft] = useState(() => draftOf(page));
+  const canChange = useSession().can('operator');
+  const [part, showPart] = usePart();
   const [view, setView] = useState('edit');
   const isWide = useMediaQuery('(min-width: 62em)', true);
-  const isDirty = !isSame(draft, draftOf(saved));
-  const save = useSend<PageBody, BioPage>(
-    (body) => ({ path: `/bio-pages/${page.id}`, method: 'PATCH', body }),
-    { refresh: ['/bio-pages'], done: 'Saved', tellFailure: false },
-  );
-  const part: PartProps = {
-    draft,
-    change: (fields) => setDraft((before) => ({ ...before, ...fields })),
-    error: save.error,
-  };
-  const asked = search.get('tab') ?? '';
-  const tab = asked in TABS ? asked : 'content';
-  const showTab = (next: string | null) =>
-    setSearch((before) => {
-      const after = new URLSearchParams(before);
-      after.set('tab', next ?? 'content');
-      return after;
-    });
-  const keep = () => {
-    const sent = draft;
-    save.mutate(bodyOf(sent), {
-      onSuccess: (got) => {
-        setSaved(got);
-        // What was typed while it was being saved stays.
-        setDraft((now) => (now === sent ? draftOf(got) : now));
-      },
-    });
-  };
+  const form = useRef<HTMLDivElement>(null);
+  const isFocusWanted = useRef(false);
+  const saving = useSaving(page, ([first]) => {
+    isFocusWanted.current = true;
+    setView('edit');
+    if (first) showPart(first.part);
+  });
+  const { saved, draft, problems } = saving;
 
+  // The field may only be there once its part is shown.
+  useEffect(() => {
+    if (!isFocusWanted.current || problems.length === 0) return;
+    const field = form.current?.querySelector<HTMLElement>('[aria-invalid="true"]');
+    isFocusWanted.current = !field;
+    field?.focus();
+  });
+
+  const parts: PartProps = {
+    draft,
+    change: saving.change,
+    wrong: (field) => problems.find((problem) => problem.field === field)?.message ?? null,
+  };
   return (
     <>
-      <PageHeader title={saved.title || saved.slug}>
-        {can('operator') && (
-          <>
-            <Button
-              variant="default"
-              disabled={!isDirty || save.isPending}
-              onClick={() => {
-                setDraft(draftOf(saved));
-                save.reset();
-              }}
-            >
-              Discard changes
-            </Button>
-            <Button disabled={!isDirty} loading={save.isPending} onClick={keep}>
-              Save
-            </Button>
-          </>
-        )}
-      </PageHeader>
+      <PageHeader title={saved.title || saved.slug} />
       <Address page={saved} />
-      {save.isError && (
-        <Box mb="md">
-          <FailureNotice error={save.error} />
-        </Box>
-      )}
       {!isWide && (
         <SegmentedControl
           fullWidth
           mb="md"
           aria-label="What is shown"
           data={[
-            { value: 'edit', label: can('operator') ? 'Edit' : 'Settings' },
+            { value: 'edit', label: canChange ? 'Edit' : 'Settings' },
             { value: 'preview', label: 'Preview' },
           ]}
           value={view}
@@ -100,25 +69,29 @@ export function Editor({ page }: { page: BioPage }) {
         />
       )}
       <Grid gap="xl">
-        <Grid.Col span={{ base: 12, md: 7 }} display={isWide || view === 'edit' ? undefined : 'none'}>
-          <Tabs value={tab} onChange={showTab} keepMounted={false}>
+        <Grid.Col
+          ref={form}
+          span={{ base: 12, md: 7 }}
+          display={isWide || view === 'edit' ? undefined : 'none'}
+        >
+          <Tabs value={part} onChange={showPart} keepMounted={false}>
             <Tabs.List mb="md">
-              {Object.entries(TABS).map(([key, title]) => (
+              {Object.entries(PARTS).map(([key, title]) => (
                 <Tabs.Tab key={key} value={key}>
                   {title}
                 </Tabs.Tab>
               ))}
             </Tabs.List>
-            <Fieldset variant="unstyled" disabled={!can('operator')}>
+            <Fieldset variant="unstyled" disabled={!canChange}>
               <Tabs.Panel value="content">
-                <ProfileForm {...part} />
-                <ButtonsForm {...part} page={saved} />
+                <ProfileForm {...parts} />
+                <ButtonsForm {...parts} page={saved} />
               </Tabs.Panel>
               <Tabs.Panel value="look">
-                <ThemeForm {...part} />
+                <ThemeForm {...parts} />
               </Tabs.Panel>
               <Tabs.Panel value="publish">
-                <PublishForm {...part} page={saved} />
+                <PublishForm {...parts} page={saved} />
               </Tabs.Panel>
             </Fieldset>
           </Tabs>
@@ -129,10 +102,28 @@ export function Editor({ page }: { page: BioPage }) {
           </Grid.Col>
         )}
       </Grid>
-      <LeaveGuard active={isDirty && can('operator')} />
+      {canChange && <SaveBar {...saving} />}
+      <LeaveGuard active={saving.isDirty && canChange} />
     </>
   );
 }
+
+/** The part that is shown; it stands in the page's URL. */
+function usePart(): [Part, (part: string | null) => void] {
+  const [search, setSearch] = useSearchParams();
+  const asked = search.get('tab') ?? '';
+  const show = (part: string | null) => {
+    if (part === asked) return;
+    setSearch((before) => {
+      const after = new URLSearchParams(before);
+      after.set('tab', part ?? 'content');
+      return after;
+    });
+  };
+  return [isPart(asked) ? asked : 'content', show];
+}
+
+const isPart = (text: string): text is Part => Object.hasOwn(PARTS, text);
 
 function Address({ page }: { page: BioPage }) {
   return (
@@ -148,6 +139,7 @@ function Address({ page }: { page: BioPage }) {
           target="_blank"
           rel="noreferrer"
           variant="default"
+          flex="none"
           leftSection={<IconExternalLink size={18} stroke={1.6} />}
         >
           Open

@@ -1,16 +1,15 @@
 import { Stack, Textarea, TextInput } from '@mantine/core';
-import { fieldError } from '../../api/failures.ts';
 import type { PartProps } from './editor.tsx';
 
 /** Who the page is about. */
-export function ProfileForm({ draft, change, error }: PartProps) {
+export function ProfileForm({ draft, change, wrong }: PartProps) {
   return (
     <Stack gap="sm" mb="xl">
       <TextInput
         label="Title"
         maxLength={60}
         value={draft.title}
-        error={fieldError(error, 'title')}
+        error={wrong('title')}
         onChange={(event) => change({ title: event.currentTarget.value })}
       />
       <Textarea
@@ -20,7 +19,7 @@ export function ProfileForm({ draft, change, error }: PartProps) {
         autosize
         minRows={2}
         value={draft.bio}
-        error={fieldError(error, 'bio')}
+        error={wrong('bio')}
         onChange={(event) => change({ bio: event.currentTarget.value })}
       />
       <TextInput
@@ -28,8 +27,9 @@ export function ProfileForm({ draft, change, error }: PartProps) {
         description="Web address of an image. Without one the title’s first letter is shown."
         type="url"
         placeholder="https://"
+        maxLength={1024}
         value={draft.avatar_url}
-        error={fieldError(error, 'avatar_url')}
+        error={wrong('avatar_url')}
         onChange={(event) => change({ avatar_url: event.currentTarget.value })}
       />
     </Stack>

@@ -1,4 +1,4 @@
-import { Box, Stack, Switch, Text, Title } from '@mantine/core';
+import { Box, Stack, Switch, Text, Textarea, Title } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useLocation } from 'wouter';
 import { useSend } from '../../api/queries.ts';
@@ -8,7 +8,7 @@ import type { BioPage } from './answers.ts';
 import type { PartProps } from './editor.tsx';
 
 /** Whether the page can be seen, and its end. */
-export function PublishForm({ draft, change, page }: PartProps & { page: BioPage }) {
+export function PublishForm({ draft, change, wrong, page }: PartProps & { page: BioPage }) {
   const { can } = useSession();
   const [, navigate] = useLocation();
   const queries = useQueryClient();
@@ -27,6 +27,17 @@ export function PublishForm({ draft, change, page }: PartProps & { page: BioPage
         label="“Made with Hoplog” at the foot"
         checked={draft.show_branding}
         onChange={(event) => change({ show_branding: event.currentTarget.checked })}
+      />
+      <Textarea
+        label="Metadata"
+        description="For your own programs: a JSON object of at most 4 KB. Visitors do not see it."
+        autosize
+        minRows={2}
+        maxRows={12}
+        spellCheck={false}
+        value={draft.metadata}
+        error={wrong('metadata')}
+        onChange={(event) => change({ metadata: event.currentTarget.value })}
       />
       {can('operator') && (
         <Box mt="lg">

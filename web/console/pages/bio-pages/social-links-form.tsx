@@ -1,14 +1,14 @@
 import { ActionIcon, Button, Group, NativeSelect, Stack, TextInput, Title } from '@mantine/core';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
-import { fieldError } from '../../api/failures.ts';
 import { newId, replaced } from './draft.ts';
 import type { PartProps } from './editor.tsx';
+import { fieldKey } from './problems.ts';
 import { PLATFORMS } from './theme-choices.ts';
 
 const MOST = 12;
 
 /** Icons that lead to profiles elsewhere. */
-export function SocialLinksForm({ draft, change, error }: PartProps) {
+export function SocialLinksForm({ draft, change, wrong }: PartProps) {
   const { social_links: links } = draft;
   return (
     <>
@@ -24,7 +24,7 @@ export function SocialLinksForm({ draft, change, error }: PartProps) {
                 aria-label={`Site of profile ${index + 1}`}
                 data={PLATFORMS}
                 value={link.platform}
-                w={{ base: 110, xs: 150 }}
+                w={{ base: 132, xs: 150 }}
                 onChange={(event) =>
                   change({
                     social_links: replaced(links, index, { ...link, platform: event.currentTarget.value }),
@@ -34,8 +34,9 @@ export function SocialLinksForm({ draft, change, error }: PartProps) {
               <TextInput
                 aria-label={`Address of profile ${index + 1}, ${platform}`}
                 placeholder={link.platform === 'email' ? 'you@example.com' : 'https://'}
+                maxLength={2048}
                 value={link.url}
-                error={fieldError(error, `social_links.${index}.url`)}
+                error={wrong(fieldKey('social_links', link.key, 'url'))}
                 flex={1}
                 onChange={(event) =>
                   change({

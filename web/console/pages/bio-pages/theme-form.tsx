@@ -1,10 +1,10 @@
 import { Input, NativeSelect, SegmentedControl, SimpleGrid, Stack, TextInput, Title } from '@mantine/core';
 import { type ReactNode, useId, useState } from 'react';
-import { fieldError } from '../../api/failures.ts';
 import type { Theme } from './answers.ts';
 import { ColourField } from './colour-field.tsx';
 import type { PartProps } from './editor.tsx';
 import { GradientChoice } from './gradient-choice.tsx';
+import type { Wrong } from './problems.ts';
 import {
   BUTTON_RADII,
   BUTTON_SHADOWS,
@@ -16,13 +16,13 @@ import {
 } from './theme-choices.ts';
 
 /** How the page looks. Text that could not be read is drawn in another colour; the preview shows it. */
-export function ThemeForm({ draft, change, error }: PartProps) {
+export function ThemeForm({ draft, change, wrong }: PartProps) {
   const { theme } = draft;
   const set = (part: Partial<Theme>) => change({ theme: { ...theme, ...part } });
   return (
     <Stack gap="xl">
       <Part title="Background">
-        <CanvasFields theme={theme} set={set} />
+        <CanvasFields theme={theme} set={set} wrong={wrong} />
       </Part>
       <Part title="Card">
         <OneOfFew
@@ -61,7 +61,7 @@ export function ThemeForm({ draft, change, error }: PartProps) {
           placeholder="https://"
           maxLength={1024}
           value={theme.footerImage ?? ''}
-          error={fieldError(error, 'theme')}
+          error={wrong('theme.footerImage') ?? wrong('theme')}
           onChange={(event) => set({ footerImage: event.currentTarget.value || null })}
         />
       </Part>
@@ -73,7 +73,7 @@ type ThemeProps = { theme: Theme; set: (part: Partial<Theme>) => void };
 
 const FIRST = { color: '#ffffff', gradient: 'dawn', image: '' };
 
-function CanvasFields({ theme, set }: ThemeProps) {
+function CanvasFields({ theme, set, wrong }: ThemeProps & { wrong: Wrong }) {
   // What each kind had last, so that looking at another loses nothing.
   const [last, setLast] = useState<Record<string, string>>({
     ...FIRST,
@@ -103,6 +103,7 @@ function CanvasFields({ theme, set }: ThemeProps) {
           placeholder="https://"
           maxLength={1024}
           value={theme.canvasValue}
+          error={wrong('theme.canvasValue')}
           onChange={(event) => value(event.currentTarget.value)}
         />
       )}
@@ -184,7 +185,15 @@ function OneOfFew({
       <Input.Label id={id} component="div">
         {label}
       </Input.Label>
-      <SegmentedControl fullWidth aria-labelledby={id} data={choices} value={value} onChange={onChange} />
+      <SegmentedControl
+        fullWidth
+        // More of them have no room on a phone otherwise.
+        size={choices.length > 3 ? 'xs' : 'sm'}
+        aria-labelledby={id}
+        data={choices}
+        value={value}
+        onChange={onChange}
+      />
     </div>
   );
 }

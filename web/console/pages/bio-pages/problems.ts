@@ -1,0 +1,103 @@
+import { ApiFailure } from '../../api/failures.ts';
+import type { Theme } from './answers.ts';
+import { isColour } from './colours.ts';
+import { type Draft, isMetadata, isWebUrl } from './draft.ts';
+import { GRADIENTS, PLATFORMS } from './theme-choices.ts';
+
+/** The parts of the editor, as its URL names them. */
+export type Part = 'content' | 'look' | 'publish';
+
+/** What stands in the way of saving: at which field, and in which part that is. */
+export type Problem = {
+  /** As {@link fieldKey} has it. */
+  field: string;
+  /** The field as a person finds it, such as `Button 2, Leads to`. */
+  name: string;
+  message: string;
+  part: Part;
+};
+
+/** The message for a field, or null. */
+export type Wrong = (field: string) => string | null;
+
+/** Names a field of an entry in a list by the entry's own id, so that it stays right when the list is put in order. */
+export const fieldKey = (list: 'links' | 'social_links', id: string, field: string) =>
+  `${list}.${id}.${field}`;
+
+/** What the API would not refuse but set to something else, or what can't even be sent. */
+export function problemsOf({ theme, metadata }: Draft): Problem[] {
+  const problems = themeProblems(theme);
+  if (!isMetadata(metadata)) {
+    const message = 'must be a JSON object, such as {"team": "ads"}';
+    problems.push({ field: 'metadata', name: 'Metadata', message, part: 'publish' });
+  }
+  return problems;
+}
+
+/** Only of what the chosen look shows: the rest has no field. */
+function themeProblems(theme: Theme): Problem[] {
+  const isPicture = theme.canvasMode === 'image';
+  const isGradient = theme.canvasMode === 'gradient';
+  const colours: [keyof Theme, string, boolean][] = [
+    ['canvasValue', 'Background colour', theme.canvasMode === 'color'],
+    ['cardBg', 'Card colour', theme.cardMode !== 'none'],
+    ['textColor', 'Text colour', true],
+    ['buttonColor', 'Button colour', true],
+    ['buttonTextColor', 'Colour of the label', theme.buttonStyle === 'fill'],
+    ['buttonShadowColor', 'Shadow colour', theme.buttonShadow !== 'none'],
+  ];
+  const address = 'must be a web address that begins with https:// or http://';
+  const found: [keyof Theme, string, string][] = colours
+    .filter(([key, , isShown]) => isShown && !isColour(theme[key] ?? ''))
+    .map(([key, name]) => [key, name, 'is not a colour']);
+  if (isGradient && !GRADIENTS.some(({ name }) => name === theme.canvasValue)) {
+    found.unshift(['canvasValue', 'Gradient', 'must be chosen']);
+  }
+  if (isPicture && !isWebUrl(theme.canvasValue)) {
+    found.unshift(['canvasValue', 'Picture of the background', address]);
+  }
+  if (theme.footerImage !== null && !isWebUrl(theme.footerImage)) {
+    found.push(['footerImage', 'Image at the foot', address]);
+  }
+  return found.map(([key, name, message]) => ({ field: `theme.${key}`, name, message, part: 'look' }));
+}
+
+const FIELDS: Record<string, [name: string, part: Part]> = {
+  title: ['Title', 'content'],
+  bio: ['About', 'content'],
+  avatar_url: ['Picture', 'content'],
+  theme: ['Look', 'look'],
+  metadata: ['Metadata', 'publish'],
+};
+
+const BUTTON_FIELDS: Record<string, string> = {
+  label: 'Label',
+  url: 'Leads to',
+  emoji: 'Emoji',
+  image_url: 'Image',
+};
+
+/** What the API refused of `sent`, at the fields that it named. */
+export function refusedFields(error: unknown, sent: Draft): Problem[] {
+  if (!(error instanceof ApiFailure)) return [];
+  return error.details.map(({ path, message }) => ({ ...fieldOf(path, sent), message }));
+}
+
+function fieldOf(path: string, sent: Draft): Omit<Problem, 'message'> {
+  const [list, at = '', field = ''] = path.split('.');
+  const index = Number(at);
+  const button = list === 'links' ? sent.links[index] : undefined;
+  if (button) {
+    const kind = button.type === 'link' ? 'Button' : 'Heading';
+    const name = [`${kind} ${index + 1}`, BUTTON_FIELDS[field]].filter(Boolean).join(', ');
+    return { field: fieldKey('links', button.id, field), name, part: 'content' };
+  }
+  const social = list === 'social_links' ? sent.social_links[index] : undefined;
+  if (social) {
+    const platform = PLATFORMS.find(({ value }) => value === social.platform)?.label ?? social.platform;
+    const name = `Profile ${index + 1}, ${platform}`;
+    return { field: fieldKey('social_links', social.key, field), name, part: 'content' };
+  }
+  const [name, part] = FIELDS[path] ?? [path, 'content'];
+  return { field: path, name, part };
+}

@@ -1,0 +1,78 @@
+import { Alert, Button, Group, List, Paper, Text } from '@mantine/core';
+import { IconAlertTriangle } from '@tabler/icons-react';
+import { ApiFailure, messageOf } from '../../api/failures.ts';
+import type { Problem } from './problems.ts';
+
+type Props = {
+  isDirty: boolean;
+  isSaving: boolean;
+  /** The last try was a success. */
+  isDone: boolean;
+  /** Why the last save did not come about. */
+  problems: Problem[];
+  error: unknown;
+  save: () => void;
+  discard: () => void;
+};
+
+/** Stays in sight while one edits: whether there is something to save, and why it could not be saved. */
+export function SaveBar({ isDirty, isSaving, isDone, problems, error, save, discard }: Props) {
+  return (
+    <Paper
+      component="section"
+      withBorder
+      p="sm"
+      mt="lg"
+      pos="sticky"
+      bottom={0}
+      style={{ zIndex: 5 }}
+      aria-label="Changes"
+    >
+      <NotSaved problems={problems} error={error} />
+      <Group justify="space-between" gap="xs">
+        <Text size="sm" c="dimmed" role="status">
+          {isDirty ? 'Changes are not saved yet.' : isDone ? 'Saved.' : 'No changes.'}
+        </Text>
+        <Group gap="xs">
+          <Button variant="default" disabled={!isDirty || isSaving} onClick={discard}>
+            Discard changes
+          </Button>
+          <Button disabled={!isDirty} loading={isSaving} onClick={save}>
+            Save
+          </Button>
+        </Group>
+      </Group>
+    </Paper>
+  );
+}
+
+function NotSaved({ problems, error }: Pick<Props, 'problems' | 'error'>) {
+  if (problems.length === 0 && error === null) return null;
+  const requestId = error instanceof ApiFailure ? error.requestId : null;
+  return (
+    <Alert
+      color="red"
+      variant="outline"
+      icon={<IconAlertTriangle />}
+      title="Not saved"
+      role="alert"
+      p="xs"
+      mb="sm"
+    >
+      {problems.length > 0 ? (
+        <List size="sm">
+          {problems.map(({ field, name, message }) => (
+            <List.Item key={field}>
+              {name}: {message}
+            </List.Item>
+          ))}
+        </List>
+      ) : (
+        <Text size="sm">
+          {messageOf(error)}
+          {requestId && ` Request ${requestId}`}
+        </Text>
+      )}
+    </Alert>
+  );
+}

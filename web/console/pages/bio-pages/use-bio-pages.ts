@@ -1,0 +1,71 @@
+import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query';
+import { useSearchParams } from 'wouter';
+import { callApi } from '../../api/call.ts';
+import { useApi } from '../../api/queries.ts';
+import { useCursor } from '../../parts/older-rows.tsx';
+import type { BioPage, BioPageList } from './answers.ts';
+
+/** So few that the buttons of all of them, 50 a page, fit into one question for their clicks. */
+const PAGE_SIZE = 10;
+/** As many as the API gives at once. */
+const MOST_AT_ONCE = 200;
+
+/** The text that pages are searched by; it stands in the page's URL. */
+export function useSearchText(): [string, (text: string) => void] {
+  const [search, setSearch] = useSearchParams();
+  const choose = (text: string) =>
+    setSearch(
+      (before) => {
+        const after = new URLSearchParams(before);
+        after.delete('cursor');
+        if (text === '') after.delete('q');
+        else after.set('q', text);
+        return after;
+      },
+      { replace: true },
+    );
+  return [search.get('q') ?? '', choose];
+}
+
+/** The pages that the URL asks for, newest first: those whose title or address has the text, from the cursor on. */
+export function useBioPages(): UseQueryResult<BioPageList> {
+  const [text] = useSearchText();
+  const wanted = text.trim().toLowerCase();
+  const cursor = useCursor();
+  const listed = useApi<BioPageList>(wanted === '' ? '/bio-pages' : null, { limit: PAGE_SIZE, cursor });
+  // The API has no search of its own: all are read once, and looked through here.
+  const found = useQuery({
+    queryKey: ['/bio-pages', 'all'],
+    queryFn: ({ signal }) => allPages(signal),
+    enabled: wanted !== '',
+    placeholderData: keepPreviousData,
+    select: (pages) =>
+      cut(
+        pages.filter(({ title, slug }) => title.toLowerCase().includes(wanted) || slug.includes(wanted)),
+        cursor,
+      ),
+  });
+  return wanted === '' ? listed : found;
+}
+
+async function allPages(signal: AbortSignal): Promise<BioPage[]> {
+  const pages: BioPage[] = [];
+  let cursor: string | null = null;
+  do {
+    const query = { limit: MOST_AT_ONCE, cursor };
+    const answer: BioPageList = await callApi<BioPageList>('/bio-pages', { query, signal });
+    pages.push(...answer.bio_pages);
+    cursor = answer.next_cursor;
+  } while (cursor !== null);
+  return pages;
+}
+
+/** As the API pages a list. */
+function cut(pages: BioPage[], cursor: string | undefined): BioPageList {
+  const rest = cursor === undefined ? pages : pages.filter(({ created_at }) => created_at < cursor);
+  const shown = rest.slice(0, PAGE_SIZE);
+  return {
+    bio_pages: shown,
+    next_cursor: rest.length > PAGE_SIZE ? (shown.at(-1)?.created_at ?? null) : null,
+  };
+}
