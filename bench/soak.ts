@@ -36,7 +36,7 @@ const rate = positive('rate', values.rate);
 const seed = values.seed === undefined ? Math.floor(Math.random() * 2 ** 32) : positive('seed', values.seed);
 const LINKS = 10;
 /** What waits in journals and brokers at the end has to be stored within this time. */
-const DRAIN_LIMIT_MS = 300_000;
+const DRAIN_LIMIT_MS = 600_000;
 
 const began = performance.now();
 const interrupted = new AbortController();

@@ -15,7 +15,7 @@ export type Course = {
 };
 
 /** A deployment that is not well so long after everything is back will not get well. */
-const RECOVERY_LIMIT_MS = 240_000;
+const RECOVERY_LIMIT_MS = 600_000;
 const SECOND_FAULT = 0.25;
 
 /**

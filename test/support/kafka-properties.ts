@@ -16,7 +16,8 @@ export type BrokerAddresses = {
 
 /**
  * `server.properties` of one broker of a cluster in which each is also a controller (KRaft), quick to notice that
- * another one has died. Topics are not made by themselves.
+ * another one has died, and not so quick that a machine with too much to do makes them vote all the time. Topics are
+ * not made by themselves.
  *
  * @param given.voters `id@host:port` of every controller, with commas
  * @param given.count how many brokers there are
@@ -46,9 +47,10 @@ export function serverProperties(
     'transaction.state.log.replication.factor': count,
     'transaction.state.log.min.isr': 1,
     'group.initial.rebalance.delay.ms': 0,
-    'broker.session.timeout.ms': 3_000,
+    'broker.session.timeout.ms': 5_000,
     'broker.heartbeat.interval.ms': 500,
-    'controller.quorum.election.timeout.ms': 500,
+    'controller.quorum.election.timeout.ms': 1_000,
+    'controller.quorum.fetch.timeout.ms': 4_000,
     'log.segment.delete.delay.ms': 1_000,
   };
   return Object.entries(settings)

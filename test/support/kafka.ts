@@ -1,5 +1,13 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +20,8 @@ import { newClusterId, serverProperties } from './kafka-properties.ts';
 import { type KafkaSecurity, scramUser } from './kafka-security.ts';
 
 const JARS = fileURLToPath(new URL('../kafka/target/dependency/', import.meta.url));
-const READY_MS = 120_000;
+/** As long as it may take where others have the cores. */
+const READY_MS = 300_000;
 /** Compiles once and not twice: a broker that lives for a minute is ready in half the time. */
 const JAVA = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-cp', `${JARS}*`];
 /** Characters of the brokers' output that are kept: during an outage they write without end. */
@@ -79,11 +88,12 @@ export async function startKafka(count: 1 | 3, security?: KafkaSecurity): Promis
     })),
   );
   const voters = nodes.map((node) => `${node.id}@127.0.0.1:${node.controller}`).join(',');
-  const propertiesOf = (id: number) => join(directory, String(id), 'server.properties');
+  const homeOf = (id: number) => join(directory, String(id));
+  const propertiesOf = (id: number) => join(homeOf(id), 'server.properties');
+  const dataOf = (id: number) => join(homeOf(id), 'data');
   let log = '';
   const started = nodes.map((node) => {
-    const home = join(directory, String(node.id));
-    mkdirSync(home, { recursive: true });
+    mkdirSync(dataOf(node.id), { recursive: true });
     const properties = propertiesOf(node.id);
     const [clients, brokers] = [`127.0.0.1:${node.port}`, `127.0.0.1:${node.internal}`];
     const addresses = {
@@ -94,16 +104,15 @@ export async function startKafka(count: 1 | 3, security?: KafkaSecurity): Promis
       advertisedToBrokers: brokers,
       controller: `127.0.0.1:${node.controller}`,
     };
-    const given = { voters, count, dataDir: join(home, 'data'), security };
+    const given = { voters, count, dataDir: dataOf(node.id), security };
     writeFileSync(properties, serverProperties(addresses, given));
     return brokerOf(node.port, properties, (text) => {
       log = (log + text).slice(-LOG_LENGTH);
     });
   });
   const users = security ? scramUser(security) : [];
-  for (const { id } of nodes) {
-    await java(['kafka.tools.StorageTool', 'format', '-t', clusterId, '-c', propertiesOf(id), ...users]);
-  }
+  await java(['kafka.tools.StorageTool', 'format', '-t', clusterId, '-c', propertiesOf(1), ...users]);
+  for (const { id } of nodes.slice(1)) formatAlike(dataOf(1), dataOf(id), id);
   const close = async () => {
     await Promise.all(started.map((broker) => broker.kill()));
     rmSync(directory, { recursive: true, force: true });
@@ -121,6 +130,16 @@ export async function startKafka(count: 1 | 3, security?: KafkaSecurity): Promis
     log: () => log,
     close,
   };
+}
+
+/** Formats a broker's directory as the tool has done that of another one: it would take seconds for each. */
+function formatAlike(formatted: string, directory: string, id: number): void {
+  copyFileSync(join(formatted, 'bootstrap.checkpoint'), join(directory, 'bootstrap.checkpoint'));
+  const meta = readFileSync(join(formatted, 'meta.properties'), 'utf8')
+    .replace(/^node\.id=.*$/m, `node.id=${id}`)
+    // The broker makes one of its own.
+    .replace(/^directory\.id=.*\n/m, '');
+  writeFileSync(join(directory, 'meta.properties'), meta);
 }
 
 /** Not synchronous: it takes seconds, in which the connections of a test would time out. */
