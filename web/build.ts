@@ -1,6 +1,8 @@
 import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { componentStyles } from './bundling/component-styles.ts';
+import { directImports } from './bundling/direct-imports.ts';
 
 /** Where browser code is written: `web/dist/<name>.js` for each bundle, and `<name>.css` where it has styles. */
 export const DIST_DIR = fileURLToPath(new URL('./dist/', import.meta.url));
@@ -75,35 +77,50 @@ export type ConsoleManifest = {
  */
 async function buildConsole(): Promise<void> {
   const { build } = await import('esbuild');
-  await rm(CONSOLE_DIR, { recursive: true, force: true });
-  const { metafile } = await build({
-    entryPoints: [join(WEB_DIR, 'console/main.tsx')],
+  const both = {
     outdir: CONSOLE_DIR,
     target: 'es2022',
     bundle: true,
-    splitting: true,
     minify: true,
+    entryNames: '[name]-[hash]',
+    charset: 'utf8',
+    legalComments: 'none',
+    logLevel: 'silent',
+    absWorkingDir: WEB_DIR,
+  } as const;
+  const { metafile, outputFiles } = await build({
+    ...both,
+    entryPoints: [join(WEB_DIR, 'console/main.tsx')],
+    splitting: true,
     format: 'esm',
     platform: 'browser',
     jsx: 'automatic',
     jsxImportSource: 'react',
     define: { 'process.env.NODE_ENV': '"production"' },
-    entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
-    charset: 'utf8',
-    legalComments: 'none',
-    logLevel: 'silent',
     metafile: true,
-    absWorkingDir: WEB_DIR,
+    write: false,
+    plugins: [directImports()],
   });
+  const styles = await build({
+    ...both,
+    entryPoints: [join(WEB_DIR, 'console/styles.css')],
+    metafile: true,
+    write: false,
+    plugins: [componentStyles(outputFiles.map(({ text }) => text))],
+  });
+  await rm(CONSOLE_DIR, { recursive: true, force: true });
+  await mkdir(CONSOLE_DIR, { recursive: true });
+  const files = [...outputFiles, ...styles.outputFiles];
+  await Promise.all(files.map(({ path, contents }) => writeFile(path, contents)));
   const outputs = Object.entries(metafile.outputs);
   const entry = outputs.find(([, output]) => output.entryPoint === 'console/main.tsx');
   if (!entry) throw new Error('the bundler wrote no console');
-  const [path, { imports, cssBundle }] = entry;
+  const [path, { imports }] = entry;
   const manifest: ConsoleManifest = {
     script: basename(path),
     imports: imports.filter(({ kind }) => kind === 'import-statement').map((one) => basename(one.path)),
-    styles: cssBundle ? [basename(cssBundle)] : [],
+    styles: Object.keys(styles.metafile.outputs).map((name) => basename(name)),
   };
   await writeFile(join(CONSOLE_DIR, CONSOLE_MANIFEST), JSON.stringify(manifest));
 }
