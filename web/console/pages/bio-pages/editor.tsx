@@ -51,6 +51,7 @@ export function Editor({ page }: { page: BioPage }) {
     change: saving.change,
     wrong: (field) => problems.find((problem) => problem.field === field)?.message ?? null,
   };
+  const saveBar = canChange && <SaveBar {...saving} />;
   return (
     <>
       <PageHeader title={saved.title || saved.slug} />
@@ -95,6 +96,7 @@ export function Editor({ page }: { page: BioPage }) {
               </Tabs.Panel>
             </Fieldset>
           </Tabs>
+          {isWide && saveBar}
         </Grid.Col>
         {(isWide || view === 'preview') && (
           <Grid.Col span={{ base: 12, md: 5 }}>
@@ -102,7 +104,7 @@ export function Editor({ page }: { page: BioPage }) {
           </Grid.Col>
         )}
       </Grid>
-      {canChange && <SaveBar {...saving} />}
+      {!isWide && saveBar}
       <LeaveGuard active={saving.isDirty && canChange} />
     </>
   );

@@ -29,13 +29,13 @@ export function SaveBar({ isDirty, isSaving, isDone, problems, error, save, disc
       aria-label="Changes"
     >
       <NotSaved problems={problems} error={error} />
-      <Group justify="space-between" gap="xs">
+      <Group justify="space-between" gap="xs" wrap="nowrap">
         <Text size="sm" c="dimmed" role="status">
-          {isDirty ? 'Changes are not saved yet.' : isDone ? 'Saved.' : 'No changes.'}
+          {isDirty ? 'Not saved yet.' : isDone ? 'Saved.' : 'No changes.'}
         </Text>
-        <Group gap="xs">
+        <Group gap="xs" wrap="nowrap">
           <Button variant="default" disabled={!isDirty || isSaving} onClick={discard}>
-            Discard changes
+            Discard
           </Button>
           <Button disabled={!isDirty} loading={isSaving} onClick={save}>
             Save

@@ -1,0 +1,71 @@
+import type { FrameLocator } from 'playwright-core';
+import { expect } from 'vitest';
+import type { ConsolePage, ConsoleSite } from './console-site.ts';
+
+/** A loaded machine takes its time; nothing is expected to. */
+export const PATIENT = { timeout: 30_000 };
+
+/** What the tests read of a bio page. */
+export type MadePage = { id: string; slug: string; links: { id: string; short_url: string }[] };
+
+/** Makes and reads bio pages as the console does: those of a key it does not show. */
+export type BioDesk = {
+  /** Its slug is the given one with a number that no other has. */
+  make(slug: string, fields?: object): Promise<MadePage>;
+  get(id: string): Promise<MadePage>;
+  close(): Promise<void>;
+};
+
+/** Sits down as the demo workspace's owner. */
+export async function bioDesk(site: ConsoleSite): Promise<BioDesk> {
+  const page = await site.open('/bio-pages');
+  const api = `${site.app}/api/v1`;
+  const session = (await (await page.request.get(`${api}/session`)).json()) as { csrf_token: string };
+  let made = 0;
+  return {
+    async make(slug, fields = {}) {
+      made += 1;
+      const answer = await page.request.post(`${api}/bio-pages`, {
+        headers: { 'x-csrf-token': session.csrf_token },
+        data: { slug: `${slug}-${made}`, ...fields },
+      });
+      if (!answer.ok()) throw new Error(`no bio page was made: ${await answer.text()}`);
+      return (await answer.json()) as MadePage;
+    },
+    async get(id) {
+      return (await (await page.request.get(`${api}/bio-pages/${id}`)).json()) as MadePage;
+    },
+    close: () => page.close(),
+  };
+}
+
+/** What the editor shows beside the forms. */
+export const preview = (page: ConsolePage): FrameLocator =>
+  page.frameLocator('iframe[title="Preview of the page"]');
+
+/** Adds a button at the end. */
+export async function addButton(page: ConsolePage, label: string, url: string): Promise<void> {
+  await page.getByRole('button', { name: 'Add a button' }).click();
+  const added = page.getByRole('list', { name: 'Buttons' }).getByRole('listitem').last();
+  await added.getByLabel('Label').fill(label);
+  await added.getByLabel('Leads to').fill(url);
+}
+
+/** Presses Save and waits until nothing is left to be saved. */
+export async function save(page: ConsolePage): Promise<void> {
+  const button = page.getByRole('button', { name: 'Save', exact: true });
+  await button.click();
+  await page.getByText('Saved.', { exact: true }).waitFor();
+  expect(await button.isDisabled()).toBe(true);
+}
+
+/** Follows a short link as a person's browser does. */
+export async function press(shortUrl: string): Promise<void> {
+  const answer = await fetch(shortUrl, {
+    redirect: 'manual',
+    headers: {
+      'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/140.0.0.0 Safari/537.36',
+    },
+  });
+  expect(answer.status).toBe(302);
+}

@@ -1,0 +1,241 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { NO_CHROMIUM } from '../chromium.ts';
+import { addButton, type BioDesk, bioDesk, PATIENT, press, preview, save } from './bio-desk.ts';
+import {
+  type ConsolePage,
+  type ConsoleSite,
+  expectClean,
+  expectGood,
+  startConsoleSite,
+} from './console-site.ts';
+
+let site: ConsoleSite;
+let desk: BioDesk;
+
+beforeAll(async () => {
+  if (NO_CHROMIUM) return;
+  site = await startConsoleSite();
+  desk = await bioDesk(site);
+});
+afterAll(async () => {
+  if (!NO_CHROMIUM) await site.close();
+});
+beforeEach((context) => context.skip(Boolean(NO_CHROMIUM), String(NO_CHROMIUM)));
+
+const links = (...labels: string[]) =>
+  labels.map((label, index) => ({ label, url: `https://example.com/${index}` }));
+
+const labels = (page: ConsolePage) =>
+  page
+    .getByRole('list', { name: 'Buttons' })
+    .getByLabel(/^(Label|Heading)$/)
+    .evaluateAll((inputs) => inputs.map((input) => (input as unknown as { value: string }).value));
+
+const focused = (page: ConsolePage) => page.locator(':focus').getAttribute('aria-label');
+
+test('a page is filled and published; visitors see what the preview showed, and what they press is counted', async () => {
+  const { id, slug } = await desk.make('ada', { title: 'Ada', is_published: false });
+  const page = await site.open(`/bio-pages/${id}`);
+  await page.getByLabel('Title').fill('Ada Lovelace');
+  await page.getByLabel('About').fill('Notes on the Analytical Engine');
+  await addButton(page, 'My book', 'https://books.example/ada');
+  await page.getByText('Counts clicks once it is saved.').waitFor();
+  await page.getByLabel('Emoji').fill('📖');
+  await page.getByRole('button', { name: 'Add a heading' }).click();
+  await page.getByRole('textbox', { name: 'Heading' }).fill('Elsewhere');
+  await addButton(page, 'Watch the talk', 'https://videos.example/1');
+  await page.getByRole('button', { name: 'Add a profile' }).click();
+  await page.getByLabel('Site of profile 1').selectOption('GitHub');
+  await page.getByLabel('Address of profile 1').fill('https://github.com/ada');
+
+  const shown = preview(page);
+  await shown.getByRole('link', { name: 'Watch the talk' }).waitFor();
+  await shown.getByText('Notes on the Analytical Engine').waitFor();
+  await shown.getByRole('link', { name: 'GitHub' }).waitFor();
+  await page.getByRole('tab', { name: 'Look' }).click();
+  await page.getByText('Gradient', { exact: true }).click();
+  await page.getByRole('radio', { name: 'ocean' }).click();
+  await page.getByText('Glass', { exact: true }).click();
+  await page.getByLabel('Font').selectOption('Serif');
+  await expectGood(page, 'bio-page-look');
+  await page.getByRole('tab', { name: 'Publish' }).click();
+  await page.getByLabel('Published').check();
+  await expectGood(page, 'bio-page-publish');
+  await save(page);
+
+  const visitor = await site.browser.newPage();
+  const answer = await visitor.goto(`${site.service.short_url}/${slug}`);
+  expect(answer?.status()).toBe(200);
+  const styleOf = "getComputedStyle(document.querySelector('main')).backdropFilter";
+  expect(await visitor.evaluate(styleOf)).toContain('blur');
+  const seen = await visitor.locator('main').textContent();
+  await expect.poll(() => shown.locator('main').textContent(), PATIENT).toBe(seen);
+  expect(seen).toMatch(/Ada Lovelace[\s\S]*My book[\s\S]*Elsewhere[\s\S]*Watch the talk/);
+  const href = await visitor.getByRole('link', { name: 'My book' }).getAttribute('href');
+  await visitor.close();
+
+  await press(href ?? '');
+  await page.getByRole('tab', { name: 'Content' }).click();
+  const book = page.getByRole('list', { name: 'Buttons' }).getByRole('listitem').first();
+  await expect
+    .poll(async () => {
+      await page.reload();
+      await page.getByText('All buttons:').waitFor();
+      return book.getByText('1 click · 1 visitor · 0 conversions').count();
+    }, PATIENT)
+    .toBe(1);
+  await page.getByText(/All buttons: 1 click · 0 conversions/).waitFor();
+  await page.getByText('0 clicks · 0 visitors').waitFor();
+  await expectGood(page, 'bio-page-content');
+  await page.setViewportSize({ width: 360, height: 900 });
+  await page.getByText('Preview', { exact: true }).click();
+  await shown.getByRole('link', { name: 'Watch the talk' }).waitFor();
+  await expectGood(page, 'bio-page-preview');
+  await page.close();
+});
+
+test('the preview is painted, cannot be left or run anything, and keeps its place while one types', async () => {
+  const names = Array.from({ length: 12 }, (_, n) => `Button ${n + 1}`);
+  const { id } = await desk.make('preview', { title: 'Preview', links: links(...names) });
+  const page = await site.open(`/bio-pages/${id}`);
+  const shown = preview(page);
+  const last = shown.getByRole('link', { name: 'Button 12' });
+  await last.waitFor();
+  const ground = 'getComputedStyle(document.querySelector(".button")).backgroundColor';
+  const frame = page.frames().find((one) => one !== page.mainFrame());
+  expect(await frame?.evaluate(ground)).toBe('rgb(17, 17, 17)');
+  await last.scrollIntoViewIfNeeded();
+  const placeOf = () => page.frames()[1]?.evaluate('scrollY');
+  const place = await placeOf();
+  expect(place).toBeGreaterThan(100);
+  await last.click();
+  expect(page.context().pages()).toHaveLength(1);
+  await page.getByLabel('Title').fill('Typed');
+  await shown.getByRole('heading', { name: 'Typed' }).waitFor({ state: 'attached' });
+  await expect.poll(placeOf, PATIENT).toBe(place);
+  expect(page.frames()[1]?.url()).toBe('about:srcdoc');
+  expectClean(page);
+  await page.close();
+});
+
+test('buttons are put in order by the keyboard, and a removed one is asked about when its history goes with it', async () => {
+  const { id } = await desk.make('order', { title: 'Order', links: links('One', 'Two', 'Three') });
+  const page = await site.open(`/bio-pages/${id}`);
+  await page.getByRole('button', { name: 'Move Three up' }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByText('Three is now 2 of 3').waitFor();
+  // The focus goes along, and turns round where there is no further way.
+  expect(await focused(page)).toBe('Move Three up');
+  await page.keyboard.press('Enter');
+  await page.getByText('Three is now 1 of 3').waitFor();
+  expect(await labels(page)).toEqual(['Three', 'One', 'Two']);
+  expect(await focused(page)).toBe('Move Three down');
+
+  await addButton(page, 'Four', 'https://example.com/4');
+  await page.getByRole('button', { name: 'Remove Four' }).click();
+  expect(await labels(page)).toEqual(['Three', 'One', 'Two']);
+  await page.getByRole('button', { name: 'Remove Three' }).click();
+  const question = page.getByRole('dialog', { name: 'Remove Three?' });
+  await question.getByText(/its clicks are deleted/).waitFor();
+  await question.getByRole('button', { name: 'Cancel' }).click();
+  expect(await labels(page)).toEqual(['Three', 'One', 'Two']);
+  await page.getByRole('button', { name: 'Remove Two' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+  await save(page);
+  await page.reload();
+  await expect.poll(() => labels(page), PATIENT).toEqual(['Three', 'One']);
+  expectClean(page);
+  await page.close();
+});
+
+test('what cannot be saved stands at its field, which gets the focus, and nothing is lost', async () => {
+  const { id } = await desk.make('refused', { title: 'Refused', links: links('Good') });
+  const page = await site.open(`/bio-pages/${id}`);
+  await addButton(page, 'Bad', 'javascript:alert(1)');
+  await page.getByRole('button', { name: 'Move Bad up' }).click();
+  await page.getByRole('tab', { name: 'Look' }).click();
+  const colour = page.getByLabel('Text colour', { exact: true });
+  await colour.fill('oklch(50% 0.2 30)');
+  await page.getByRole('tab', { name: 'Publish' }).click();
+  await page.getByLabel('Metadata').fill('[1]');
+  const press = page.getByRole('button', { name: 'Save', exact: true });
+  const notice = page.getByRole('region', { name: 'Changes' }).getByRole('alert');
+
+  // What the server would not refuse: it would write another colour.
+  await press.click();
+  await notice.getByText('Text colour: is not a colour').waitFor();
+  await notice.getByText('Metadata: must be a JSON object').waitFor();
+  await expect.poll(() => colour.evaluate('document.activeElement.value'), PATIENT).toBe('oklch(50% 0.2 30)');
+  await colour.fill('rebeccapurple');
+  await page.getByRole('tab', { name: 'Publish' }).click();
+  expect(await page.getByLabel('Metadata').getAttribute('aria-invalid')).toBe('true');
+  await page.getByLabel('Metadata').fill('{"shop": 1}');
+
+  // What the server refuses: it names the field.
+  await press.click();
+  await notice.getByText(/Button 1, Leads to: must be a full URL/).waitFor();
+  const bad = page.getByLabel('Leads to').first();
+  await bad.waitFor();
+  expect(await bad.getAttribute('aria-invalid')).toBe('true');
+  expect(await page.getByLabel('Leads to').nth(1).getAttribute('aria-invalid')).not.toBe('true');
+  // It stays at the button, wherever that goes.
+  await page.getByRole('button', { name: 'Move Bad down' }).click();
+  expect(await page.getByLabel('Leads to').nth(1).getAttribute('aria-invalid')).toBe('true');
+  await expectGood(page, 'bio-page-refused');
+  await page.getByLabel('Leads to').nth(1).fill('https://good.example');
+  await save(page);
+  expect(await notice.count()).toBe(0);
+  expect(await desk.get(id)).toMatchObject({
+    metadata: { shop: 1 },
+    theme: { textColor: 'rebeccapurple' },
+    links: [{ label: 'Good' }, { label: 'Bad', url: 'https://good.example' }],
+  });
+  await page.close();
+});
+
+test('unsaved changes are asked about before they are left behind', async () => {
+  const { id } = await desk.make('unsaved', { title: 'Unsaved' });
+  const page = await site.open('/bio-pages');
+  await page.getByRole('link', { name: 'Unsaved' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Unsaved' }).waitFor();
+  const editor = `${site.app}/console/bio-pages/${id}`;
+  const title = page.getByLabel('Title');
+  await title.fill('Changed');
+  await page.getByRole('tab', { name: 'Look' }).click();
+  await page.getByRole('tab', { name: 'Content' }).click();
+  const question = page.getByRole('dialog', { name: 'Leave without saving?' });
+
+  await page.getByRole('link', { name: 'All bio pages' }).click();
+  await question.getByRole('button', { name: 'Stay' }).click();
+  expect(page.url().split('?')[0]).toBe(editor);
+  expect(await title.inputValue()).toBe('Changed');
+
+  // Past both tabs, to the list.
+  await page.evaluate('history.go(-3)');
+  await question.getByRole('button', { name: 'Stay' }).click();
+  expect(page.url().split('?')[0]).toBe(editor);
+  expect(await title.inputValue()).toBe('Changed');
+
+  let asked = '';
+  page.once('dialog', (dialog) => {
+    asked = dialog.type();
+    void dialog.dismiss();
+  });
+  await page.evaluate('setTimeout(() => location.reload())');
+  await expect.poll(() => asked, PATIENT).toBe('beforeunload');
+  expect(await title.inputValue()).toBe('Changed');
+
+  await page.getByRole('link', { name: 'Webhooks' }).click();
+  await question.getByRole('button', { name: 'Leave' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor();
+  await page.goBack();
+  await page.getByRole('heading', { level: 1, name: 'Unsaved' }).waitFor();
+  // Taken back, they are no longer asked about.
+  await title.fill('Changed again');
+  await page.getByRole('button', { name: 'Discard changes' }).click();
+  expect(await title.inputValue()).toBe('Unsaved');
+  await page.getByRole('link', { name: 'All bio pages' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Bio pages' }).waitFor();
+  expectClean(page);
+  await page.close();
+});

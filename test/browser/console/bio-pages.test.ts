@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { NO_CHROMIUM } from '../chromium.ts';
+import { type BioDesk, bioDesk, PATIENT, press, preview } from './bio-desk.ts';
+import {
+  axeViolations,
+  type ConsoleSite,
+  expectClean,
+  expectGood,
+  startConsoleSite,
+} from './console-site.ts';
+
+let site: ConsoleSite;
+let desk: BioDesk;
+
+beforeAll(async () => {
+  if (NO_CHROMIUM) return;
+  site = await startConsoleSite();
+  desk = await bioDesk(site);
+});
+afterAll(async () => {
+  if (!NO_CHROMIUM) await site.close();
+});
+beforeEach((context) => context.skip(Boolean(NO_CHROMIUM), String(NO_CHROMIUM)));
+
+test('where there are none it is said what a bio page is, also to whom has pages of the API alone', async () => {
+  const { id } = await site.api<{ id: string }>('/bio-pages', { slug: 'of-the-api', title: 'Of the API' });
+  const page = await site.open('/bio-pages');
+  await page.getByText('No bio pages yet').waitFor();
+  expect(await page.getByText('Of the API').count()).toBe(0);
+  expect(await page.getByLabel('Search').count()).toBe(0);
+  await expectGood(page, 'bio-pages-none');
+  await page.goto(`${site.app}/console/bio-pages/${id}`);
+  await page.getByText('This does not exist, or no longer').waitFor();
+  await page.close();
+});
+
+test('an address that cannot be had is told before the page is made; one that can opens the editor', async () => {
+  const taken = await desk.make('taken');
+  const page = await site.open('/bio-pages');
+  await page.getByRole('button', { name: 'New page' }).click();
+  const address = page.getByLabel('Address');
+  await address.fill('api');
+  await page.getByText('This address is reserved').waitFor();
+  await address.fill('x');
+  await page.getByText('3 to 40 letters, digits and hyphens').waitFor();
+  await address.fill(taken.slug);
+  await page.getByText('This address is taken').waitFor();
+  expect(await page.getByRole('button', { name: 'Create' }).isDisabled()).toBe(true);
+  await expectGood(page, 'bio-page-new');
+
+  await address.fill(`Grace H ${taken.slug}`);
+  await page.getByText(`/grace-h-${taken.slug} is free.`).waitFor();
+  await page.getByLabel('Title').fill('Grace Hopper');
+  await page.getByRole('button', { name: 'Create' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Grace Hopper' }).waitFor();
+  await preview(page).getByRole('heading', { name: 'Grace Hopper' }).waitFor();
+  // Nobody sees it before somebody has looked at it.
+  expect((await fetch(`${site.service.short_url}/grace-h-${taken.slug}`)).status).toBe(404);
+  expectClean(page);
+  await page.close();
+});
+
+test('an external id that a page has leads to that page, and one of a page of the API is refused at its field', async () => {
+  const known = await desk.make('known', { title: 'Known', external_id: 'shop-1' });
+  await site.api('/bio-pages', { slug: `by-key-${known.slug}`, external_id: 'shop-2' });
+  const page = await site.open('/bio-pages');
+  await page.getByRole('button', { name: 'New page' }).click();
+  await page.getByLabel('Address').fill(`other-${known.slug}`);
+  await page.getByText('is free.').waitFor();
+  const field = page.getByLabel('External id');
+  await field.fill('shop-2');
+  await page.getByRole('button', { name: 'Create' }).click();
+  await expect.poll(() => field.getAttribute('aria-invalid'), PATIENT).toBe('true');
+  await field.fill('shop-1');
+  await page.getByRole('button', { name: 'Create' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Known' }).waitFor();
+  await page.getByText('This external id has a page already. Here it is.').waitFor();
+  await page.close();
+});
+
+test('the list counts the clicks of a page, is searched by title and address, and leads on to older pages', async () => {
+  const shop = await desk.make('glazes', {
+    title: 'Clara Ceramics',
+    is_published: true,
+    links: [{ label: 'Shop', url: 'https://example.com/shop' }],
+  });
+  await press(shop.links[0]?.short_url ?? '');
+  for (let n = 1; n <= 10; n++) await desk.make('later', { title: `Later ${n}` });
+
+  const page = await site.open('/bio-pages');
+  await page.getByRole('link', { name: 'Later 10' }).waitFor();
+  expect(await page.getByRole('row').count()).toBe(1 + 10);
+  expect(await page.getByRole('link', { name: 'Clara Ceramics' }).count()).toBe(0);
+  await page.getByRole('button', { name: 'Older' }).click();
+  await page.getByRole('link', { name: 'Clara Ceramics' }).waitFor();
+  expect(new URL(page.url()).searchParams.has('cursor')).toBe(true);
+
+  const search = page.getByLabel('Search');
+  await search.fill('later');
+  await page.getByRole('link', { name: 'Later 10' }).waitFor();
+  await search.fill('nowhere');
+  await page.getByText('No page has this in its title or address').waitFor();
+  await search.fill('GLAZES');
+  const row = page.getByRole('row', { name: /Clara Ceramics.*\/glazes-.*Published/ });
+  await row.waitFor();
+  expect(await page.getByRole('row').count()).toBe(1 + 1);
+  expect(new URL(page.url()).search).toBe('?q=GLAZES');
+  await expect
+    .poll(async () => {
+      await page.reload();
+      await row.getByRole('cell', { name: /^\d+$/ }).waitFor();
+      return row.getByRole('cell').nth(2).textContent();
+    }, PATIENT)
+    .toBe('1');
+  await search.fill('');
+  await page.getByRole('link', { name: 'Later 10' }).waitFor();
+  await expectGood(page, 'bio-pages');
+  await page.close();
+});
+
+test('an analyst sees a page and its figures and can change nothing', async () => {
+  const made = await desk.make('read-only', {
+    title: 'Read only',
+    links: [{ label: 'Shop', url: 'https://example.com/shop' }],
+  });
+  const page = await site.open(`/bio-pages/${made.id}`, { role: 'analyst' });
+  await page.getByText('0 clicks · 0 visitors').waitFor();
+  await preview(page).getByRole('heading', { name: 'Read only' }).waitFor();
+  expect(await page.getByLabel('Title').isDisabled()).toBe(true);
+  expect(await page.getByRole('button', { name: 'Remove Shop' }).isDisabled()).toBe(true);
+  expect(await page.getByRole('button', { name: 'Save', exact: true }).count()).toBe(0);
+  expect(await axeViolations(page)).toEqual([]);
+  await page.getByRole('tab', { name: 'Publish' }).click();
+  expect(await page.getByLabel('Published').isDisabled()).toBe(true);
+  expect(await page.getByRole('button', { name: 'Delete this page' }).count()).toBe(0);
+  await page.getByRole('link', { name: 'All bio pages' }).click();
+  await page.getByRole('link', { name: 'Read only' }).waitFor();
+  expect(await page.getByRole('button', { name: 'New page' }).count()).toBe(0);
+  expectClean(page);
+  await page.close();
+});
+
+test('a deleted page is gone from the list and for visitors, also while it has unsaved changes', async () => {
+  const made = await desk.make('short-lived', { title: 'Short-lived' });
+  const page = await site.open(`/bio-pages/${made.id}?tab=publish`);
+  const address = `${site.service.short_url}/${made.slug}`;
+  expect((await fetch(address)).status).toBe(200);
+  await page.getByLabel('Made with Hoplog').uncheck();
+  await page.getByRole('button', { name: 'Delete this page' }).click();
+  const question = page.getByRole('dialog', { name: 'Delete the page “Short-lived”?' });
+  await question.getByText(/can’t be undone/).waitFor();
+  await question.getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Bio pages' }).waitFor();
+  await expect.poll(() => page.getByRole('link', { name: 'Short-lived' }).count(), PATIENT).toBe(0);
+  await expect.poll(async () => (await fetch(address)).status, PATIENT).toBe(404);
+  expectClean(page);
+  await page.close();
+});
