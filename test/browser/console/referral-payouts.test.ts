@@ -1,0 +1,124 @@
+import { readFileSync } from 'node:fs';
+import { parse } from 'csv-parse/sync';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { NO_CHROMIUM } from '../chromium.ts';
+import { type ConsoleSite, expectGood, startConsoleSite } from './console-site.ts';
+import { expectRows, LONG, merchantOf, money, row, type Shop, type Sums } from './referral-shop.ts';
+
+let site: ConsoleSite;
+let shop: Shop;
+
+beforeAll(async () => {
+  if (NO_CHROMIUM) return;
+  site = await startConsoleSite();
+  shop = merchantOf(site);
+});
+afterAll(async () => {
+  if (!NO_CHROMIUM) await site.close();
+});
+beforeEach((context) => context.skip(Boolean(NO_CHROMIUM), String(NO_CHROMIUM)));
+
+type Eligible = {
+  referrers: number;
+  totals: Record<string, number>;
+  balances: { external_user_id: string }[];
+};
+
+test('a payout file is downloaded and marked paid once, and every amount is the API’s', LONG, async () => {
+  const program = await shop.program({ name: 'Paying', min_payout: 5 });
+  for (const [user, amount] of [
+    ['gil', 123.45],
+    ['hal', 99.99],
+    ['ivy', 10],
+  ] as const) {
+    const { ref } = await shop.enroll(user, program);
+    await shop.signup(`${user}-friend`, ref);
+    await shop.purchase(`${user}-friend`, `${user}-order`, amount);
+  }
+  const eligible = await site.api<Eligible>(`/payouts/eligible?program_id=${program.id}`);
+  const total = money(eligible.totals.usd ?? 0);
+  expect([eligible.referrers, total]).toEqual([2, money(22.34)]);
+  const page = await site.open(`/referrals?tab=payouts&programme=${program.id}`);
+  await row(page, 'Balances that are ready to pay', 'ivy')
+    .getByText(`Below ${money(5)}`)
+    .waitFor();
+  await page.getByText(total, { exact: true }).waitFor();
+  await expectGood(page, 'referrals-payouts');
+
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Download payout file' }).click();
+  const file = await download;
+  const [, exportId = ''] = /^payouts-([0-9a-f-]{36})\.csv$/.exec(file.suggestedFilename()) ?? [];
+  const lines = parse(readFileSync(await file.path()), { columns: true }) as Record<string, string>[];
+  expect(lines.map((line) => [line.external_user_id, line.amount]).toSorted()).toEqual([
+    ['gil', '12.34'],
+    ['hal', '10.00'],
+  ]);
+  const listed = row(page, 'Every payout file', exportId);
+  await listed.getByText(total, { exact: true }).waitFor();
+  await listed.getByRole('button', { name: 'Mark as paid' }).click();
+  const question = page.getByRole('dialog', { name: 'Mark 2 referrers as paid?' });
+  expect(await question.textContent()).toContain(`${total} was paid to 2 referrers`);
+  await expectGood(page, 'referrals-mark-paid');
+  await question.getByRole('button', { name: `Mark ${total} as paid` }).click();
+  await listed.getByText('Paid', { exact: true }).waitFor();
+  await page.getByText(`Marked paid: 2 referrers, ${total}`).waitFor();
+  await expectRows(page, 'Balances that are ready to pay', 1);
+  await expectGood(page, 'referrals-paid');
+  const sums = await site.api<Sums>(`/ledger/balances?program_id=${program.id}&status=paid`);
+  expect(sums.balances).toMatchObject([{ currency: 'usd', amount: 22.34 }]);
+  await listed.getByRole('button').first().click();
+  await row(page, 'Lines of the payout file', 'gil').getByText(money(12.34)).waitFor();
+  await expectGood(page, 'referrals-payout-lines');
+  await page.close();
+});
+
+test('a file that overlaps with a paid one says so in the question, and pays nothing', LONG, async () => {
+  const program = await shop.program({ name: 'Twice' });
+  const { ref } = await shop.enroll('jo', program);
+  await shop.signup('jo-friend', ref);
+  await shop.purchase('jo-friend', 'jo-order', 50);
+  const page = await site.open(`/referrals?tab=payouts&programme=${program.id}`);
+  for (let n = 1; n <= 2; n++) {
+    const download = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Download payout file' }).click();
+    await download;
+    await expect
+      .poll(() => row(page, 'Every payout file', money(5)).filter({ hasText: 'Not marked paid' }).count())
+      .toBe(n);
+  }
+  const open = row(page, 'Every payout file', money(5)).filter({ hasText: 'Not marked paid' });
+  await open.first().getByRole('button', { name: 'Mark as paid' }).click();
+  await page
+    .getByRole('dialog')
+    .getByRole('button', { name: `Mark ${money(5)} as paid` })
+    .click();
+  await expect.poll(() => open.count()).toBe(1);
+  await open.getByRole('button', { name: 'Mark as paid' }).click();
+  const question = page.getByRole('dialog', { name: 'Mark 1 referrer as paid?' });
+  await question.getByRole('button', { name: `Mark ${money(5)} as paid` }).click();
+  await question.getByText('Part of it was paid with another file').waitFor();
+  await expectGood(page, 'referrals-paid-twice');
+  const sums = await site.api<Sums>(`/ledger/balances?program_id=${program.id}&status=paid`);
+  expect(sums.balances).toMatchObject([{ amount: 5 }]);
+  await page.close();
+});
+
+test('an analyst sees all of it and is offered no change', LONG, async () => {
+  const program = await shop.program({ name: 'Watching' });
+  const { partner_id, ref } = await shop.enroll('kim', program);
+  await shop.signup('kim-friend', ref);
+  await shop.purchase('kim-friend', 'kim-order', 70);
+  const page = await site.open('/referrals', { role: 'analyst' });
+  await page.getByRole('article', { name: 'Watching' }).waitFor();
+  const offered = () =>
+    page.getByRole('button', { name: /New|Edit|Pause|Resume|Suspend|Approve|Download|Mark/ }).count();
+  expect(await offered()).toBe(0);
+  await page.goto(`${site.app}/console/referrals?tab=enrollments&partner=${partner_id}`);
+  await page.getByRole('dialog', { name: 'Referrer kim' }).getByText(money(7)).first().waitFor();
+  expect(await offered()).toBe(0);
+  await page.goto(`${site.app}/console/referrals?tab=payouts&programme=${program.id}`);
+  await row(page, 'Balances that are ready to pay', 'kim').getByText(money(7)).waitFor();
+  expect(await offered()).toBe(0);
+  await page.close();
+});
