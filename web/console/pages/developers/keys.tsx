@@ -36,7 +36,7 @@ export function KeyList() {
       >
         {(data) => (
           <>
-            <ScrollTable label="Keys" minWidth={720}>
+            <ScrollTable label="Keys of the workspace" minWidth={720}>
               <Table.Thead>
                 <Table.Tr>
                   <Table.Th>Name</Table.Th>

@@ -40,8 +40,8 @@ export function DeliveryLog({ webhook }: { webhook: Webhook }) {
   );
   const isFiltered = status !== null || type !== null;
   return (
-    <section aria-labelledby="deliveries">
-      <Title order={2} size="h3" id="deliveries">
+    <div>
+      <Title order={2} size="h3">
         Deliveries
       </Title>
       <Text size="sm" c="dimmed" mb="sm">
@@ -112,7 +112,7 @@ export function DeliveryLog({ webhook }: { webhook: Webhook }) {
           close={() => view.open(null)}
         />
       )}
-    </section>
+    </div>
   );
 }
 

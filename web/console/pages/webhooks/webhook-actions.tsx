@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
+import { useQueryClient } from '@tanstack/react-query';
 import { useLocation } from 'wouter';
 import { useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
@@ -21,7 +22,7 @@ export function WebhookActions({ webhook }: { webhook: Webhook }) {
     refresh,
     done: (_, isOn) => (isOn ? 'The webhook is on' : 'The webhook is off'),
   });
-  // The webhook itself is not read anew: it is gone.
+  const queries = useQueryClient();
   const remove = useSend<void>(() => ({ path, method: 'DELETE' }), { done: 'The webhook was deleted' });
   if (!can('operator')) return null;
 
@@ -57,7 +58,13 @@ export function WebhookActions({ webhook }: { webhook: Webhook }) {
         consequence="Your server is told of nothing any more. Its secret and its deliveries are deleted too."
         yes="Delete"
         pending={remove.isPending}
-        onConfirm={() => remove.mutateAsync().then(() => navigate('/webhooks'))}
+        onConfirm={() =>
+          remove.mutateAsync().then(() => {
+            // The list alone: the webhook itself is gone, and can't be read anew.
+            queries.removeQueries({ queryKey: ['/webhooks'] });
+            navigate('/webhooks');
+          })
+        }
       >
         Delete
       </ConfirmButton>
