@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { EmbeddedStore } from '../../cli/embedded/store.ts';
 
 /** A store that dies and comes back at the same address with the same data. */
@@ -6,10 +7,12 @@ export type MortalStore = {
   url: string;
   /** `kill -9` */
   kill(): Promise<void>;
-  /** Starts it again, where it does not run. */
+  /** Starts it again, where it does not run; a few times over when it does not come up, as Compose would. */
   start(): Promise<void>;
   stop(): Promise<void>;
 };
+
+const STARTS = 5;
 
 /** Starts a store on a port that it keeps. */
 export async function startMortalStore(run: () => Promise<EmbeddedStore>): Promise<MortalStore> {
@@ -32,7 +35,14 @@ export async function startMortalStore(run: () => Promise<EmbeddedStore>): Promi
       release();
     },
     async start() {
-      store ??= await begin();
+      for (let attempt = 1; !store; attempt++) {
+        try {
+          store = await begin();
+        } catch (error) {
+          if (attempt === STARTS) throw error;
+          await delay(1_000);
+        }
+      }
     },
     async stop() {
       await store?.stop();

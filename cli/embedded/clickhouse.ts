@@ -130,12 +130,12 @@ function selectOne(port: number, password: string): Promise<string> {
   const headers = { 'X-ClickHouse-User': CLICKHOUSE_USER, 'X-ClickHouse-Key': password };
   return new Promise((resolve, reject) => {
     const sent = request(
-      { host: '127.0.0.1', port, path: '/?query=SELECT%201', headers, agent: false, timeout: 5_000 },
+      { host: '127.0.0.1', port, path: '/?query=SELECT%201', headers, agent: false, timeout: 30_000 },
       (answer) => {
         text(answer).then(resolve, reject);
       },
     );
-    sent.on('timeout', () => sent.destroy(new Error('no answer within 5 s')));
+    sent.on('timeout', () => sent.destroy(new Error('no answer within 30 s')));
     sent.on('error', reject);
     sent.end();
   });

@@ -183,7 +183,9 @@ async function answers(child: ChildProcess, connectionString: string): Promise<v
     if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) {
       throw new Error(`its process ended with ${child.signalCode ?? child.exitCode}`);
     }
-    const client = new pg.Client({ connectionString, connectionTimeoutMillis: 5_000 });
+    // As long as there is: on a machine with too much to do, whoever gives up early and asks anew never gets an answer.
+    const connectionTimeoutMillis = Math.max(deadline - Date.now(), 1_000);
+    const client = new pg.Client({ connectionString, connectionTimeoutMillis });
     try {
       await client.connect();
       const found = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [DATABASE]);

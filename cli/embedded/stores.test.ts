@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { statSync } from 'node:fs';
+import { appendFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
@@ -96,6 +96,15 @@ test('PostgreSQL is UTF-8, durable, and lets nobody in without the password', as
   expect(statSync(join(dataDir(), 'postgres.password')).mode & 0o777).toBe(0o600);
   expect(statSync(join(dataDir(), 'postgres')).mode & 0o777).toBe(0o700);
   await store.stop();
+});
+
+test('PostgreSQL on a machine that gives it no time is waited for, however long one connection takes', async () => {
+  const first = await postgres();
+  await first.stop();
+  appendFileSync(join(dataDir(), 'postgres', 'postgresql.conf'), "\npre_auth_delay = '6s'\n");
+  const second = await postgres();
+  expect(await sql(second.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  await second.stop();
 });
 
 test('a PostgreSQL left behind by a killed parent is stopped and started anew', async () => {
