@@ -82,7 +82,7 @@ test('an owner makes keys, sees when they were used, and revokes them, each at o
   await press(page, 'New key');
   await page.getByRole('textbox', { name: 'Name' }).fill('x'.repeat(101));
   await press(page, 'Create');
-  await told(page, 'Must not have more than 100 characters.');
+  await told(page, 'At most 100 characters.');
   await expectGood(page, 'developers-key-refused');
   await page.getByRole('textbox', { name: 'Name' }).fill(name);
   await page.getByRole('button', { name: 'Create', exact: true }).dblclick();

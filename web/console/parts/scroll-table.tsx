@@ -18,7 +18,8 @@ export function ScrollTable({
       aria-label={label}
       pos="relative"
     >
-      <Table verticalSpacing="xs" highlightOnHover {...table}>
+      {/* The library's own ground of a row under the pointer is too bright in the dark for links on it. */}
+      <Table verticalSpacing="xs" highlightOnHover highlightOnHoverColor="var(--row-hover)" {...table}>
         {children}
       </Table>
     </Table.ScrollContainer>

@@ -21,7 +21,13 @@ export default function DevelopersPage() {
       )}
       <Section title="API reference">
         <Text size="sm">
-          <Anchor href={new URL('/docs', urls.base_url).href} target="_blank" rel="noreferrer" size="sm">
+          <Anchor
+            href={new URL('/docs', urls.base_url).href}
+            target="_blank"
+            rel="noreferrer"
+            size="sm"
+            underline="always"
+          >
             Every endpoint with its fields and errors{' '}
             <IconExternalLink size={14} stroke={1.6} aria-label="(opens in a new tab)" />
           </Anchor>
@@ -31,6 +37,7 @@ export default function DevelopersPage() {
             target="_blank"
             rel="noreferrer"
             size="sm"
+            underline="always"
           >
             OpenAPI document <IconExternalLink size={14} stroke={1.6} aria-label="(opens in a new tab)" />
           </Anchor>

@@ -63,9 +63,9 @@ export function KeyDialog({ close }: { close: () => void }) {
               data-autofocus
               value={label}
               error={
-                wrong
-                  ? sentence(wrong)
-                  : label.trim().length > LABEL_MOST && `At most ${LABEL_MOST} characters.`
+                label.trim().length > LABEL_MOST
+                  ? `At most ${LABEL_MOST} characters.`
+                  : wrong && sentence(wrong)
               }
               onChange={(event) => setLabel(event.currentTarget.value)}
             />

@@ -90,8 +90,13 @@ function Row({ entry: key }: { entry: Key }) {
           <ConfirmButton
             size="xs"
             aria-label={`Revoke ${name}, ${key.prefix}`}
-            question={`Revoke the key ${name}?`}
-            consequence={`Whatever uses the key that begins with ${key.prefix} is refused from then on. This can't be taken back.`}
+            question="Revoke this key?"
+            consequence={
+              <span style={{ overflowWrap: 'anywhere' }}>
+                {name}: whatever uses the key that begins with {key.prefix} is refused from then on. This
+                can’t be taken back.
+              </span>
+            }
             yes="Revoke"
             pending={revoke.isPending}
             onConfirm={() => revoke.mutateAsync()}

@@ -5,6 +5,7 @@ import { useSession } from '../../api/session.ts';
 import { formatAgo, formatCount, formatInstant } from '../../formats.ts';
 import { CodeBlock } from '../../parts/code-block.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
+import { sentence } from '../sign-in/sentence.ts';
 import type { DeliveryDetail, Webhook } from './answers.ts';
 import { eventName } from './events.ts';
 import { prettyJson } from './pretty-json.ts';
@@ -84,7 +85,7 @@ function Facts({ delivery }: { delivery: DeliveryDetail }) {
       {error !== null && delivery.status !== 'delivered' && (
         <Alert color="red" variant="outline" title="The last attempt did not get through">
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-            {error}
+            {sentence(error)}
           </Text>
         </Alert>
       )}
@@ -162,7 +163,7 @@ function FactTable({ label, facts }: { label: string; facts: [string, string | n
           ([name, value]) =>
             value && (
               <Table.Tr key={name}>
-                <Table.Th scope="row" w={{ base: 110, xs: 160 }} style={{ overflowWrap: 'anywhere' }}>
+                <Table.Th scope="row" w={{ base: 120, xs: 190 }} style={{ overflowWrap: 'anywhere' }}>
                   {name}
                 </Table.Th>
                 <Table.Td style={{ overflowWrap: 'anywhere' }}>{value}</Table.Td>

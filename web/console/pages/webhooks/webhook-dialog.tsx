@@ -65,7 +65,7 @@ export function WebhookDialog({ webhook, close }: { webhook: Webhook | null; clo
         <SecretMade value={made.secret} what="signing secret" onDone={() => navigate(`/webhooks/${made.id}`)}>
           <Text size="sm">
             Your server checks with it that a message really comes from here.{' '}
-            <Anchor component={Link} href="/settings/developers?snippet=verify">
+            <Anchor component={Link} href="/settings/developers?snippet=verify" underline="always">
               How to check a message
             </Anchor>
           </Text>

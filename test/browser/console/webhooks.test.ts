@@ -1,0 +1,244 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { isGenuine, type Receiver, startReceiver } from '../../support/receiver.ts';
+import { NO_CHROMIUM } from '../chromium.ts';
+import { type ConsoleSite, expectClean, expectGood, startConsoleSite } from './console-site.ts';
+
+let site: ConsoleSite;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  if (NO_CHROMIUM) return;
+  receiver = await startReceiver();
+  site = await startConsoleSite({ WEBHOOK_ALLOW_PRIVATE: 'true' });
+});
+afterAll(async () => {
+  if (NO_CHROMIUM) return;
+  await site.close();
+  await receiver.close();
+});
+beforeEach((context) => context.skip(Boolean(NO_CHROMIUM), String(NO_CHROMIUM)));
+
+/** What a loaded machine may take. */
+const PATIENT = { timeout: 30_000 };
+const LONG = { timeout: 180_000 };
+
+type Hook = { id: string; secret: string };
+type Shown = { id: string; url: string; events: string[]; description: string | null; is_active: boolean };
+
+const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
+const told = (page: Page, text: string) => page.getByText(text).first().waitFor();
+const heading = (page: Page, name: string | RegExp) =>
+  page.getByRole('heading', { level: 1, name }).waitFor();
+const field = (page: Page, name: string) => page.getByRole('textbox', { name });
+const drawer = (page: Page) => page.getByRole('dialog', { name: /^Delivery/ });
+const rows = (page: Page, label: string) => page.getByRole('region', { name: label }).locator('tbody tr');
+
+async function choose(page: Page, label: string, option: string): Promise<void> {
+  await page.getByRole('combobox', { name: label, exact: true }).click();
+  await page.getByRole('option', { name: option, exact: true }).click();
+}
+
+const create = (body: object = {}) =>
+  site.api<Hook>('/webhooks', { url: receiver.url, events: ['click.created'], ...body });
+
+/** Makes test events and waits until each is over. */
+async function deliver(hook: Hook, count: number): Promise<void> {
+  for (let sent = 0; sent < count; sent++) await site.api(`/webhooks/${hook.id}/test`, {});
+  const pending = () =>
+    site.api<{ deliveries: object[] }>(`/webhooks/${hook.id}/deliveries?status=pending&limit=1`);
+  await expect.poll(async () => (await pending()).deliveries.length, PATIENT).toBe(0);
+}
+
+test('a webhook is made, its refusals at their fields, its secret shown once', LONG, async () => {
+  const { webhooks: older } = await site.api<{ webhooks: Shown[] }>('/webhooks');
+  for (const { id } of older) await site.api(`/webhooks/${id}`, undefined, 'DELETE');
+  const page = await site.open('/webhooks', { role: 'operator' });
+  await told(page, 'No webhooks yet');
+  await expectGood(page, 'webhooks-empty');
+  await press(page, 'New webhook');
+  await field(page, 'Address').fill('ftp://you.example');
+  await press(page, 'Create');
+  await told(page, 'Choose at least one.');
+  await page.getByRole('checkbox', { name: 'Clicks' }).check();
+  await page.getByRole('checkbox', { name: 'Sales' }).check();
+  await press(page, 'Create');
+  await told(page, 'Must be an http:// or https:// address.');
+  const address = field(page, 'Address');
+  expect(await address.getAttribute('aria-invalid')).toBe('true');
+  await expect.poll(() => page.evaluate('document.activeElement.type'), PATIENT).toBe('url');
+  await expectGood(page, 'webhooks-refused');
+  await address.fill(receiver.url);
+  await field(page, 'Description').fill('The shop');
+  await page.getByRole('button', { name: 'Create', exact: true }).dblclick();
+
+  const dialog = page.getByRole('dialog', { name: 'The webhook is ready' });
+  const secret = (await dialog.locator('code').textContent()) ?? '';
+  expect(secret).toMatch(/^whsec_/);
+  await page.keyboard.press('Escape');
+  await expectGood(page, 'webhooks-secret');
+  await press(page, 'Done');
+  await heading(page, /^Webhook to 127\.0\.0\.1:/);
+  const { webhooks } = await site.api<{ webhooks: Shown[] }>('/webhooks');
+  expect(webhooks).toMatchObject([
+    {
+      id: new URL(page.url()).pathname.split('/').at(-1),
+      url: receiver.url,
+      events: ['click.created', 'sale.created'],
+      description: 'The shop',
+    },
+  ]);
+  expect(await page.content()).not.toContain(secret);
+  await told(page, 'No deliveries yet');
+
+  const before = receiver.received.length;
+  await press(page, 'Send a test event');
+  await drawer(page).getByText('Delivered', { exact: true }).first().waitFor();
+  const received = (await receiver.until(before + 1)).at(-1);
+  if (!received) throw new Error('nothing came');
+  expect(isGenuine(secret, received)).toBe(true);
+  const text = (await drawer(page).textContent()) ?? '';
+  expect(text).toContain(`POST ${receiver.url}`);
+  expect(text).toContain(received.signature);
+  const body = drawer(page).getByRole('region', { name: 'Body of the request' });
+  expect(await body.textContent()).toBe(JSON.stringify(received.event, null, 2));
+  expect(await drawer(page).getByRole('region', { name: 'Body of the response' }).textContent()).toBe('ok');
+  await expectGood(page, 'webhooks-delivery');
+  await page.keyboard.press('Escape');
+  await drawer(page).waitFor({ state: 'detached' });
+  await page.getByRole('link', { name: 'Webhooks', exact: true }).click();
+  const row = rows(page, 'Webhooks').filter({ hasText: 'The shop' });
+  await row.getByText('Answered 200').waitFor();
+  expect(await row.textContent()).toContain('Clicks, Sales');
+  await expectGood(page, 'webhooks-list');
+  await page.close();
+});
+
+test('a delivery that failed is shown with the answer, and delivered again', LONG, async () => {
+  const hook = await create();
+  receiver.answer((response) => {
+    response.writeHead(400, { 'content-type': 'application/json' }).end('{"error":{"code":17.0}}');
+  });
+  await deliver(hook, 1);
+  receiver.answer((response) => {
+    response.writeHead(503).end();
+  });
+  await site.api(`/webhooks/${hook.id}/test`, {});
+  const page = await site.open(`/webhooks/${hook.id}`);
+  await rows(page, 'Deliveries').filter({ hasText: 'Is tried again' }).getByText('503').waitFor();
+  await expectGood(page, 'webhooks-log');
+  await choose(page, 'Result', 'Failed');
+  await expect.poll(() => rows(page, 'Deliveries').count(), PATIENT).toBe(1);
+  expect(new URL(page.url()).searchParams.get('status')).toBe('failed');
+  await rows(page, 'Deliveries').getByRole('button').click();
+  await drawer(page).getByText('answered 400').waitFor();
+  const answer = drawer(page).getByRole('region', { name: 'Body of the response' });
+  expect(await answer.textContent()).toBe('{\n  "error": {\n    "code": 17.0\n  }\n}');
+  await expectGood(page, 'webhooks-failed');
+
+  receiver.answer((response) => {
+    response.writeHead(204).end();
+  });
+  const before = receiver.received.length;
+  await press(page, 'Deliver again');
+  await drawer(page).getByText('The answer had no body.').waitFor();
+  expect(await drawer(page).textContent()).toContain('Status 204');
+  expect(await drawer(page).getByText('answered 400').count()).toBe(0);
+  expect(receiver.received).toHaveLength(before + 1);
+  // The delivery lies open in the address too.
+  await page.reload();
+  await drawer(page).getByText('Status 204').waitFor();
+  await page.keyboard.press('Escape');
+  await told(page, 'No such delivery');
+  expectClean(page);
+  await page.close();
+});
+
+test('the log is paged and filtered by event, and shows by itself what comes in', LONG, async () => {
+  receiver.answer((response) => {
+    response.writeHead(200).end('ok');
+  });
+  const hook = await create();
+  await deliver(hook, 27);
+  const page = await site.open(`/webhooks/${hook.id}`, { role: 'analyst' });
+  await expect.poll(() => rows(page, 'Deliveries').count(), PATIENT).toBe(25);
+  await press(page, 'Older');
+  await expect.poll(() => rows(page, 'Deliveries').count(), PATIENT).toBe(2);
+  expect(new URL(page.url()).searchParams.has('cursor')).toBe(true);
+  await choose(page, 'Event', 'Clicks');
+  await told(page, 'No such delivery');
+  const { links } = await site.api<{ links: { short_url: string }[] }>('/links', {
+    destination_url: 'https://shop.example/',
+    name: 'Hooked',
+    channel: 'newsletter',
+  });
+  const agent = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/142.0.0.0 Safari/537.36';
+  await fetch(links[0]?.short_url ?? '', { redirect: 'manual', headers: { 'user-agent': agent } });
+  await rows(page, 'Deliveries').filter({ hasText: 'Clicks' }).waitFor();
+  expect(new URL(page.url()).search).toBe('?type=click.created');
+  await choose(page, 'Result', 'Failed');
+  await told(page, 'No such delivery');
+
+  // An analyst reads, and is offered nothing else.
+  await choose(page, 'Result', 'Delivered');
+  await rows(page, 'Deliveries').getByRole('button').click();
+  await drawer(page).getByText('Delivered', { exact: true }).first().waitFor();
+  expect(await drawer(page).textContent()).toContain('"channel": "newsletter"');
+  const offered = /Deliver again|Send a test|Edit|Switch|Delete|Replace|New webhook/;
+  expect(await page.getByRole('button', { name: offered, includeHidden: true }).count()).toBe(0);
+  await page.keyboard.press('Escape');
+  await expectGood(page, 'webhooks-analyst');
+  await page.goto(`${site.app}/console/webhooks`);
+  await rows(page, 'Webhooks').first().waitFor();
+  expect(await page.getByRole('button', { name: offered }).count()).toBe(0);
+  await page.goto(`${site.app}/console/webhooks/${crypto.randomUUID()}`);
+  await told(page, 'This does not exist, or no longer');
+  await page.close();
+});
+
+test('a webhook gets a new secret, is changed, switched off and on, and deleted', LONG, async () => {
+  const hook = await create({ description: 'To be changed' });
+  const page = await site.open(`/webhooks/${hook.id}`);
+  await press(page, 'Replace the secret');
+  await told(page, 'For 24 hours each message is signed with both');
+  await expectGood(page, 'webhooks-replace');
+  await press(page, 'Replace');
+  const dialog = page.getByRole('dialog', { name: 'The secret was replaced' });
+  const secret = (await dialog.locator('code').textContent()) ?? '';
+  await press(page, 'Done');
+  await dialog.waitFor({ state: 'detached' });
+  const before = receiver.received.length;
+  await press(page, 'Send a test event');
+  const received = (await receiver.until(before + 1)).at(-1);
+  expect(received && [isGenuine(secret, received), isGenuine(hook.secret, received)]).toEqual([true, true]);
+  await drawer(page).getByText('Delivered', { exact: true }).first().waitFor();
+  await page.keyboard.press('Escape');
+  await drawer(page).waitFor({ state: 'detached' });
+
+  await press(page, 'Edit');
+  await page.getByRole('checkbox', { name: 'Clicks' }).uncheck();
+  await page.getByRole('checkbox', { name: 'Leads' }).check();
+  await field(page, 'Description').fill('');
+  await press(page, 'Save');
+  await told(page, 'Webhook saved');
+  const shown = () => site.api<Shown>(`/webhooks/${hook.id}`);
+  expect(await shown()).toMatchObject({ url: receiver.url, events: ['lead.created'], description: null });
+
+  await press(page, 'Switch off');
+  await page.getByRole('dialog').getByRole('button', { name: 'Switch off' }).click();
+  await told(page, 'The webhook is off');
+  expect(await shown()).toMatchObject({ is_active: false });
+  expect(await page.getByRole('button', { name: 'Send a test event' }).isDisabled()).toBe(true);
+  await expectGood(page, 'webhooks-off');
+  await press(page, 'Switch on');
+  await told(page, 'The webhook is on');
+  expect(await shown()).toMatchObject({ is_active: true });
+  await press(page, 'Delete');
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await heading(page, 'Webhooks');
+  await told(page, 'The webhook was deleted');
+  expect(await page.getByRole('link', { name: 'To be changed' }).count()).toBe(0);
+  await expect(shown()).rejects.toThrow('404');
+  expectClean(page);
+  await page.close();
+});
