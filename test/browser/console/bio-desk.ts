@@ -3,7 +3,9 @@ import { expect } from 'vitest';
 import type { ConsolePage, ConsoleSite } from './console-site.ts';
 
 /** A loaded machine takes its time; nothing is expected to. */
-export const PATIENT = { timeout: 30_000 };
+export const PATIENT = { timeout: 60_000 };
+/** For a test of several states of a page; a bound for a starved machine. Milliseconds. */
+export const LONG = 240_000;
 
 /** What the tests read of a bio page. */
 export type MadePage = { id: string; slug: string; links: { id: string; short_url: string }[] };

@@ -1,13 +1,18 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { NO_CHROMIUM } from '../chromium.ts';
-import { addButton, type BioDesk, bioDesk, PATIENT, press, preview, save } from './bio-desk.ts';
+import { addButton, type BioDesk, bioDesk, LONG, PATIENT, press, preview, save } from './bio-desk.ts';
 import {
+  axeViolations,
   type ConsolePage,
   type ConsoleSite,
   expectClean,
   expectGood,
+  expectNoSidewaysScroll,
+  screenshot,
   startConsoleSite,
 } from './console-site.ts';
+
+vi.setConfig({ testTimeout: LONG });
 
 let site: ConsoleSite;
 let desk: BioDesk;
@@ -90,7 +95,9 @@ test('a page is filled and published; visitors see what the preview showed, and 
   await page.setViewportSize({ width: 360, height: 900 });
   await page.getByText('Preview', { exact: true }).click();
   await shown.getByRole('link', { name: 'Watch the talk' }).waitFor();
-  await expectGood(page, 'bio-page-preview');
+  await screenshot(page, 'bio-page-preview-light-360');
+  expect(await axeViolations(page)).toEqual([]);
+  await expectNoSidewaysScroll(page);
   await page.close();
 });
 
@@ -158,11 +165,11 @@ test('what cannot be saved stands at its field, which gets the focus, and nothin
   await colour.fill('oklch(50% 0.2 30)');
   await page.getByRole('tab', { name: 'Publish' }).click();
   await page.getByLabel('Metadata').fill('[1]');
-  const press = page.getByRole('button', { name: 'Save', exact: true });
+  const saving = page.getByRole('button', { name: 'Save', exact: true });
   const notice = page.getByRole('region', { name: 'Changes' }).getByRole('alert');
 
   // What the server would not refuse: it would write another colour.
-  await press.click();
+  await saving.click();
   await notice.getByText('Text colour: is not a colour').waitFor();
   await notice.getByText('Metadata: must be a JSON object').waitFor();
   await expect.poll(() => colour.evaluate('document.activeElement.value'), PATIENT).toBe('oklch(50% 0.2 30)');
@@ -172,7 +179,7 @@ test('what cannot be saved stands at its field, which gets the focus, and nothin
   await page.getByLabel('Metadata').fill('{"shop": 1}');
 
   // What the server refuses: it names the field.
-  await press.click();
+  await saving.click();
   await notice.getByText(/Button 1, Leads to: must be a full URL/).waitFor();
   const bad = page.getByLabel('Leads to').first();
   await bad.waitFor();
@@ -232,7 +239,7 @@ test('unsaved changes are asked about before they are left behind', async () => 
   await page.getByRole('heading', { level: 1, name: 'Unsaved' }).waitFor();
   // Taken back, they are no longer asked about.
   await title.fill('Changed again');
-  await page.getByRole('button', { name: 'Discard changes' }).click();
+  await page.getByRole('button', { name: 'Discard' }).click();
   expect(await title.inputValue()).toBe('Unsaved');
   await page.getByRole('link', { name: 'All bio pages' }).click();
   await page.getByRole('heading', { level: 1, name: 'Bio pages' }).waitFor();

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { NO_CHROMIUM } from '../chromium.ts';
-import { type BioDesk, bioDesk, PATIENT, press, preview } from './bio-desk.ts';
+import { type BioDesk, bioDesk, LONG, PATIENT, press, preview } from './bio-desk.ts';
 import {
   axeViolations,
   type ConsoleSite,
@@ -8,6 +8,8 @@ import {
   expectGood,
   startConsoleSite,
 } from './console-site.ts';
+
+vi.setConfig({ testTimeout: LONG });
 
 let site: ConsoleSite;
 let desk: BioDesk;
