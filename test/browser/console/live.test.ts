@@ -84,7 +84,7 @@ test('clicks show up as they happen, each once, with their link and visitor', as
   expect(await first.getByRole('link').last().getAttribute('href')).toBe(
     `/console/visitors/${clicks[0]?.visitor_id}`,
   );
-  await expect.poll(() => first.textContent()).toContain('YouTube');
+  await expect.poll(() => first.textContent(), PATIENCE).toContain('YouTube');
   expect(Number(await page.locator('.figure', { hasText: /^\d+$/ }).first().textContent())).toBeGreaterThan(
     0,
   );
@@ -114,7 +114,7 @@ test('filters by link, channel, country and bots are in the URL, for the clicks 
   await rows(page).first().waitFor();
   await page.getByRole('combobox', { name: 'Link' }).fill(youtube.slug);
   await page.getByRole('option', { name: youtube.slug }).click();
-  await expect.poll(() => new URL(page.url()).searchParams.get('link')).toBe(youtube.id);
+  await expect.poll(() => new URL(page.url()).searchParams.get('link'), PATIENCE).toBe(youtube.id);
   await expect.poll(() => rows(page).count(), PATIENCE).toBe(2);
   await page.getByRole('switch', { name: 'Bots too' }).check();
   await expect.poll(() => rows(page).count(), PATIENCE).toBe(3);

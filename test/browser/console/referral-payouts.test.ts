@@ -3,7 +3,7 @@ import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { NO_CHROMIUM } from '../chromium.ts';
 import { type ConsoleSite, expectGood, startConsoleSite } from './console-site.ts';
-import { expectRows, LONG, merchantOf, money, row, type Shop, type Sums } from './referral-shop.ts';
+import { expectRows, LONG, merchantOf, money, PATIENCE, row, type Shop, type Sums } from './referral-shop.ts';
 
 let site: ConsoleSite;
 let shop: Shop;
@@ -84,7 +84,10 @@ test('a file that overlaps with a paid one says so in the question, and pays not
     await page.getByRole('button', { name: 'Download payout file' }).click();
     await download;
     await expect
-      .poll(() => row(page, 'Every payout file', money(5)).filter({ hasText: 'Not marked paid' }).count())
+      .poll(
+        () => row(page, 'Every payout file', money(5)).filter({ hasText: 'Not marked paid' }).count(),
+        PATIENCE,
+      )
       .toBe(n);
   }
   const open = row(page, 'Every payout file', money(5)).filter({ hasText: 'Not marked paid' });
@@ -93,7 +96,7 @@ test('a file that overlaps with a paid one says so in the question, and pays not
     .getByRole('dialog')
     .getByRole('button', { name: `Mark ${money(5)} as paid` })
     .click();
-  await expect.poll(() => open.count()).toBe(1);
+  await expect.poll(() => open.count(), PATIENCE).toBe(1);
   await open.getByRole('button', { name: 'Mark as paid' }).click();
   const question = page.getByRole('dialog', { name: 'Mark 1 referrer as paid?' });
   await question.getByRole('button', { name: `Mark ${money(5)} as paid` }).click();

@@ -5,6 +5,8 @@ import type { ConsolePage, ConsoleSite } from './console-site.ts';
 
 /** Each test looks at several states in both themes and widths, on a machine that may have other things to do. */
 export const LONG = { timeout: 240_000 };
+/** For what is waited for on such a machine. */
+export const PATIENCE = { timeout: 60_000 };
 
 export type Shop = ReturnType<typeof merchantOf>;
 /** What `GET /ledger/balances` answers. */
@@ -51,7 +53,7 @@ export const row = (page: ConsolePage, table: string, text: string): Locator =>
 /** Waits for a table to have so many rows without its head. */
 export async function expectRows(page: ConsolePage, table: string, count: number): Promise<void> {
   const rows = page.getByRole('region', { name: table }).locator('tbody tr');
-  await expect.poll(() => rows.count(), { timeout: 30_000 }).toBe(count);
+  await expect.poll(() => rows.count(), PATIENCE).toBe(count);
 }
 
 /** Chooses an option of a filter. */

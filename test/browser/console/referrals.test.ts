@@ -2,7 +2,17 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { ProgramRecord } from '../../../api/programs/schemas.ts';
 import { NO_CHROMIUM } from '../chromium.ts';
 import { type ConsoleSite, expectGood, startConsoleSite } from './console-site.ts';
-import { choose, expectRows, LONG, merchantOf, money, row, type Shop, type Sums } from './referral-shop.ts';
+import {
+  choose,
+  expectRows,
+  LONG,
+  merchantOf,
+  money,
+  PATIENCE,
+  row,
+  type Shop,
+  type Sums,
+} from './referral-shop.ts';
 
 let site: ConsoleSite;
 let shop: Shop;
@@ -31,8 +41,10 @@ test('a programme is made on the page, with its field errors, changed and paused
   await dialog.getByLabel('Level 2, in percent').fill('2.5');
   await dialog.getByRole('button', { name: 'Create' }).click();
   const url = dialog.getByRole('textbox', { name: 'Where its links lead' });
-  await expect.poll(() => url.getAttribute('aria-invalid')).toBe('true');
-  await expect.poll(() => url.evaluate('document.activeElement.getAttribute("aria-invalid")')).toBe('true');
+  await expect.poll(() => url.getAttribute('aria-invalid'), PATIENCE).toBe('true');
+  await expect
+    .poll(() => url.evaluate('document.activeElement.getAttribute("aria-invalid")'), PATIENCE)
+    .toBe('true');
   await expectGood(page, 'referrals-programme-refused');
   await url.fill('https://shop.example/join');
   await dialog.getByRole('textbox', { name: 'Code' }).fill('bring-a-friend');
@@ -150,7 +162,7 @@ test('the ledger is filtered and paged, and its sums are those of the API', LONG
   const sums = await site.api<Sums>(`/ledger/balances?program_id=${program.id}`);
   expect(sums.balances).toMatchObject([{ status: 'eligible', currency: 'usd', entries: 62 }]);
   const shown = page.getByRole('group', { name: 'Sums of these entries' });
-  await expect.poll(() => shown.textContent()).toContain(money(sums.balances[0]?.amount ?? 0));
+  await expect.poll(() => shown.textContent(), PATIENCE).toContain(money(sums.balances[0]?.amount ?? 0));
   expect(await shown.textContent()).toContain('62 entries');
   await page.getByRole('button', { name: 'Older' }).click();
   await expectRows(page, 'Entries of the ledger', 12);

@@ -2,11 +2,25 @@ import { Alert, Button, Group, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { ApiFailure, messageOf } from '../api/failures.ts';
 
+type Props = {
+  error: unknown;
+  /** Another try. */
+  again?: () => void;
+  /** What failed, where it was no reading of a page. */
+  title?: string;
+};
+
 /** Says what went wrong in the server's words, with its id for support, and offers another try. */
-export function FailureNotice({ error, again }: { error: unknown; again?: () => void }) {
+export function FailureNotice({ error, again, title }: Props) {
   const requestId = error instanceof ApiFailure ? error.requestId : null;
   return (
-    <Alert color="red" variant="outline" icon={<IconAlertTriangle />} title={titleOf(error)} role="alert">
+    <Alert
+      color="red"
+      variant="outline"
+      icon={<IconAlertTriangle />}
+      title={title ?? titleOf(error)}
+      role="alert"
+    >
       <Text size="sm">{messageOf(error)}</Text>
       <Group mt="sm" gap="sm">
         {again && (

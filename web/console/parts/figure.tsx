@@ -15,11 +15,11 @@ type Props = {
 /** One number with its name and its change. */
 export function Figure({ label, value, change, note }: Props) {
   return (
-    <Paper withBorder p="md">
+    <Paper withBorder p={{ base: 'sm', xs: 'md' }}>
       <Text size="sm" c="dimmed">
         {label}
       </Text>
-      <Text size="xl" fw={700} className="figure">
+      <Text fz={{ base: 'md', xs: 'xl' }} fw={700} className="figure" style={{ overflowWrap: 'anywhere' }}>
         {value}
       </Text>
       {change && <Delta {...change} />}

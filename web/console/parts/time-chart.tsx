@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'react';
 import uPlot from 'uplot';
 import { formatCount, formatShort } from '../formats.ts';
 
-const HEIGHT = 220;
+const HEIGHT = 200;
 /** Least range of the axis: a single click is no mountain. */
 const LEAST_TOP = 4;
 const HOUR = 3_600;
@@ -85,6 +85,7 @@ function optionsFor(
       {
         ...axis,
         grid: { show: false },
+        size: 30,
         space: 68,
         // No step is finer than the values are apart; the shortest day has 23 hours, the shortest month 28 days.
         incrs: STEPS.filter((step) => step >= apart(times) * 0.9),

@@ -6,7 +6,7 @@ import { channelName, formatInstant } from '../../formats.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { FailureNotice } from '../../parts/failure-notice.tsx';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
-import { deviceOf, placeOf } from '../visitors/click-words.ts';
+import { deviceOf, placeOf, shortId } from '../visitors/click-words.ts';
 import type { Click, Clicks } from './stats-types.ts';
 
 const PAGE = 25;
@@ -69,9 +69,9 @@ const ClicksTable = ({ clicks }: { clicks: Click[] }) => (
               component={Link}
               href={`/visitors/${click.visitor_id}`}
               size="sm"
-              aria-label={`Visitor ${click.visitor_id}`}
+              title={click.visitor_id}
             >
-              {click.visitor_id.slice(0, 8)}
+              {shortId(click.visitor_id)}
             </Anchor>
           </Table.Td>
           <Table.Td>{channelName(click.channel)}</Table.Td>

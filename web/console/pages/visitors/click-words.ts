@@ -12,3 +12,6 @@ export function deviceOf({ device, browser, os }: { device: string; browser: str
   const parts = [program, device].filter((text) => text !== '');
   return parts.length === 0 ? 'Unknown' : parts.join(', ');
 }
+
+/** The end of a visitor's id: the beginning of ids of one time is the same. */
+export const shortId = (id: string) => id.slice(-8);

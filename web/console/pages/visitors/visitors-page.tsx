@@ -9,7 +9,7 @@ import { PageHeader } from '../../parts/page-header.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
 import type { Click } from '../links/stats-types.ts';
-import { deviceOf, placeOf } from './click-words.ts';
+import { deviceOf, placeOf, shortId } from './click-words.ts';
 
 /** `GET /visitors` */
 type Visitors = {
@@ -118,12 +118,16 @@ const VisitorsTable = ({ visitors }: { visitors: Visitors['visitors'] }) => (
       {visitors.map(({ id, email, last_seen, last_click }) => (
         <Table.Tr key={id}>
           <Table.Td>
-            <Anchor component={Link} href={`/visitors/${id}`} size="sm" aria-label={`Visitor ${id}`}>
-              {id.slice(0, 8)}
+            <Anchor component={Link} href={`/visitors/${id}`} size="sm" title={id}>
+              {shortId(id)}
             </Anchor>
           </Table.Td>
-          <Table.Td style={{ overflowWrap: 'anywhere' }}>{email ?? 'Unknown'}</Table.Td>
-          <Table.Td className="figure">{formatInstant(last_seen)}</Table.Td>
+          <Table.Td miw={200} style={{ overflowWrap: 'anywhere' }}>
+            {email ?? 'Unknown'}
+          </Table.Td>
+          <Table.Td className="figure" style={{ whiteSpace: 'nowrap' }}>
+            {formatInstant(last_seen)}
+          </Table.Td>
           <Table.Td>
             {last_click
               ? `${last_click.slug === '' ? 'A link' : last_click.slug} on ${channelName(last_click.channel)}`

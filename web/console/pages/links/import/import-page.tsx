@@ -123,9 +123,13 @@ export default function ImportPage() {
           <Running file={file} state={stage.state} cancel={() => cancel.current.abort()} />
         )}
         {stage.name === 'over' && stage.error !== null && (
-          <FailureNotice error={stage.error} again={() => void start()} />
+          <FailureNotice
+            error={stage.error}
+            title={stage.state.done > 0 ? 'The import stopped' : 'This file was not imported'}
+            again={() => void start()}
+          />
         )}
-        {file && stage.name === 'over' && (
+        {file && stage.name === 'over' && (stage.error === null || stage.state.done > 0) && (
           <ImportResult file={file} state={stage.state} cancelled={stage.cancelled} />
         )}
       </Stack>
