@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EmbeddedStore } from '../../cli/embedded/store.ts';
+import { bindRunning } from '../../test/support/bound-process.ts';
 
 /** A store that dies and comes back at the same address with the same data. */
 export type MortalStore = {
@@ -19,7 +19,7 @@ export async function startMortalStore(run: () => Promise<EmbeddedStore>): Promi
   let release = () => {};
   async function begin(): Promise<EmbeddedStore> {
     const begun = await run();
-    release = bind(begun.pid);
+    release = bindRunning(begun.pid);
     return begun;
   }
   let store: EmbeddedStore | null = await begin();
@@ -50,19 +50,4 @@ export async function startMortalStore(run: () => Promise<EmbeddedStore>): Promi
       release();
     },
   };
-}
-
-/**
- * Has the store killed when this process ends without having released it: PostgreSQL outlives whoever started it.
- *
- * @returns releases it
- */
-function bind(pid: number): () => void {
-  const guard = spawn('sh', ['-c', 'read -r released || kill -9 "$0"', String(pid)], {
-    // A group of its own: Ctrl-C in a terminal must not end it first.
-    detached: true,
-    stdio: ['pipe', 'ignore', 'ignore'],
-  });
-  guard.stdin.on('error', () => {});
-  return () => guard.stdin.end('released\n');
 }

@@ -4,13 +4,22 @@ import { beforeEach, expect, test } from 'vitest';
 import { bound } from './bound-process.ts';
 
 const MODULE = new URL('./bound-process.ts', import.meta.url).href;
-/** Starts a program bound to itself, says its number, and stays. */
-const PARENT = `
+/** Starts a program bound to itself, in either way, says its number, and stays. */
+const parentOf = (start: string) => `
   const { spawn } = await import('node:child_process');
-  const { bound } = await import('${MODULE}');
-  const { file, args } = bound('sleep', ['600']);
-  console.log(spawn(file, args, { stdio: 'ignore', detached: true }).pid);
+  const { bound, bindRunning } = await import('${MODULE}');
+  const options = { stdio: 'ignore', detached: true };
+  ${start}
 `;
+const WAYS = {
+  'when it starts': parentOf(`
+    const { file, args } = bound('sleep', ['600']);
+    console.log(spawn(file, args, options).pid);`),
+  'while it runs': parentOf(`
+    const { pid } = spawn('sleep', ['600'], options);
+    bindRunning(pid);
+    console.log(pid);`),
+};
 
 beforeEach((context) => {
   context.skip(bound('sleep', []).file === 'sleep', 'no setpriv that can bind a process');
@@ -24,12 +33,15 @@ function isAlive(pid: number): boolean {
   }
 }
 
-test('a program that is bound to a process ends when that one is killed', async () => {
-  const parent = spawn(process.execPath, ['--input-type=module', '--eval', PARENT], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const pid = Number(String((await once(parent.stdout, 'data'))[0]));
-  expect(isAlive(pid)).toBe(true);
-  parent.kill('SIGKILL');
-  await expect.poll(() => isAlive(pid), { timeout: 20_000 }).toBe(false);
-});
+test.each(Object.entries(WAYS))(
+  'a program that is bound %s to a process ends when that one is killed',
+  async (_, source) => {
+    const parent = spawn(process.execPath, ['--input-type=module', '--eval', source], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const pid = Number(String((await once(parent.stdout, 'data'))[0]));
+    expect(isAlive(pid)).toBe(true);
+    parent.kill('SIGKILL');
+    await expect.poll(() => isAlive(pid), { timeout: 20_000 }).toBe(false);
+  },
+);

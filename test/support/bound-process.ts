@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 
 let available: boolean | null = null;
 
@@ -16,6 +16,22 @@ export function bound(
 ): { file: string; args: string[] } {
   available ??= canBind();
   return available ? { file: 'setpriv', args: ['--pdeathsig', signal, file, ...args] } : { file, args };
+}
+
+/**
+ * Has a running program killed when this process ends without having released it, as PostgreSQL, which outlives
+ * whoever started it.
+ *
+ * @returns releases it
+ */
+export function bindRunning(pid: number): () => void {
+  const guard = spawn('sh', ['-c', 'read -r released || kill -9 "$0"', String(pid)], {
+    // A group of its own: Ctrl-C in a terminal must not end it first.
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  guard.stdin.on('error', () => {});
+  return () => guard.stdin.end('released\n');
 }
 
 function canBind(): boolean {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { startEmbeddedClickHouse } from '../../cli/embedded/clickhouse.ts';
 import { startEmbeddedPostgres } from '../../cli/embedded/postgres.ts';
 import { createLogger } from '../../core/log.ts';
+import { bindRunning } from './bound-process.ts';
 
 /** One PostgreSQL and one ClickHouse server, for as many tests as like. */
 export type Servers = {
@@ -21,6 +22,7 @@ export async function startServers(): Promise<Servers> {
   const dataDir = mkdtempSync(join(tmpdir(), 'hoplog-test-'));
   const log = createLogger('test-stores', 'error');
   const postgres = await startEmbeddedPostgres({ dataDir, log, durable: false });
+  const release = bindRunning(postgres.pid);
   try {
     const clickhouse = await startEmbeddedClickHouse({ dataDir, log });
     return {
@@ -28,11 +30,13 @@ export async function startServers(): Promise<Servers> {
       clickhouseUrl: clickhouse.url,
       async stop() {
         await Promise.all([clickhouse.stop(), postgres.stop()]);
+        release();
         rmSync(dataDir, { recursive: true, force: true });
       },
     };
   } catch (error) {
     await postgres.stop();
+    release();
     throw error;
   }
 }
