@@ -22,7 +22,7 @@ beforeEach((context) => context.skip(Boolean(NO_CHROMIUM), String(NO_CHROMIUM)))
 
 /** What a loaded machine may take. */
 const PATIENT = { timeout: 30_000 };
-const LONG = { timeout: 180_000 };
+const LONG = { timeout: 400_000 };
 const PERSON = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/142.0.0.0 Safari/537.36';
 
 const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();

@@ -21,7 +21,7 @@ beforeEach((context) => context.skip(Boolean(NO_CHROMIUM), String(NO_CHROMIUM)))
 
 /** What a loaded machine may take. */
 const PATIENT = { timeout: 30_000 };
-const LONG = { timeout: 180_000 };
+const LONG = { timeout: 400_000 };
 
 type Hook = { id: string; secret: string };
 type Shown = { id: string; url: string; events: string[]; description: string | null; is_active: boolean };
