@@ -20,7 +20,7 @@ let topics = 0;
 
 beforeAll(async () => {
   if (NO_KAFKA === false) kafka = await startKafka(1);
-});
+}, 240_000);
 afterAll(async () => {
   if (NO_KAFKA === false) await kafka.close();
 });
@@ -172,7 +172,7 @@ describe('a reader', () => {
     });
   });
 
-  test('goes on by itself when the broker has been gone', async () => {
+  test('goes on by itself when the broker has been gone', { timeout: 240_000 }, async () => {
     await withReader(async (reader) => {
       await reader.partitions();
       await produce(0, upTo(5));

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Registry } from 'prom-client';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
@@ -31,7 +32,7 @@ let topics = 0;
 
 beforeAll(async () => {
   if (NO_KAFKA === false) kafka = await startKafka(1);
-});
+}, 240_000);
 afterAll(async () => {
   if (NO_KAFKA === false) await kafka.close();
 });
@@ -118,6 +119,18 @@ test('every click stands in the topic in order, also over a restart and one that
   expect(clicks).toEqual(Array.from({ length: 300 }, (_, index) => index));
 });
 
+test('what stands in the topic is compressed, each record a whole batch of the journal', async (context) => {
+  context.skip(kafka.directory === '', 'the brokers keep their files in containers');
+  ship();
+  await shippedUpTo(await append(0, 400));
+  const partition = `${settings.topic}-${TEST_STREAM.ordinal % 2}`;
+  const segment = readFileSync(join(kafka.directory, '1', 'data', partition, `${'0'.repeat(20)}.log`));
+  // The lowest three bits of a record batch's attributes name its compression; 1 is gzip.
+  expect(segment.readInt16BE(21) & 0b111).toBe(1);
+  // The clicks alone are 400 of 400 bytes.
+  expect(segment.length).toBeLessThan(400 * 400);
+});
+
 test('a shipper that has lost its place, or stands before another topic, ships what the journal holds', async () => {
   ship();
   const last = await append(0, 60);
@@ -160,7 +173,9 @@ test('under pressure all that Kafka has is given back, noted, also right after a
   expect(place?.freedAhead).toBe(place?.acknowledged);
 });
 
-test('nothing is given back that Kafka has not taken, however full the journal is', async () => {
+test('nothing is given back that Kafka has not taken, however full the journal is', {
+  timeout: 240_000,
+}, async () => {
   await kafka.nodes[0]?.kill();
   try {
     const { free } = ship();
