@@ -1,5 +1,6 @@
 import { Alert, Button, Group, List, Paper, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
+import { useEffect } from 'react';
 import { ApiFailure, messageOf } from '../../api/failures.ts';
 import type { Problem } from './problems.ts';
 
@@ -15,8 +16,18 @@ type Props = {
   discard: () => void;
 };
 
+/** A field that gets the focus is scrolled to above the bar, not behind it. */
+const ROOM = '96px';
+
 /** Stays in sight while one edits: whether there is something to save, and why it could not be saved. */
 export function SaveBar({ isDirty, isSaving, isDone, problems, error, save, discard }: Props) {
+  useEffect(() => {
+    const { style } = document.documentElement;
+    style.scrollPaddingBottom = ROOM;
+    return () => {
+      style.scrollPaddingBottom = '';
+    };
+  }, []);
   return (
     <Paper
       component="section"
