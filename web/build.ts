@@ -1,8 +1,9 @@
-import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { componentStyles } from './bundling/component-styles.ts';
 import { directImports } from './bundling/direct-imports.ts';
+import { nativeTables } from './bundling/native-tables.ts';
 
 /** Where browser code is written: `web/dist/<name>.js` for each bundle, and `<name>.css` where it has styles. */
 export const DIST_DIR = fileURLToPath(new URL('./dist/', import.meta.url));
@@ -36,6 +37,7 @@ export async function buildWeb(): Promise<string[]> {
   const built: string[] = [];
   if ((await modified(join(CONSOLE_DIR, CONSOLE_MANIFEST))) <= newest) {
     await buildConsole();
+    await date(join(CONSOLE_DIR, CONSOLE_MANIFEST), newest);
     built.push('console');
   }
   for (const { name, entry, target } of BUNDLES) {
@@ -57,6 +59,7 @@ export async function buildWeb(): Promise<string[]> {
       legalComments: 'none',
       logLevel: 'silent',
     });
+    await date(outfile, newest);
     built.push(name);
   }
   return built;
@@ -100,7 +103,7 @@ async function buildConsole(): Promise<void> {
     chunkNames: '[name]-[hash]',
     metafile: true,
     write: false,
-    plugins: [directImports()],
+    plugins: [directImports(), nativeTables()],
   });
   const styles = await build({
     ...both,
@@ -109,10 +112,11 @@ async function buildConsole(): Promise<void> {
     write: false,
     plugins: [componentStyles(outputFiles.map(({ text }) => text))],
   });
-  await rm(CONSOLE_DIR, { recursive: true, force: true });
-  await mkdir(CONSOLE_DIR, { recursive: true });
+  // Whole or not at all, also where two builds run at once.
+  const fresh = `${CONSOLE_DIR}.${process.pid}`;
+  await mkdir(fresh, { recursive: true });
   const files = [...outputFiles, ...styles.outputFiles];
-  await Promise.all(files.map(({ path, contents }) => writeFile(path, contents)));
+  await Promise.all(files.map(({ path, contents }) => writeFile(join(fresh, basename(path)), contents)));
   const outputs = Object.entries(metafile.outputs);
   const entry = outputs.find(([, output]) => output.entryPoint === 'console/main.tsx');
   if (!entry) throw new Error('the bundler wrote no console');
@@ -122,7 +126,20 @@ async function buildConsole(): Promise<void> {
     imports: imports.filter(({ kind }) => kind === 'import-statement').map((one) => basename(one.path)),
     styles: Object.keys(styles.metafile.outputs).map((name) => basename(name)),
   };
-  await writeFile(join(CONSOLE_DIR, CONSOLE_MANIFEST), JSON.stringify(manifest));
+  await writeFile(join(fresh, CONSOLE_MANIFEST), JSON.stringify(manifest));
+  await rm(CONSOLE_DIR, { recursive: true, force: true });
+  try {
+    await rename(fresh, CONSOLE_DIR);
+  } catch {
+    // Another build has put its own there in between: from the same sources, and whole.
+    await rm(fresh, { recursive: true, force: true });
+  }
+}
+
+/** Dates a file as built from sources of this time: those that changed during the build are newer. */
+async function date(path: string, newest: number): Promise<void> {
+  const at = new Date(Math.ceil(newest) + 1);
+  await utimes(path, at, at);
 }
 
 /** Time of the last change of any source under `dir`, milliseconds since the epoch. */

@@ -5,7 +5,7 @@ import type { Plugin } from 'esbuild';
 /** Where an exported name really comes from. */
 type Origin = { path: string; imported: string };
 
-const PACKAGES = ['@mantine/core', '@mantine/hooks', '@tabler/icons-react'];
+const PACKAGES = ['@mantine/core', '@mantine/hooks', '@mantine/notifications', '@tabler/icons-react'];
 const IMPORT = new RegExp(String.raw`import\s*\{([^}]*)\}\s*from\s*["'](${PACKAGES.join('|')})["'];?`, 'g');
 
 /**

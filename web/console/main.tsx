@@ -1,11 +1,11 @@
 import { MantineProvider } from '@mantine/core';
-import { Notifications } from '@mantine/notifications';
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { createRoot } from 'react-dom/client';
 import { Router } from 'wouter';
 import { ApiFailure, isRetryable } from './api/failures.ts';
 import { Console } from './shell/console.tsx';
 import { listenForLeaving } from './shell/leaving.ts';
+import { Notices } from './shell/notices.tsx';
 import { THEME } from './shell/theme.ts';
 
 /** The server gives each answer a nonce of its own; Mantine's style elements must carry it. */
@@ -40,6 +40,6 @@ createRoot(root).render(
         <Console />
       </Router>
     </QueryClientProvider>
-    <Notifications position="bottom-right" />
+    <Notices />
   </MantineProvider>,
 );

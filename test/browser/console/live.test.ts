@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { NO_CHROMIUM } from '../chromium.ts';
 import {
   type ConsolePage,
@@ -17,6 +17,9 @@ const BOT = 'Googlebot/2.1 (+http://www.google.com/bot.html)';
 
 type Link = { id: string; slug: string; short_url: string };
 type Page = { clicks: { id: string; visitor_id: string }[] };
+
+// Each test looks at several states, on a machine that may have other things to do.
+vi.setConfig({ testTimeout: 400_000 });
 
 let site: ConsoleSite;
 let facebook: Link;

@@ -17,6 +17,9 @@ const DESKTOP =
 type Link = { id: string; slug: string; short_url: string };
 type Stats = { totals: { clicks: number; visitors: number; conversions: number; revenue: number } };
 
+// Each test looks at several states, on a machine that may have other things to do.
+vi.setConfig({ testTimeout: 400_000 });
+
 let site: ConsoleSite;
 
 beforeAll(async () => {

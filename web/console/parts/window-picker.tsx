@@ -1,5 +1,5 @@
-import { Button, Group, Popover, SegmentedControl, TextInput } from '@mantine/core';
-import { useState } from 'react';
+import { Button, Group, SegmentedControl, TextInput } from '@mantine/core';
+import { useEffect, useRef, useState } from 'react';
 import { useWindow, WINDOW_DAYS } from './window.ts';
 
 const NAMES: Record<number, string> = { 1: '24 h', 7: '7 days', 30: '30 days', 90: '90 days', 365: '1 year' };
@@ -24,52 +24,83 @@ export function WindowPicker() {
   );
 }
 
+/** The form stands in the page: a floating one would be a fifth of what the first load takes. */
 function RangeButton() {
   const { window, choose } = useWindow();
   const [opened, setOpened] = useState(false);
   const chosen = window.kind === 'range' ? window : null;
-  const [from, setFrom] = useState(chosen?.from ?? '');
-  const [to, setTo] = useState(chosen?.to ?? '');
-  const wrong = from !== '' && to !== '' && from > to ? 'ends before it begins' : null;
   return (
-    <Popover opened={opened} onChange={setOpened} trapFocus position="bottom-end" shadow="md">
-      <Popover.Target>
-        <Button size="xs" variant={chosen ? 'filled' : 'default'} onClick={() => setOpened(!opened)}>
-          {chosen ? `${chosen.from} to ${chosen.to}` : 'Other days'}
-        </Button>
-      </Popover.Target>
-      <Popover.Dropdown aria-label="Other days">
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
+    <>
+      <Button
+        size="xs"
+        variant={chosen ? 'filled' : 'default'}
+        aria-expanded={opened}
+        onClick={() => setOpened(!opened)}
+      >
+        {chosen ? `${chosen.from} to ${chosen.to}` : 'Other days'}
+      </Button>
+      {opened && (
+        <RangeForm
+          from={chosen?.from ?? ''}
+          to={chosen?.to ?? ''}
+          choose={(from, to) => {
             choose({ kind: 'range', from, to });
             setOpened(false);
           }}
-        >
-          <Group align="flex-end" gap="xs">
-            <TextInput
-              type="date"
-              label="From"
-              size="xs"
-              required
-              value={from}
-              onChange={(event) => setFrom(event.currentTarget.value)}
-            />
-            <TextInput
-              type="date"
-              label="To"
-              size="xs"
-              required
-              value={to}
-              error={wrong}
-              onChange={(event) => setTo(event.currentTarget.value)}
-            />
-            <Button type="submit" size="xs" disabled={from === '' || to === '' || wrong !== null}>
-              Show
-            </Button>
-          </Group>
-        </form>
-      </Popover.Dropdown>
-    </Popover>
+          close={() => setOpened(false)}
+        />
+      )}
+    </>
+  );
+}
+
+type RangeProps = {
+  from: string;
+  to: string;
+  choose: (from: string, to: string) => void;
+  close: () => void;
+};
+
+function RangeForm({ choose, close, ...chosen }: RangeProps) {
+  const [from, setFrom] = useState(chosen.from);
+  const [to, setTo] = useState(chosen.to);
+  const first = useRef<HTMLInputElement>(null);
+  useEffect(() => first.current?.focus(), []);
+  const wrong = from !== '' && to !== '' && from > to ? 'ends before it begins' : null;
+  return (
+    <form
+      aria-label="Other days"
+      onKeyDown={(event) => {
+        if (event.key === 'Escape') close();
+      }}
+      onSubmit={(event) => {
+        event.preventDefault();
+        choose(from, to);
+      }}
+    >
+      <Group align="flex-end" gap="xs">
+        <TextInput
+          ref={first}
+          type="date"
+          label="From"
+          size="xs"
+          required
+          value={from}
+          onChange={(event) => setFrom(event.currentTarget.value)}
+        />
+        <TextInput
+          type="date"
+          label="To"
+          size="xs"
+          required
+          value={to}
+          error={wrong}
+          onChange={(event) => setTo(event.currentTarget.value)}
+        />
+        <Button type="submit" size="xs" disabled={from === '' || to === '' || wrong !== null}>
+          Show
+        </Button>
+      </Group>
+    </form>
   );
 }

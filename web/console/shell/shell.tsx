@@ -1,4 +1,4 @@
-import { ActionIcon, Anchor, AppShell, Burger, Group, NavLink, ScrollArea, Text } from '@mantine/core';
+import { ActionIcon, Anchor, AppShell, Box, Burger, Group, NavLink, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconLogout } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
@@ -49,7 +49,7 @@ export function Shell({ children }: { children: ReactNode }) {
         </Group>
       </AppShell.Header>
       <AppShell.Navbar p="xs" aria-label="Pages">
-        <ScrollArea>
+        <Box style={{ overflowY: 'auto' }}>
           {PAGES.filter((page) => page.icon).map(({ path, title, icon: Icon }) => (
             <NavLink
               key={path}
@@ -62,7 +62,7 @@ export function Shell({ children }: { children: ReactNode }) {
               leftSection={Icon && <Icon size={18} stroke={1.6} />}
             />
           ))}
-        </ScrollArea>
+        </Box>
       </AppShell.Navbar>
       <AppShell.Main id="main" tabIndex={-1}>
         {children}

@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { visit } from '../../support/visitors.ts';
+import { NO_CHROMIUM } from '../chromium.ts';
+import {
+  type ConsolePage,
+  type ConsoleSite,
+  expectClean,
+  expectGood,
+  startConsoleSite,
+} from './console-site.ts';
+
+/** What the first look at the console may take: all files and answers, compressed. Bytes. */
+const MOST_BYTES = 200_000;
+const PATIENCE = { timeout: 60_000 };
+/** Several pages, on a machine that may have other things to do. */
+const LONG = { timeout: 400_000 };
+
+let site: ConsoleSite;
+
+beforeAll(async () => {
+  if (NO_CHROMIUM) return;
+  site = await startConsoleSite();
+  const { links } = await site.api<{ links: { short_url: string }[] }>('/links', {
+    destination_url: 'https://shop.example/',
+    name: 'Summer sale',
+    channel: 'facebook',
+  });
+  await visit(links[0]?.short_url ?? '');
+  const stats = () => site.api<{ totals: { clicks: number } }>('/stats');
+  await vi.waitFor(async () => expect((await stats()).totals.clicks).toBe(1), PATIENCE);
+});
+afterAll(async () => {
+  if (!NO_CHROMIUM) await site.close();
+});
+beforeEach((context) => context.skip(Boolean(NO_CHROMIUM), String(NO_CHROMIUM)));
+
+/**
+ * Goes to the page anew, with nothing in the browser's cache, and notes what comes until it is quiet.
+ *
+ * @returns the bodies' bytes as they were sent, compressed, request by request
+ */
+async function transferred(page: ConsolePage) {
+  const protocol = await page.context().newCDPSession(page);
+  await protocol.send('Network.enable');
+  await protocol.send('Network.setCacheDisabled', { cacheDisabled: true });
+  const begun = new Map<string, { path: string; headers: number }>();
+  const bodies: { path: string; bytes: number }[] = [];
+  protocol.on('Network.responseReceived', ({ requestId, response: { url, encodedDataLength } }) => {
+    begun.set(requestId, { path: new URL(url).pathname, headers: encodedDataLength });
+  });
+  protocol.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
+    const { path, headers } = begun.get(requestId) ?? { path: requestId, headers: 0 };
+    bodies.push({ path, bytes: encodedDataLength - headers });
+  });
+  await page.reload({ waitUntil: 'networkidle' });
+  return bodies;
+}
+
+test('the first load of the overview, with its chart, takes under 200 KB compressed', LONG, async () => {
+  const page = await site.open('/');
+  const bodies = await transferred(page);
+  await page.getByRole('img', { name: /^Clicks by day: 1 / }).waitFor();
+  await page.getByRole('region', { name: 'Channels' }).waitFor();
+  const paths = bodies.map(({ path }) => path);
+  for (const path of ['/console', '/api/v1/session', '/api/v1/stats']) expect(paths).toContain(path);
+  expect(paths.filter((path) => path.endsWith('.js')).length).toBeGreaterThan(1);
+  const sum = bodies.reduce((all, { bytes }) => all + bytes, 0);
+  // Less than the scripts alone could be: then it counts no bodies.
+  expect(sum).toBeGreaterThan(50_000);
+  expect(sum, bodies.map(({ path, bytes }) => `${bytes} ${path}`).join('\n')).toBeLessThan(MOST_BYTES);
+  await page.close();
+});
+
+test(
+  'the policy lets no script in but the own files, and no page of the navigation asks another host',
+  LONG,
+  async () => {
+    const answer = await fetch(`${site.app}/console`);
+    const policy = new Map(
+      (answer.headers.get('content-security-policy') ?? '').split(';').map((part) => {
+        const [name = '', ...sources] = part.trim().split(' ');
+        return [name, sources];
+      }),
+    );
+    expect(policy.get('script-src')).toEqual(["'self'"]);
+    expect(policy.get('default-src')).toEqual(["'none'"]);
+    expect(policy.get('connect-src')).toEqual(["'self'"]);
+    expect([...policy.values()].flat().filter((source) => source.startsWith("'unsafe-"))).toEqual([]);
+
+    const page = await site.open('/');
+    const entries = page.getByRole('navigation').getByRole('link');
+    await entries.first().waitFor();
+    const names = await entries.allTextContents();
+    expect(names.length).toBeGreaterThan(8);
+    for (const name of names) {
+      await entries.filter({ hasText: new RegExp(`^${name}$`) }).click();
+      await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
+      await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' });
+      expectClean(page);
+    }
+    await page.close();
+  },
+);
+
+test('where the API fails, each page says so and another try shows the page', LONG, async () => {
+  const page = await site.open('/');
+  await page.getByRole('img', { name: /^Clicks by day/ }).waitFor();
+  const error = { code: 'internal', message: 'something went wrong here', request_id: 'req-7' };
+  let isDown = false;
+  await page.route(/\/api\/v1\/(?!session)/, (route) => {
+    if (!isDown) return route.continue();
+    // Visitors stand for a server that is not there at all.
+    if (route.request().url().includes('/visitors')) return route.abort('connectionrefused');
+    return route.fulfill({ status: 500, json: { error } });
+  });
+  for (const [path, name, title, shown] of [
+    ['/', 'overview', 'This could not be loaded', 'Channels'],
+    ['/links', 'links', 'This could not be loaded', 'Links'],
+    ['/visitors', 'visitors', 'No answer', 'Visitors'],
+    ['/live', 'live', 'Connecting again', 'Clicks, newest first'],
+    ['/referrals', 'referrals', 'This could not be loaded', null],
+  ] as const) {
+    isDown = true;
+    await page.goto(`${site.app}/console${path === '/' ? '' : path}`);
+    await page.getByText(title).first().waitFor();
+    if (name === 'overview') expect(await page.getByRole('alert').textContent()).toContain('Request req-7');
+    await expectGood(page, `${name}-failed`);
+    isDown = false;
+    // The live list connects again by itself.
+    if (name !== 'live') await page.getByRole('button', { name: 'Try again' }).first().click();
+    if (shown === null) await page.getByText('No programme yet').waitFor();
+    else await page.getByRole('region', { name: shown }).locator('tbody tr').first().waitFor();
+  }
+  await page.close();
+});

@@ -1,0 +1,207 @@
+import { readFileSync } from 'node:fs';
+import { parse } from 'csv-parse/sync';
+import type { Download } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { LinkRecord } from '../../../api/links/schemas.ts';
+import { BROWSER, PHONE, visit } from '../../support/visitors.ts';
+import { NO_CHROMIUM } from '../chromium.ts';
+import {
+  type ConsolePage,
+  type ConsoleSite,
+  expectClean,
+  expectGood,
+  startConsoleSite,
+} from './console-site.ts';
+
+/** Each test looks at several states, on a machine that may have other things to do. */
+const LONG = { timeout: 400_000 };
+const PATIENCE = { timeout: 60_000 };
+const NOBODY = '01900000-0000-7000-8000-000000000000';
+
+type Journey = { journey: { type: string }[] };
+type Visitors = { visitors: { id: string; last_click: { ts: string } | null }[] };
+
+let site: ConsoleSite;
+let summer: LinkRecord;
+let winter: LinkRecord;
+
+beforeAll(async () => {
+  if (NO_CHROMIUM) return;
+  site = await startConsoleSite();
+  summer = await makeLink('summer', 'instagram');
+  winter = await makeLink('winter', 'youtube');
+});
+afterAll(async () => {
+  if (!NO_CHROMIUM) await site.close();
+});
+beforeEach((context) => context.skip(Boolean(NO_CHROMIUM), String(NO_CHROMIUM)));
+
+async function makeLink(slug: string, channel: string): Promise<LinkRecord> {
+  const { links } = await site.api<{ links: LinkRecord[] }>('/links', {
+    destination_url: `https://shop.example/${slug}`,
+    name: `The ${slug} sale`,
+    channel,
+    slug,
+  });
+  const [link] = links;
+  if (!link) throw new Error('no link was made');
+  return link;
+}
+
+/** Follows a link, as the visitor of these cookies where some are given. */
+async function click({ short_url }: LinkRecord, headers: Record<string, string> = {}) {
+  const { location, cookies } = await visit(short_url, { headers });
+  const cookie = cookies.map((one) => one.split(';')[0]).join('; ');
+  return { visitor: location?.searchParams.get('_vid') ?? '', cookie };
+}
+
+/** Presses what saves a file. */
+async function saved(page: ConsolePage, press: () => Promise<void>): Promise<Download> {
+  const download = page.waitForEvent('download');
+  await press();
+  return download;
+}
+
+const rowsOf = async (file: Download) =>
+  parse(readFileSync(await file.path()), { columns: true, bom: true }) as Record<string, string>[];
+
+test('without clicks the list of visitors and the page of a link say how they fill', LONG, async () => {
+  const page = await site.open('/visitors');
+  await page.getByText('There are no visitors yet').waitFor();
+  await expectGood(page, 'visitors-empty');
+  await page.getByRole('searchbox', { name: 'Visitor id or email' }).fill('nonsense');
+  await page.getByRole('button', { name: 'Find' }).click();
+  await page.getByText('is neither the id of a visitor nor an email').waitFor();
+  await page.goto(`${site.app}/console/visitors/${NOBODY}`);
+  await page.getByText('This does not exist, or no longer').waitFor();
+  await expectGood(page, 'visitor-unknown');
+  await page.goto(`${site.app}/console/links/${summer.id}`);
+  await page.getByText('No clicks yet').waitFor();
+  await page.getByText('No clicks in this window').first().waitFor();
+  await expectGood(page, 'link-empty');
+  expectClean(page);
+  await page.close();
+});
+
+test(
+  'a visitor is found by email and by id; the journey tells clicks, lead and sale in their order',
+  LONG,
+  async () => {
+    const first = await click(summer, { referer: 'https://www.instagram.com/' });
+    await click(winter, { cookie: first.cookie, 'user-agent': PHONE });
+    await site.api('/track/identify', { visitor_id: first.visitor, email: 'ada@mail.example' });
+    await site.api('/track/order', {
+      visitor_id: first.visitor,
+      order_id: 'a-1',
+      amount: 120.5,
+      currency: 'usd',
+    });
+    const other = await click(winter);
+    await expect
+      .poll(async () => {
+        const { visitors } = await site.api<Visitors>('/visitors');
+        return visitors.filter(({ last_click }) => last_click).map(({ id }) => id);
+      }, PATIENCE)
+      .toEqual([other.visitor, first.visitor]);
+    await expect
+      .poll(async () => {
+        const { journey } = await site.api<Journey>(`/visitors/${first.visitor}/journey`);
+        return journey.map(({ type }) => type);
+      }, PATIENCE)
+      .toEqual(['click', 'click', 'identify', 'order']);
+
+    const page = await site.open('/visitors');
+    const rows = page.getByRole('region', { name: 'Visitors' }).locator('tbody tr');
+    await expect.poll(() => rows.count(), PATIENCE).toBe(2);
+    expect(await rows.first().textContent()).toContain('winter on YouTube');
+    await expectGood(page, 'visitors');
+    const find = page.getByRole('searchbox', { name: 'Visitor id or email' });
+    await find.fill('nobody@mail.example');
+    await page.keyboard.press('Enter');
+    await page.getByText('Nobody gave this email').waitFor();
+    await expectGood(page, 'visitors-not-found');
+    await find.fill('Ada@Mail.example');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => rows.count(), PATIENCE).toBe(1);
+    expect(new URL(page.url()).searchParams.get('email')).toBe('Ada@Mail.example');
+    await page.getByRole('link', { name: first.visitor.slice(-8) }).click();
+
+    const steps = page.getByRole('list', { name: 'Steps of the journey' }).getByRole('listitem');
+    await expect.poll(() => steps.count(), PATIENCE).toBe(4);
+    const told = await steps.allTextContents();
+    expect(told[0]).toMatch(
+      /^Clicked a linksummer on Instagram.*Chrome on Windows, desktop.*Came from .*instagram/,
+    );
+    expect(told[1]).toMatch(/^Clicked a linkwinter on YouTube.*Safari on iOS, mobile/);
+    expect(told[2]).toMatch(/^Told who they areada@mail\.example/);
+    expect(told[3]).toMatch(/^OrderedUS\$120\.50/);
+    const times = await steps
+      .locator('time')
+      .evaluateAll((all) => all.map((one) => one.getAttribute('datetime')));
+    expect(times).toEqual(times.toSorted());
+    await page.getByText('ada@mail.example').first().waitFor();
+    await expectGood(page, 'visitor');
+    await steps.first().getByRole('link', { name: 'summer' }).click();
+    await page.getByRole('heading', { level: 1, name: 'summer' }).waitFor();
+
+    await page.goto(`${site.app}/console/visitors`);
+    await find.fill(other.visitor.toUpperCase());
+    await page.keyboard.press('Enter');
+    await expect
+      .poll(() => new URL(page.url()).pathname, PATIENCE)
+      .toBe(`/console/visitors/${other.visitor}`);
+    await expect.poll(() => steps.count(), PATIENCE).toBe(1);
+    expectClean(page);
+    await page.close();
+  },
+);
+
+test("a link's page shows its figures and clicks, and saves its QR code and its clicks", LONG, async () => {
+  const { visitor } = await click(summer, { 'user-agent': BROWSER });
+  const stats = () => site.api<{ totals: { clicks: number } }>(`/stats?link_id=${summer.id}`);
+  await expect.poll(async () => (await stats()).totals.clicks, PATIENCE).toBe(2);
+  await expect
+    .poll(async () => (await site.api<{ totals: { revenue: number } }>('/stats')).totals.revenue, PATIENCE)
+    .toBeGreaterThan(0);
+  const page = await site.open(`/links/${summer.id}`);
+  const clicks = page.getByRole('region', { name: 'Newest clicks' });
+  await clicks.getByRole('link', { name: visitor.slice(-8) }).waitFor();
+  expect(await clicks.locator('tbody tr').count()).toBe(2);
+  const [figure] = await page
+    .locator('.mantine-Paper-root', { hasText: /^Clicks/ })
+    .locator('.figure')
+    .allTextContents();
+  expect(figure).toBe('2');
+  await page
+    .getByRole('table', { name: 'Clicks by devices' })
+    .getByRole('row', { name: 'Desktop 2' })
+    .waitFor();
+  await expectGood(page, 'link');
+
+  const svg = await saved(page, () => page.getByRole('button', { name: 'SVG' }).click());
+  expect(svg.suggestedFilename()).toBe('qr-summer.svg');
+  expect(readFileSync(await svg.path(), 'utf8')).toContain(
+    `<title>QR code that leads to ${summer.short_url}`,
+  );
+  const png = await saved(page, () => page.getByRole('button', { name: 'PNG' }).click());
+  expect(png.suggestedFilename()).toBe('qr-summer.png');
+  const image = readFileSync(await png.path());
+  expect(image.subarray(1, 4).toString()).toBe('PNG');
+  expect(image.readUInt32BE(16)).toBeGreaterThanOrEqual(1_024);
+
+  await page.getByRole('button', { name: 'Export' }).click();
+  const file = await saved(page, () => page.getByRole('menuitem', { name: 'Clicks as CSV' }).click());
+  const exported = await rowsOf(file);
+  expect(exported.map(({ link_id }) => link_id)).toEqual([summer.id, summer.id]);
+
+  await page.goto(`${site.app}/console/links`);
+  await page.getByRole('link', { name: 'summer' }).waitFor();
+  await page.getByRole('button', { name: 'Export' }).click();
+  const list = await saved(page, () => page.getByRole('menuitem', { name: 'These links as CSV' }).click());
+  expect((await rowsOf(list)).map(({ slug, clicks }) => [slug, clicks])).toEqual([
+    ['summer', '2'],
+    ['winter', '2'],
+  ]);
+  expectClean(page);
+  await page.close();
+});
