@@ -19,7 +19,7 @@ export async function askAllTheWhile(question: Question, signal: AbortSignal): P
   while (!signal.aborted) {
     const answer = await ask(question, agent);
     seen.set(answer, (seen.get(answer) ?? 0) + 1);
-    await delay(10);
+    await delay(30);
   }
   agent.destroy();
   return seen;

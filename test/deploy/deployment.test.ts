@@ -1,14 +1,18 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { accountFor } from '../faults/accounting.ts';
 import { clickLinks } from '../support/clicker.ts';
 import { makeLink } from '../support/first-click.ts';
 import { NO_KAFKA } from '../support/kafka.ts';
+import { askAllTheWhile } from './asker.ts';
 import { readYaml } from './compose-file.ts';
 import { addExposed, declaredLabels, type Exposed } from './exposed-metrics.ts';
+import { type LocalNginx, NO_NGINX, startNginx, writeNginxConfig } from './nginx.ts';
 import { type Matcher, monitoringQueries, parseQuery } from './promql.ts';
 import { createTestDeployment, type TestDeployment } from './test-deployment.ts';
 
 const INGEST = ['ingest-0', 'ingest-1', 'ingest-2'];
+const SERVICES = [...INGEST, 'workers-0', 'workers-1', 'api-0', 'api-1'];
 const CLICKS_EACH = 40;
 const CHROME =
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36';
@@ -18,18 +22,20 @@ const VISITOR = '8.8.8.8';
 describe('the processes of docker-compose.yml', () => {
   const exposed: Exposed = new Map();
   let deployment: TestDeployment;
+  let nginx: LocalNginx;
 
   beforeAll(async () => {
     if (NO_KAFKA !== false) return;
     deployment = await createTestDeployment();
-    await deployment.start([...INGEST, 'workers-0', 'workers-1', 'api-0', 'api-1']);
-  });
+    await deployment.start(SERVICES);
+  }, 240_000);
 
   beforeEach((context) => {
     context.skip(NO_KAFKA !== false, String(NO_KAFKA));
   });
 
   afterAll(async () => {
+    await nginx?.stop();
     await deployment?.close();
   });
 
@@ -114,6 +120,50 @@ describe('the processes of docker-compose.yml', () => {
       }
     }
     expect(problems).toEqual([]);
+  });
+
+  test('every process is restarted, one after the other: nothing that is asked fails, every click is counted once', {
+    timeout: 300_000,
+  }, async (context) => {
+    context.skip(NO_NGINX !== false, String(NO_NGINX));
+    nginx = await startNginx(writeNginxConfig(deployment.directory, deployment.host), deployment.host);
+    const front = `http://${deployment.host('nginx')}`;
+    const service = { api_url: `${front}:3000/api/v1`, short_url: `${front}:8080` };
+    const link = await makeLink(service, deployment.key, 'rolling');
+
+    const stop = new AbortController();
+    const load = { urls: [`${front}:8080/${link.slug}`], connections: 4, seconds: 280, signal: stop.signal };
+    const clicking = [
+      clickLinks({ ...load, paceMs: 30 }),
+      clickLinks({ ...load, paceMs: 30, newConnections: true }),
+    ];
+    const headers = { authorization: `Bearer ${deployment.key}`, 'content-type': 'application/json' };
+    const asking = Promise.all([
+      askAllTheWhile({ method: 'GET', url: `${service.api_url}/links`, headers }, stop.signal),
+      // Nothing may be done twice, so nginx sends no POST again: none may need it. These are answered with an error.
+      askAllTheWhile({ method: 'POST', url: `${service.api_url}/links`, headers, body: '{}' }, stop.signal),
+      askAllTheWhile({ method: 'POST', url: `${front}:8080/collect`, body: '{}' }, stop.signal),
+    ]);
+    await delay(500);
+    for (const one of SERVICES) {
+      await deployment.stop([one]);
+      await deployment.start([one]);
+    }
+    await delay(500);
+    stop.abort();
+
+    const clicked = await Promise.all(clicking);
+    for (const { refused, unanswered, answered } of clicked) {
+      expect([refused, unanswered], nginx.log()).toEqual([new Map(), 0]);
+      expect(answered.length).toBeGreaterThan(100);
+    }
+    const answers = (await asking).map((seen) => [...seen.keys()]);
+    expect(answers, nginx.log()).toEqual([['200'], ['400'], ['401']]);
+    await accountFor(
+      service,
+      deployment.key,
+      clicked.flatMap(({ answered }) => answered),
+    );
   });
 });
 

@@ -21,7 +21,7 @@ let topics = 0;
 
 beforeAll(async () => {
   if (NO_KAFKA === false) kafka = await startKafka(1);
-});
+}, 240_000);
 afterAll(async () => {
   if (NO_KAFKA === false) await kafka.close();
 });

@@ -13,30 +13,39 @@ import { NO_KAFKA, startKafka, type TestKafka } from '../support/kafka.ts';
 import { type Service, startService } from '../support/service.ts';
 import { type TestStores, testStores } from '../support/stores.ts';
 import { visit } from '../support/visitors.ts';
-import { underLoad } from './deployment.ts';
+import { pollClicks, tierProcess, underLoad } from './deployment.ts';
 
 /**
- * A store that is killed, and is back a minute later, with Kafka as the log. Each outage has a service and a store of
- * its own, and they are waited for at the same time: a minute costs a minute only once.
+ * Stores, and all brokers of a cluster, that are killed and are back a minute later. Each outage has a service of its
+ * own and what dies of its own, and they are waited for at the same time: a minute costs a minute only once.
  */
 const OUTAGE_MS = 60_000;
 const LOAD = { connections: 4, paceMs: 30 };
 
+/** Of the services whose stores die. */
 let kafka: TestKafka;
 let stores: TestStores;
+/** Three that die, with three replicas of each record of which two have to hold it, and stores of the service that lives on them. */
+let cluster: TestKafka;
+let storesOfCluster: TestStores;
 let directory: string;
 const closing: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => {
   if (NO_KAFKA !== false) return;
   directory = mkdtempSync(join(tmpdir(), 'hoplog-outages-'));
-  [kafka, stores] = await Promise.all([startKafka(1), testStores()]);
+  [kafka, cluster, stores, storesOfCluster] = await Promise.all([
+    startKafka(1),
+    startKafka(3),
+    testStores(),
+    testStores(),
+  ]);
 }, 240_000);
 
 afterAll(async () => {
   if (NO_KAFKA !== false) return;
   for (const close of closing.reverse()) await close();
-  await Promise.all([kafka?.close(), stores?.close()]);
+  await Promise.all([kafka, cluster, stores, storesOfCluster].map((one) => one?.close()));
   if (directory) rmSync(directory, { recursive: true, force: true });
 }, 120_000);
 
@@ -61,11 +70,12 @@ async function killedStore(start: (port?: number) => Promise<EmbeddedStore>): Pr
   };
 }
 
-type Deployment = { service: Service; key: string; slug: string; url: string };
+type Deployment = { service: Service; dataDir: string; key: string; link: string; url: string };
 
 async function deploy(name: string, env: NodeJS.ProcessEnv): Promise<Deployment> {
+  const dataDir = join(directory, name);
   const service = await startService({
-    dataDir: join(directory, name),
+    dataDir,
     env: {
       KAFKA_BROKERS: kafka.brokers,
       KAFKA_REPLICATION: '1',
@@ -79,8 +89,8 @@ async function deploy(name: string, env: NodeJS.ProcessEnv): Promise<Deployment>
   });
   closing.push(() => service.stop());
   const key = service.demo?.secret_key ?? '';
-  const { slug } = await makeLink(service, key, name);
-  return { service, key, slug, url: `${service.short_url}/${slug}` };
+  const { id, slug } = await makeLink(service, key, name);
+  return { service, dataDir, key, link: id, url: `${service.short_url}/${slug}` };
 }
 
 /** Clicks while the store is gone for a minute; every click has to be answered, and to be stored once afterwards. */
@@ -137,4 +147,37 @@ test.concurrent('PostgreSQL is killed and away for a minute: known links redirec
       .toBe(503);
     expect(await readClicks(deployment)).toBe(503);
   });
+});
+
+test.concurrent('all brokers are down for a minute, ingest dies meanwhile: all is counted once, and a poller misses nothing', {
+  timeout: 400_000,
+}, async () => {
+  const { service, dataDir, key, link, url } = await deploy('without-brokers', {
+    KAFKA_BROKERS: cluster.brokers,
+    KAFKA_REPLICATION: '3',
+    KAFKA_PARTITIONS: '4',
+    DATABASE_URL: storesOfCluster.databaseUrl,
+    CLICKHOUSE_URL: storesOfCluster.clickhouseUrl,
+    CLICKHOUSE_DATABASE: storesOfCluster.clickhouseDatabase,
+  });
+  let complete: string[] | null = null;
+  const polling = pollClicks(
+    service,
+    key,
+    link,
+    (seen) => complete?.every((visitor) => seen.has(visitor)) ?? false,
+  );
+  const outage = async () => {
+    await Promise.all(cluster.nodes.map((node) => node.kill()));
+    await delay(OUTAGE_MS / 2);
+    process.kill(tierProcess(dataDir, 'ingest'), 'SIGKILL'); // its journal holds what was not shipped
+    await delay(OUTAGE_MS / 2);
+    await Promise.all(cluster.nodes.map((node) => node.start()));
+  };
+  const clicked = await underLoad([url], outage, LOAD);
+  expect(clicked.refused).toEqual(new Map());
+  expect(clicked.answered.length).toBeGreaterThan(500);
+  await accountFor(service, key, clicked.answered);
+  complete = clicked.answered;
+  expect((await polling).size).toBeGreaterThanOrEqual(complete.length);
 });
