@@ -10,6 +10,7 @@ import { exposedFigure } from '../support/exposed-figure.ts';
 import { makeLink } from '../support/first-click.ts';
 import { NO_KAFKA, startKafka, type TestKafka } from '../support/kafka.ts';
 import { type Service, startService } from '../support/service.ts';
+import { type TestStores, testStores } from '../support/stores.ts';
 import { visit } from '../support/visitors.ts';
 import { tierProcess, underLoad } from './deployment.ts';
 
@@ -17,6 +18,7 @@ import { tierProcess, underLoad } from './deployment.ts';
 const PATIENT = { timeout: 60_000, interval: 100 };
 
 let kafka: TestKafka;
+let stores: TestStores;
 let directory: string;
 let dataDir: string;
 let service: Service;
@@ -30,11 +32,14 @@ beforeAll(async () => {
   if (NO_KAFKA !== false) return;
   directory = mkdtempSync(join(tmpdir(), 'hoplog-journal-'));
   dataDir = join(directory, 'data');
-  kafka = await startKafka(1);
+  [kafka, stores] = await Promise.all([startKafka(1), testStores()]);
   metricsPort = await freePort();
   service = await startService({
     dataDir,
     env: {
+      DATABASE_URL: stores.databaseUrl,
+      CLICKHOUSE_URL: stores.clickhouseUrl,
+      CLICKHOUSE_DATABASE: stores.clickhouseDatabase,
       KAFKA_BROKERS: kafka.brokers,
       KAFKA_REPLICATION: '1',
       JOURNAL_BUDGET: '1MiB',
@@ -47,7 +52,7 @@ beforeAll(async () => {
 afterAll(async () => {
   if (NO_KAFKA !== false) return;
   if (service?.process.exitCode === null) await service.stop();
-  await kafka?.close();
+  await Promise.all([kafka?.close(), stores?.close()]);
   if (directory) rmSync(directory, { recursive: true, force: true });
 }, 60_000);
 

@@ -8,9 +8,11 @@ import { makeLink } from '../support/first-click.ts';
 import { NO_KAFKA_PROCESSES, startKafka, type TestKafka } from '../support/kafka.ts';
 import { type KafkaSecurity, makeAuthority, makeKafkaSecurity } from '../support/kafka-security.ts';
 import { type Service, startService } from '../support/service.ts';
+import { type TestStores, testStores } from '../support/stores.ts';
 
 /** A broker that speaks TLS with a certificate of an authority of its own, made by the keytool of Java, and asks for a name and a password. */
 let kafka: TestKafka;
+let stores: TestStores;
 let security: KafkaSecurity;
 let directory: string;
 let service: Service;
@@ -21,12 +23,12 @@ beforeAll(async () => {
   if (NO_KAFKA_PROCESSES !== false) return;
   directory = mkdtempSync(join(tmpdir(), 'hoplog-secure-'));
   security = makeKafkaSecurity(directory);
-  kafka = await startKafka(1, security);
+  [kafka, stores] = await Promise.all([startKafka(1, security), testStores()]);
 }, 240_000);
 
 afterAll(async () => {
   if (NO_KAFKA_PROCESSES !== false) return;
-  await kafka?.close();
+  await Promise.all([kafka?.close(), stores?.close()]);
   if (directory) rmSync(directory, { recursive: true, force: true });
 });
 
@@ -41,6 +43,9 @@ async function start(changes: NodeJS.ProcessEnv = {}): Promise<void> {
   service = await startService({
     dataDir: join(directory, 'data'),
     env: {
+      DATABASE_URL: stores.databaseUrl,
+      CLICKHOUSE_URL: stores.clickhouseUrl,
+      CLICKHOUSE_DATABASE: stores.clickhouseDatabase,
       KAFKA_BROKERS: kafka.brokers,
       KAFKA_REPLICATION: '1',
       KAFKA_TLS: 'true',
