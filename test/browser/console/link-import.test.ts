@@ -1,0 +1,163 @@
+import { readFileSync } from 'node:fs';
+import { parse } from 'csv-parse/sync';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { LinkRecord } from '../../../api/links/schemas.ts';
+import { NO_CHROMIUM } from '../chromium.ts';
+import {
+  type ConsolePage,
+  type ConsoleSite,
+  expectClean,
+  expectGood,
+  startConsoleSite,
+} from './console-site.ts';
+
+/** Each test looks at several states, on a machine that may have other things to do. */
+const LONG = { timeout: 400_000 };
+/** Rows of one call of the page. */
+const PIECE = 200;
+
+let site: ConsoleSite;
+
+beforeAll(async () => {
+  if (NO_CHROMIUM) return;
+  site = await startConsoleSite();
+  await site.api('/links', {
+    destination_url: 'https://shop.example/',
+    name: 'First',
+    channel: 'other',
+    slug: 'first',
+  });
+});
+afterAll(async () => {
+  if (!NO_CHROMIUM) await site.close();
+});
+beforeEach((context) => context.skip(Boolean(NO_CHROMIUM), String(NO_CHROMIUM)));
+
+const slugs = async (part: string) =>
+  (await site.api<{ links: LinkRecord[] }>(`/links?view=records&limit=500&slug=${part}`)).links.map(
+    ({ slug }) => slug,
+  );
+
+const row = (slug: string, destination = `https://shop.example/${slug}`) =>
+  `${destination},About ${slug},${slug}`;
+
+const csv = (rows: string[]) => ['destination_url,name,slug', ...rows].join('\n');
+
+async function choose(page: ConsolePage, name: string, content: string | Buffer): Promise<void> {
+  await page
+    .locator('input[type="file"]')
+    .setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(content) });
+}
+
+/** Holds the page's import at its second call until it is let go. */
+async function holdSecondPiece(page: ConsolePage) {
+  const held = Promise.withResolvers<void>();
+  let calls = 0;
+  await page.route('**/api/v1/links/import', async (route) => {
+    calls += 1;
+    if (calls === 2) await held.promise;
+    await route.continue();
+  });
+  return { letGo: () => held.resolve(), calls: () => calls };
+}
+
+const figure = (page: ConsolePage, label: string) =>
+  page.locator('.mantine-Paper-root', { hasText: label }).locator('.figure').textContent();
+
+test(
+  'a file is imported with its progress; refused rows are listed with the reason, saved, mended and imported',
+  LONG,
+  async () => {
+    const good = Array.from({ length: 2 * PIECE }, (_, n) => row(`autumn-${n}`));
+    const rows = [...good];
+    rows.splice(3, 0, row('insecure', 'http://shop.example/a'));
+    rows.splice(PIECE + 50, 0, row('FIRST'));
+    const page = await site.open('/links');
+    await page.getByRole('link', { name: 'Import' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Import links' }).waitFor();
+    await expectGood(page, 'import-choose');
+    const hold = await holdSecondPiece(page);
+    await choose(page, 'autumn.csv', csv(rows));
+    await page.getByRole('button', { name: 'Import 402 rows' }).click();
+    await page.getByText('200 of 402 rows: 199 made, 0 there already, 1 refused', { exact: true }).waitFor();
+    const bar = page.getByRole('progressbar', { name: 'Rows done' });
+    expect(await bar.getAttribute('aria-valuenow')).toBe('49');
+    await expectGood(page, 'import-running');
+    hold.letGo();
+
+    await page.getByText('402 rows were looked at.').waitFor();
+    expect(
+      await Promise.all(['Links made', 'There already', 'Rows refused'].map((name) => figure(page, name))),
+    ).toEqual(['400', '0', '2']);
+    const refused = page.getByRole('region', { name: 'Refused rows' });
+    await refused.getByRole('row', { name: /^5 destination_url: must begin with https:\/\// }).waitFor();
+    await refused.getByRole('row', { name: /^252 slug: "FIRST" is taken/ }).waitFor();
+    expect(await refused.locator('tbody tr').count()).toBe(2);
+    await expectGood(page, 'import-result');
+    expect(await slugs('autumn-')).toHaveLength(400);
+
+    const download = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Refused rows as CSV' }).click();
+    const saved = readFileSync(await (await download).path(), 'utf8');
+    const lines = parse(saved, { columns: true, bom: true }) as Record<string, string>[];
+    expect(lines.map(({ line, slug }) => [line, slug])).toEqual([
+      ['5', 'insecure'],
+      ['252', 'FIRST'],
+    ]);
+    await choose(page, 'mended.csv', saved.replaceAll('http://', 'https://').replace(',FIRST', ',first-2'));
+    await page.getByRole('button', { name: 'Import 2 rows' }).click();
+    await page.getByText('No field of a link, so passed over: line, reason.').waitFor();
+    expect(await figure(page, 'Links made')).toBe('2');
+    expect(await slugs('insecure')).toEqual(['insecure']);
+    expectClean(page);
+    await page.close();
+  },
+);
+
+test('a cancelled import ends after what was sent, and goes on where it ended', LONG, async () => {
+  const page = await site.open('/links/import');
+  const file = csv(Array.from({ length: 2 * PIECE + 50 }, (_, n) => row(`winter-${n}`)));
+  const hold = await holdSecondPiece(page);
+  await choose(page, 'winter.csv', file);
+  await page.getByRole('button', { name: 'Import 450 rows' }).click();
+  await page.getByText('200 of 450 rows').waitFor();
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('button', { name: 'Ending' }).waitFor();
+  hold.letGo();
+  await page.getByText('The import was cancelled').waitFor();
+  await page.getByText('400 of 450 rows were done.').waitFor();
+  expect(hold.calls()).toBe(2);
+  await expectGood(page, 'import-cancelled');
+  expect(await slugs('winter-')).toHaveLength(400);
+
+  await choose(page, 'winter.csv', file);
+  await page.getByRole('button', { name: 'Import 450 rows' }).click();
+  await page.getByText('450 rows were looked at.').waitFor();
+  expect([await figure(page, 'Links made'), await figure(page, 'There already')]).toEqual(['50', '400']);
+  await page.close();
+});
+
+test('a file that is no list of links makes nothing and says why', LONG, async () => {
+  const links = () => site.api<{ total: number }>('/links/search?limit=1');
+  const { total } = await links();
+  const page = await site.open('/links/import');
+  await choose(page, 'picture.csv', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 0, 0, 13, 0x0a, 0]));
+  await page.getByText('The file is no text. Export it as CSV.').waitFor();
+  await expectGood(page, 'import-no-text');
+  expect(await page.getByRole('button', { name: /^Import/ }).count()).toBe(0);
+  await choose(page, 'empty.csv', ' \n');
+  await page.getByText('The file is empty.').waitFor();
+  await choose(page, 'letter.csv', 'Dear friends,\nthe summer was warm,\nand long.\n');
+  await page.getByRole('button', { name: 'Import 2 rows' }).click();
+  await page.getByText('This file was not imported').waitFor();
+  await expectGood(page, 'import-no-list');
+  expect(await page.getByRole('alert').textContent()).toContain('destination_url');
+  expect((await links()).total).toBe(total);
+  // The page goes on: a good file after a wrong one.
+  await choose(page, 'good.csv', csv([row('after-all')]));
+  await page.getByRole('button', { name: 'Import 1 row', exact: true }).click();
+  await page.getByText('1 row was looked at.').waitFor();
+  expect(await slugs('after-all')).toEqual(['after-all']);
+  expectClean(page);
+  await page.close();
+});
