@@ -2,7 +2,7 @@ import { Anchor, Text } from '@mantine/core';
 import { IconExternalLink } from '@tabler/icons-react';
 import { useSession } from '../../api/session.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
-import { Section } from '../settings/section.tsx';
+import { Section } from '../../parts/section.tsx';
 import { KeyList } from './keys.tsx';
 import { QuickStart } from './quick-start.tsx';
 

@@ -7,7 +7,7 @@ import { EmptyState } from '../../parts/empty-state.tsx';
 import { OlderRows, useCursor } from '../../parts/older-rows.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
-import { Section } from '../settings/section.tsx';
+import { Section } from '../../parts/section.tsx';
 import { type Key, type Keys, KIND_NAMES } from './answers.ts';
 import { KeyDialog } from './key-dialog.tsx';
 

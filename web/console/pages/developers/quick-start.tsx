@@ -5,7 +5,7 @@ import { useApi } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { CodeBlock } from '../../parts/code-block.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
-import { Section } from '../settings/section.tsx';
+import { Section } from '../../parts/section.tsx';
 import { type SnippetLink, snippetsFor } from './snippets.ts';
 
 const DAY = 86_400_000;

@@ -3,10 +3,10 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { callApi } from '../../api/call.ts';
 import { channelName, formatInstant } from '../../formats.ts';
+import { deviceOf, placeOf, shortId } from '../../parts/click-words.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { FailureNotice } from '../../parts/failure-notice.tsx';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
-import { deviceOf, placeOf, shortId } from '../visitors/click-words.ts';
 import type { Click, Clicks } from './stats-types.ts';
 
 const PAGE = 25;

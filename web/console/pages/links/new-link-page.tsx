@@ -1,13 +1,13 @@
 import { Box, Button, Group, Paper, Stack, Text } from '@mantine/core';
 import { useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
+import { newIdempotencyKey } from '../../api/idempotency-key.ts';
 import { useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { channelName, plural } from '../../formats.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
-import { newIdempotencyKey } from './idempotency-key.ts';
 import { createBody, DraftProblem, EMPTY_DRAFT, type LinkDraft } from './link-draft.ts';
 import { LinkForm } from './link-form.tsx';
 import type { CreatedLinks, LinkRecord } from './link-types.ts';

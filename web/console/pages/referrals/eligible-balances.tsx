@@ -10,10 +10,10 @@ import { EmptyState } from '../../parts/empty-state.tsx';
 import { Figure } from '../../parts/figure.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
+import { StatusBadge } from '../../parts/status-badge.tsx';
 import type { Eligible, EligibleBalance } from './answers.ts';
 import { ProgrammeFilter } from './filters.tsx';
 import { downloadPayoutFile } from './payout-file.ts';
-import { StatusBadge } from './status-badge.tsx';
 import { useViewState } from './view-state.ts';
 import { methodName, totalsText } from './words.ts';
 

@@ -2,8 +2,8 @@ import { Button } from '@mantine/core';
 import { useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
+import { StatusBadge } from '../../parts/status-badge.tsx';
 import type { Enrollment } from './answers.ts';
-import { StatusBadge } from './status-badge.tsx';
 
 /** Whether a referrer may earn. */
 export function EnrollmentStatus({ status }: Pick<Enrollment, 'status'>) {

@@ -5,11 +5,11 @@ import { formatCount, formatInstant, formatMoney } from '../../formats.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
+import { StatusBadge } from '../../parts/status-badge.tsx';
 import type { PayoutFiles as Files, PayoutFile, PayoutLines } from './answers.ts';
 import { ChoiceFilter, useProgrammes } from './filters.tsx';
 import { MarkPaidButton } from './mark-paid-button.tsx';
 import { Pager } from './pager.tsx';
-import { StatusBadge } from './status-badge.tsx';
 import { useViewState } from './view-state.ts';
 import { methodName, totalsText } from './words.ts';
 

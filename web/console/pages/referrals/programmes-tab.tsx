@@ -6,9 +6,9 @@ import { formatDate } from '../../formats.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
+import { StatusBadge } from '../../parts/status-badge.tsx';
 import type { Programme, Programmes } from './answers.ts';
 import { ProgrammeDialog } from './programme-dialog.tsx';
-import { StatusBadge } from './status-badge.tsx';
 import { termsOf } from './terms.ts';
 
 /** Every programme with its link, what it promises, and how to change it. */

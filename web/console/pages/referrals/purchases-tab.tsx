@@ -4,11 +4,11 @@ import { formatInstant, formatMoney } from '../../formats.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
+import { StatusBadge } from '../../parts/status-badge.tsx';
 import type { Purchase, Purchases } from './answers.ts';
 import { ChoiceFilter, ProgrammeFilter, TextFilter } from './filters.tsx';
 import { OneReferrer } from './one-referrer.tsx';
 import { Pager } from './pager.tsx';
-import { StatusBadge } from './status-badge.tsx';
 import { useViewState } from './view-state.ts';
 import { purchaseReason } from './words.ts';
 

@@ -6,9 +6,9 @@ import { formatAgo, formatDate, formatInstant } from '../../formats.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
+import { Section } from '../../parts/section.tsx';
 import { ROLE_MEANINGS, ROLE_NAMES } from '../sign-in/roles.ts';
 import { InviteDialog } from './invite-dialog.tsx';
-import { Section } from './section.tsx';
 
 type Member = {
   id: string;

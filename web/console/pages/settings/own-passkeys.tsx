@@ -6,9 +6,9 @@ import { useApi, useSend } from '../../api/queries.ts';
 import { formatAgo, formatDate } from '../../formats.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
+import { Section } from '../../parts/section.tsx';
 import { makePasskey, pageByName, passkeyFailure, passkeysWork } from '../sign-in/passkeys.ts';
 import { PlainList } from './plain-list.tsx';
-import { Section } from './section.tsx';
 
 type Passkey = { id: string; label: string; created_at: string; last_used_at: string | null };
 

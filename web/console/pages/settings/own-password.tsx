@@ -3,10 +3,10 @@ import { type FormEvent, useState } from 'react';
 import { ApiFailure, fieldError, messageOf } from '../../api/failures.ts';
 import { useApi, useSend } from '../../api/queries.ts';
 import { QueryView } from '../../parts/query-view.tsx';
+import { Section } from '../../parts/section.tsx';
 import { sentence } from '../sign-in/sentence.ts';
 import { SignInFailure } from '../sign-in/sign-in-failure.tsx';
 import type { OwnWays } from './own-passkeys.tsx';
-import { Section } from './section.tsx';
 
 const LEAST = 10;
 

@@ -3,8 +3,8 @@ import { useApi, useSend } from '../../api/queries.ts';
 import { formatAgo, formatDate, formatInstant, plural } from '../../formats.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
+import { Section } from '../../parts/section.tsx';
 import { PlainList } from './plain-list.tsx';
-import { Section } from './section.tsx';
 
 type OwnSession = {
   id: string;

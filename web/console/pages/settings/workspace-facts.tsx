@@ -5,7 +5,7 @@ import { useSession } from '../../api/session.ts';
 import { formatCount, formatDate, plural } from '../../formats.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
-import { Section } from './section.tsx';
+import { Section } from '../../parts/section.tsx';
 
 type Usage = { used: number; limit: number | null };
 

@@ -3,7 +3,7 @@ import { IconClick, IconShoppingCart, IconUser } from '@tabler/icons-react';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { channelName, formatInstant, formatMoney, plural } from '../../formats.ts';
-import { deviceOf, placeOf } from './click-words.ts';
+import { deviceOf, placeOf } from '../../parts/click-words.ts';
 
 type ClickEntry = {
   type: 'click';

@@ -3,13 +3,13 @@ import { useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import { useApi } from '../../api/queries.ts';
 import { channelName, formatInstant } from '../../formats.ts';
+import { deviceOf, placeOf, shortId } from '../../parts/click-words.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { GeoCredit } from '../../parts/geo-credit.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
 import type { Click } from '../links/stats-types.ts';
-import { deviceOf, placeOf, shortId } from './click-words.ts';
 
 /** `GET /visitors` */
 type Visitors = {

@@ -1,4 +1,4 @@
-import { StatusBadge } from '../referrals/status-badge.tsx';
+import { StatusBadge } from '../../parts/status-badge.tsx';
 import type { DeliveryStatus, Webhook } from './answers.ts';
 
 /** How a delivery stands, in a word. */

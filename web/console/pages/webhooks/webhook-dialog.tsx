@@ -2,9 +2,9 @@ import { Anchor, Modal, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
+import { newIdempotencyKey } from '../../api/idempotency-key.ts';
 import { useSend } from '../../api/queries.ts';
 import { SecretMade, STAYS } from '../../parts/secret-made.tsx';
-import { newIdempotencyKey } from '../links/idempotency-key.ts';
 import type { Webhook, WebhookWithSecret } from './answers.ts';
 import { type WebhookDraft, WebhookForm } from './webhook-form.tsx';
 

@@ -1,4 +1,4 @@
-import { countryName } from '../../formats.ts';
+import { countryName } from '../formats.ts';
 
 /** `Bonn, Germany`; `Unknown` where neither is known. */
 export function placeOf({ country, city }: { country: string; city: string }): string {
