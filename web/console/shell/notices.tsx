@@ -1,3 +1,4 @@
+import { useNotifications } from '@mantine/notifications';
 import { lazy, Suspense, useEffect, useState } from 'react';
 
 const Notifications = lazy(async () => {
@@ -5,22 +6,13 @@ const Notifications = lazy(async () => {
   return { default: Notifications };
 });
 
-/**
- * Where notifications show. They tell what became of something that a person did, so their code is loaded with the first
- * press; one that comes sooner waits in the library's store.
- */
+/** Where notifications show. Their code is loaded with the first one, which waits for it in the library's store. */
 export function Notices() {
+  const { notifications } = useNotifications();
   const [isUsed, setUsed] = useState(false);
   useEffect(() => {
-    const note = () => setUsed(true);
-    const once = { once: true, capture: true };
-    document.addEventListener('pointerdown', note, once);
-    document.addEventListener('keydown', note, once);
-    return () => {
-      document.removeEventListener('pointerdown', note, once);
-      document.removeEventListener('keydown', note, once);
-    };
-  }, []);
+    if (notifications.length > 0) setUsed(true);
+  }, [notifications]);
   if (!isUsed) return null;
   return (
     <Suspense fallback={null}>
