@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, type ErrorDetail } from '../../core/errors.ts';
@@ -79,8 +80,8 @@ export function envelope(error: AppError, requestId: string): ErrorEnvelope {
 }
 
 /**
- * Answers what Node's parser refuses before there is a request, such as headers over 64 KiB: a 400 with the
- * envelope, then the connection ends.
+ * Answers what Node refuses before there is a request: a 400 for what is none or has more than 64 KiB of headers, a 408
+ * for what did not arrive in time; with the envelope, then the connection ends.
  */
 export function answerClientError(newId: () => string) {
   return (error: NodeJS.ErrnoException, socket: Socket): void => {
@@ -88,14 +89,20 @@ export function answerClientError(newId: () => string) {
       socket.destroy();
       return;
     }
-    const message =
-      error.code === 'HPE_HEADER_OVERFLOW' ? 'the request headers are too large' : 'not a valid HTTP request';
+    const refusal = refusalOf(error);
     const id = newId();
-    const body = JSON.stringify(envelope(new AppError('bad_request', message), id));
+    const body = JSON.stringify(envelope(refusal, id));
     socket.end(
-      `HTTP/1.1 400 Bad Request\r\nx-request-id: ${id}\r\naccess-control-allow-origin: *\r\n` +
+      `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\nx-request-id: ${id}\r\naccess-control-allow-origin: *\r\n` +
         `content-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\n` +
         `connection: close\r\n\r\n${body}`,
     );
   };
+}
+
+function refusalOf({ code }: NodeJS.ErrnoException): AppError {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return new AppError('request_timeout', 'the request did not arrive whole in time');
+  if (code === 'HPE_HEADER_OVERFLOW') return new AppError('bad_request', 'the request headers are too large');
+  return new AppError('bad_request', 'not a valid HTTP request');
 }

@@ -61,6 +61,7 @@ answer. Checks come in this order: key (401), scope (403), plan (402), parameter
 | 403 | \`forbidden\` | a publishable key where a secret one is needed; more than the member's role allows; a session without its CSRF token or from another origin; the affiliate upgrade is not allowed, or needed first |
 | 404 | \`not_found\` | unknown path, or nothing with this id in the workspace |
 | 405 | \`method_not_allowed\` | the path exists, the method does not; see \`Allow\` |
+| 408 | \`request_timeout\` | the request did not arrive whole in time; ask again |
 | 409 | \`conflict\` | a taken slug or external_id, a second link on a channel |
 | 409 | \`idempotency_in_progress\` | the first request with this key still runs |
 | 413 | \`payload_too_large\` | the body is too large |
