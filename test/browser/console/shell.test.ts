@@ -16,7 +16,7 @@ test('the shell shows the workspace and leads to every page of the navigation', 
   const page = await site.open('/no-such-page');
   await page.getByText('There is no such page').waitFor();
   expect(await page.getByText('demo', { exact: true }).isVisible()).toBe(true);
-  await expectGood(page, 'shell');
+  await expectGood(page, 'shell', 'all');
   for (const name of ['Overview', 'Live', 'Links', 'Visitors', 'Webhooks', 'Settings', 'Developers']) {
     await page.getByRole('navigation').getByRole('link', { name, exact: true }).click();
     await page.getByRole('heading', { level: 1 }).waitFor();
