@@ -154,8 +154,9 @@ test('after five wrong tries the page says how long to wait', async () => {
   await heading(page, 'Sign in');
   const message = page.getByRole('alert');
   for (let wrong = 0; wrong < 5; wrong += 1) {
+    const answered = page.waitForResponse((response) => response.url().endsWith('/api/v1/session'));
     await signIn(page, 'nobody@demo.example', `wrong ${wrong}`);
-    await page.waitForResponse((response) => response.url().endsWith('/api/v1/session'));
+    await answered;
     if ((await message.textContent())?.includes('Too many')) break;
   }
   await signIn(page, 'nobody@demo.example', 'wrong again');
