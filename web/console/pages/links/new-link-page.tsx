@@ -1,4 +1,4 @@
-import { Box, Button, Group, Paper, Stack, Text } from '@mantine/core';
+import { Anchor, Box, Button, Group, Paper, Stack, Text } from '@mantine/core';
 import { useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { newIdempotencyKey } from '../../api/idempotency-key.ts';
@@ -110,9 +110,9 @@ function Made({ links, again }: { links: LinkRecord[]; again: () => void }) {
                 <Text fw={600} size="sm">
                   {link.channel === null ? 'Smart Link' : channelName(link.channel)}
                 </Text>
-                <Text size="sm" truncate component={Link} href={`/links/${link.id}`}>
+                <Anchor size="sm" truncate display="block" component={Link} href={`/links/${link.id}`}>
                   {link.short_url}
-                </Text>
+                </Anchor>
               </Box>
               <CopyButton value={link.short_url} what={`the short URL of ${link.slug}`} />
             </Group>
