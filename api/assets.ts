@@ -19,12 +19,11 @@ export type Asset = {
 
 /** @param type with its charset */
 export function assetOf(content: Buffer, type: string): Asset {
-  return {
-    type,
-    sha384: createHash('sha384').update(content).digest('base64'),
-    hash: createHash('sha256').update(content).digest('hex').slice(0, 16),
-    body: { identity: content, gzip: gzipSync(content, { level: 9 }), br: brotliCompressSync(content) },
-  };
+  return assetFrom(type, {
+    identity: content,
+    gzip: gzipSync(content, { level: 9 }),
+    br: brotliCompressSync(content),
+  });
 }
 
 /**
@@ -37,10 +36,23 @@ export function builtAsset(name: string): Asset {
   const path = fileURLToPath(new URL(name, DIST));
   const type = name.endsWith('.css') ? 'text/css; charset=utf-8' : 'text/javascript; charset=utf-8';
   try {
-    return assetOf(readFileSync(path), type);
+    return assetFrom(type, {
+      identity: readFileSync(path),
+      gzip: readFileSync(`${path}.gz`),
+      br: readFileSync(`${path}.br`),
+    });
   } catch (error) {
     throw new Error(`${path} is missing: build it with "node web/build.ts"`, { cause: error });
   }
+}
+
+function assetFrom(type: string, body: Asset['body']): Asset {
+  return {
+    type,
+    sha384: createHash('sha384').update(body.identity).digest('base64'),
+    hash: createHash('sha256').update(body.identity).digest('hex').slice(0, 16),
+    body,
+  };
 }
 
 /** Answers with an asset, or with 304 to who has it, in the best encoding that the caller reads. */

@@ -1,6 +1,8 @@
 import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import type { OutputFile } from 'esbuild';
 import { componentStyles } from './bundling/component-styles.ts';
 import { directImports } from './bundling/direct-imports.ts';
 import { nativeTables } from './bundling/native-tables.ts';
@@ -44,10 +46,10 @@ export async function buildWeb(): Promise<string[]> {
     const outfile = join(DIST_DIR, `${name}.js`);
     if ((await modified(outfile)) > newest) continue;
     const { build } = await import('esbuild');
-    await mkdir(DIST_DIR, { recursive: true });
-    await build({
+    const { outputFiles } = await build({
       entryPoints: [join(WEB_DIR, entry)],
       outfile,
+      write: false,
       target,
       bundle: true,
       minify: true,
@@ -59,6 +61,7 @@ export async function buildWeb(): Promise<string[]> {
       legalComments: 'none',
       logLevel: 'silent',
     });
+    await writeFiles(DIST_DIR, outputFiles);
     await date(outfile, newest);
     built.push(name);
   }
@@ -114,9 +117,7 @@ async function buildConsole(): Promise<void> {
   });
   // Whole or not at all, also where two builds run at once.
   const fresh = `${CONSOLE_DIR}.${process.pid}`;
-  await mkdir(fresh, { recursive: true });
-  const files = [...outputFiles, ...styles.outputFiles];
-  await Promise.all(files.map(({ path, contents }) => writeFile(join(fresh, basename(path)), contents)));
+  await writeFiles(fresh, [...outputFiles, ...styles.outputFiles]);
   const outputs = Object.entries(metafile.outputs);
   const entry = outputs.find(([, output]) => output.entryPoint === 'console/main.tsx');
   if (!entry) throw new Error('the bundler wrote no console');
@@ -134,6 +135,21 @@ async function buildConsole(): Promise<void> {
     // Another build has put its own there in between: from the same sources, and whole.
     await rm(fresh, { recursive: true, force: true });
   }
+}
+
+/** Writes each file, and beside it what it is compressed: once here, so that no server has to at its start. */
+async function writeFiles(directory: string, files: readonly OutputFile[]): Promise<void> {
+  await mkdir(directory, { recursive: true });
+  await Promise.all(
+    files.flatMap(({ path, contents }) => {
+      const target = join(directory, basename(path));
+      return [
+        writeFile(target, contents),
+        writeFile(`${target}.gz`, gzipSync(contents, { level: 9 })),
+        writeFile(`${target}.br`, brotliCompressSync(contents)),
+      ];
+    }),
+  );
 }
 
 /** Dates a file as built from sources of this time: those that changed during the build are newer. */
