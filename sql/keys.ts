@@ -53,14 +53,6 @@ export async function createKey(
 /** A key with what is needed to check a token against it. */
 export type StoredKey = KeyRecord & { hash: Buffer };
 
-/** The key that has these 8 hex, revoked or not, or null. */
-export async function keyByLookup(db: Queryable, lookup: string): Promise<StoredKey | null> {
-  const { rows } = await db.query<StoredKey>(`SELECT ${COLUMNS}, hash FROM api_keys WHERE lookup = $1`, [
-    lookup,
-  ]);
-  return rows[0] ?? null;
-}
-
 /** The keys of a workspace, oldest first, revoked ones too. */
 export async function listKeys(db: Queryable, workspaceId: string): Promise<KeyRecord[]> {
   const { rows } = await db.query<KeyRecord>(
