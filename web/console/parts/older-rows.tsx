@@ -13,15 +13,15 @@ export function useCursor(): string | undefined {
  * @param next the answer's `next_cursor`
  * @param what the rows, such as `webhooks`
  */
-export function OlderRows({ next, what }: { next: string | null; what: string }) {
+export function OlderRows({ next, what }: { next: string | number | null; what: string }) {
   const [search, setSearch] = useSearchParams();
-  const isNewest = !search.has('cursor');
+  const isNewest = !search.get('cursor');
   if (isNewest && next === null) return null;
-  const go = (cursor: string | null) =>
+  const go = (cursor: string | number | null) =>
     setSearch((before) => {
       const after = new URLSearchParams(before);
       if (cursor === null) after.delete('cursor');
-      else after.set('cursor', cursor);
+      else after.set('cursor', String(cursor));
       return after;
     });
   return (

@@ -2,13 +2,13 @@ import { Anchor, Group, Stack, Table, Text } from '@mantine/core';
 import { useApi } from '../../api/queries.ts';
 import { formatCount, formatMoney } from '../../formats.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
+import { OlderRows } from '../../parts/older-rows.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
 import type { Enrollment, Enrollments } from './answers.ts';
 import { EnrollmentDrawer } from './enrollment-drawer.tsx';
 import { EnrollmentStatus } from './enrollment-status.tsx';
 import { ChoiceFilter, ProgrammeFilter, TextFilter, useProgrammes } from './filters.tsx';
-import { Pager } from './pager.tsx';
 import { useViewState } from './view-state.ts';
 
 const PAGE = 50;
@@ -80,7 +80,7 @@ export function EnrollmentsTab() {
                 ))}
               </Table.Tbody>
             </ScrollTable>
-            <Pager next={data.next_cursor} what="enrollments" />
+            <OlderRows next={data.next_cursor} what="enrollments" />
           </>
         )}
       </QueryView>

@@ -3,12 +3,12 @@ import { useApi } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { formatInstant } from '../../formats.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
+import { OlderRows } from '../../parts/older-rows.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
 import type { Entries, Entry } from './answers.ts';
 import { ChoiceFilter, DayFilter, ProgrammeFilter, TextFilter, useProgrammes } from './filters.tsx';
 import { LedgerSums } from './ledger-sums.tsx';
-import { Pager } from './pager.tsx';
 import { useViewState, type ViewState } from './view-state.ts';
 import { amountText, CAUSE_CHOICES, causeName, STATUS_CHOICES, statusName } from './words.ts';
 
@@ -55,7 +55,7 @@ export function LedgerTab() {
                 ))}
               </Table.Tbody>
             </ScrollTable>
-            <Pager next={data.next_cursor} what="the ledger" />
+            <OlderRows next={data.next_cursor} what="the ledger" />
           </>
         )}
       </QueryView>

@@ -3,13 +3,13 @@ import { useState } from 'react';
 import { useApi } from '../../api/queries.ts';
 import { formatCount, formatInstant, formatMoney } from '../../formats.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
+import { OlderRows } from '../../parts/older-rows.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import type { PayoutFiles as Files, PayoutFile, PayoutLines } from './answers.ts';
 import { ChoiceFilter, useProgrammes } from './filters.tsx';
 import { MarkPaidButton } from './mark-paid-button.tsx';
-import { Pager } from './pager.tsx';
 import { useViewState } from './view-state.ts';
 import { methodName, totalsText } from './words.ts';
 
@@ -72,7 +72,7 @@ export function PayoutFiles() {
                 ))}
               </Table.Tbody>
             </ScrollTable>
-            <Pager next={next_cursor} what="payout files" />
+            <OlderRows next={next_cursor} what="payout files" />
           </>
         )}
       </QueryView>

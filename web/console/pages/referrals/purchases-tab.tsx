@@ -2,13 +2,13 @@ import { Anchor, Group, Table, Text } from '@mantine/core';
 import { useApi } from '../../api/queries.ts';
 import { formatInstant, formatMoney } from '../../formats.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
+import { OlderRows } from '../../parts/older-rows.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import type { Purchase, Purchases } from './answers.ts';
 import { ChoiceFilter, ProgrammeFilter, TextFilter } from './filters.tsx';
 import { OneReferrer } from './one-referrer.tsx';
-import { Pager } from './pager.tsx';
 import { useViewState } from './view-state.ts';
 import { purchaseReason } from './words.ts';
 
@@ -71,7 +71,7 @@ export function PurchasesTab() {
                 ))}
               </Table.Tbody>
             </ScrollTable>
-            <Pager next={data.next_cursor} what="purchases" />
+            <OlderRows next={data.next_cursor} what="purchases" />
           </>
         )}
       </QueryView>
