@@ -5,7 +5,7 @@ import { inferChannel } from '../core/enrich/infer-channel.ts';
 import { createAgentKinds, createUserAgents, parseUserAgent } from '../core/enrich/user-agents.ts';
 import { bytesToUuid } from '../core/ids.ts';
 import { compileDestination } from '../core/redirect-url.ts';
-import { createVisitorIds, newVisitorCookie, parseVisitorCookie, visitorCookie } from '../core/visitors.ts';
+import { createVisitorIds, parseVisitorCookie, visitorCookie } from '../core/visitors.ts';
 import { corpusClicks } from '../test/corpora/clicks.ts';
 
 /**
@@ -21,9 +21,8 @@ const userAgents = createUserAgents();
 const agentKinds = createAgentKinds();
 const visitorIds = createVisitorIds(Buffer.alloc(32, 1));
 const ofWorkspace = visitorIds.forWorkspace(new Uint8Array(16));
-const cookie = newVisitorCookie();
-const header = `theme=dark; ${visitorCookie(cookie, true).split(';')[0]}; lang=en`;
-const vid = bytesToUuid(ofWorkspace(cookie));
+const { id: cookie, idText: vid, cookieText } = ofWorkspace.newVisitor();
+const header = `theme=dark; ${visitorCookie(cookieText, true).split(';')[0]}; lang=en`;
 const utm = { utm_source: 'twitter', utm_medium: 'social', utm_campaign: 'Spring Sale' };
 const destination = 'https://shop.example.com/products/shoes?size=42#reviews';
 const redirect = compileDestination(destination, utm);
@@ -40,9 +39,9 @@ const MEASURED: [name: string, calls: number, run: (index: number) => unknown][]
   ['compileDestination', 100_000, () => compileDestination(destination, utm)],
   ['redirect without a query', 3_000_000, () => redirect('', vid)],
   ['redirect with a query', 300_000, () => redirect(visitorQuery, vid)],
-  ['visitorIds.forWorkspace()(cookie)', 1_000_000, () => ofWorkspace(cookie)],
+  ['visitorIds.forWorkspace().idOf', 1_000_000, () => ofWorkspace.idOf(cookie)],
+  ['visitorIds.forWorkspace().newVisitor', 1_000_000, () => ofWorkspace.newVisitor()],
   ['bytesToUuid', 1_000_000, () => bytesToUuid(cookie)],
-  ['newVisitorCookie', 1_000_000, () => newVisitorCookie()],
   ['parseVisitorCookie', 1_000_000, () => parseVisitorCookie(header)],
 ];
 

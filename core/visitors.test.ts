@@ -1,11 +1,10 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { bytesToUuid, isUuid, uuidToBytes } from './ids.ts';
 import {
   clearedVisitorCookie,
   createVisitorIds,
   hasVisitorCookie,
-  newVisitorCookie,
   parseVisitorCookie,
   visitorCookie,
 } from './visitors.ts';
@@ -13,6 +12,8 @@ import {
 const key = Buffer.alloc(32, 7);
 const cookie = uuidToBytes('0b6fa12c-4f6e-4b3d-9a61-0c9d6c1f6a11');
 const workspace = uuidToBytes('01931b6a-7a00-7000-8000-000000000001');
+/** The bytes of a new random cookie. */
+const freshCookie = () => uuidToBytes(randomUUID());
 const other = uuidToBytes('01931b6a-7a00-7000-8000-000000000002');
 
 describe('a visitor id', () => {
@@ -24,7 +25,7 @@ describe('a visitor id', () => {
   test('is a UUID of version 8 for any cookie', () => {
     const { visitorIdOf } = createVisitorIds(key);
     for (let round = 0; round < 200; round++) {
-      const id = bytesToUuid(visitorIdOf(newVisitorCookie(), workspace));
+      const id = bytesToUuid(visitorIdOf(freshCookie(), workspace));
       expect(isUuid(id)).toBe(true);
       expect(id).toMatch(/^.{14}8.{4}[89ab]/);
     }
@@ -35,7 +36,7 @@ describe('a visitor id', () => {
     const seen = new Set([
       bytesToUuid(ids.visitorIdOf(cookie, workspace)),
       bytesToUuid(ids.visitorIdOf(cookie, other)),
-      bytesToUuid(ids.visitorIdOf(newVisitorCookie(), workspace)),
+      bytesToUuid(ids.visitorIdOf(freshCookie(), workspace)),
       bytesToUuid(createVisitorIds(randomBytes(32)).visitorIdOf(cookie, workspace)),
     ]);
     expect(seen.size).toBe(4);
@@ -44,7 +45,7 @@ describe('a visitor id', () => {
   test('of two workspaces has no constant difference that would join them', () => {
     const ids = createVisitorIds(key);
     const differences = Array.from({ length: 50 }, () => {
-      const fresh = newVisitorCookie();
+      const fresh = freshCookie();
       const left = ids.visitorIdOf(fresh, workspace);
       const right = ids.visitorIdOf(fresh, other);
       return Buffer.from(left.map((byte, at) => byte ^ (right[at] ?? 0))).toString('hex');
@@ -56,8 +57,8 @@ describe('a visitor id', () => {
     const ids = createVisitorIds(key);
     const first = ids.forWorkspace(workspace);
     const second = ids.forWorkspace(other);
-    const kept = first(cookie);
-    expect(second(cookie)).toEqual(ids.visitorIdOf(cookie, other));
+    const kept = first.idOf(cookie);
+    expect(second.idOf(cookie)).toEqual(ids.visitorIdOf(cookie, other));
     expect(kept).toEqual(ids.visitorIdOf(cookie, workspace));
   });
 
@@ -73,25 +74,28 @@ describe('a visitor id', () => {
 });
 
 describe('the visitor cookie', () => {
-  test('is a fresh UUID of version 4 each time', () => {
+  const value = '0b6fa12c-4f6e-4b3d-9a61-0c9d6c1f6a11';
+
+  test('of a new visitor is a UUID of version 4 of their own, and leads back to the same visitor', () => {
+    const visitors = createVisitorIds(key).forWorkspace(workspace);
     const seen = new Set<string>();
     for (let round = 0; round < 1_000; round++) {
-      const id = bytesToUuid(newVisitorCookie());
-      expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-      seen.add(id);
+      const { id, idText, cookieText } = visitors.newVisitor();
+      expect(cookieText).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+      expect(bytesToUuid(visitors.idOf(uuidToBytes(cookieText)))).toBe(idText);
+      expect(bytesToUuid(id)).toBe(idText);
+      seen.add(cookieText);
     }
     expect(seen.size).toBe(1_000);
   });
 
   test('is set for a year, out of scripts’ reach, and secure on https', () => {
-    expect(visitorCookie(cookie, false)).toBe(
+    expect(visitorCookie(value, false)).toBe(
       '_vid=0b6fa12c-4f6e-4b3d-9a61-0c9d6c1f6a11; Path=/; Max-Age=31536000; HttpOnly; SameSite=Lax',
     );
-    expect(visitorCookie(cookie, true)).toMatch(/; Secure$/);
+    expect(visitorCookie(value, true)).toMatch(/; Secure$/);
     expect(clearedVisitorCookie(true)).toBe('_vid=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax; Secure');
   });
-
-  const value = '0b6fa12c-4f6e-4b3d-9a61-0c9d6c1f6a11';
 
   test.each([`_vid=${value}`, `a=b; _vid=${value}`, `_vid=${value}; c=d`, `x_vid=1; _vid=${value}; y=2`])(
     'is read from %s',
@@ -135,8 +139,7 @@ describe('the visitor cookie', () => {
   });
 
   test('survives the round trip through its own header', () => {
-    const fresh = newVisitorCookie();
-    const header = visitorCookie(fresh, true).split(';')[0] ?? '';
-    expect(parseVisitorCookie(header)).toEqual(fresh);
+    const header = visitorCookie(value, true).split(';')[0] ?? '';
+    expect(parseVisitorCookie(header)).toEqual(new Uint8Array(cookie));
   });
 });

@@ -15,13 +15,12 @@ export function addressBytes(text: string): Uint8Array | null {
 
 /** The 16 bytes of an address as the server gives it: 4 or 16 bytes. */
 export function mappedBytes(binary: ArrayBuffer): Uint8Array {
+  const given = new Uint8Array(binary);
+  if (given.length === 16) return given;
   const bytes = new Uint8Array(16);
-  if (binary.byteLength === 16) {
-    bytes.set(new Uint8Array(binary));
-  } else {
-    bytes[10] = bytes[11] = 0xff;
-    if (binary.byteLength === 4) bytes.set(new Uint8Array(binary), 12);
-  }
+  bytes[10] = bytes[11] = 0xff;
+  // By hand: `set` would give these bytes, which live in the heap, a buffer outside of it.
+  if (given.length === 4) for (let at = 0; at < 4; at++) bytes[12 + at] = given[at] ?? 0;
   return bytes;
 }
 

@@ -26,6 +26,13 @@ export type Exchanges = {
    * @param status such as `302 Found`
    */
   reply(exchange: Exchange, status: string, headers: Headers, body?: string | Uint8Array): void;
+  /**
+   * Sends the visitor on, unless they have gone: 302, never cached, the referrer handed over but for a downgrade.
+   *
+   * @param location visible ASCII only, as `RedirectUrl` and `URL` make it
+   * @param cookies values of `Set-Cookie`, of our own making
+   */
+  redirect(exchange: Exchange, location: string, cookies: readonly string[]): void;
   /** Runs a step; when it throws, that is logged and answered with a 500. */
   guard(exchange: Exchange, step: () => void): void;
   /** Goes on with `step` when `awaited` resolves, guarded; a rejection is answered with a 500 as well. */
@@ -33,6 +40,9 @@ export type Exchanges = {
   /** From now on each answer ends its connection, and says so (`Connection: close`). */
   endConnections(): void;
 };
+
+/** What every redirect has besides its `Location`. */
+const REDIRECT_HEADERS = '\r\nCache-Control: no-store\r\nReferrer-Policy: no-referrer-when-downgrade';
 
 export function createExchanges(log: Logger): Exchanges {
   let ending = false;
@@ -46,6 +56,20 @@ export function createExchanges(log: Logger): Exchanges {
       for (const [name, value] of headers) res.writeHeader(name, value);
       if (head) res.endWithoutBody(Buffer.byteLength(body), ending);
       else res.end(body, ending);
+    });
+  }
+
+  function redirect(exchange: Exchange, location: string, cookies: readonly string[]): void {
+    if (exchange.over) return;
+    exchange.over = true;
+    const { res, head } = exchange;
+    // All lines in the place of the status: each call into the server costs as much as all that is decided here.
+    let lines = `302 Found\r\nLocation: ${location}${REDIRECT_HEADERS}`;
+    for (const cookie of cookies) lines += `\r\nSet-Cookie: ${cookie}`;
+    res.cork(() => {
+      res.writeStatus(lines);
+      if (head) res.endWithoutBody(0, ending);
+      else res.end('', ending);
     });
   }
 
@@ -65,6 +89,7 @@ export function createExchanges(log: Logger): Exchanges {
       return exchange;
     },
     reply,
+    redirect,
     guard(exchange, step) {
       try {
         step();

@@ -3,7 +3,7 @@ import { utmMediumOf } from '../../core/enrich/channels.ts';
 import { type Device, isMobileDevice } from '../../core/enrich/devices.ts';
 import { bytesToUuid } from '../../core/ids.ts';
 import { compileDestination, type LinkParameters, type RedirectUrl } from '../../core/redirect-url.ts';
-import type { VisitorIds } from '../../core/visitors.ts';
+import type { VisitorIds, WorkspaceVisitors } from '../../core/visitors.ts';
 import type { Retargeting } from '../../sql/links.ts';
 import type { LinkRecord } from '../link-table/records.ts';
 
@@ -16,7 +16,8 @@ export type CompiledLink = {
   slug: string;
   /** Null: a Smart Link. */
   channel: string | null;
-  visitorOf(cookie: Uint8Array): Uint8Array;
+  /** Those of its workspace. */
+  visitors: WorkspaceVisitors;
   /**
    * The address for a visitor of this device.
    *
@@ -44,6 +45,9 @@ export function compileLink(record: LinkRecord, visitorIds: VisitorIds): Compile
   };
   const ref = record.extraQuery === null ? null : new URLSearchParams(record.extraQuery).get('ref');
   const compiled = new Map<string, RedirectUrl>();
+  // Most links have one address for every visitor: then it is this.
+  const single = channel !== null && targeting === undefined;
+  let only: RedirectUrl | undefined;
 
   function parametersFor(own: string): LinkParameters {
     const smart = channel === null;
@@ -61,14 +65,16 @@ export function compileLink(record: LinkRecord, visitorIds: VisitorIds): Compile
     workspaceId: record.workspaceId,
     slug: record.slug,
     channel,
-    visitorOf: visitorIds.forWorkspace(record.workspaceId),
+    visitors: visitorIds.forWorkspace(record.workspaceId),
     destinationFor(device, own) {
+      if (only !== undefined) return only;
       const screen = targeting === undefined ? 'all' : screenOf(device);
       const name = channel === null ? `${screen} ${own}` : screen;
       let url = compiled.get(name);
       if (url === undefined) {
         url = compileDestination(addresses[screen], parametersFor(own));
-        compiled.set(name, url);
+        if (single) only = url;
+        else compiled.set(name, url);
       }
       return url;
     },

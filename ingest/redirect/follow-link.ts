@@ -4,7 +4,7 @@ import type { IngestMetrics } from '../metrics.ts';
 import type { Page } from '../pages/layout.ts';
 import type { Pages } from '../pages/pages.ts';
 import type { CompiledLink } from './compiled-link.ts';
-import { type LetThroughVisit, REDIRECT_HEADERS } from './let-through.ts';
+import type { LetThroughVisit } from './let-through.ts';
 import type { Visit } from './visit.ts';
 import type { VisitorProfiles } from './visitor-profiles.ts';
 
@@ -45,8 +45,7 @@ export function createFollowLink(given: {
     if (link.expiredRedirectUrl === null) {
       show(exchange, '410 Gone', pages.gone);
     } else {
-      const location = new URL(link.expiredRedirectUrl).href;
-      exchanges.reply(exchange, '302 Found', [['Location', location], ...REDIRECT_HEADERS]);
+      exchanges.redirect(exchange, new URL(link.expiredRedirectUrl).href, []);
     }
   }
 

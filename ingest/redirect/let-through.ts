@@ -5,11 +5,10 @@ import { bytesToUuid } from '../../core/ids.ts';
 import {
   clearedVisitorCookie,
   hasVisitorCookie,
-  newVisitorCookie,
   parseVisitorCookie,
   visitorCookie,
 } from '../../core/visitors.ts';
-import type { Exchange, Exchanges, Headers } from '../http/exchange.ts';
+import type { Exchange, Exchanges } from '../http/exchange.ts';
 import type { IngestMetrics } from '../metrics.ts';
 import type { Interstitial } from '../retargeting/interstitial.ts';
 import type { CompiledLink } from './compiled-link.ts';
@@ -49,18 +48,17 @@ export function createLetThrough(given: {
     const { link, visit, profile, exchange, counted } = passed;
     const bot = profile.bot || visit.flags !== 0;
     const kept = visit.gpc ? null : parseVisitorCookie(visit.cookie);
-    const cookie = kept ?? newVisitorCookie();
-    const setCookie = bot ? null : cookieHeader(visit, kept === null, cookie);
-    const visitorId = link.visitorOf(cookie);
+    const visitor = kept === null ? link.visitors.newVisitor() : knownVisitor(link, kept);
+    const setCookie = bot ? null : cookieHeader(visit, visitor.cookieText);
     const channel = link.channel ?? inferChannel(visit.referer, visit.userAgent);
-    const url = link.destinationFor(profile.device, channel)(visit.query, bytesToUuid(visitorId));
+    const url = link.destinationFor(profile.device, channel)(visit.query, visitor.idText);
 
     eventLog.append(
       {
         kind: 'click',
         workspaceId: link.workspaceId,
         linkId: link.id,
-        visitorId,
+        visitorId: visitor.id,
         channel,
         referer: visit.referer,
         userAgent: visit.userAgent,
@@ -80,28 +78,33 @@ export function createLetThrough(given: {
     );
   };
 
-  function cookieHeader(visit: Visit, isNew: boolean, cookie: Uint8Array): string | null {
+  /** @param fresh the visitor's new cookie, null when they keep theirs */
+  function cookieHeader(visit: Visit, fresh: string | null): string | null {
     if (visit.gpc) return hasVisitorCookie(visit.cookie) ? clearedVisitorCookie(secure) : null;
-    return isNew ? visitorCookie(cookie, secure) : null;
+    return fresh === null ? null : visitorCookie(fresh, secure);
   }
 
   function answer(passed: LetThrough, url: string, setCookie: string | null): void {
     const { link, visit, exchange } = passed;
     metrics.observeRedirect(visit.startedAt);
-    const cookies: [string, string][] = [];
-    if (setCookie !== null) cookies.push(['Set-Cookie', setCookie]);
-    if (passed.cookie !== null) cookies.push(['Set-Cookie', passed.cookie]);
+    const cookies: string[] = [];
+    if (setCookie !== null) cookies.push(setCookie);
+    if (passed.cookie !== null) cookies.push(passed.cookie);
     if (link.retargeting !== null) {
       metrics.countOutcome('interstitial');
-      const page = interstitial(link.retargeting, url);
-      exchanges.reply(exchange, '200 OK', [...page.headers, ...REFERRER_POLICY, ...cookies], page.body);
+      const { headers, body } = interstitial(link.retargeting, url);
+      const setCookies = cookies.map((cookie) => ['Set-Cookie', cookie] as const);
+      exchanges.reply(exchange, '200 OK', [...headers, REFERRER_POLICY, ...setCookies], body);
       return;
     }
     metrics.countOutcome('redirected');
-    exchanges.reply(exchange, '302 Found', [['Location', url], ...REDIRECT_HEADERS, ...cookies]);
+    exchanges.redirect(exchange, url, cookies);
   }
 }
 
-const REFERRER_POLICY: Headers = [['Referrer-Policy', 'no-referrer-when-downgrade']];
-/** What every redirect has besides its `Location`. */
-export const REDIRECT_HEADERS: Headers = [['Cache-Control', 'no-store'], ...REFERRER_POLICY];
+const REFERRER_POLICY = ['Referrer-Policy', 'no-referrer-when-downgrade'] as const;
+
+function knownVisitor(link: CompiledLink, cookie: Uint8Array) {
+  const id = link.visitors.idOf(cookie);
+  return { id, idText: bytesToUuid(id), cookieText: null };
+}

@@ -1,0 +1,105 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { applyPad } from './address-seal.ts';
+import { CLICK_BODY_VERSION, writeClickBody } from './click-body.ts';
+import { releasedRegistry } from './schema-registry.ts';
+import type { ClickEvent, Unstamped } from './types.ts';
+
+const { type, version } = releasedRegistry().current('click');
+
+const id = fc.uint8Array({ minLength: 16, maxLength: 16 });
+const text = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 300 }),
+  fc.string({ unit: 'grapheme-ascii', maxLength: 100 }),
+  // Around the lengths at which the prefix grows.
+  fc.integer({ min: 0, max: 9_000 }).map((length) => 'x'.repeat(length)),
+  fc.constantFrom('é'.repeat(21), '€'.repeat(21), '€'.repeat(22), '€'.repeat(2_730), '€'.repeat(2_731)),
+  fc.constantFrom('\ud800', `lone \udc00 ${'y'.repeat(70)}`),
+);
+const click: fc.Arbitrary<Unstamped<ClickEvent>> = fc.record({
+  kind: fc.constant('click' as const),
+  workspaceId: id,
+  linkId: id,
+  visitorId: id,
+  channel: text,
+  referer: text,
+  userAgent: text,
+  address: id,
+  flags: fc.integer({ min: 0, max: 63 }),
+});
+const times = fc.oneof(
+  fc.integer({ min: 0, max: 2 ** 52 - 1 }),
+  fc.constantFrom(0, 63, 64, 2 ** 27 - 1, 2 ** 27, 2 ** 27 + 1, 2 ** 34, 1_795_000_000_000_000),
+);
+
+function byAvsc(event: Unstamped<ClickEvent>, ts: number, pads: Uint8Array, padAt: number): Buffer {
+  const address = Buffer.from(event.address);
+  applyPad(address, 0, pads, padAt);
+  const { workspaceId, linkId, visitorId } = event;
+  return type.toBuffer({
+    ...event,
+    ts,
+    // avsc passes lone surrogates on, which no reader of UTF-8 takes.
+    channel: event.channel.toWellFormed(),
+    referer: event.referer.toWellFormed(),
+    userAgent: event.userAgent.toWellFormed(),
+    workspaceId: Buffer.from(workspaceId),
+    linkId: Buffer.from(linkId),
+    visitorId: Buffer.from(visitorId),
+    address,
+  });
+}
+
+test('writes what avsc writes with the schema, for any click, and a lone surrogate as U+FFFD', () => {
+  expect(version).toBe(CLICK_BODY_VERSION);
+  const pads = Buffer.from(Array.from({ length: 48 }, (_, index) => index * 5));
+  const buffer = Buffer.alloc(100_000);
+  fc.assert(
+    fc.property(click, times, fc.integer({ min: 0, max: 32 }), (event, ts, padAt) => {
+      const end = writeClickBody(event, ts, pads, padAt, buffer, 7);
+      expect(buffer.subarray(7, end).equals(byAvsc(event, ts, pads, padAt))).toBe(true);
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test('a buffer that is just long enough takes it, one byte less does not', () => {
+  const pads = Buffer.alloc(16, 3);
+  fc.assert(
+    fc.property(click, times, (event, ts) => {
+      const bytes = byAvsc(event, ts, pads, 0);
+      const exact = Buffer.alloc(bytes.length);
+      expect(writeClickBody(event, ts, pads, 0, exact, 0)).toBe(bytes.length);
+      expect(exact.equals(bytes)).toBe(true);
+      expect(writeClickBody(event, ts, pads, 0, Buffer.alloc(bytes.length - 1), 0)).toBe(-1);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('refuses what its fields cannot hold', () => {
+  const bytes = new Uint8Array(16);
+  const right = {
+    kind: 'click',
+    workspaceId: bytes,
+    linkId: bytes,
+    visitorId: bytes,
+    address: bytes,
+  } as const;
+  const event = { ...right, channel: 'x', referer: '', userAgent: '', flags: 0 };
+  const wrong: [object, number][] = [
+    [{ ...event, workspaceId: bytes.subarray(1) }, 5],
+    [{ ...event, visitorId: new Uint8Array(17) }, 5],
+    [{ ...event, address: new Uint8Array(4) }, 5],
+    [{ ...event, channel: null }, 5],
+    [{ ...event, flags: 64 }, 5],
+    [{ ...event, flags: 0.5 }, 5],
+    [event, 1.5],
+    [event, -1],
+  ];
+  for (const [one, ts] of wrong) {
+    expect(() => writeClickBody(one as Unstamped<ClickEvent>, ts, bytes, 0, Buffer.alloc(1_000), 0)).toThrow(
+      TypeError,
+    );
+  }
+});
