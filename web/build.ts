@@ -2,10 +2,12 @@ import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/pro
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
-import type { OutputFile } from 'esbuild';
+import type { Metafile, OutputFile } from 'esbuild';
 import { componentStyles } from './bundling/component-styles.ts';
 import { directImports } from './bundling/direct-imports.ts';
 import { nativeTables } from './bundling/native-tables.ts';
+import { LATER, sharedBase } from './bundling/shared-base.ts';
+import { PAGE_PATHS, pathPattern } from './console/page-paths.ts';
 
 /** Where browser code is written: `web/dist/<name>.js` for each bundle, and `<name>.css` where it has styles. */
 export const DIST_DIR = fileURLToPath(new URL('./dist/', import.meta.url));
@@ -75,6 +77,8 @@ export type ConsoleManifest = {
   /** Scripts that it imports at once, so that a browser can ask for all of them together. */
   imports: string[];
   styles: string[];
+  /** What the pages need besides, by the source of an expression that their paths below `/console` fit, in order. */
+  pages: { pattern: string; imports: string[] }[];
 };
 
 /**
@@ -106,7 +110,7 @@ async function buildConsole(): Promise<void> {
     chunkNames: '[name]-[hash]',
     metafile: true,
     write: false,
-    plugins: [directImports(), nativeTables()],
+    plugins: [sharedBase(join(WEB_DIR, 'console/main.tsx')), directImports(), nativeTables()],
   });
   const styles = await build({
     ...both,
@@ -118,14 +122,20 @@ async function buildConsole(): Promise<void> {
   // Whole or not at all, also where two builds run at once.
   const fresh = `${CONSOLE_DIR}.${process.pid}`;
   await writeFiles(fresh, [...outputFiles, ...styles.outputFiles]);
-  const outputs = Object.entries(metafile.outputs);
-  const entry = outputs.find(([, output]) => output.entryPoint === 'console/main.tsx');
-  if (!entry) throw new Error('the bundler wrote no console');
-  const [path, { imports }] = entry;
+  const first = outputOf(metafile, 'console/main.tsx');
+  const base = [...filesOf(metafile, first)];
   const manifest: ConsoleManifest = {
-    script: basename(path),
-    imports: imports.filter(({ kind }) => kind === 'import-statement').map((one) => basename(one.path)),
+    script: basename(first),
+    imports: base.slice(1).map((path) => basename(path)),
     styles: Object.keys(styles.metafile.outputs).map((name) => basename(name)),
+    pages: Object.entries(PAGE_PATHS).map(([name, path]) => {
+      const files = filesOf(
+        metafile,
+        outputOf(metafile, `${LATER}:${join(WEB_DIR, `console/pages/${name}.tsx`)}`),
+      );
+      const imports = [...files].filter((file) => !base.includes(file)).map((file) => basename(file));
+      return { pattern: pathPattern(path).source, imports };
+    }),
   };
   await writeFile(join(fresh, CONSOLE_MANIFEST), JSON.stringify(manifest));
   await rm(CONSOLE_DIR, { recursive: true, force: true });
@@ -135,6 +145,23 @@ async function buildConsole(): Promise<void> {
     // Another build has put its own there in between: from the same sources, and whole.
     await rm(fresh, { recursive: true, force: true });
   }
+}
+
+/** The file that an entry was written to. @throws Error when it is none */
+function outputOf({ outputs }: Metafile, entry: string): string {
+  const found = Object.keys(outputs).find((path) => outputs[path]?.entryPoint === entry);
+  if (found === undefined) throw new Error(`the bundler wrote nothing for ${entry}`);
+  return found;
+}
+
+/** A file with all that it imports at once, itself first. */
+function filesOf({ outputs }: Metafile, first: string): Set<string> {
+  const files = new Set([first]);
+  for (const file of files) {
+    for (const { path, kind } of outputs[file]?.imports ?? [])
+      if (kind === 'import-statement') files.add(path);
+  }
+  return files;
 }
 
 /** Writes each file, and beside it what it is compressed: once here, so that no server has to at its start. */

@@ -9,7 +9,12 @@ export type ConsoleFiles = {
   /** Modules that the script imports at once. */
   imports: string[];
   styles: string[];
+  /** Modules that pages need besides, by what their paths below `/console` look like; the first that fits counts. */
+  pages: { pattern: RegExp; imports: string[] }[];
 };
+
+/** As `web/build.ts` writes it. */
+type Manifest = Omit<ConsoleFiles, 'assets' | 'pages'> & { pages: { pattern: string; imports: string[] }[] };
 
 /** Where `web/build.ts` writes. */
 const DIST = new URL('../../web/dist/console/', import.meta.url);
@@ -21,9 +26,10 @@ const DIST = new URL('../../web/dist/console/', import.meta.url);
  */
 export function readConsoleFiles(): ConsoleFiles {
   const names = readdirSync(DIST).filter((name) => name.endsWith('.js') || name.endsWith('.css'));
-  const manifest = JSON.parse(readFileSync(new URL('manifest.json', DIST), 'utf8')) as Omit<
-    ConsoleFiles,
-    'assets'
-  >;
-  return { ...manifest, assets: new Map(names.map((name) => [name, builtAsset(`console/${name}`)])) };
+  const { pages, ...manifest } = JSON.parse(readFileSync(new URL('manifest.json', DIST), 'utf8')) as Manifest;
+  return {
+    ...manifest,
+    pages: pages.map(({ pattern, imports }) => ({ pattern: new RegExp(pattern), imports })),
+    assets: new Map(names.map((name) => [name, builtAsset(`console/${name}`)])),
+  };
 }

@@ -3,12 +3,16 @@ import type { ConsoleFiles } from './files.ts';
 const assetPath = (name: string) => `/console/assets/${name}`;
 
 /**
- * The console's one page: its script shows the rest.
+ * The console's one page: its script shows the rest. It names all that the shown page needs, so that the browser asks
+ * for it at once: modules, and who is signed in.
  *
+ * @param path below `/console`
  * @param nonce of this answer: what the script makes of style elements carries it
  */
-export function consoleHtml(files: ConsoleFiles, nonce: string): string {
-  const preloads = files.imports.map((name) => `<link rel="modulepreload" href="${assetPath(name)}">\n`);
+export function consoleHtml(files: ConsoleFiles, nonce: string, path: string): string {
+  const page = files.pages.find(({ pattern }) => pattern.test(path));
+  const modules = [...files.imports, ...(page?.imports ?? [])];
+  const preloads = modules.map((name) => `<link rel="modulepreload" href="${assetPath(name)}">\n`);
   const styles = files.styles.map((name) => `<link rel="stylesheet" href="${assetPath(name)}">\n`);
   return `<!doctype html>
 <html lang="en">
@@ -19,7 +23,8 @@ export function consoleHtml(files: ConsoleFiles, nonce: string): string {
 <meta name="color-scheme" content="light dark">
 <title>Hoplog</title>
 <link rel="icon" href="data:,">
-${styles.join('')}${preloads.join('')}<script type="module" nonce="${nonce}" src="${assetPath(files.script)}"></script>
+${styles.join('')}${preloads.join('')}<link rel="preload" as="fetch" href="/api/v1/session" crossorigin>
+<script type="module" nonce="${nonce}" src="${assetPath(files.script)}"></script>
 </head>
 <body>
 <div id="root"></div>

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { sendAsset } from '../assets.ts';
-import type { Api, ApiDeps, FastifyReply } from '../dependencies.ts';
+import type { Api, ApiDeps, FastifyReply, FastifyRequest } from '../dependencies.ts';
 import { type ConsoleFiles, readConsoleFiles } from './files.ts';
 import { consoleHtml, consolePolicy } from './page.ts';
 
@@ -16,7 +16,8 @@ export async function consoleRoutes(app: Api, { config }: Pick<ApiDeps, 'config'
   };
   const hidden = { schema: { hide: true } };
 
-  const sendPage = (reply: FastifyReply): FastifyReply => {
+  const sendPage = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    const [path = ''] = request.url.replace('/console', '').split('?', 1);
     const nonce = randomBytes(16).toString('base64');
     return reply
       .header('content-type', 'text/html; charset=utf-8')
@@ -26,10 +27,10 @@ export async function consoleRoutes(app: Api, { config }: Pick<ApiDeps, 'config'
       .header('x-content-type-options', 'nosniff')
       .header('cross-origin-opener-policy', 'same-origin')
       .header('permissions-policy', 'camera=(), geolocation=(), microphone=(), payment=()')
-      .send(consoleHtml(files(), nonce));
+      .send(consoleHtml(files(), nonce, path));
   };
-  app.get('/console', hidden, (_request, reply) => sendPage(reply));
-  app.get('/console/*', hidden, (_request, reply) => sendPage(reply));
+  app.get('/console', hidden, (request, reply) => sendPage(request, reply));
+  app.get('/console/*', hidden, (request, reply) => sendPage(request, reply));
 
   app.get<{ Params: { file: string } }>('/console/assets/:file', hidden, (request, reply) => {
     const asset = files().assets.get(request.params.file);

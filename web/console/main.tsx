@@ -3,6 +3,8 @@ import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@ta
 import { createRoot } from 'react-dom/client';
 import { Router } from 'wouter';
 import { ApiFailure, isRetryable } from './api/failures.ts';
+import { SESSION_QUERY } from './api/session.ts';
+import { pageAt, SIGN_IN_PAGE } from './pages.tsx';
 import { Console } from './shell/console.tsx';
 import { listenForLeaving } from './shell/leaving.ts';
 import { Notices } from './shell/notices.tsx';
@@ -33,13 +35,29 @@ listenForLeaving();
 
 const root = document.getElementById('root');
 if (!root) throw new Error('the page has no #root');
-createRoot(root).render(
-  <MantineProvider theme={THEME} defaultColorScheme="auto" getStyleNonce={() => nonce}>
-    <QueryClientProvider client={queries}>
-      <Router base="/console">
-        <Console />
-      </Router>
-    </QueryClientProvider>
-    <Notices />
-  </MantineProvider>,
+
+/** So long nothing is shown at most; then it is said that something is loading. Milliseconds. */
+const HEAD_START_MS = 500;
+
+/** Fetches at once who is signed in and the page's code, so that they are shown together. Failures show with the page. */
+async function fetchFirst(): Promise<void> {
+  const session = queries.fetchQuery(SESSION_QUERY);
+  await Promise.allSettled([
+    pageAt(location.pathname.replace('/console', ''))?.load(),
+    session.then((found) => found ?? SIGN_IN_PAGE.load()),
+  ]);
+}
+
+// Not awaited: modules that are loaded later import this one, and would wait for it.
+void Promise.race([fetchFirst(), new Promise((resolve) => setTimeout(resolve, HEAD_START_MS))]).then(() =>
+  createRoot(root).render(
+    <MantineProvider theme={THEME} defaultColorScheme="auto" getStyleNonce={() => nonce}>
+      <QueryClientProvider client={queries}>
+        <Router base="/console">
+          <Console />
+        </Router>
+      </QueryClientProvider>
+      <Notices />
+    </MantineProvider>,
+  ),
 );

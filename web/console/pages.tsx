@@ -9,110 +9,121 @@ import {
   IconWebhook,
   IconWorld,
 } from '@tabler/icons-react';
-import { type ComponentType, lazy } from 'react';
+import type { ComponentType } from 'react';
+import { PAGE_PATHS, pathPattern } from './page-paths.ts';
+import OverviewPage from './pages/overview/overview-page.tsx';
+import { type LazyPage, lazyPage, readyPage } from './shell/lazy-page.tsx';
 
 /** A page of the console: its path below `/console`, and the code that is loaded when it is opened. */
-export type Page = {
+export type Page = LazyPage & {
   path: string;
   title: string;
-  Component: ComponentType;
   /** In the navigation; pages without are reached from others. */
   icon?: ComponentType<{ size?: number | string; stroke?: number | string }>;
 };
 
-/** Every page behind the sign-in, in the order of the navigation. A new page is added here and nowhere else. */
+/**
+ * Every page behind the sign-in, in the order of the navigation; a new one gets its path in `page-paths.ts`. The
+ * overview is what most come for first, and comes with the application.
+ */
 export const PAGES: Page[] = [
   {
     path: '/',
     title: 'Overview',
     icon: IconLayoutDashboard,
-    Component: lazy(() => import('./pages/overview/overview-page.tsx')),
+    ...readyPage(OverviewPage),
   },
   {
-    path: '/live',
+    path: PAGE_PATHS['live/live-page'],
     title: 'Live',
     icon: IconChartBar,
-    Component: lazy(() => import('./pages/live/live-page.tsx')),
+    ...lazyPage(() => import('./pages/live/live-page.tsx')),
   },
   {
-    path: '/links',
+    path: PAGE_PATHS['links/links-page'],
     title: 'Links',
     icon: IconLink,
-    Component: lazy(() => import('./pages/links/links-page.tsx')),
+    ...lazyPage(() => import('./pages/links/links-page.tsx')),
   },
   {
-    path: '/links/new',
+    path: PAGE_PATHS['links/new-link-page'],
     title: 'New link',
-    Component: lazy(() => import('./pages/links/new-link-page.tsx')),
+    ...lazyPage(() => import('./pages/links/new-link-page.tsx')),
   },
   {
-    path: '/links/import',
+    path: PAGE_PATHS['links/import/import-page'],
     title: 'Import links',
-    Component: lazy(() => import('./pages/links/import/import-page.tsx')),
+    ...lazyPage(() => import('./pages/links/import/import-page.tsx')),
   },
   {
-    path: '/links/:id',
+    path: PAGE_PATHS['links/link-page'],
     title: 'Link',
-    Component: lazy(() => import('./pages/links/link-page.tsx')),
+    ...lazyPage(() => import('./pages/links/link-page.tsx')),
   },
   {
-    path: '/links/:id/edit',
+    path: PAGE_PATHS['links/edit-link-page'],
     title: 'Edit link',
-    Component: lazy(() => import('./pages/links/edit-link-page.tsx')),
+    ...lazyPage(() => import('./pages/links/edit-link-page.tsx')),
   },
   {
-    path: '/visitors',
+    path: PAGE_PATHS['visitors/visitors-page'],
     title: 'Visitors',
     icon: IconAddressBook,
-    Component: lazy(() => import('./pages/visitors/visitors-page.tsx')),
+    ...lazyPage(() => import('./pages/visitors/visitors-page.tsx')),
   },
   {
-    path: '/visitors/:id',
+    path: PAGE_PATHS['visitors/visitor-page'],
     title: 'Visitor',
-    Component: lazy(() => import('./pages/visitors/visitor-page.tsx')),
+    ...lazyPage(() => import('./pages/visitors/visitor-page.tsx')),
   },
   {
-    path: '/bio-pages',
+    path: PAGE_PATHS['bio-pages/bio-pages-page'],
     title: 'Bio pages',
     icon: IconWorld,
-    Component: lazy(() => import('./pages/bio-pages/bio-pages-page.tsx')),
+    ...lazyPage(() => import('./pages/bio-pages/bio-pages-page.tsx')),
   },
   {
-    path: '/bio-pages/:id',
+    path: PAGE_PATHS['bio-pages/bio-page-page'],
     title: 'Bio page',
-    Component: lazy(() => import('./pages/bio-pages/bio-page-page.tsx')),
+    ...lazyPage(() => import('./pages/bio-pages/bio-page-page.tsx')),
   },
   {
-    path: '/referrals',
+    path: PAGE_PATHS['referrals/referrals-page'],
     title: 'Referrals',
     icon: IconGift,
-    Component: lazy(() => import('./pages/referrals/referrals-page.tsx')),
+    ...lazyPage(() => import('./pages/referrals/referrals-page.tsx')),
   },
   {
-    path: '/webhooks',
+    path: PAGE_PATHS['webhooks/webhooks-page'],
     title: 'Webhooks',
     icon: IconWebhook,
-    Component: lazy(() => import('./pages/webhooks/webhooks-page.tsx')),
+    ...lazyPage(() => import('./pages/webhooks/webhooks-page.tsx')),
   },
   {
-    path: '/webhooks/:id',
+    path: PAGE_PATHS['webhooks/webhook-page'],
     title: 'Webhook',
-    Component: lazy(() => import('./pages/webhooks/webhook-page.tsx')),
+    ...lazyPage(() => import('./pages/webhooks/webhook-page.tsx')),
   },
   {
-    path: '/settings',
+    path: PAGE_PATHS['settings/settings-page'],
     title: 'Settings',
     icon: IconSettings,
-    Component: lazy(() => import('./pages/settings/settings-page.tsx')),
+    ...lazyPage(() => import('./pages/settings/settings-page.tsx')),
   },
   {
-    path: '/settings/developers',
+    path: PAGE_PATHS['developers/developers-page'],
     title: 'Developers',
     icon: IconCode,
-    Component: lazy(() => import('./pages/developers/developers-page.tsx')),
+    ...lazyPage(() => import('./pages/developers/developers-page.tsx')),
   },
 ];
 
 /** Pages for who is signed out: the sign-in, and the page that an invitation's link opens. */
-export const SignInPage = lazy(() => import('./pages/sign-in/sign-in-page.tsx'));
-export const WelcomePage = lazy(() => import('./pages/sign-in/welcome-page.tsx'));
+export const SIGN_IN_PAGE = lazyPage(() => import('./pages/sign-in/sign-in-page.tsx'));
+export const WELCOME_PAGE = lazyPage(() => import('./pages/sign-in/welcome-page.tsx'));
+
+/** The page at a path below `/console`, for members and the invited; undefined where there is none. */
+export function pageAt(pathname: string): LazyPage | undefined {
+  if (pathname === PAGE_PATHS['sign-in/welcome-page']) return WELCOME_PAGE;
+  return PAGES.find(({ path }) => pathPattern(path).test(pathname));
+}

@@ -1,4 +1,4 @@
-import { type UseQueryResult, useQuery } from '@tanstack/react-query';
+import { queryOptions } from '@tanstack/react-query';
 import { createContext, useContext } from 'react';
 import { callApi, keepCsrfToken } from './call.ts';
 import { ApiFailure, isRetryable } from './failures.ts';
@@ -25,23 +25,21 @@ export type Session = {
 const RANK: Record<Role, number> = { analyst: 0, operator: 1, owner: 2 };
 
 /** Asks who is signed in; null: nobody. */
-export function useSessionQuery(): UseQueryResult<Session | null> {
-  return useQuery<Session | null>({
-    queryKey: ['/session'],
-    queryFn: async () => {
-      try {
-        const session = await callApi<Session>('/session');
-        keepCsrfToken(session.csrf_token);
-        return session;
-      } catch (error) {
-        if (error instanceof ApiFailure && error.status === 401) return null;
-        throw error;
-      }
-    },
-    staleTime: 60_000,
-    retry: (count, error) => count < 2 && isRetryable(error),
-  });
-}
+export const SESSION_QUERY = queryOptions<Session | null>({
+  queryKey: ['/session'],
+  queryFn: async () => {
+    try {
+      const session = await callApi<Session>('/session');
+      keepCsrfToken(session.csrf_token);
+      return session;
+    } catch (error) {
+      if (error instanceof ApiFailure && error.status === 401) return null;
+      throw error;
+    }
+  },
+  staleTime: 60_000,
+  retry: (count, error) => count < 2 && isRetryable(error),
+});
 
 export const SessionContext = createContext<Session | null>(null);
 

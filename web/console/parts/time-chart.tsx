@@ -24,7 +24,7 @@ const DASHES = [[], [6, 4], [2, 3]];
 /** A line of the chart: `values[i]` belongs to `times[i]`. */
 export type ChartLine = { label: string; values: number[] };
 
-type Props = {
+export type ChartProps = {
   /** Instants, seconds since the epoch, rising. */
   times: number[];
   lines: ChartLine[];
@@ -33,7 +33,7 @@ type Props = {
 };
 
 /** Counts over time, in the viewer's time zone. */
-export function TimeChart({ times, lines, summary }: Props) {
+export default function TimeChart({ times, lines, summary }: ChartProps) {
   const place = useRef<HTMLDivElement>(null);
   const scheme = useComputedColorScheme('light');
 

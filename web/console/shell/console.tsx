@@ -1,23 +1,25 @@
 import { Center, Container, Loader, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { Suspense } from 'react';
 import { Route, Switch, useLocation } from 'wouter';
-import { SessionContext, useSessionQuery } from '../api/session.ts';
-import { PAGES, SignInPage, WelcomePage } from '../pages.tsx';
+import { SESSION_QUERY, SessionContext } from '../api/session.ts';
+import { PAGES, SIGN_IN_PAGE, WELCOME_PAGE } from '../pages.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { FailureNotice } from '../parts/failure-notice.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
+import { PageOf } from './lazy-page.tsx';
 import { PageBoundary } from './page-boundary.tsx';
 import { Shell } from './shell.tsx';
 
 /** The whole application: who is signed in sees the pages, everyone else the sign-in. */
 export function Console() {
   const [location] = useLocation();
-  const session = useSessionQuery();
+  const session = useQuery(SESSION_QUERY);
 
   if (location === '/welcome') {
     return (
       <Standalone>
-        <WelcomePage />
+        <PageOf page={WELCOME_PAGE} />
       </Standalone>
     );
   }
@@ -32,7 +34,7 @@ export function Console() {
   if (!session.data) {
     return (
       <Standalone>
-        <SignInPage />
+        <PageOf page={SIGN_IN_PAGE} />
       </Standalone>
     );
   }
@@ -42,8 +44,10 @@ export function Console() {
         <PageBoundary key={location}>
           <Suspense fallback={<Waiting />}>
             <Switch>
-              {PAGES.map(({ path, Component }) => (
-                <Route key={path} path={path} component={Component} />
+              {PAGES.map((page) => (
+                <Route key={page.path} path={page.path}>
+                  <PageOf page={page} />
+                </Route>
               ))}
               <Route>
                 <PageHeader title="Not found" />

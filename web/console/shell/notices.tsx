@@ -1,10 +1,7 @@
 import { useNotifications } from '@mantine/notifications';
 import { lazy, Suspense, useEffect, useState } from 'react';
 
-const Notifications = lazy(async () => {
-  const { Notifications } = await import('@mantine/notifications');
-  return { default: Notifications };
-});
+const NotificationList = lazy(() => import('./notification-list.tsx'));
 
 /** Where notifications show. Their code is loaded with the first one, which waits for it in the library's store. */
 export function Notices() {
@@ -16,7 +13,7 @@ export function Notices() {
   if (!isUsed) return null;
   return (
     <Suspense fallback={null}>
-      <Notifications position="bottom-right" />
+      <NotificationList />
     </Suspense>
   );
 }

@@ -1,4 +1,4 @@
-import { ActionIcon, Anchor, AppShell, Box, Burger, Group, NavLink, Text } from '@mantine/core';
+import { ActionIcon, Anchor, Burger, Group, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconLogout } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
@@ -16,58 +16,50 @@ export function Shell({ children }: { children: ReactNode }) {
   const { workspace, member } = useSession();
 
   return (
-    <AppShell
-      header={{ height: 56 }}
-      navbar={{ width: 220, breakpoint: 'sm', collapsed: { mobile: !opened } }}
-      padding="md"
-    >
+    <>
       <Anchor href="#main" className="skip-link">
         Skip to content
       </Anchor>
-      <AppShell.Header>
-        <Group h="100%" px="md" justify="space-between" wrap="nowrap">
-          <Group gap="sm" wrap="nowrap" miw={0}>
-            <Burger
-              opened={opened}
-              onClick={toggle}
-              hiddenFrom="sm"
-              size="sm"
-              aria-label={opened ? 'Close the navigation' : 'Open the navigation'}
-              aria-expanded={opened}
-            />
-            <Text fw={700} component={Link} href="/" c="inherit" td="none">
-              Hoplog
-            </Text>
-            <Text c="dimmed" truncate title={workspace.name}>
-              {workspace.name}
-            </Text>
-          </Group>
-          <Group gap="xs" wrap="nowrap">
-            <SchemeSwitch />
-            <SignOut who={member.email} />
-          </Group>
+      <Group component="header" className="shell-header" justify="space-between" wrap="nowrap">
+        <Group gap="sm" wrap="nowrap" miw={0}>
+          <Burger
+            opened={opened}
+            onClick={toggle}
+            hiddenFrom="sm"
+            size="sm"
+            aria-label={opened ? 'Close the navigation' : 'Open the navigation'}
+            aria-expanded={opened}
+          />
+          <Text fw={700} component={Link} href="/" c="inherit" td="none">
+            Hoplog
+          </Text>
+          <Text c="dimmed" truncate title={workspace.name}>
+            {workspace.name}
+          </Text>
         </Group>
-      </AppShell.Header>
-      <AppShell.Navbar p="xs" aria-label="Pages">
-        <Box style={{ overflowY: 'auto' }}>
-          {PAGES.filter((page) => page.icon).map(({ path, title, icon: Icon }) => (
-            <NavLink
-              key={path}
-              component={Link}
-              href={path}
-              label={title}
-              onClick={close}
-              active={isWithin(location, path)}
-              aria-current={location === path ? 'page' : undefined}
-              leftSection={Icon && <Icon size={18} stroke={1.6} />}
-            />
-          ))}
-        </Box>
-      </AppShell.Navbar>
-      <AppShell.Main id="main" tabIndex={-1}>
+        <Group gap="xs" wrap="nowrap">
+          <SchemeSwitch />
+          <SignOut who={member.email} />
+        </Group>
+      </Group>
+      <nav className="shell-pages" aria-label="Pages" data-opened={opened || undefined}>
+        {PAGES.filter((page) => page.icon).map(({ path, title, icon: Icon }) => (
+          <Link
+            key={path}
+            href={path}
+            onClick={close}
+            className={isWithin(location, path) ? 'shell-page shell-page-open' : 'shell-page'}
+            aria-current={location === path ? 'page' : undefined}
+          >
+            {Icon && <Icon size={18} stroke={1.6} />}
+            {title}
+          </Link>
+        ))}
+      </nav>
+      <main className="shell-main" id="main" tabIndex={-1}>
         {children}
-      </AppShell.Main>
-    </AppShell>
+      </main>
+    </>
   );
 }
 

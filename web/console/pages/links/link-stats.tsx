@@ -2,9 +2,9 @@ import { Paper, SimpleGrid, Stack } from '@mantine/core';
 import { useMemo } from 'react';
 import { useApi } from '../../api/queries.ts';
 import { formatCount, formatMoney, plural, viewerTimeZone } from '../../formats.ts';
+import { Chart, useChartAhead } from '../../parts/chart.tsx';
 import { Figure } from '../../parts/figure.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
-import { TimeChart } from '../../parts/time-chart.tsx';
 import { useWindow } from '../../parts/window.ts';
 import type { Stats } from './stats-types.ts';
 
@@ -13,6 +13,7 @@ const BUCKETS = { hour: 'hour by hour', day: 'day by day', month: 'month by mont
 /** A link's figures in the window, against the window before, and over time. */
 export function LinkStats({ linkId }: { linkId: string }) {
   const { query } = useWindow();
+  useChartAhead();
   const stats = useApi<Stats>('/stats', { ...query, link_id: linkId, timezone: viewerTimeZone() });
   return (
     <QueryView query={stats} lines={6}>
@@ -35,7 +36,7 @@ export function LinkStats({ linkId }: { linkId: string }) {
               />
             </SimpleGrid>
             <Paper withBorder p="md">
-              <Chart
+              <Course
                 series={series}
                 summary={`Clicks and visitors of the link ${BUCKETS[bucket]}: ${plural(totals.clicks, 'click', 'clicks')} in all.`}
               />
@@ -47,7 +48,7 @@ export function LinkStats({ linkId }: { linkId: string }) {
   );
 }
 
-function Chart({ series, summary }: { series: Stats['series']; summary: string }) {
+function Course({ series, summary }: { series: Stats['series']; summary: string }) {
   const { times, lines } = useMemo(
     () => ({
       times: series.map(({ start }) => Date.parse(start) / 1_000),
@@ -58,5 +59,5 @@ function Chart({ series, summary }: { series: Stats['series']; summary: string }
     }),
     [series],
   );
-  return <TimeChart times={times} lines={lines} summary={summary} />;
+  return <Chart times={times} lines={lines} summary={summary} />;
 }

@@ -1,6 +1,7 @@
 import { Stack, Text } from '@mantine/core';
 import { useApi } from '../../api/queries.ts';
 import { formatInstant, viewerTimeZone } from '../../formats.ts';
+import { useChartAhead } from '../../parts/chart.tsx';
 import { GeoCredit } from '../../parts/geo-credit.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
@@ -18,6 +19,7 @@ const EVERY = 60_000;
 /** What the workspace did in a window: figures, their course, and what they are made of. */
 export default function OverviewPage() {
   const { query } = useWindow();
+  useChartAhead();
   const stats = useApi<Stats>('/stats', { ...query, timezone: viewerTimeZone() }, { every: EVERY });
   const me = useApi<{ plan: { revenue_visible: boolean } }>('/me');
   const withRevenue = me.data?.plan.revenue_visible !== false;

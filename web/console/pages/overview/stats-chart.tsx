@@ -2,8 +2,8 @@ import { Button, Group, Paper, SegmentedControl, Table, Title } from '@mantine/c
 import { useMemo } from 'react';
 import { useSearchParams } from 'wouter';
 import { formatCount, formatMoney, plural } from '../../formats.ts';
+import { Chart } from '../../parts/chart.tsx';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
-import { TimeChart } from '../../parts/time-chart.tsx';
 import type { Figures, Stats } from './answers.ts';
 
 /** What the chart can show, by its name in the URL: figures that share a scale. */
@@ -12,7 +12,7 @@ const CHARTS = {
   conversions: { label: 'Conversions', lines: ['conversions'] },
   revenue: { label: 'Revenue', lines: ['revenue'] },
 } as const satisfies Record<string, { label: string; lines: readonly (keyof Figures)[] }>;
-type Chart = keyof typeof CHARTS;
+type ChartName = keyof typeof CHARTS;
 
 const LABELS: Record<keyof Figures, string> = {
   clicks: 'Clicks',
@@ -30,7 +30,7 @@ const BUCKETS: Record<Stats['bucket'], { one: string; format: Intl.DateTimeForma
 /** The figures over time, as a chart and, when asked for, as a table. Both are chosen in the URL. */
 export function StatsChart({ stats, withRevenue }: { stats: Stats; withRevenue: boolean }) {
   const [search, setSearch] = useSearchParams();
-  const names = (Object.keys(CHARTS) as Chart[]).filter((name) => withRevenue || name !== 'revenue');
+  const names = (Object.keys(CHARTS) as ChartName[]).filter((name) => withRevenue || name !== 'revenue');
   const chart = names.find((name) => name === search.get('chart')) ?? 'clicks';
   const isTable = search.get('numbers') === 'shown';
   const change = (name: string, value: string | null) =>
@@ -69,7 +69,7 @@ export function StatsChart({ stats, withRevenue }: { stats: Stats; withRevenue: 
           onChange={(name) => change('chart', name === 'clicks' ? null : name)}
         />
       </Group>
-      <TimeChart times={times} lines={lines} summary={summaryOf(stats, chart)} />
+      <Chart times={times} lines={lines} summary={summaryOf(stats, chart)} />
       <Button
         variant="subtle"
         size="xs"
@@ -119,7 +119,7 @@ function Numbers({
 }
 
 /** The chart in words: its sum and its highest point. */
-function summaryOf({ series, bucket, totals, currency }: Stats, chart: Chart): string {
+function summaryOf({ series, bucket, totals, currency }: Stats, chart: ChartName): string {
   const key = CHARTS[chart].lines[0];
   const written = (figure: number) =>
     key === 'revenue' ? formatMoney(figure, currency) : formatCount(figure);
