@@ -1,17 +1,15 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { BioPageRecord, Stats } from '../../api/bio-pages/schemas.ts';
 import { SOCIAL_PLATFORMS } from '../../core/bio/public-page.ts';
 import { untilVisible } from '../faults/accounting.ts';
-import { type Service, startService } from '../support/service.ts';
+import { type ServedWorkspace, servedWorkspace } from '../support/shared-service.ts';
 import { everyTheme } from './bio-themes.ts';
-import { launchChromium, NO_CHROMIUM } from './chromium.ts';
+import { NO_CHROMIUM, sharedChromium } from './chromium.ts';
 
 const PERSON =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36';
@@ -22,16 +20,16 @@ const PHOTO =
   '<svg xmlns="http://www.w3.org/2000/svg" width="16" height="16"><rect width="16" height="16"/>' +
   '<rect width="16" height="8" fill="#fff"/></svg>';
 
-let directory: string;
-let service: Service;
+let served: ServedWorkspace;
+let service: ServedWorkspace['service'];
 let site: Server;
 let siteUrl: string;
 let browser: Browser;
 
 beforeAll(async () => {
   if (NO_CHROMIUM) return;
-  directory = mkdtempSync(join(tmpdir(), 'hoplog-bio-'));
-  service = await startService({ dataDir: join(directory, 'data') });
+  served = await servedWorkspace();
+  service = served.service;
   site = createServer((request, response) => {
     const isImage = request.url?.endsWith('.svg');
     response.setHeader('content-type', isImage ? 'image/svg+xml' : 'text/html');
@@ -39,21 +37,19 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
   siteUrl = `http://localhost:${(site.address() as AddressInfo).port}`;
-  browser = await launchChromium();
+  browser = await sharedChromium();
 });
 
 afterAll(async () => {
   if (NO_CHROMIUM) return;
-  await browser.close();
   site.close();
-  await service.stop();
-  rmSync(directory, { recursive: true, force: true });
+  await served.close();
 });
 
 async function api<T>(path: string, body?: object): Promise<T> {
   const answer = await fetch(`${service.api_url}${path}`, {
     method: body ? 'POST' : 'GET',
-    headers: { authorization: `Bearer ${service.demo?.secret_key}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${service.demo.secret_key}`, 'content-type': 'application/json' },
     body: body && JSON.stringify(body),
   });
   if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
@@ -141,7 +137,7 @@ test('a click on a button goes through its short link and is counted in the stat
   await robot.close();
   await page.close();
 
-  await untilVisible(service, service.demo?.secret_key ?? '', Date.now());
+  await untilVisible(service, service.demo.secret_key ?? '', Date.now());
   const stats = () => api<Stats>('/bio-pages/clicked/stats');
   await expect.poll(async () => (await stats()).totals.clicks, { timeout: 20_000 }).toBe(3);
   const { links, totals } = await stats();

@@ -1,31 +1,25 @@
-import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import type { Browser, Frame, Page } from 'playwright-core';
+import { createKey } from '../../sql/keys.ts';
+import { createWorkspace, type Plan } from '../../sql/workspaces.ts';
 import { buildWeb } from '../../web/build.ts';
-import { type Service, startService } from '../support/service.ts';
-import { launchChromium } from './chromium.ts';
+import { type ServedWorkspace, servedWorkspace } from '../support/shared-service.ts';
+import { sharedChromium } from './chromium.ts';
 import { type Watched, watch } from './page-watch.ts';
-
-const HOPLOG = fileURLToPath(new URL('../../cli/hoplog.ts', import.meta.url));
 
 export type Keys = { secret: string; publishable: string };
 
 /** A merchant's site on another host than the service, with the service behind it. */
 export type EmbedSite = {
-  service: Service;
+  service: ServedWorkspace['service'];
   /** Origin of the loader and the page. */
   app: string;
   /** Origin of the merchant's pages. */
   origin: string;
   browser: Browser;
   api<T>(keys: Keys, path: string, body?: object): Promise<T>;
-  addWorkspace(name: string, plan: string): Promise<Keys>;
+  addWorkspace(name: string, plan: Plan): Promise<Keys>;
   /** A page of the merchant's with this body, opened. */
   open(body: string, options?: { width?: number; clipboard?: boolean }): Promise<Page & { watched: Watched }>;
   close(): Promise<void>;
@@ -33,9 +27,7 @@ export type EmbedSite = {
 
 export async function startEmbedSite(): Promise<EmbedSite> {
   await buildWeb();
-  const directory = mkdtempSync(join(tmpdir(), 'hoplog-embed-'));
-  const dataDir = join(directory, 'data');
-  const service = await startService({ dataDir });
+  const { service, pool, close } = await servedWorkspace();
   const pages = new Map<string, string>();
   const merchant = createServer((request, response) => {
     response.setHeader('content-type', 'text/html; charset=utf-8');
@@ -43,7 +35,7 @@ export async function startEmbedSite(): Promise<EmbedSite> {
   });
   await listening(merchant);
   const origin = `http://localhost:${(merchant.address() as AddressInfo).port}`;
-  const browser = await launchChromium();
+  const browser = await sharedChromium();
   const app = new URL(service.api_url).origin;
 
   return {
@@ -61,21 +53,10 @@ export async function startEmbedSite(): Promise<EmbedSite> {
       return (await answer.json()) as T;
     },
     async addWorkspace(name, plan) {
-      const { stdout } = await promisify(execFile)(
-        process.execPath,
-        ['--disable-warning=ExperimentalWarning', HOPLOG].concat([
-          'workspace',
-          'create',
-          '--name',
-          name,
-          '--plan',
-          plan,
-          '--json',
-        ]),
-        { env: { PATH: process.env.PATH, DATA_DIR: dataDir } },
-      );
-      const made = JSON.parse(stdout) as { secret_key: string; publishable_key: string };
-      return { secret: made.secret_key, publishable: made.publishable_key };
+      const { id: workspaceId } = await createWorkspace(pool, { name, plan });
+      const secret = await createKey(pool, { workspaceId, kind: 'secret', label: 'first' });
+      const publishable = await createKey(pool, { workspaceId, kind: 'publishable', label: 'first' });
+      return { secret: secret.token, publishable: publishable.token };
     },
     async open(body, { width = 900, clipboard = false } = {}) {
       const path = `/page-${pages.size}`;
@@ -87,10 +68,8 @@ export async function startEmbedSite(): Promise<EmbedSite> {
       return Object.assign(page, { watched });
     },
     async close() {
-      await browser.close();
       merchant.close();
-      await service.stop();
-      rmSync(directory, { recursive: true, force: true });
+      await close();
     },
   };
 }

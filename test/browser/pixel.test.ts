@@ -1,50 +1,45 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { untilVisible } from '../faults/accounting.ts';
-import { type Service, startService } from '../support/service.ts';
-import { launchChromium, NO_CHROMIUM } from './chromium.ts';
+import { type ServedWorkspace, servedWorkspace } from '../support/shared-service.ts';
+import { NO_CHROMIUM, sharedChromium } from './chromium.ts';
 
 const PERSON =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36';
 
-let directory: string;
-let service: Service;
+let served: ServedWorkspace;
+let service: ServedWorkspace['service'];
 let shop: Server;
 let shopUrl: string;
 let browser: Browser;
 
 beforeAll(async () => {
   if (NO_CHROMIUM) return;
-  directory = mkdtempSync(join(tmpdir(), 'hoplog-pixel-'));
-  service = await startService({ dataDir: join(directory, 'data') });
+  served = await servedWorkspace();
+  service = served.service;
   shop = createServer((_request, response) => {
     response.setHeader('content-type', 'text/html');
     response.end(`<!doctype html><title>Shop</title>
-      <script async src="${service.short_url}/pixel.js" data-key="${service.demo?.publishable_key}"></script>`);
+      <script async src="${service.short_url}/pixel.js" data-key="${service.demo.publishable_key}"></script>`);
   });
   await new Promise<void>((resolve) => shop.listen(0, '127.0.0.1', resolve));
   // Another host than the short links': cookies do not tell ports apart.
   shopUrl = `http://localhost:${(shop.address() as AddressInfo).port}`;
-  browser = await launchChromium();
+  browser = await sharedChromium();
 });
 
 afterAll(async () => {
   if (NO_CHROMIUM) return;
-  await browser.close();
   shop.close();
-  await service.stop();
-  rmSync(directory, { recursive: true, force: true });
+  await served.close();
 });
 
 async function api<T>(path: string, body?: object): Promise<T> {
   const answer = await fetch(`${service.api_url}${path}`, {
     method: body ? 'POST' : 'GET',
-    headers: { authorization: `Bearer ${service.demo?.secret_key}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${service.demo.secret_key}`, 'content-type': 'application/json' },
     body: body && JSON.stringify(body),
   });
   if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
@@ -84,7 +79,7 @@ test('a real browser clicks, identifies and buys, and the reports tell of it', a
   await page.waitForTimeout(300); // the beacon leaves the browser by itself
   await page.close();
 
-  await untilVisible(service, service.demo?.secret_key ?? '', Date.now());
+  await untilVisible(service, service.demo.secret_key ?? '', Date.now());
   const { clicks } = await api<{ clicks: Click[] }>(`/clicks?link_id=${link?.id}&bots=include`);
   expect(clicks).toHaveLength(1);
   const { journey, visitor } = await api<Journey>(`/visitors/${clicks[0]?.visitor_id}/journey`);

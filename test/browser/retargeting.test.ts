@@ -4,7 +4,7 @@ import type { Browser, BrowserContext } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeLink, makeWorkspace, startTestIngest, type TestIngest } from '../support/ingest.ts';
 import { type TestStores, testStores } from '../support/stores.ts';
-import { launchChromium, NO_CHROMIUM } from './chromium.ts';
+import { NO_CHROMIUM, sharedChromium } from './chromium.ts';
 
 const PIXELS = {
   facebook: '1234567890',
@@ -35,11 +35,10 @@ beforeAll(async () => {
   const { id } = await makeWorkspace(stores.pool);
   const destination = `http://127.0.0.1:${(shop.address() as AddressInfo).port}/page`;
   url = `${ingest.url}/${(await makeLink(stores.pool, id, destination, { retargeting: PIXELS })).slug}`;
-  browser = await launchChromium();
+  browser = await sharedChromium();
 });
 afterAll(async () => {
   if (NO_CHROMIUM) return;
-  await browser.close();
   shop.close();
   await ingest.close();
   await ingest.remove();

@@ -1,5 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { bound } from './bound-process.ts';
 
@@ -7,7 +10,7 @@ const MODULE = new URL('./bound-process.ts', import.meta.url).href;
 /** Starts a program bound to itself, in either way, says its number, and stays. */
 const parentOf = (start: string) => `
   const { spawn } = await import('node:child_process');
-  const { bound, bindRunning } = await import('${MODULE}');
+  const { bound, bindRunning, endBehind } = await import('${MODULE}');
   const options = { stdio: 'ignore', detached: true };
   ${start}
 `;
@@ -33,15 +36,33 @@ function isAlive(pid: number): boolean {
   }
 }
 
+async function startedBy(source: string) {
+  const parent = spawn(process.execPath, ['--input-type=module', '--eval', source], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const pid = Number(String((await once(parent.stdout, 'data'))[0]));
+  expect(isAlive(pid)).toBe(true);
+  return { parent, pid };
+}
+
 test.each(Object.entries(WAYS))(
   'a program that is bound %s to a process ends when that one is killed',
   async (_, source) => {
-    const parent = spawn(process.execPath, ['--input-type=module', '--eval', source], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    const pid = Number(String((await once(parent.stdout, 'data'))[0]));
-    expect(isAlive(pid)).toBe(true);
+    const { parent, pid } = await startedBy(source);
     parent.kill('SIGKILL');
     await expect.poll(() => isAlive(pid), { timeout: 20_000 }).toBe(false);
   },
 );
+
+test('a program that is to end behind a process does so when that one is killed, and leaves no directory', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'hoplog-behind-'));
+  const { parent, pid } = await startedBy(
+    parentOf(`
+      const { pid } = spawn('sleep', ['600'], options);
+      endBehind(pid, '${directory}');
+      console.log(pid);
+      setInterval(() => {}, 1_000);`),
+  );
+  parent.kill('SIGKILL');
+  await expect.poll(() => isAlive(pid) || existsSync(directory), { timeout: 20_000 }).toBe(false);
+});

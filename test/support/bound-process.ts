@@ -34,6 +34,23 @@ export function bindRunning(pid: number): () => void {
   return () => guard.stdin.end('released\n');
 }
 
+/**
+ * Has a running program asked to end when this process ends without having released it, and its directory removed
+ * after it.
+ *
+ * @returns releases it
+ */
+export function endBehind(pid: number, directory: string): () => void {
+  const end = 'kill "$0"; while kill -0 "$0"; do sleep 0.1; done; rm -rf "$1"';
+  const guard = spawn('sh', ['-c', `read -r released || { ${end}; }`, String(pid), directory], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  guard.unref();
+  guard.stdin.on('error', () => {});
+  return () => guard.stdin.end('released\n');
+}
+
 function canBind(): boolean {
   try {
     execFileSync('setpriv', ['--pdeathsig', 'KILL', 'true'], { stdio: 'ignore' });

@@ -5,11 +5,11 @@ import {
   axeViolations,
   type ConsolePage,
   type ConsoleSite,
+  consoleSite,
   expectClean,
   expectGood,
   expectNoSidewaysScroll,
   screenshot,
-  startConsoleSite,
 } from './console-site.ts';
 
 vi.setConfig({ testTimeout: LONG });
@@ -19,7 +19,7 @@ let desk: BioDesk;
 
 beforeAll(async () => {
   if (NO_CHROMIUM) return;
-  site = await startConsoleSite();
+  site = await consoleSite();
   desk = await bioDesk(site);
 });
 afterAll(async () => {

@@ -1,13 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { NO_CHROMIUM } from '../chromium.ts';
 import { type BioDesk, bioDesk, LONG, PATIENT, press, preview } from './bio-desk.ts';
-import {
-  axeViolations,
-  type ConsoleSite,
-  expectClean,
-  expectGood,
-  startConsoleSite,
-} from './console-site.ts';
+import { axeViolations, type ConsoleSite, consoleSite, expectClean, expectGood } from './console-site.ts';
 
 vi.setConfig({ testTimeout: LONG });
 
@@ -16,7 +10,7 @@ let desk: BioDesk;
 
 beforeAll(async () => {
   if (NO_CHROMIUM) return;
-  site = await startConsoleSite();
+  site = await consoleSite();
   desk = await bioDesk(site);
 });
 afterAll(async () => {

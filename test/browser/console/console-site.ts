@@ -1,13 +1,17 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import type { Role } from '../../../core/roles.ts';
+import { inviteUrl } from '../../../core/session-tokens.ts';
+import { createInvite } from '../../../sql/invites.ts';
+import { createPool, type Pool } from '../../../sql/pool.ts';
 import { buildWeb } from '../../../web/build.ts';
 import { hoplog } from '../../support/hoplog.ts';
-import { type Service, startService } from '../../support/service.ts';
-import { launchChromium } from '../chromium.ts';
+import { type Ready, startService } from '../../support/service.ts';
+import { servedWorkspace } from '../../support/shared-service.ts';
+import { sharedChromium } from '../chromium.ts';
 import { axeViolations, type Watched, watch } from '../page-watch.ts';
 
 export { axeViolations } from '../page-watch.ts';
@@ -33,10 +37,13 @@ export type ConsolePage = Page & { watched: Watched };
 
 /** The service with its console, and Chromium. */
 export type ConsoleSite = {
-  service: Service;
+  service: Ready;
   /** Origin of the console. */
   app: string;
+  /** Shared with other files: what is opened in it has to be closed. */
   browser: Browser;
+  /** Host of the members' addresses: `owner@<mail>`. */
+  mail: string;
   /** A page of the console (`/links`), opened by a member of this role in a browser of its own; close it. */
   open(path: string, options?: OpenOptions): Promise<ConsolePage>;
   /** Calls the API with the demo workspace's secret key. @param path below `/api/v1` */
@@ -48,13 +55,41 @@ export type ConsoleSite = {
   close(): Promise<void>;
 };
 
-/** Starts the service as `npm start` does, on free ports and an empty directory. */
+/** The console of a workspace of the file's own, in a service that the files of this process share. */
+export async function consoleSite(): Promise<ConsoleSite> {
+  await buildWeb();
+  const { service, slug, dataDir, pool, close } = await servedWorkspace();
+  return siteOf({ service, mail: `${slug}.example`, dataDir, pool, close });
+}
+
+/** For what changes a whole service: starts one as `npm start` does, on free ports and an empty directory. */
 export async function startConsoleSite(env: NodeJS.ProcessEnv = {}): Promise<ConsoleSite> {
   await buildWeb();
   const directory = mkdtempSync(join(tmpdir(), 'hoplog-console-'));
   const dataDir = join(directory, 'data');
   const service = await startService({ dataDir, env });
-  const browser = await launchChromium();
+  const { databaseUrl } = JSON.parse(readFileSync(join(dataDir, 'run', 'supervisor.json'), 'utf8'));
+  const pool = createPool(databaseUrl, { max: 2 });
+  const close = async () => {
+    await pool.end();
+    await service.stop();
+    rmSync(directory, { recursive: true, force: true });
+  };
+  return siteOf({ service, mail: 'demo.example', dataDir, pool, close });
+}
+
+type Served = {
+  service: Ready;
+  /** Host of the members' addresses. */
+  mail: string;
+  dataDir: string;
+  pool: Pool;
+  close(): Promise<void>;
+};
+
+async function siteOf({ service, mail, dataDir, pool, close }: Served): Promise<ConsoleSite> {
+  const browser = await sharedChromium();
+  const contexts = new Set<BrowserContext>();
   const app = new URL(service.api_url).origin;
   const byName = app.replace('127.0.0.1', 'localhost');
   const { demo } = service;
@@ -67,18 +102,25 @@ export async function startConsoleSite(env: NodeJS.ProcessEnv = {}): Promise<Con
     return JSON.parse(ended.stdout) as T;
   };
 
-  const invite = async (role: Role = 'owner', email?: string): Promise<string> => {
-    const command = ['console', 'invite', '--workspace', demo.workspace_id, '--role', role];
-    const made = await operate<{ invite: { url: string } }>(...command, ...(email ? ['--email', email] : []));
-    return made.invite.url;
+  const invite = async (role: Role = 'owner', email: string | null = null): Promise<string> => {
+    const { token } = await createInvite(pool, { workspaceId: demo.workspace_id, email, role });
+    return inviteUrl(app, token);
+  };
+
+  /** A browser's own cookies and storage; {@link ConsoleSite.close} closes what the tests left open. */
+  const newContext = async (options: BrowserContextOptions = {}) => {
+    const context = await browser.newContext(options);
+    contexts.add(context);
+    context.once('close', () => contexts.delete(context));
+    return context;
   };
 
   /** Signs a member of this role in once; later browsers begin with the same cookie. */
   const stateOf = async (role: Role, origin: string) => {
     const known = signedIn.get(`${role} ${origin}`);
     if (known) return known;
-    const context = await browser.newContext();
-    const email = `${role}@${new URL(origin).hostname === 'localhost' ? 'localhost' : 'demo'}.example`;
+    const context = await newContext();
+    const email = `${role}@${new URL(origin).hostname === 'localhost' ? 'localhost.' : ''}${mail}`;
     const [, token] = (await invite(role, email)).split('#');
     const answer = await context.request.post(`${origin}/api/v1/session/invite`, {
       data: { token, password: PASSWORD },
@@ -94,11 +136,12 @@ export async function startConsoleSite(env: NodeJS.ProcessEnv = {}): Promise<Con
     service,
     app,
     browser,
+    mail,
     hoplog: operate,
     invite,
     async open(path, { role = 'owner', width = 1_280, scheme = 'light', host = '127.0.0.1' } = {}) {
       const origin = host === 'localhost' ? byName : app;
-      const context = await browser.newContext({
+      const context = await newContext({
         viewport: { width, height: 900 },
         colorScheme: scheme,
         reducedMotion: 'reduce',
@@ -124,9 +167,8 @@ export async function startConsoleSite(env: NodeJS.ProcessEnv = {}): Promise<Con
       return (await answer.json()) as T;
     },
     async close() {
-      await browser.close();
-      await service.stop();
-      rmSync(directory, { recursive: true, force: true });
+      await Promise.all([...contexts].map((context) => context.close()));
+      await close();
     },
   };
 }

@@ -8,12 +8,12 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { freePort } from '../../../cli/embedded/free-port.ts';
 import { CHECKOUT } from '../../support/hoplog.ts';
 import { NO_CHROMIUM } from '../chromium.ts';
-import { type ConsoleSite, expectClean, expectGood, startConsoleSite } from './console-site.ts';
+import { type ConsoleSite, consoleSite, expectClean, expectGood } from './console-site.ts';
 
 let site: ConsoleSite;
 
 beforeAll(async () => {
-  if (!NO_CHROMIUM) site = await startConsoleSite({ WEBHOOK_ALLOW_PRIVATE: 'true' });
+  if (!NO_CHROMIUM) site = await consoleSite();
 });
 afterAll(async () => {
   if (!NO_CHROMIUM) await site.close();

@@ -3,13 +3,7 @@ import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { LinkRecord } from '../../../api/links/schemas.ts';
 import { NO_CHROMIUM } from '../chromium.ts';
-import {
-  type ConsolePage,
-  type ConsoleSite,
-  expectClean,
-  expectGood,
-  startConsoleSite,
-} from './console-site.ts';
+import { type ConsolePage, type ConsoleSite, consoleSite, expectClean, expectGood } from './console-site.ts';
 
 /** Each test looks at several states, on a machine that may have other things to do. */
 const LONG = { timeout: 400_000 };
@@ -20,7 +14,7 @@ let site: ConsoleSite;
 
 beforeAll(async () => {
   if (NO_CHROMIUM) return;
-  site = await startConsoleSite();
+  site = await consoleSite();
   await site.api('/links', {
     destination_url: 'https://shop.example/',
     name: 'First',

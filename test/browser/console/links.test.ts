@@ -1,13 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { LinkRecord } from '../../../api/links/schemas.ts';
 import { NO_CHROMIUM } from '../chromium.ts';
-import {
-  type ConsolePage,
-  type ConsoleSite,
-  expectClean,
-  expectGood,
-  startConsoleSite,
-} from './console-site.ts';
+import { type ConsolePage, type ConsoleSite, consoleSite, expectClean, expectGood } from './console-site.ts';
 
 type CreatedLinks = { links: LinkRecord[] };
 
@@ -21,7 +15,7 @@ let site: ConsoleSite;
 
 beforeAll(async () => {
   if (NO_CHROMIUM) return;
-  site = await startConsoleSite();
+  site = await consoleSite();
   // The first own-site link sets the domain of the workspace; the list is empty again after it.
   const { links } = await site.api<CreatedLinks>('/links', { ...SHOP, name: 'First', channel: 'other' });
   await site.api(`/links/${links[0]?.id}`, undefined, 'DELETE');

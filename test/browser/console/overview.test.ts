@@ -1,12 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { NO_CHROMIUM } from '../chromium.ts';
-import {
-  type ConsolePage,
-  type ConsoleSite,
-  expectClean,
-  expectGood,
-  startConsoleSite,
-} from './console-site.ts';
+import { type ConsolePage, type ConsoleSite, consoleSite, expectClean, expectGood } from './console-site.ts';
 
 const PATIENCE = { timeout: 60_000 };
 const PHONE =
@@ -23,7 +17,7 @@ vi.setConfig({ testTimeout: 400_000 });
 let site: ConsoleSite;
 
 beforeAll(async () => {
-  if (!NO_CHROMIUM) site = await startConsoleSite();
+  if (!NO_CHROMIUM) site = await consoleSite();
 });
 afterAll(async () => {
   if (!NO_CHROMIUM) await site.close();
@@ -159,8 +153,7 @@ describe('with clicks and an order', () => {
   });
 
   test('a plan without statistics says so, and shows nothing else', async () => {
-    const workspace = await site.hoplog<{ workspaces: { id: string; slug: string }[] }>('workspace', 'list');
-    const id = workspace.workspaces.find(({ slug }) => slug === 'demo')?.id ?? '';
+    const id = site.service.demo?.workspace_id ?? '';
     await site.hoplog('workspace', 'set', '--workspace', id, '--plan', 'free');
     try {
       const page = await site.open('/');

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { NO_CHROMIUM } from '../chromium.ts';
-import { type ConsoleSite, expectGood, startConsoleSite } from './console-site.ts';
+import { type ConsoleSite, consoleSite, expectGood } from './console-site.ts';
 import { expectRows, LONG, merchantOf, money, PATIENCE, row, type Shop, type Sums } from './referral-shop.ts';
 
 let site: ConsoleSite;
@@ -10,7 +10,7 @@ let shop: Shop;
 
 beforeAll(async () => {
   if (NO_CHROMIUM) return;
-  site = await startConsoleSite();
+  site = await consoleSite();
   shop = merchantOf(site);
 });
 afterAll(async () => {

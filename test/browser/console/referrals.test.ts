@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { ProgramRecord } from '../../../api/programs/schemas.ts';
 import { NO_CHROMIUM } from '../chromium.ts';
-import { type ConsoleSite, expectGood, startConsoleSite } from './console-site.ts';
+import { type ConsoleSite, consoleSite, expectGood } from './console-site.ts';
 import {
   choose,
   expectRows,
@@ -19,7 +19,7 @@ let shop: Shop;
 
 beforeAll(async () => {
   if (NO_CHROMIUM) return;
-  site = await startConsoleSite();
+  site = await consoleSite();
   shop = merchantOf(site);
 });
 afterAll(async () => {

@@ -1,13 +1,13 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { NO_CHROMIUM } from '../chromium.ts';
-import { type ConsoleSite, expectClean, expectGood, PASSWORD, startConsoleSite } from './console-site.ts';
+import { type ConsoleSite, consoleSite, expectClean, expectGood, PASSWORD } from './console-site.ts';
 import { addAuthenticator } from './virtual-authenticator.ts';
 
 let site: ConsoleSite;
 
 beforeAll(async () => {
-  if (!NO_CHROMIUM) site = await startConsoleSite();
+  if (!NO_CHROMIUM) site = await consoleSite();
 });
 afterAll(async () => {
   if (!NO_CHROMIUM) await site.close();
@@ -44,7 +44,8 @@ test('an owner invites somebody, changes the role and removes the member, each a
   await press(owner, 'Make the link');
   await dialog.getByText('Email must be an email address.').waitFor();
   await expectGood(owner, 'settings-invite-refused');
-  await dialog.getByLabel('Email').fill('Guest@demo.example');
+  await dialog.getByLabel('Email').fill(`Guest@${site.mail}`);
+  const address = `guest@${site.mail}`;
   await press(owner, 'Make the link');
   const link = dialog.locator('code');
   await link.waitFor();
@@ -55,30 +56,30 @@ test('an owner invites somebody, changes the role and removes the member, each a
 
   const guest = await site.open(url.slice(url.indexOf('/welcome')), { role: null });
   await heading(guest, 'Welcome to demo');
-  expect(await guest.getByLabel('Email').inputValue()).toBe('guest@demo.example');
+  expect(await guest.getByLabel('Email').inputValue()).toBe(address);
   await guest.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
   await press(guest, 'Set the password and sign in');
   await heading(guest, 'Overview');
   await guest.goto(`${site.app}/console/settings?tab=members`);
-  await row(guest, 'guest@demo.example').getByText('Analyst').waitFor();
+  await row(guest, address).getByText('Analyst').waitFor();
   expect(await guest.getByRole('button', { name: /Invite|Remove/ }).count()).toBe(0);
   expect(await guest.getByRole('combobox').count()).toBe(0);
   await expectGood(guest, 'settings-members-analyst');
 
   await owner.reload();
-  const role = owner.getByLabel('Role of guest@demo.example');
+  const role = owner.getByLabel(`Role of ${address}`);
   await role.selectOption('Operator');
-  await told(owner, 'guest@demo.example is now operator');
+  await told(owner, `${address} is now operator`);
   await expectGood(owner, 'settings-members');
   await guest.reload();
-  await row(guest, 'guest@demo.example').getByText('Operator').waitFor();
+  await row(guest, address).getByText('Operator').waitFor();
 
-  await press(owner, 'Remove guest@demo.example');
+  await press(owner, `Remove ${address}`);
   await owner.getByText('They are signed out everywhere at once').waitFor();
   await expectGood(owner, 'settings-remove');
   await owner.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
-  await told(owner, 'guest@demo.example was removed');
-  expect(await row(owner, 'guest@demo.example').count()).toBe(0);
+  await told(owner, `${address} was removed`);
+  expect(await row(owner, address).count()).toBe(0);
   // What the removed member does next leads to the sign-in.
   await guest.getByRole('tab', { name: 'Your sign-in' }).click();
   await heading(guest, 'Sign in');
@@ -94,7 +95,7 @@ test('a member signs other browsers out, one or all of them', async () => {
   const before = await sessions.count();
   const signIn = async () => {
     const other = await site.open('/', { role: null });
-    await other.getByLabel('Email').fill('analyst@demo.example');
+    await other.getByLabel('Email').fill(`analyst@${site.mail}`);
     await other.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
     await press(other, 'Sign in');
     await heading(other, 'Overview');

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { NO_CHROMIUM } from '../chromium.ts';
-import { type ConsoleSite, expectGood, startConsoleSite } from './console-site.ts';
+import { type ConsoleSite, consoleSite, expectGood } from './console-site.ts';
 
 let site: ConsoleSite;
 
 beforeAll(async () => {
-  if (!NO_CHROMIUM) site = await startConsoleSite();
+  if (!NO_CHROMIUM) site = await consoleSite();
 });
 afterAll(async () => {
   if (!NO_CHROMIUM) await site.close();

@@ -5,13 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { LinkRecord } from '../../../api/links/schemas.ts';
 import { BROWSER, PHONE, visit } from '../../support/visitors.ts';
 import { NO_CHROMIUM } from '../chromium.ts';
-import {
-  type ConsolePage,
-  type ConsoleSite,
-  expectClean,
-  expectGood,
-  startConsoleSite,
-} from './console-site.ts';
+import { type ConsolePage, type ConsoleSite, consoleSite, expectClean, expectGood } from './console-site.ts';
 
 /** Each test looks at several states, on a machine that may have other things to do. */
 const LONG = { timeout: 400_000 };
@@ -27,7 +21,7 @@ let winter: LinkRecord;
 
 beforeAll(async () => {
   if (NO_CHROMIUM) return;
-  site = await startConsoleSite();
+  site = await consoleSite();
   summer = await makeLink('summer', 'instagram');
   winter = await makeLink('winter', 'youtube');
 });

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { isGenuine, type Receiver, startReceiver } from '../../support/receiver.ts';
 import { NO_CHROMIUM } from '../chromium.ts';
-import { type ConsoleSite, expectClean, expectGood, startConsoleSite } from './console-site.ts';
+import { type ConsoleSite, consoleSite, expectClean, expectGood } from './console-site.ts';
 
 let site: ConsoleSite;
 let receiver: Receiver;
@@ -10,7 +10,7 @@ let receiver: Receiver;
 beforeAll(async () => {
   if (NO_CHROMIUM) return;
   receiver = await startReceiver();
-  site = await startConsoleSite({ WEBHOOK_ALLOW_PRIVATE: 'true' });
+  site = await consoleSite();
 });
 afterAll(async () => {
   if (NO_CHROMIUM) return;

@@ -1,0 +1,98 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inviteUrl } from '../../core/session-tokens.ts';
+import { createInvite } from '../../sql/invites.ts';
+import { createKey } from '../../sql/keys.ts';
+import { createPool, type Pool } from '../../sql/pool.ts';
+import { createWorkspace } from '../../sql/workspaces.ts';
+import { endBehind } from './bound-process.ts';
+import { type Ready, type Service, startService } from './service.ts';
+
+/** After the last file has given it back; the next file follows much sooner. Milliseconds. */
+const UNUSED_MS = 10_000;
+
+/** A workspace of a test file's own in a running service. */
+export type ServedWorkspace = {
+  /** As a service of the file's own says it: with the keys of the workspace, and the link for its first owner. */
+  service: Ready & { demo: NonNullable<Ready['demo']>; console_url: string };
+  /** The workspace's, of which no other file has the same. */
+  slug: string;
+  /** Of the service, for commands beside it. */
+  dataDir: string;
+  /** The service's PostgreSQL. */
+  pool: Pool;
+  /** Gives it back. */
+  close(): Promise<void>;
+};
+
+type Shared = { service: Service; dataDir: string; pool: Pool; end(): Promise<void> };
+
+let shared: Promise<Shared> | null = null;
+let users = 0;
+let unused: NodeJS.Timeout | undefined;
+
+/**
+ * A workspace `demo` in a service that the test files of this process share: it is started for the first of them and
+ * ended when for a while none has used it. For tests that neither stop nor kill parts of it, nor need settings of
+ * their own but that webhooks may go to this machine.
+ */
+export async function servedWorkspace(): Promise<ServedWorkspace> {
+  clearTimeout(unused);
+  users += 1;
+  shared ??= start();
+  const { service, dataDir, pool } = await shared;
+  const workspace = await createWorkspace(pool, { name: 'demo', plan: 'unlimited' });
+  const workspaceId = workspace.id;
+  const secret = await createKey(pool, { workspaceId, kind: 'secret', label: 'first start' });
+  const publishable = await createKey(pool, { workspaceId, kind: 'publishable', label: 'first start' });
+  const invite = await createInvite(pool, { workspaceId, email: null, role: 'owner' });
+  return {
+    service: {
+      api_url: service.api_url,
+      short_url: service.short_url,
+      console_url: inviteUrl(new URL(service.api_url).origin, invite.token),
+      demo: {
+        workspace_id: workspaceId,
+        secret_key: secret.token,
+        publishable_key: publishable.token,
+      },
+    },
+    slug: workspace.slug,
+    dataDir,
+    pool,
+    async close() {
+      users -= 1;
+      if (users > 0) return;
+      clearTimeout(unused);
+      unused = setTimeout(endUnused, UNUSED_MS).unref();
+    },
+  };
+}
+
+function endUnused(): void {
+  const ending = shared;
+  shared = null;
+  ending?.then(({ end }) => end()).catch(() => undefined);
+}
+
+async function start(): Promise<Shared> {
+  const directory = mkdtempSync(join(tmpdir(), 'hoplog-shared-'));
+  const dataDir = join(directory, 'data');
+  const service = await startService({ dataDir, env: { WEBHOOK_ALLOW_PRIVATE: 'true' } });
+  const { databaseUrl } = JSON.parse(readFileSync(join(dataDir, 'run', 'supervisor.json'), 'utf8'));
+  const pool = createPool(databaseUrl, { max: 2 });
+  // The files of this process may all be done before it is long enough unused.
+  const release = endBehind(service.process.pid ?? 0, directory);
+  return {
+    service,
+    dataDir,
+    pool,
+    async end() {
+      await pool.end();
+      await service.stop();
+      release();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
