@@ -5,34 +5,51 @@ const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 /** The viewer's IANA time zone, such as `Europe/Berlin`. */
 export const viewerTimeZone = () => ZONE;
 
-export const formatCount = (count: number) =>
-  new Intl.NumberFormat(undefined, { maximumFractionDigits: 2 }).format(count);
+/** Makes it with the first use, and once: making one takes longer than a hundred uses, and a table has hundreds of cells. */
+function once<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
+
+const counts = once(() => new Intl.NumberFormat(undefined, { maximumFractionDigits: 2 }));
+const shortCounts = once(
+  () => new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 }),
+);
+const percents = once(() => new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 }));
+const instants = once(() => new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' }));
+const dates = once(() => new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' }));
+const ages = once(() => new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' }));
+const countries = once(() => new Intl.DisplayNames(undefined, { type: 'region' }));
+const money = new Map<string, Intl.NumberFormat>();
+
+export const formatCount = (count: number) => counts().format(count);
 
 /** `12.4K`; the full number belongs into a title or table. */
-export const formatShort = (count: number) =>
-  new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 }).format(count);
+export const formatShort = (count: number) => shortCounts().format(count);
 
 /** @param rate 0 to 1 */
-export const formatPercent = (rate: number) =>
-  new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 }).format(rate);
+export const formatPercent = (rate: number) => percents().format(rate);
 
 /**
  * @param amount major units
  * @param currency ISO 4217 code in any case; its own number of decimals is used
  */
 export function formatMoney(amount: number, currency: string): string {
-  return new Intl.NumberFormat(undefined, { style: 'currency', currency: currency.toUpperCase() }).format(
-    amount,
-  );
+  const known = money.get(currency);
+  if (known) return known.format(amount);
+  const made = new Intl.NumberFormat(undefined, { style: 'currency', currency: currency.toUpperCase() });
+  money.set(currency, made);
+  return made.format(amount);
 }
 
 /** Day and time, to the second. @param instant ISO 8601 */
-export const formatInstant = (instant: string) =>
-  new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' }).format(new Date(instant));
+export const formatInstant = (instant: string) => instants().format(new Date(instant));
 
 /** The day alone. @param instant ISO 8601 */
-export const formatDate = (instant: string) =>
-  new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' }).format(new Date(instant));
+export const formatDate = (instant: string) => dates().format(new Date(instant));
 
 const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
   ['day', 86_400],
@@ -45,7 +62,7 @@ const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
 export function formatAgo(instant: string, now = Date.now()): string {
   const seconds = Math.round((Date.parse(instant) - now) / 1000);
   const [unit, size] = STEPS.find(([, step]) => Math.abs(seconds) >= step) ?? ['second', 1];
-  return new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' }).format(Math.trunc(seconds / size), unit);
+  return ages().format(Math.trunc(seconds / size), unit);
 }
 
 /** `1 click`, `2 clicks`. */
@@ -56,7 +73,7 @@ export const plural = (count: number, one: string, many: string) =>
 export function countryName(code: string): string {
   if (code === '') return 'Unknown';
   try {
-    return new Intl.DisplayNames(undefined, { type: 'region' }).of(code.toUpperCase()) ?? code;
+    return countries().of(code.toUpperCase()) ?? code;
   } catch {
     return code;
   }

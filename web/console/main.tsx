@@ -3,6 +3,7 @@ import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@ta
 import { createRoot } from 'react-dom/client';
 import { Router } from 'wouter';
 import { ApiFailure, isRetryable } from './api/failures.ts';
+import { questionOptions } from './api/queries.ts';
 import { SESSION_QUERY } from './api/session.ts';
 import { pageAt, SIGN_IN_PAGE } from './pages.tsx';
 import { Console } from './shell/console.tsx';
@@ -41,10 +42,15 @@ const HEAD_START_MS = 500;
 
 /** Fetches at once who is signed in and the page's code, so that they are shown together. Failures show with the page. */
 async function fetchFirst(): Promise<void> {
+  const page = pageAt(location.pathname.replace('/console', ''));
+  const question = page?.asks?.(new URLSearchParams(location.search));
   const session = queries.fetchQuery(SESSION_QUERY);
   await Promise.allSettled([
-    pageAt(location.pathname.replace('/console', ''))?.load(),
-    session.then((found) => found ?? SIGN_IN_PAGE.load()),
+    page?.load(),
+    session.then((found) => {
+      if (found && question) void queries.prefetchQuery(questionOptions(question));
+      return found ?? SIGN_IN_PAGE.load();
+    }),
   ]);
 }
 

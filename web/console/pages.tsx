@@ -10,12 +10,15 @@ import {
   IconWorld,
 } from '@tabler/icons-react';
 import type { ComponentType } from 'react';
+import type { Question } from './api/queries.ts';
 import { PAGE_PATHS, pathPattern } from './page-paths.ts';
-import OverviewPage from './pages/overview/overview-page.tsx';
+import OverviewPage, { overviewQuestion } from './pages/overview/overview-page.tsx';
 import { type LazyPage, lazyPage, readyPage } from './shell/lazy-page.tsx';
 
 /** A page of the console: its path below `/console`, and the code that is loaded when it is opened. */
 export type Page = LazyPage & {
+  /** What it waits for longest, by the query of its URL: asked before the page is drawn. */
+  asks?: (search: URLSearchParams) => Question;
   path: string;
   title: string;
   /** In the navigation; pages without are reached from others. */
@@ -32,6 +35,7 @@ export const PAGES: Page[] = [
     title: 'Overview',
     icon: IconLayoutDashboard,
     ...readyPage(OverviewPage),
+    asks: overviewQuestion,
   },
   {
     path: PAGE_PATHS['live/live-page'],
@@ -123,7 +127,7 @@ export const SIGN_IN_PAGE = lazyPage(() => import('./pages/sign-in/sign-in-page.
 export const WELCOME_PAGE = lazyPage(() => import('./pages/sign-in/welcome-page.tsx'));
 
 /** The page at a path below `/console`, for members and the invited; undefined where there is none. */
-export function pageAt(pathname: string): LazyPage | undefined {
+export function pageAt(pathname: string): (LazyPage & Pick<Page, 'asks'>) | undefined {
   if (pathname === PAGE_PATHS['sign-in/welcome-page']) return WELCOME_PAGE;
   return PAGES.find(({ path }) => pathPattern(path).test(pathname));
 }

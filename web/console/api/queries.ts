@@ -1,6 +1,7 @@
 import { notifications } from '@mantine/notifications';
 import {
   keepPreviousData,
+  queryOptions,
   type UseMutationResult,
   type UseQueryResult,
   useMutation,
@@ -9,6 +10,16 @@ import {
 } from '@tanstack/react-query';
 import { type CallOptions, callApi, type Query } from './call.ts';
 import { messageOf } from './failures.ts';
+
+/** A read of the API: the path below `/api/v1` with its query. */
+export type Question = { path: string; query: Query };
+
+/** A read as TanStack Query keeps it: what {@link useApi} finds when it was asked before. */
+export const questionOptions = <T>({ path, query }: Question) =>
+  queryOptions<T>({
+    queryKey: [path, query],
+    queryFn: ({ signal }) => callApi<T>(path, { query, signal }),
+  });
 
 /**
  * Reads from the API and keeps the answer while the page is open. The last answer stays shown while the next one is
@@ -23,8 +34,7 @@ export function useApi<T>(
   { every }: { every?: number | ((last: T | undefined) => number | false) } = {},
 ): UseQueryResult<T> {
   return useQuery<T>({
-    queryKey: [path, query],
-    queryFn: ({ signal }) => callApi<T>(path ?? '', { query, signal }),
+    ...questionOptions<T>({ path: path ?? '', query }),
     enabled: path !== null,
     placeholderData: keepPreviousData,
     ...(every !== undefined && {

@@ -1,11 +1,12 @@
 import { Stack, Text } from '@mantine/core';
-import { useApi } from '../../api/queries.ts';
+import { useSearchParams } from 'wouter';
+import { type Question, useApi } from '../../api/queries.ts';
 import { formatInstant, viewerTimeZone } from '../../formats.ts';
 import { useChartAhead } from '../../parts/chart.tsx';
 import { GeoCredit } from '../../parts/geo-credit.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
-import { useWindow } from '../../parts/window.ts';
+import { windowOf, windowQuery } from '../../parts/window.ts';
 import { WindowPicker } from '../../parts/window-picker.tsx';
 import type { Stats } from './answers.ts';
 import { Breakdowns } from './breakdowns.tsx';
@@ -16,11 +17,18 @@ import { Totals } from './totals.tsx';
 /** The figures follow the clicks that come in. Milliseconds. */
 const EVERY = 60_000;
 
+/** What the page waits for, as its URL says; asked before the page is drawn. */
+export const overviewQuestion = (search: URLSearchParams): Question => ({
+  path: '/stats',
+  query: { ...windowQuery(windowOf(search)), timezone: viewerTimeZone() },
+});
+
 /** What the workspace did in a window: figures, their course, and what they are made of. */
 export default function OverviewPage() {
-  const { query } = useWindow();
+  const [search] = useSearchParams();
   useChartAhead();
-  const stats = useApi<Stats>('/stats', { ...query, timezone: viewerTimeZone() }, { every: EVERY });
+  const { path, query } = overviewQuestion(search);
+  const stats = useApi<Stats>(path, query, { every: EVERY });
   const me = useApi<{ plan: { revenue_visible: boolean } }>('/me');
   const withRevenue = me.data?.plan.revenue_visible !== false;
   return (
