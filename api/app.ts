@@ -21,6 +21,7 @@ import { partnerRoutes } from './partner/routes.ts';
 import { payoutRoutes } from './payouts/routes.ts';
 import { addAuth } from './plugins/auth.ts';
 import { addBody } from './plugins/body.ts';
+import { addCompression } from './plugins/compression.ts';
 import { addCors } from './plugins/cors.ts';
 import { addDraining } from './plugins/draining.ts';
 import { addErrors, answerClientError, sendError, toAppError } from './plugins/errors.ts';
@@ -111,6 +112,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   addRequestMetrics(app, deps);
   addLoadLimit(app, deps);
   addDraining(app);
+  addCompression(app);
   addUnknownPaths(app);
   await addAuth(app, deps);
   addBody(app);

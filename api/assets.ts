@@ -75,14 +75,22 @@ export function addVary(reply: FastifyReply, name: string): void {
   reply.header('vary', present ? `${String(present)}, ${name}` : name);
 }
 
-/** An encoding with weight 0 is refused by the caller; other weights don't matter among two. */
-function encodingFor(accepted: string | string[] | undefined): keyof Asset['body'] {
-  const names = String(accepted ?? '')
-    .split(',')
-    .filter((entry) => !/;\s*q=0(\.0*)?\s*$/.test(entry))
-    .map((entry) => entry.split(';', 1)[0]?.trim().toLowerCase());
+function encodingFor(header: string | string[] | undefined): keyof Asset['body'] {
+  const names = acceptedEncodings(header);
   if (names.includes('br')) return 'br';
   return names.includes('gzip') ? 'gzip' : 'identity';
+}
+
+/**
+ * The encodings that a caller reads, in its order. One with weight 0 is refused; other weights don't matter among two.
+ *
+ * @param header `Accept-Encoding`
+ */
+export function acceptedEncodings(header: string | string[] | undefined): string[] {
+  return String(header ?? '')
+    .split(',')
+    .filter((entry) => !/;\s*q=0(\.0*)?\s*$/.test(entry))
+    .map((entry) => entry.split(';', 1)[0]?.trim().toLowerCase() ?? '');
 }
 
 function tagsOf(header: string | undefined): string[] {
