@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { type ClickHouseClient, createClickHouse } from '../clickhouse/client.ts';
 import { type ClickRow, clickBlock } from '../clickhouse/inserts/clicks.ts';
 import { migrate } from '../clickhouse/migrate.ts';
+import { clickKey } from '../core/events/click-reader.ts';
 import { bytesToUuid, uuidToBytes, uuidv7 } from '../core/ids.ts';
 
 /**
@@ -35,18 +36,12 @@ let micros = Date.UTC(2026, 10, 20) * 1000;
 
 function generate(): ClickRow[] {
   return Array.from({ length: rowCount }, (_, i) => ({
-    event: {
-      kind: 'click',
+    event: clickKey({
       ts: micros++,
       workspaceId: workspaces[i % 2] ?? new Uint8Array(16),
       linkId: links[(i * 7_919) % 1_000] ?? new Uint8Array(16),
       visitorId: uuidToBytes(uuidv7()),
-      channel: '',
-      referer: '',
-      userAgent: '',
-      address: new Uint8Array(16),
-      flags: 0,
-    },
+    }),
     enriched: {
       country: ['US', 'DE', 'GB', ''][i % 4] ?? '',
       city: `City ${(i * 31) % 3_000}`,
@@ -70,18 +65,18 @@ function texts({ enriched }: ClickRow): string[] {
 function rowBinary(rows: ClickRow[]): Uint8Array[] {
   const buffer = Buffer.allocUnsafe(rows.length * 400);
   let at = 0;
-  const uuid = (bytes: Uint8Array) => {
+  const uuid = (bytes: Uint8Array, from: number) => {
     for (let i = 0; i < 8; i++) {
-      buffer[at + i] = bytes[7 - i] ?? 0;
-      buffer[at + 8 + i] = bytes[15 - i] ?? 0;
+      buffer[at + i] = bytes[from + 7 - i] ?? 0;
+      buffer[at + 8 + i] = bytes[from + 15 - i] ?? 0;
     }
     at += 16;
   };
   for (const row of rows) {
-    uuid(row.event.workspaceId);
+    uuid(row.event.ids, row.event.idsAt);
     at = buffer.writeBigInt64LE(BigInt(row.event.ts) * 1000n + BigInt(row.ordinal), at);
-    uuid(row.event.linkId);
-    uuid(row.event.visitorId);
+    uuid(row.event.ids, row.event.idsAt + 16);
+    uuid(row.event.ids, row.event.idsAt + 32);
     for (const text of texts(row)) {
       const size = buffer.write(text, at + 1); // all are shorter than 128 bytes here
       buffer[at] = size;
@@ -96,10 +91,10 @@ function rowBinary(rows: ClickRow[]): Uint8Array[] {
 function json(rows: ClickRow[]): Uint8Array[] {
   const lines = rows.map((row) =>
     JSON.stringify([
-      bytesToUuid(row.event.workspaceId),
+      bytesToUuid(row.event.ids, row.event.idsAt),
       `${Math.floor(row.event.ts / 1_000_000)}.${String(row.event.ts % 1_000_000).padStart(6, '0')}007`,
-      bytesToUuid(row.event.linkId),
-      bytesToUuid(row.event.visitorId),
+      bytesToUuid(row.event.ids, row.event.idsAt + 16),
+      bytesToUuid(row.event.ids, row.event.idsAt + 32),
       ...texts(row),
       row.enriched.isBot,
       String(row.sequence),

@@ -1,5 +1,5 @@
 import type { EnrichedClick } from '../../core/enrich/enrich.ts';
-import type { ClickEvent } from '../../core/events/types.ts';
+import type { ClickKey } from '../../core/events/click-reader.ts';
 import {
   boolColumn,
   lowCardinalityColumn,
@@ -12,7 +12,7 @@ import {
 
 /** A click on its way into the store. */
 export type ClickRow = {
-  event: ClickEvent;
+  event: ClickKey;
   enriched: EnrichedClick;
   /** Of the click's stream: the last three digits of `ts`. */
   ordinal: number;
@@ -37,10 +37,10 @@ export function clickBlock(rows: readonly ClickRow[]): Uint8Array[] {
   const sequence = uint64Column('sequence', size);
   let row = 0;
   for (const { event, enriched, ordinal, sequence: number } of rows) {
-    workspace.put(row, event.workspaceId);
+    workspace.put(row, event.ids, event.idsAt);
     ts.put(row, event.ts, ordinal);
-    link.put(row, event.linkId);
-    visitor.put(row, event.visitorId);
+    link.put(row, event.ids, event.idsAt + 16);
+    visitor.put(row, event.ids, event.idsAt + 32);
     channel.put(row, enriched.channel);
     country.put(row, enriched.country);
     city.put(row, enriched.city);

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { clickKey } from '../../core/events/click-reader.ts';
 import { bytesToUuid, uuidToBytes, uuidv7 } from '../../core/ids.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
 import { type ClickRow, clickBlock } from './clicks.ts';
@@ -24,18 +25,12 @@ async function rowsOf<Row>(query: string): Promise<Row[]> {
 
 function clickRow(sequence: bigint, changes: Partial<ClickRow['enriched']> = {}, ts = TS): ClickRow {
   return {
-    event: {
-      kind: 'click',
+    event: clickKey({
       ts,
       workspaceId: uuidToBytes(uuidv7()),
       linkId: randomBytes(16),
       visitorId: randomBytes(16),
-      channel: 'x',
-      referer: '',
-      userAgent: '',
-      address: new Uint8Array(16),
-      flags: 0,
-    },
+    }),
     enriched: {
       country: 'DE',
       city: 'Köln',
@@ -63,12 +58,12 @@ describe('blocks', () => {
     await insertBlock(stores.clickhouse, { table: 'clicks', block: clickBlock(rows), token: 'kinds' });
     expect(await rowsOf('SELECT * FROM clicks ORDER BY ts')).toEqual(
       [rows[2], rows[0], rows[1]].map((row) => ({
-        workspace_id: bytesToUuid(row?.event.workspaceId ?? new Uint8Array()),
+        workspace_id: bytesToUuid(row?.event.ids ?? new Uint8Array()),
         ts: `${new Date((row?.event.ts ?? 0) / 1000).toISOString().slice(0, 19).replace('T', ' ')}.${String(
           (row?.event.ts ?? 0) % 1_000_000,
         ).padStart(6, '0')}999`,
-        link_id: bytesToUuid(row?.event.linkId ?? new Uint8Array()),
-        visitor_id: bytesToUuid(row?.event.visitorId ?? new Uint8Array()),
+        link_id: bytesToUuid(row?.event.ids ?? new Uint8Array(), 16),
+        visitor_id: bytesToUuid(row?.event.ids ?? new Uint8Array(), 32),
         channel: 'twitter',
         country: row?.enriched.country,
         city: row?.enriched.city,

@@ -17,18 +17,21 @@ export type NativeColumn = {
 export const NO_UUID: Uint8Array = new Uint8Array(16);
 
 /** UUIDs: each half of the 16 bytes is a little-endian number in the store. */
-export type UuidColumn = NativeColumn & { put(row: number, uuid: Uint8Array): void };
+export type UuidColumn = NativeColumn & {
+  /** @param from where the 16 bytes begin in `uuid`; 0 when left out */
+  put(row: number, uuid: Uint8Array, from?: number): void;
+};
 
 export function uuidColumn(name: string, rows: number): UuidColumn {
   const bytes = Buffer.allocUnsafe(rows * 16);
   return {
     name,
     type: 'UUID',
-    put(row, uuid) {
+    put(row, uuid, from = 0) {
       const at = row * 16;
       for (let i = 0; i < 8; i++) {
-        bytes[at + i] = uuid[7 - i] ?? 0;
-        bytes[at + 8 + i] = uuid[15 - i] ?? 0;
+        bytes[at + i] = uuid[from + 7 - i] ?? 0;
+        bytes[at + 8 + i] = uuid[from + 15 - i] ?? 0;
       }
     },
     pieces: () => [bytes],

@@ -1,9 +1,10 @@
 import type { DecodedEvent, LogBatch } from '../event-log/port.ts';
 import { ADDRESS_BYTES, type AddressSealer, applyPad } from './address-seal.ts';
 import { CLICK_BODY_VERSION, writeClickBody } from './click-body.ts';
+import { readClickBody } from './click-reader.ts';
 import { otherSchema, type SchemaFingerprints } from './fingerprints.ts';
 import { ENVELOPE_BYTES, KIND_CODES, releasedRegistry, type SchemaRegistry } from './schema-registry.ts';
-import type { IdentifyEvent, OrderEvent, TrackedEvent, Unstamped } from './types.ts';
+import type { ClickEvent, IdentifyEvent, OrderEvent, TrackedEvent, Unstamped } from './types.ts';
 
 /** avsc writes integers beyond this as others, without a word: it computes with the bits of a double. */
 const MAX_LONG = 2 ** 52 - 1;
@@ -56,13 +57,13 @@ function bodyOf(event: Unstamped, ts: number, pad: Pad): object {
     case 'click': {
       const address = Buffer.from(event.address);
       applyPad(address, 0, pad.bytes, pad.position);
-      const { workspaceId, linkId, visitorId } = event;
+      const { workspaceId, linkId, visitorId, userAgent } = event;
       const ids = {
         workspaceId: asBuffer(workspaceId),
         linkId: asBuffer(linkId),
         visitorId: asBuffer(visitorId),
       };
-      return { ...event, ...ids, ts, address };
+      return { ...event, ...ids, userAgent, ts, address };
     }
     case 'order':
       if (Math.abs(event.amountMinor) > MAX_LONG) throw new RangeError(`amount of ${event.amountMinor}`);
@@ -103,6 +104,7 @@ export function decodeEvents(
   const events: DecodedEvent[] = [];
   const undecodable: UndecodableEvent[] = [];
   const payload = asBuffer(batch.payload);
+  const byHand = readsByHand(registry, batch.schemas);
   let pads: Buffer | undefined;
   let position = 0;
   for (let index = 0; index < batch.count; index++) {
@@ -113,12 +115,18 @@ export function decodeEvents(
       undecodable.push({ sequence, reason, bytes: payload.subarray(position) });
       return { events, undecodable };
     }
-    const outcome = decodeEvent(payload, position, end, registry, batch.schemas);
+    let click: ClickEvent | null = null;
+    if (payload[position + 4] === KIND_CODES.click) {
+      pads ??= sealer.pads(batch.streamId, batch.firstSequence, batch.count);
+      if (byHand && payload[position + 5] === CLICK_BODY_VERSION) {
+        click = readClickBody(payload, position + ENVELOPE_BYTES, end, pads, index * ADDRESS_BYTES);
+      }
+    }
+    const outcome = click ?? decodeEvent(payload, position, end, registry, batch.schemas);
     if (typeof outcome === 'string') {
       undecodable.push({ sequence, reason: outcome, bytes: payload.subarray(position, end) });
     } else {
-      if (outcome.kind === 'click') {
-        pads ??= sealer.pads(batch.streamId, batch.firstSequence, batch.count);
+      if (click === null && outcome.kind === 'click' && pads) {
         applyPad(outcome.address, 0, pads, index * ADDRESS_BYTES);
       }
       events.push({ sequence, event: outcome });
@@ -134,6 +142,14 @@ export function decodeEvents(
     });
   }
   return { events, undecodable };
+}
+
+/** Whether clicks of {@link CLICK_BODY_VERSION} mean here what they meant to their writer, and are the newest. */
+function readsByHand(registry: SchemaRegistry, schemas: SchemaFingerprints | undefined): boolean {
+  if (registry.current('click').version !== CLICK_BODY_VERSION) return false;
+  const known = registry.schema(KIND_CODES.click, CLICK_BODY_VERSION);
+  const writtenWith = known && schemas?.get(known.name);
+  return !writtenWith || writtenWith === known.fingerprint;
 }
 
 /** Where the event at `position` ends, or -1 when its envelope is cut short or points past the payload. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { schema } from 'avsc';
 import { describe, expect, test } from 'vitest';
+import { plainEvents } from '../../test/support/plain-events.ts';
 import { frameAt } from '../event-log/journal/frame.ts';
 import type { LogBatch } from '../event-log/port.ts';
 import { createAddressSealer } from './address-seal.ts';
@@ -43,7 +44,7 @@ describe('records of an earlier version', () => {
     const { batch, expected } = writtenByVersion1();
     const { events, undecodable } = decodeEvents(batch, createAddressSealer(fixtureKey));
     expect(undecodable).toEqual([]);
-    expect(events.map(({ event }) => readable(event))).toEqual(expected);
+    expect(plainEvents(events).map(({ event }) => readable(event))).toEqual(expected);
     expect(events.map(({ sequence }) => sequence - batch.firstSequence)).toEqual([0n, 1n, 2n, 3n, 4n]);
   });
 

@@ -2,6 +2,7 @@ import { Registry } from 'prom-client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ClickRow, clickBlock } from '../../clickhouse/inserts/clicks.ts';
 import { insertBlock } from '../../clickhouse/inserts/insert-block.ts';
+import { clickKey } from '../../core/events/click-reader.ts';
 import type { EventSource } from '../../core/events/types.ts';
 import { uuidToBytes, uuidv7 } from '../../core/ids.ts';
 import { silentLogger } from '../../core/log.ts';
@@ -46,18 +47,12 @@ async function click(given: {
 }): Promise<void> {
   const channel = given.channel ?? 'twitter';
   const row: ClickRow = {
-    event: {
-      kind: 'click',
+    event: clickKey({
       ts: given.ts,
       workspaceId: uuidToBytes(workspaceId),
       linkId: uuidToBytes(given.link),
       visitorId: uuidToBytes(given.visitor),
-      channel,
-      referer: '',
-      userAgent: '',
-      address: new Uint8Array(16),
-      flags: 0,
-    },
+    }),
     enriched: {
       country: '',
       city: '',

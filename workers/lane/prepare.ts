@@ -4,6 +4,7 @@ import type { OrderRow } from '../../clickhouse/inserts/orders.ts';
 import { normaliseEmail } from '../../core/emails.ts';
 import type { Enricher } from '../../core/enrich/enrich.ts';
 import type { DecodedEvent, LogBatch } from '../../core/event-log/port.ts';
+import { clickKey, ReadClick } from '../../core/events/click-reader.ts';
 import {
   CLICK_FLAGS,
   type ClickEvent,
@@ -59,7 +60,8 @@ export function createPrepareStep(dependencies: PrepareDependencies): PrepareSte
     const event = decoded.event as ClickEvent;
     try {
       const enriched = enricher.enrichClick(event);
-      into.clicks.push({ event, enriched, ordinal: stream.ordinal, sequence: decoded.sequence });
+      const key = event instanceof ReadClick ? event : clickKey(event);
+      into.clicks.push({ event: key, enriched, ordinal: stream.ordinal, sequence: decoded.sequence });
     } catch (error) {
       into.deadLetters.push(
         deadEvent(into.range.partition, batch, decoded.sequence, `enrich_failed: ${error}`),

@@ -228,7 +228,7 @@ describe('the directory of a stream', () => {
     expect(statSync(directory).mode & 0o077).toBe(0);
     expect(statSync(join(dataDir, 'journal')).mode & 0o077).toBe(0);
     const { clicks } = await readJournal(dataDir);
-    expect(clicks[0]?.event.address).toEqual(address);
+    expect(Buffer.from(clicks[0]?.event.address ?? [])).toEqual(address);
   });
 });
 

@@ -1,0 +1,99 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { writeClickBody } from './click-body.ts';
+import { type ReadClick, readClickBody } from './click-reader.ts';
+import { KIND_CODES, releasedRegistry } from './schema-registry.ts';
+
+const registered = releasedRegistry().reader(KIND_CODES.click, 1);
+if (typeof registered === 'string') throw new Error(registered);
+const byAvsc = registered.read;
+
+const id = fc.uint8Array({ minLength: 16, maxLength: 16 });
+const text = fc.oneof(
+  fc.string({ unit: 'grapheme', maxLength: 200 }),
+  fc.constantFrom('', 'twitter', 'é'.repeat(40), 'x'.repeat(5_000)),
+);
+const clicks = fc.record({
+  kind: fc.constant('click' as const),
+  workspaceId: id,
+  linkId: id,
+  visitorId: id,
+  channel: text,
+  referer: text,
+  userAgent: text,
+  address: id,
+  flags: fc.integer({ min: 0, max: 63 }),
+});
+const times = fc.integer({ min: 0, max: 2 ** 52 - 1 });
+const PADS = Buffer.from(Array.from({ length: 16 }, (_, index) => index * 11));
+
+function fieldsOf(click: ReadClick) {
+  const { ts, channel, referer, userAgent, flags } = click;
+  const bytes = [click.workspaceId, click.linkId, click.visitorId, click.address];
+  return {
+    ts,
+    channel,
+    referer,
+    userAgent,
+    flags,
+    bytes: bytes.map((one) => Buffer.from(one).toString('hex')),
+  };
+}
+
+/** The same of what avsc has read, its address opened. */
+function avscFields(value: unknown) {
+  const read = value as Pick<ReadClick, 'ts' | 'channel' | 'referer' | 'userAgent' | 'flags'> &
+    Record<'workspaceId' | 'linkId' | 'visitorId' | 'address', Buffer>;
+  const { ts, channel, referer, userAgent, flags } = read;
+  const address = read.address.map((byte, index) => byte ^ (PADS[index] ?? 0));
+  const bytes = [read.workspaceId, read.linkId, read.visitorId, address];
+  return {
+    ts,
+    channel,
+    referer,
+    userAgent,
+    flags,
+    bytes: bytes.map((one) => Buffer.from(one).toString('hex')),
+  };
+}
+
+function written(click: Parameters<typeof writeClickBody>[0], ts: number): Buffer {
+  const buffer = Buffer.alloc(40_000);
+  return buffer.subarray(0, writeClickBody(click, ts, PADS, 0, buffer, 0));
+}
+
+test('reads of any click what avsc reads', () => {
+  fc.assert(
+    fc.property(clicks, times, fc.nat({ max: 9 }), (click, ts, before) => {
+      const body = written(click, ts);
+      const bytes = Buffer.concat([Buffer.alloc(before, 0xee), body, Buffer.alloc(3, 0xee)]);
+      const read = readClickBody(bytes, before, before + body.length, PADS, 0);
+      expect(read && fieldsOf(read)).toEqual(avscFields(byAvsc(body, 0).value));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('damaged bytes are left to avsc, or read as it reads them', () => {
+  let [read, left] = [0, 0];
+  const changes = fc.array(fc.tuple(fc.nat(), fc.nat(255)), { minLength: 1, maxLength: 4 });
+  fc.assert(
+    fc.property(clicks, times, changes, fc.integer({ min: -20, max: 20 }), (click, ts, damage, moved) => {
+      const body = Buffer.concat([written(click, ts), Buffer.alloc(20)]);
+      for (const [place, value] of damage) body[place % 60] = value;
+      const end = body.length - 20 + moved;
+      const found = readClickBody(body, 0, end, PADS, 0);
+      if (found === null) {
+        left += 1;
+        return;
+      }
+      read += 1;
+      const peer = byAvsc(body, 0);
+      expect(peer.end).toBe(end);
+      expect(fieldsOf(found)).toEqual(avscFields(peer.value));
+    }),
+    { numRuns: 2_000 },
+  );
+  expect(read).toBeGreaterThan(0);
+  expect(left).toBeGreaterThan(0);
+});

@@ -1,0 +1,24 @@
+import type { DecodedEvent } from '../../core/event-log/port.ts';
+import type { TrackedEvent } from '../../core/events/types.ts';
+
+/** Decoded events as plain objects, with every field in its place and bytes as Buffers: to compare them with what was written. */
+export function plainEvents(events: readonly DecodedEvent[]): DecodedEvent[] {
+  return events.map(({ sequence, event }) => ({ sequence, event: plainEvent(event) }));
+}
+
+function plainEvent(event: TrackedEvent): TrackedEvent {
+  if (event.kind !== 'click') return event;
+  const { kind, ts, channel, referer, userAgent, flags } = event;
+  return {
+    kind,
+    ts,
+    workspaceId: Buffer.from(event.workspaceId),
+    linkId: Buffer.from(event.linkId),
+    visitorId: Buffer.from(event.visitorId),
+    channel,
+    referer,
+    userAgent,
+    address: Buffer.from(event.address),
+    flags,
+  };
+}
