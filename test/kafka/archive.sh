@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Keeps what Java makes of the classes of a broker, from one that is started for it, in target/kafka.jsa: with it a
+# broker starts with half the work. Without it the tests run too.
+set -euo pipefail
+cd "$(dirname "$0")/target"
+[ ! -f kafka.jsa ] || exit 0
+
+home=$(mktemp -d)
+trap 'rm -rf "$home"' EXIT
+port=$((20000 + RANDOM % 10000))
+cat >"$home/server.properties" <<END
+process.roles=broker,controller
+node.id=1
+controller.quorum.voters=1@127.0.0.1:$((port + 1))
+listeners=PLAINTEXT://127.0.0.1:$port,CONTROLLER://127.0.0.1:$((port + 1))
+controller.listener.names=CONTROLLER
+log.dirs=$home/data
+END
+# As test/support/kafka.ts starts them.
+java=(java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC)
+"${java[@]}" -cp "$PWD/dependency/*" kafka.tools.StorageTool format -t AAAAAAAAAAAAAAAAAAAAAA -c "$home/server.properties" &>"$home/log"
+"${java[@]}" -Xshare:auto -XX:ArchiveClassesAtExit="$home/kafka.jsa" -cp "$PWD/dependency/*" kafka.Kafka "$home/server.properties" &>>"$home/log" &
+broker=$!
+for _ in $(seq 1 600); do
+  kill -0 "$broker"
+  if (: <"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then break; fi
+  sleep 0.1
+done
+kill "$broker"
+wait "$broker" || true
+mv "$home/kafka.jsa" kafka.jsa
