@@ -17,9 +17,16 @@ beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'hoplog-sync-'));
   settled = [];
   failed = [];
+  sync = groupSync(0);
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+/** @param quickMs infinite: every disk is quick once it has been seen, 0: none */
+function groupSync(quickMs: number): GroupSync {
   registry = new Registry();
-  sync = new GroupSync({
+  return new GroupSync({
     intervalMs: 5,
+    quickMs,
     metrics: createJournalMetrics(registry, () => 0),
     log: silentLogger(),
     settle: (appends, outcome) => {
@@ -27,8 +34,7 @@ beforeEach(() => {
     },
     onFailure: (file) => failed.push(file),
   });
-});
-afterEach(() => rmSync(directory, { recursive: true, force: true }));
+}
 
 function segment(name: string): SegmentFile {
   const file = { fd: openSync(join(directory, name), 'w+'), start: 0n, capacity: 1000, position: 0 };
@@ -44,10 +50,11 @@ describe('group sync', () => {
   test('settles appends after their sync, in order, those of a later group last', async () => {
     const file = segment('a');
     for (const name of ['1', '2', '3']) {
-      sync.writtenFor(file, [
-        (outcome) => settled.push(`${name}a ${outcome}`),
+      const appends = [
+        (outcome: string) => settled.push(`${name}a ${outcome}`),
         () => settled.push(`${name}b`),
-      ]);
+      ];
+      sync.writtenFor(file, appends, true);
     }
     expect(settled).toEqual([]);
     await sync.drain();
@@ -55,13 +62,39 @@ describe('group sync', () => {
   });
 
   test('settles as lost what the disk did not sync, names the segment, and goes on', async () => {
-    sync.writtenFor(broken, [(outcome) => settled.push(`first ${outcome}`)]);
+    sync.writtenFor(broken, [(outcome) => settled.push(`first ${outcome}`)], true);
     await sync.drain();
-    sync.writtenFor(segment('b'), [(outcome) => settled.push(`second ${outcome}`)]);
+    sync.writtenFor(segment('b'), [(outcome) => settled.push(`second ${outcome}`)], true);
     await sync.drain();
     expect(settled).toEqual(['first lost', 'second written']);
     expect(failed).toEqual([broken]);
     expect(await registry.metrics()).toContain('hoplog_journal_sync_failures_total 1');
+  });
+
+  test('on a quick disk settles at once, where that is allowed, and behind what waits already', async () => {
+    const quick = groupSync(Number.POSITIVE_INFINITY);
+    const file = segment('quick');
+    const note = (name: string) => [(outcome: string) => settled.push(`${name} ${outcome}`)];
+    quick.writtenFor(file, note('not known yet'), true);
+    expect(settled).toEqual([]);
+    await quick.drain();
+    quick.writtenFor(file, note('at once'), true);
+    expect(settled).toEqual(['not known yet written', 'at once written']);
+    quick.writtenFor(file, note('while adding'), false);
+    quick.writtenFor(file, note('while one runs'), true);
+    expect(settled).toHaveLength(2);
+    await quick.drain();
+    expect(settled.slice(2)).toEqual(['while adding written', 'while one runs written']);
+    expect(await registry.metrics()).toContain('hoplog_journal_sync_seconds_count 4');
+  });
+
+  test('settles as lost what the disk did not sync at once', async () => {
+    const quick = groupSync(Number.POSITIVE_INFINITY);
+    quick.writtenFor(segment('good'), [], true);
+    await quick.drain();
+    quick.writtenFor(broken, [(outcome) => settled.push(outcome)], true);
+    expect(settled).toEqual(['lost']);
+    expect(failed).toEqual([broken]);
   });
 
   test('cuts a finished segment to what was written, once it is synced', async () => {

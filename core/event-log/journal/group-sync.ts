@@ -1,4 +1,4 @@
-import { fdatasync } from 'node:fs';
+import { fdatasync, fdatasyncSync } from 'node:fs';
 import type { Logger } from '../../log.ts';
 import type { AppendOutcome } from '../port.ts';
 import type { JournalMetrics } from './metrics.ts';
@@ -12,9 +12,17 @@ export type GroupSyncOptions = {
   metrics: JournalMetrics;
   log: Logger;
   settle: (appends: Settled[], outcome: AppendOutcome) => void;
+  /** A disk is quick when its last sync took less, milliseconds; {@link QUICK_MS} when left out. */
+  quickMs?: number;
   /** A segment could not be synced: the kernel may have dropped its pages, so nothing more may go into it. */
   onFailure: (file: SegmentFile) => void;
 };
+
+/**
+ * A disk that syncs faster than this is synced on the event loop: handing the sync to a thread and hearing of its end
+ * takes as long again (`bench/journal.ts`). A slower one never holds the loop up more than once.
+ */
+const QUICK_MS = 1;
 
 /**
  * Syncs what was written, one group at a time: all that is written while a sync runs goes into the next. A
@@ -28,6 +36,8 @@ export class GroupSync {
   #waiting: Settled[][] = [];
   #timer: NodeJS.Timeout | null = null;
   #running = false;
+  /** How long the last sync took, milliseconds. */
+  #lastMs = Number.POSITIVE_INFINITY;
   #idle: (() => void)[] = [];
 
   constructor(options: GroupSyncOptions) {
@@ -41,11 +51,21 @@ export class GroupSync {
     this.#timer ??= setTimeout(this.#start, Math.max(1, this.#options.intervalMs - 1)).unref();
   }
 
-  /** Takes note of a write whose appends settle when it is synced, in a later turn. */
-  writtenFor(file: SegmentFile, appends: Settled[]): void {
+  /**
+   * Takes note of a write whose appends settle when it is synced: in a later turn or, when `atOnce` allows it and the
+   * disk is quick, before this returns.
+   */
+  writtenFor(file: SegmentFile, appends: Settled[], atOnce: boolean): void {
     this.#dirty = file;
     this.#waiting.push(appends);
-    this.#start();
+    if (
+      atOnce &&
+      !this.#running &&
+      this.#finished.length === 0 &&
+      this.#lastMs < (this.#options.quickMs ?? QUICK_MS)
+    )
+      this.#syncNow();
+    else this.#start();
   }
 
   /** Takes over a segment that gets no more frames: syncs it with the next group, then cuts and closes it. */
@@ -77,7 +97,7 @@ export class GroupSync {
     this.#waiting = [];
     const began = performance.now();
     this.#syncAll(files, 0, true, (whole) => {
-      this.#options.metrics.syncSeconds.observe((performance.now() - began) / 1000);
+      this.#observe(began);
       for (const file of finished) this.#finish(file);
       this.#running = false;
       for (const appends of waiting) this.#options.settle(appends, whole ? 'written' : 'lost');
@@ -94,16 +114,38 @@ export class GroupSync {
       return;
     }
     fdatasync(file.fd, (error) => {
-      if (error) {
-        this.#options.metrics.syncFailures.inc();
-        this.#options.log.error(
-          { err: error, segment: file.start.toString() },
-          'journal could not be synced',
-        );
-        this.#options.onFailure(file);
-      }
+      if (error) this.#fail(file, error);
       this.#syncAll(files, index + 1, whole && !error, done);
     });
+  }
+
+  /** Syncs the segment that was just written, and nothing else, while the event loop waits. */
+  #syncNow(): void {
+    const [file, waiting] = [this.#dirty, this.#waiting];
+    if (!file) return;
+    this.#dirty = null;
+    this.#waiting = [];
+    const began = performance.now();
+    let outcome: AppendOutcome = 'written';
+    try {
+      fdatasyncSync(file.fd);
+    } catch (error) {
+      this.#fail(file, error);
+      outcome = 'lost';
+    }
+    this.#observe(began);
+    for (const appends of waiting) this.#options.settle(appends, outcome);
+  }
+
+  #observe(began: number): void {
+    this.#lastMs = performance.now() - began;
+    this.#options.metrics.syncSeconds.observe(this.#lastMs / 1000);
+  }
+
+  #fail(file: SegmentFile, error: unknown): void {
+    this.#options.metrics.syncFailures.inc();
+    this.#options.log.error({ err: error, segment: file.start.toString() }, 'journal could not be synced');
+    this.#options.onFailure(file);
   }
 
   #finish(file: SegmentFile): void {

@@ -110,7 +110,7 @@ export class JournalWriter implements EventLogWriter {
   readonly flush = (): void => {
     if (this.#turnEnd) clearImmediate(this.#turnEnd);
     this.#turnEnd = null;
-    this.#writeBatch();
+    this.#writeBatch(true);
     const turn = this.#turn;
     this.#turn = [];
     for (const { appends, outcome } of turn) this.#settle(appends, outcome);
@@ -143,7 +143,7 @@ export class JournalWriter implements EventLogWriter {
       const sequence = this.#batch.add(event, ts);
       if (sequence !== null) return sequence;
       if (this.#batch.count === 0) return 'too_large';
-      this.#writeBatch();
+      this.#writeBatch(false);
       return this.#batch.add(event, ts) ?? 'too_large';
     } catch (error) {
       this.#log.error({ err: error, kind: event.kind }, 'an event that its schema does not allow');
@@ -159,7 +159,8 @@ export class JournalWriter implements EventLogWriter {
     });
   }
 
-  #writeBatch(): void {
+  /** @param atTurnEnd not while an event is being added: appends that settle now may append anew */
+  #writeBatch(atTurnEnd: boolean): void {
     if (this.#batch.count === 0) return;
     const appends = this.#appends;
     this.#appends = [];
@@ -173,7 +174,7 @@ export class JournalWriter implements EventLogWriter {
     this.#metrics.events.inc(appends.length);
     const segment = this.#files.supply.current;
     if (this.#syncFirst) {
-      this.#sync.writtenFor(segment, appends);
+      this.#sync.writtenFor(segment, appends, atTurnEnd);
       return;
     }
     this.#sync.written(segment);
