@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import FileOrder from './test/support/file-order.ts';
 
 export default defineConfig({
   test: {
@@ -9,8 +10,10 @@ export default defineConfig({
     pool: 'forks',
     // A process runs many files: reading the same modules anew for each would be a tenth of the time.
     isolate: false,
-    // Each file brings processes of its own; more of them at once than this only makes all slower.
-    maxWorkers: 2,
+    // Each file brings processes of its own, and waits for them: two would leave a tenth of two cores idle, more than
+    // this only makes all slower.
+    maxWorkers: 3,
+    sequence: { sequencer: FileOrder },
     // Bounds for a loaded machine, not expectations: no test judges by time.
     testTimeout: 60_000,
     hookTimeout: 120_000,

@@ -5,6 +5,8 @@ import type { Command } from '../../cli/embedded/unprivileged.ts';
 
 const START = fileURLToPath(new URL('../../cli/start.ts', import.meta.url));
 const READY_MS = 90_000;
+/** What Node makes of the code: a service starts with a tenth less work where one has started before. */
+const COMPILED = fileURLToPath(new URL('../../node_modules/.cache/hoplog-compiled', import.meta.url));
 
 /** What the ready line says; see cli/supervisor/announcement.ts. */
 export type Ready = {
@@ -83,6 +85,7 @@ function spawnService({ dataDir, env, as }: ServiceOptions): { child: ChildProce
       API_PORT: '0',
       INGEST_PORT: '0',
       METRICS_PORT: '0',
+      NODE_COMPILE_CACHE: COMPILED,
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

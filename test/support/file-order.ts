@@ -1,0 +1,35 @@
+import { relative } from 'node:path';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/**
+ * Files that take long, most of it waiting: begun first, so that others have the cores meanwhile and none of them is
+ * left over at the end.
+ */
+const WAITING = [
+  'test/kafka/outages.test.ts',
+  'workers/webhooks/retrying.test.ts',
+  'test/faults/kill-everything.test.ts',
+  'test/start.test.ts',
+  'test/kafka/cluster.test.ts',
+  'test/referrals/histories.test.ts',
+];
+/** Files that share a service and a Chromium with those before them in the same process: one after the other. */
+const SHARING = 'test/browser/';
+
+/** Whoever runs the test files takes the next one of this order when one is done. */
+export default class FileOrder extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const places = new Map(sorted.map((file) => [file, this.#placeOf(file)]));
+    return sorted.toSorted((a, b) => (places.get(a) ?? 0) - (places.get(b) ?? 0));
+  }
+
+  #placeOf({ moduleId }: TestSpecification): number {
+    const path = relative(this.ctx.config.root, moduleId);
+    const waiting = WAITING.indexOf(path);
+    if (waiting >= 0) return waiting;
+    if (path.startsWith(SHARING)) return WAITING.length;
+    // Kafka, faults and other services after those that have one; what needs none fills the gaps at the end.
+    return path.startsWith('test/') ? WAITING.length + 1 : WAITING.length + 2;
+  }
+}
