@@ -1,9 +1,9 @@
 import { Button, Group } from '@mantine/core';
-import { useSearchParams } from 'wouter';
+import { useUrlParameters } from './url-parameters.ts';
 
 /** Where a list that pages by cursor stands, from the page's URL. */
 export function useCursor(): string | undefined {
-  const [search] = useSearchParams();
+  const [search] = useUrlParameters();
   return search.get('cursor') ?? undefined;
 }
 
@@ -14,16 +14,10 @@ export function useCursor(): string | undefined {
  * @param what the rows, such as `webhooks`
  */
 export function OlderRows({ next, what }: { next: string | number | null; what: string }) {
-  const [search, setSearch] = useSearchParams();
+  const [search, change] = useUrlParameters();
   const isNewest = !search.get('cursor');
   if (isNewest && next === null) return null;
-  const go = (cursor: string | number | null) =>
-    setSearch((before) => {
-      const after = new URLSearchParams(before);
-      if (cursor === null) after.delete('cursor');
-      else after.set('cursor', String(cursor));
-      return after;
-    });
+  const go = (cursor: string | number | null) => change({ cursor: cursor === null ? null : String(cursor) });
   return (
     <Group justify="flex-end" mt="sm" gap="xs" role="group" aria-label={`Pages of ${what}`}>
       <Button size="xs" variant="default" disabled={isNewest} onClick={() => go(null)}>

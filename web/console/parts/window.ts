@@ -1,4 +1,4 @@
-import { useSearchParams } from 'wouter';
+import { useUrlParameters } from './url-parameters.ts';
 
 /** Windows that are offered, by days. */
 export const WINDOW_DAYS = [1, 7, 30, 90, 365] as const;
@@ -42,21 +42,16 @@ function midnightAfter(day: string): Date {
 
 /** The window in the page's URL, as parameters too, and how to choose another. */
 export function useWindow(): { window: Window; query: WindowQuery; choose: (window: Window) => void } {
-  const [search, setSearch] = useSearchParams();
+  const [search, change] = useUrlParameters();
   const window = windowOf(search);
   return {
     window,
     query: windowQuery(window),
     choose: (chosen) =>
-      setSearch((before) => {
-        const next = new URLSearchParams(before);
-        for (const name of ['days', 'from', 'to']) next.delete(name);
-        if (chosen.kind === 'days') next.set('days', String(chosen.days));
-        else {
-          next.set('from', chosen.from);
-          next.set('to', chosen.to);
-        }
-        return next;
-      }),
+      change(
+        chosen.kind === 'days'
+          ? { days: String(chosen.days), from: null, to: null }
+          : { days: null, from: chosen.from, to: chosen.to },
+      ),
   };
 }

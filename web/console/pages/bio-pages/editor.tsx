@@ -2,10 +2,10 @@ import { Button, Fieldset, Grid, Group, SegmentedControl, Tabs, Text } from '@ma
 import { useMediaQuery } from '@mantine/hooks';
 import { IconExternalLink } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
-import { useSearchParams } from 'wouter';
 import { useSession } from '../../api/session.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
+import { useUrlParameters } from '../../parts/url-parameters.ts';
 import type { BioPage } from './answers.ts';
 import { ButtonsForm } from './buttons-form.tsx';
 import type { Draft } from './draft.ts';
@@ -112,15 +112,10 @@ export function Editor({ page }: { page: BioPage }) {
 
 /** The part that is shown; it stands in the page's URL. */
 function usePart(): [Part, (part: string | null) => void] {
-  const [search, setSearch] = useSearchParams();
+  const [search, change] = useUrlParameters();
   const asked = search.get('tab') ?? '';
   const show = (part: string | null) => {
-    if (part === asked) return;
-    setSearch((before) => {
-      const after = new URLSearchParams(before);
-      after.set('tab', part ?? 'content');
-      return after;
-    });
+    if (part !== asked) change({ tab: part ?? 'content' });
   };
   return [isPart(asked) ? asked : 'content', show];
 }

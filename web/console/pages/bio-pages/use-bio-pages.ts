@@ -1,8 +1,8 @@
 import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query';
-import { useSearchParams } from 'wouter';
 import { callApi } from '../../api/call.ts';
 import { useApi } from '../../api/queries.ts';
 import { useCursor } from '../../parts/older-rows.tsx';
+import { useUrlParameters } from '../../parts/url-parameters.ts';
 import type { BioPage, BioPageList } from './answers.ts';
 
 /** So few that the buttons of all of them, 50 a page, fit into one question for their clicks. */
@@ -12,18 +12,8 @@ const MOST_AT_ONCE = 200;
 
 /** The text that pages are searched by; it stands in the page's URL. */
 export function useSearchText(): [string, (text: string) => void] {
-  const [search, setSearch] = useSearchParams();
-  const choose = (text: string) =>
-    setSearch(
-      (before) => {
-        const after = new URLSearchParams(before);
-        after.delete('cursor');
-        if (text === '') after.delete('q');
-        else after.set('q', text);
-        return after;
-      },
-      { replace: true },
-    );
+  const [search, change] = useUrlParameters();
+  const choose = (text: string) => change({ cursor: null, q: text }, { replace: true });
   return [search.get('q') ?? '', choose];
 }
 

@@ -1,11 +1,11 @@
 import { Stack, Tabs, Text } from '@mantine/core';
 import { useState } from 'react';
-import { useSearchParams } from 'wouter';
 import { useApi } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { CodeBlock } from '../../parts/code-block.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { Section } from '../../parts/section.tsx';
+import { useUrlParameters } from '../../parts/url-parameters.ts';
 import { type SnippetLink, snippetsFor } from './snippets.ts';
 
 const DAY = 86_400_000;
@@ -13,7 +13,7 @@ const DAY = 86_400_000;
 /** First lines to copy, with the addresses and a link of this very workspace in them. The tab is in the URL. */
 export function QuickStart() {
   const { urls, workspace } = useSession();
-  const [search, setSearch] = useSearchParams();
+  const [search, change] = useUrlParameters();
   const links = useApi<{ links: SnippetLink[] }>('/links', { view: 'records', limit: 1 });
   // Where a poll may begin: yesterday at this time. The page keeps it, so that nothing changes under a copying hand.
   const [since] = useState(() => new Date(Date.now() - DAY).toISOString());
@@ -35,16 +35,7 @@ export function QuickStart() {
             <Tabs
               keepMounted={false}
               value={shown?.key ?? null}
-              onChange={(key) =>
-                setSearch(
-                  (before) => {
-                    const next = new URLSearchParams(before);
-                    if (key) next.set('snippet', key);
-                    return next;
-                  },
-                  { replace: true },
-                )
-              }
+              onChange={(key) => change({ snippet: key }, { replace: true })}
             >
               <Tabs.List mb="md" aria-label="Quick start">
                 {snippets.map(({ key, title }) => (

@@ -1,5 +1,5 @@
-import { useSearchParams } from 'wouter';
 import type { Query } from '../../api/call.ts';
+import { type ChangeParameters, useUrlParameters } from '../../parts/url-parameters.ts';
 import { type WindowQuery, windowOf, windowQuery } from '../../parts/window.ts';
 
 export const SORTS = ['created', 'name', 'clicks', 'visitors', 'conversions', 'revenue'] as const;
@@ -62,16 +62,7 @@ export function searchQuery(
 
 /** The view in the page's URL, and how to change it. Whatever changes but the page begins at the first page again. */
 export function useLinksView() {
-  const [search, setSearch] = useSearchParams();
-  const change = (changes: Record<string, string | null>, options?: { replace: boolean }) =>
-    setSearch((before) => {
-      const next = new URLSearchParams(before);
-      next.delete('page');
-      for (const [name, value] of Object.entries(changes)) {
-        if (value === null || value === '') next.delete(name);
-        else next.set(name, value);
-      }
-      return next;
-    }, options);
+  const [search, set] = useUrlParameters();
+  const change: ChangeParameters = (changes, options) => set({ page: null, ...changes }, options);
   return { view: viewOf(search), change };
 }

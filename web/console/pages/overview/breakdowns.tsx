@@ -1,11 +1,12 @@
 import { Anchor, Paper, SimpleGrid, Table, Tabs, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { Link, useSearchParams } from 'wouter';
+import { Link } from 'wouter';
 import { useApi } from '../../api/queries.ts';
 import { channelName, countryName, formatCount, formatMoney, formatPercent } from '../../formats.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
+import { useUrlParameters } from '../../parts/url-parameters.ts';
 import { useWindow } from '../../parts/window.ts';
 import type { Breakdown, Dimension, Stats } from './answers.ts';
 
@@ -35,7 +36,7 @@ type Props = { stats: Stats; withRevenue: boolean; every: number };
 
 /** What the window's clicks are made of. Only what is shown is asked for. */
 export function Breakdowns(props: Props) {
-  const [search, setSearch] = useSearchParams();
+  const [search, change] = useUrlParameters();
   return (
     <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="md">
       {CARDS.map(({ parameter, label, tabs: [first, ...others] }) => {
@@ -47,15 +48,7 @@ export function Breakdowns(props: Props) {
               value={shown?.[0] ?? null}
               keepMounted={false}
               onChange={(dimension) =>
-                setSearch(
-                  (before) => {
-                    const next = new URLSearchParams(before);
-                    if (dimension === null || dimension === first?.[0]) next.delete(parameter);
-                    else next.set(parameter, dimension);
-                    return next;
-                  },
-                  { replace: true },
-                )
+                change({ [parameter]: dimension === first?.[0] ? null : dimension }, { replace: true })
               }
             >
               <Tabs.List aria-label={label}>

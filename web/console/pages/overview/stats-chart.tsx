@@ -1,9 +1,9 @@
 import { Button, Group, Paper, SegmentedControl, Table, Title } from '@mantine/core';
 import { useMemo } from 'react';
-import { useSearchParams } from 'wouter';
 import { formatCount, formatMoney, plural } from '../../formats.ts';
 import { Chart } from '../../parts/chart.tsx';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
+import { useUrlParameters } from '../../parts/url-parameters.ts';
 import type { Figures, Stats } from './answers.ts';
 
 /** What the chart can show, by its name in the URL: figures that share a scale. */
@@ -29,21 +29,10 @@ const BUCKETS: Record<Stats['bucket'], { one: string; format: Intl.DateTimeForma
 
 /** The figures over time, as a chart and, when asked for, as a table. Both are chosen in the URL. */
 export function StatsChart({ stats, withRevenue }: { stats: Stats; withRevenue: boolean }) {
-  const [search, setSearch] = useSearchParams();
+  const [search, change] = useUrlParameters();
   const names = (Object.keys(CHARTS) as ChartName[]).filter((name) => withRevenue || name !== 'revenue');
   const chart = names.find((name) => name === search.get('chart')) ?? 'clicks';
   const isTable = search.get('numbers') === 'shown';
-  const change = (name: string, value: string | null) =>
-    setSearch(
-      (before) => {
-        const next = new URLSearchParams(before);
-        if (value === null) next.delete(name);
-        else next.set(name, value);
-        return next;
-      },
-      { replace: true },
-    );
-
   const { times, lines } = useMemo(
     () => ({
       times: stats.series.map(({ start }) => Date.parse(start) / 1_000),
@@ -66,7 +55,7 @@ export function StatsChart({ stats, withRevenue }: { stats: Stats; withRevenue: 
           size="xs"
           data={names.map((name) => ({ value: name, label: CHARTS[name].label }))}
           value={chart}
-          onChange={(name) => change('chart', name === 'clicks' ? null : name)}
+          onChange={(name) => change({ chart: name === 'clicks' ? null : name }, { replace: true })}
         />
       </Group>
       <Chart times={times} lines={lines} summary={summaryOf(stats, chart)} />
@@ -75,7 +64,7 @@ export function StatsChart({ stats, withRevenue }: { stats: Stats; withRevenue: 
         size="xs"
         mt="xs"
         aria-expanded={isTable}
-        onClick={() => change('numbers', isTable ? null : 'shown')}
+        onClick={() => change({ numbers: isTable ? null : 'shown' }, { replace: true })}
       >
         {isTable ? 'Hide the numbers' : 'Show the numbers'}
       </Button>

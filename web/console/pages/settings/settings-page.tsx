@@ -1,7 +1,7 @@
 import { Tabs } from '@mantine/core';
-import { useSearchParams } from 'wouter';
 import { useSession } from '../../api/session.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
+import { useUrlParameters } from '../../parts/url-parameters.ts';
 import { Members } from './members.tsx';
 import { OwnPasskeys } from './own-passkeys.tsx';
 import { OwnPassword } from './own-password.tsx';
@@ -12,7 +12,7 @@ const TABS = ['workspace', 'members', 'sign-in'];
 
 /** The workspace, who may use it, and how the member who looks signs in. */
 export default function SettingsPage() {
-  const [search, setSearch] = useSearchParams();
+  const [search, change] = useUrlParameters();
   const { member } = useSession();
   const chosen = search.get('tab') ?? '';
   return (
@@ -21,7 +21,7 @@ export default function SettingsPage() {
       <Tabs
         keepMounted={false}
         value={TABS.includes(chosen) ? chosen : 'workspace'}
-        onChange={(tab) => setSearch(tab === null || tab === 'workspace' ? {} : { tab })}
+        onChange={(tab) => change({ tab: tab === 'workspace' ? null : tab })}
       >
         <Tabs.List mb="md">
           <Tabs.Tab value="workspace">Workspace</Tabs.Tab>

@@ -1,4 +1,4 @@
-import { useSearchParams } from 'wouter';
+import { useUrlParameters } from '../../parts/url-parameters.ts';
 import { type DeliveryStatus, STATUSES } from './answers.ts';
 import { EVENTS, TEST_EVENT } from './events.ts';
 
@@ -16,22 +16,14 @@ export type DeliveriesView = {
 };
 
 export function useDeliveriesView(): DeliveriesView {
-  const [search, setSearch] = useSearchParams();
-  const set = (name: string, value: string | null, dropped?: string) =>
-    setSearch((before) => {
-      const next = new URLSearchParams(before);
-      if (dropped) next.delete(dropped);
-      if (value) next.set(name, value);
-      else next.delete(name);
-      return next;
-    });
+  const [search, change] = useUrlParameters();
   const type = search.get('type');
   return {
     status: STATUSES.find((status) => status === search.get('status')) ?? null,
     type: type === TEST_EVENT || EVENTS.some((event) => event.type === type) ? type : null,
     cursor: search.get('cursor'),
     delivery: search.get('delivery'),
-    filter: (name, value) => set(name, value, 'cursor'),
-    open: (delivery) => set('delivery', delivery),
+    filter: (name, value) => change({ [name]: value, cursor: null }),
+    open: (delivery) => change({ delivery }),
   };
 }
