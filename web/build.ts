@@ -18,6 +18,8 @@ export const CONSOLE_DIR = join(DIST_DIR, 'console');
 export const CONSOLE_MANIFEST = 'manifest.json';
 
 const WEB_DIR = fileURLToPath(new URL('.', import.meta.url));
+/** Its pure parts are in the console too. */
+const CORE_DIR = fileURLToPath(new URL('../core/', import.meta.url));
 
 /**
  * Every script that a browser loads: the file that comes out, its entry, and the oldest language level that it
@@ -37,7 +39,7 @@ const BUNDLES = [
  * @throws the bundler's error, with the file and line that it could not read
  */
 export async function buildWeb(): Promise<string[]> {
-  const newest = await newestSource(WEB_DIR);
+  const newest = Math.max(...(await Promise.all([WEB_DIR, CORE_DIR].map(newestSource))));
   const built: string[] = [];
   if ((await modified(join(CONSOLE_DIR, CONSOLE_MANIFEST))) <= newest) {
     await buildConsole();

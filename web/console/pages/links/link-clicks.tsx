@@ -7,7 +7,7 @@ import { deviceOf, placeOf, shortId } from '../../parts/click-words.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { FailureNotice } from '../../parts/failure-notice.tsx';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
-import type { Click, Clicks } from './stats-types.ts';
+import type { Clicks } from './stats-types.ts';
 
 const PAGE = 25;
 
@@ -48,7 +48,7 @@ export function LinkClicks({ linkId }: { linkId: string }) {
   );
 }
 
-const ClicksTable = ({ clicks }: { clicks: Click[] }) => (
+const ClicksTable = ({ clicks }: Pick<Clicks, 'clicks'>) => (
   <ScrollTable label="Newest clicks" minWidth={820}>
     <Table.Thead>
       <Table.Tr>

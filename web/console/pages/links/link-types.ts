@@ -55,32 +55,3 @@ export type Folders = { folders: { id: string; name: string }[] };
 
 /** `GET /links/tags` */
 export type Tags = { tags: { tag: string; links: number }[] };
-
-/** Channels that a link can be made on, as `POST /links` names them. */
-export const CREATABLE_CHANNELS = [
-  'facebook',
-  'instagram',
-  'youtube',
-  'linkedin',
-  'twitter',
-  'tiktok',
-  'newsletter',
-  'website',
-  'other',
-  'threads',
-  'bluesky',
-  'mastodon',
-  'pinterest',
-  'reddit',
-  'telegram',
-  'discord',
-  'tumblr',
-  'google_business',
-  'nostr',
-  'lemmy',
-  'slack',
-  'devto',
-] as const;
-
-/** Channels that links are on: two are made by bio pages and by referral programmes. */
-export const LINK_CHANNELS = [...CREATABLE_CHANNELS, 'bio', 'referral'] as const;

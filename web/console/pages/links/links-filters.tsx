@@ -1,9 +1,10 @@
 import { Select, SimpleGrid, TextInput } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
+import { CHANNELS } from '../../../../core/enrich/channels.ts';
 import { useApi } from '../../api/queries.ts';
 import { channelName } from '../../formats.ts';
-import { type Folders, LINK_CHANNELS, type LinkStatus, STATUS_NAMES, type Tags } from './link-types.ts';
+import { type Folders, type LinkStatus, STATUS_NAMES, type Tags } from './link-types.ts';
 import type { LinksView } from './links-view.ts';
 
 /** A pause in typing after which the search runs. Milliseconds. */
@@ -20,7 +21,7 @@ export function LinksFilters({ view: { filters }, change }: Props) {
   const tags = useApi<Tags>('/links/tags');
   const channels = [
     { value: 'smart', label: 'Smart Links' },
-    ...LINK_CHANNELS.map((key) => ({ value: key, label: channelName(key) })),
+    ...CHANNELS.map((key) => ({ value: key, label: channelName(key) })),
   ];
   const folderOptions = [
     { value: 'none', label: 'In no folder' },

@@ -1,3 +1,4 @@
+import type { Click } from '../../api/click.ts';
 import type { LinkFigures } from './link-types.ts';
 
 /** `GET /stats` */
@@ -18,18 +19,4 @@ export type Breakdown = {
 export type Clicks = {
   clicks: Click[];
   next_cursor: string | null;
-};
-
-export type Click = {
-  id: string;
-  ts: string;
-  link_id: string;
-  visitor_id: string;
-  channel: string;
-  country: string;
-  city: string;
-  device: string;
-  browser: string;
-  os: string;
-  referer: string;
 };

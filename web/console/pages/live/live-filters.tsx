@@ -1,8 +1,8 @@
 import { Select, SimpleGrid, Switch } from '@mantine/core';
 import { useState } from 'react';
+import { CHANNELS } from '../../../../core/enrich/channels.ts';
 import { useApi } from '../../api/queries.ts';
 import { channelName, countryName } from '../../formats.ts';
-import { LINK_CHANNELS } from '../links/link-types.ts';
 import type { LiveFilter, useLiveFilter } from './live-view.ts';
 
 /** Links that are offered for what was typed. */
@@ -15,7 +15,9 @@ type Props = { filter: LiveFilter; change: ReturnType<typeof useLiveFilter>['cha
 
 /** Which clicks are shown. */
 export function LiveFilters({ filter, change }: Props) {
-  const [countries] = useState(allCountries);
+  // Hundreds of names to find and sort: made when they are asked for.
+  const [countries, setCountries] = useState<Option[]>([]);
+  const chosen = filter.country;
   return (
     <SimpleGrid
       cols={{ base: 1, xs: 2, md: 4 }}
@@ -28,7 +30,7 @@ export function LiveFilters({ filter, change }: Props) {
       <Select
         label="Channel"
         placeholder="All channels"
-        data={LINK_CHANNELS.map((key) => ({ value: key, label: channelName(key) }))}
+        data={CHANNELS.map((key) => ({ value: key, label: channelName(key) }))}
         value={filter.channel}
         onChange={(channel) => change({ channel })}
         searchable
@@ -38,8 +40,9 @@ export function LiveFilters({ filter, change }: Props) {
       <Select
         label="Country"
         placeholder="All countries"
-        data={countries}
-        value={filter.country}
+        data={countries.length > 0 || chosen === null ? countries : [countryOption(chosen)]}
+        onDropdownOpen={() => setCountries((known) => (known.length > 0 ? known : allCountries()))}
+        value={chosen}
         onChange={(country) => change({ country })}
         limit={50}
         searchable
@@ -87,11 +90,15 @@ function LinkFilter({ link, change }: { link: string | null; change: (link: stri
   );
 }
 
-function allCountries(): { value: string; label: string }[] {
+type Option = { value: string; label: string };
+
+const countryOption = (code: string): Option => ({ value: code, label: countryName(code) });
+
+function allCountries(): Option[] {
   const names = new Intl.DisplayNames(undefined, { type: 'region', fallback: 'none' });
   return LETTERS.flatMap((first) => LETTERS.map((second) => `${first}${second}`))
     .filter((code) => !NO_COUNTRIES.has(code) && !isFormer(code) && names.of(code) !== undefined)
-    .map((code) => ({ value: code, label: countryName(code) }))
+    .map(countryOption)
     .sort((a, b) => a.label.localeCompare(b.label));
 }
 

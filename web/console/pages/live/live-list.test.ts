@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
-import { addClicks, EMPTY_LIST, type LiveClick, MOST_ROWS, perMinute, release } from './live-list.ts';
+import type { Click } from '../../api/click.ts';
+import { addClicks, EMPTY_LIST, MOST_ROWS, perMinute, release } from './live-list.ts';
 
 const NOW = Date.parse('2026-11-20T10:01:00Z');
 
 /** A click so many seconds before now. */
-const click = (id: string, before = 0): LiveClick => ({
+const click = (id: string, before = 0): Click => ({
   id,
   ts: `${new Date(NOW - before * 1_000).toISOString().slice(0, -1)}000Z`,
   link_id: 'l',
@@ -18,7 +19,7 @@ const click = (id: string, before = 0): LiveClick => ({
   referer: '',
   is_bot: false,
 });
-const ids = (clicks: readonly LiveClick[]) => clicks.map(({ id }) => id).join('');
+const ids = (clicks: readonly Click[]) => clicks.map(({ id }) => id).join('');
 
 test('clicks stand newest first, each once, however they come', () => {
   let list = addClicks(EMPTY_LIST, [click('b', 20), click('d', 5)], false, NOW);

@@ -1,18 +1,4 @@
-/** A click as `GET /clicks` and its live stream show it. */
-export type LiveClick = {
-  id: string;
-  ts: string;
-  link_id: string;
-  visitor_id: string;
-  channel: string;
-  country: string;
-  city: string;
-  device: string;
-  browser: string;
-  os: string;
-  referer: string;
-  is_bot: boolean;
-};
+import type { Click } from '../../api/click.ts';
 
 /** Rows of the table. Older ones fall out. */
 export const MOST_ROWS = 200;
@@ -22,9 +8,9 @@ const MINUTE = 60_000;
 /** What the page shows of the stream. */
 export type LiveList = {
   /** Newest first. */
-  rows: readonly LiveClick[];
+  rows: readonly Click[];
   /** Clicks that came while the list stood still, newest first; no more of them than rows. */
-  held: readonly LiveClick[];
+  held: readonly Click[];
   /** How many came in all while it stood still. */
   heldCount: number;
   /** Clicks of the last minute: their ids and times, milliseconds. */
@@ -41,7 +27,7 @@ export const EMPTY_LIST: LiveList = { rows: [], held: [], heldCount: 0, lastMinu
  */
 export function addClicks(
   list: LiveList,
-  clicks: readonly LiveClick[],
+  clicks: readonly Click[],
   isPaused: boolean,
   now: number,
 ): LiveList {
@@ -68,6 +54,6 @@ export function perMinute({ lastMinute }: LiveList, now: number): number {
 }
 
 /** The newest of both, newest first. Times are texts of one form. */
-function newest(some: readonly LiveClick[], others: readonly LiveClick[]): LiveClick[] {
+function newest(some: readonly Click[], others: readonly Click[]): Click[] {
   return [...some, ...others].sort((a, b) => (a.ts < b.ts ? 1 : -1)).slice(0, MOST_ROWS);
 }

@@ -1,10 +1,11 @@
 import { Anchor, Badge, Table, Text } from '@mantine/core';
-import { memo } from 'react';
+import { memo, useDeferredValue } from 'react';
 import { Link } from 'wouter';
-import { channelName, countryName, formatInstant } from '../../formats.ts';
+import type { Click } from '../../api/click.ts';
+import { channelName, formatInstant } from '../../formats.ts';
+import { deviceOf, placeOf, shortId } from '../../parts/click-words.ts';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
 import { useLinkNames } from './link-names.ts';
-import type { LiveClick } from './live-list.ts';
 
 const TIME = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 const DAY_AND_TIME = new Intl.DateTimeFormat(undefined, {
@@ -14,8 +15,12 @@ const DAY_AND_TIME = new Intl.DateTimeFormat(undefined, {
   minute: '2-digit',
 });
 
+/** Rows that are drawn at first, more than a screen has; the others follow as soon as these are shown. */
+const FIRST_ROWS = 30;
+
 /** The clicks, newest first. */
-export function LiveTable({ clicks }: { clicks: readonly LiveClick[] }) {
+export function LiveTable({ clicks }: { clicks: readonly Click[] }) {
+  const shown = useDeferredValue(clicks, clicks.slice(0, FIRST_ROWS));
   const names = useLinkNames(clicks.map(({ link_id }) => link_id));
   const today = new Date().toDateString();
   return (
@@ -31,7 +36,7 @@ export function LiveTable({ clicks }: { clicks: readonly LiveClick[] }) {
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
-        {clicks.map((click) => (
+        {shown.map((click) => (
           <ClickRow key={click.id} click={click} name={names.get(click.link_id)} today={today} />
         ))}
       </Table.Tbody>
@@ -39,7 +44,7 @@ export function LiveTable({ clicks }: { clicks: readonly LiveClick[] }) {
   );
 }
 
-type RowProps = { click: LiveClick; name: string | null | undefined; today: string };
+type RowProps = { click: Click; name: string | null | undefined; today: string };
 
 const ClickRow = memo(function ClickRow({ click, name, today }: RowProps) {
   const at = new Date(click.ts);
@@ -62,7 +67,7 @@ const ClickRow = memo(function ClickRow({ click, name, today }: RowProps) {
         )}
       </Table.Td>
       <Table.Td>{channelName(click.channel)}</Table.Td>
-      <Table.Td>{[click.city, countryName(click.country)].filter((part) => part !== '').join(', ')}</Table.Td>
+      <Table.Td>{placeOf(click)}</Table.Td>
       <Table.Td>
         {deviceOf(click)}
         {click.is_bot && (
@@ -83,12 +88,3 @@ const ClickRow = memo(function ClickRow({ click, name, today }: RowProps) {
     </Table.Tr>
   );
 });
-
-/** `Chrome on Linux, desktop`, as far as it is known. */
-function deviceOf({ device, browser, os }: LiveClick): string {
-  const program = [browser, os].filter((part) => part !== '').join(' on ');
-  return [program, device].filter((part) => part !== '').join(', ') || 'Unknown';
-}
-
-/** The end of an id: the beginning of ids of one time is the same. */
-const shortId = (id: string) => id.slice(-8);

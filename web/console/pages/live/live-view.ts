@@ -1,5 +1,5 @@
-import { useSearchParams } from 'wouter';
-import type { LiveClick } from './live-list.ts';
+import type { Click } from '../../api/click.ts';
+import { useUrlParameters } from '../../parts/url-parameters.ts';
 
 /** Which clicks the page shows; null: no such filter. */
 export type LiveFilter = {
@@ -30,22 +30,8 @@ export function useLiveFilter(): {
   filter: LiveFilter;
   change: (changes: { [Name in keyof LiveFilter]?: string | null }) => void;
 } {
-  const [search, setSearch] = useSearchParams();
-  return {
-    filter: filterOf(search),
-    change: (changes) =>
-      setSearch(
-        (before) => {
-          const next = new URLSearchParams(before);
-          for (const [name, value] of Object.entries(changes)) {
-            if (value) next.set(name, value);
-            else next.delete(name);
-          }
-          return next;
-        },
-        { replace: true },
-      ),
-  };
+  const [search, change] = useUrlParameters();
+  return { filter: filterOf(search), change: (changes) => change(changes, { replace: true }) };
 }
 
 /** The parameters of `GET /clicks`, which knows links and bots. */
@@ -62,5 +48,5 @@ export const streamQuery = (filter: LiveFilter) => ({
 });
 
 /** Whether a click of `GET /clicks` passes what that can't filter by. */
-export const passes = ({ channel, country }: LiveFilter, click: LiveClick) =>
+export const passes = ({ channel, country }: LiveFilter, click: Click) =>
   (channel === null || click.channel === channel) && (country === null || click.country === country);

@@ -1,7 +1,8 @@
-import { useEffect, useState } from 'react';
+import { useCallback, useEffect, useRef, useState } from 'react';
 import { apiUrl, callApi } from '../../api/call.ts';
+import type { Click } from '../../api/click.ts';
 import { isRetryable } from '../../api/failures.ts';
-import { addClicks, EMPTY_LIST, type LiveClick, type LiveList, release } from './live-list.ts';
+import { addClicks, EMPTY_LIST, type LiveList, release } from './live-list.ts';
 import { type LiveFilter, passes, recentQuery, streamQuery } from './live-view.ts';
 
 /** Clicks come in bursts; the page is drawn that often. Milliseconds. */
@@ -33,7 +34,14 @@ export function useLiveClicks(filter: LiveFilter, isPaused: boolean): LiveClicks
   const [state, setState] = useState<ConnectionState>('connecting');
   const [failure, setFailure] = useState<unknown>(null);
   const [loadedKey, setLoadedKey] = useState<string | null>(null);
-  const [incoming] = useState<LiveClick[]>(() => []);
+  const [incoming] = useState<Click[]>(() => []);
+  const isHeld = useRef(isPaused);
+  isHeld.current = isPaused;
+  const draw = useCallback(() => {
+    if (incoming.length === 0) return;
+    const clicks = incoming.splice(0);
+    setList((before) => addClicks(before, clicks, isHeld.current, Date.now()));
+  }, [incoming]);
 
   useEffect(() => {
     const chosen = JSON.parse(key) as LiveFilter;
@@ -43,7 +51,7 @@ export function useLiveClicks(filter: LiveFilter, isPaused: boolean): LiveClicks
 
     async function begin(): Promise<void> {
       try {
-        const recent = await callApi<{ clicks: LiveClick[]; watermark: string }>('/clicks', {
+        const recent = await callApi<{ clicks: Click[]; watermark: string }>('/clicks', {
           query: { limit: RECENT, ...recentQuery(chosen) },
           signal: gone.signal,
         });
@@ -51,6 +59,7 @@ export function useLiveClicks(filter: LiveFilter, isPaused: boolean): LiveClicks
         setFailure(null);
         incoming.push(...recent.clicks.filter((click) => passes(chosen, click)).toReversed());
         setLoadedKey(key);
+        draw();
         listen(recent.watermark);
       } catch (error) {
         if (gone.signal.aborted) return;
@@ -68,7 +77,7 @@ export function useLiveClicks(filter: LiveFilter, isPaused: boolean): LiveClicks
       );
       source.addEventListener('open', () => setState('connected'));
       source.addEventListener('click', (event) => {
-        incoming.push(JSON.parse((event as MessageEvent<string>).data) as LiveClick);
+        incoming.push(JSON.parse((event as MessageEvent<string>).data) as Click);
       });
       source.addEventListener('error', () => {
         setState('broken');
@@ -86,17 +95,13 @@ export function useLiveClicks(filter: LiveFilter, isPaused: boolean): LiveClicks
       clearTimeout(timer);
       source?.close();
     };
-  }, [key, incoming]);
+  }, [key, incoming, draw]);
 
   useEffect(() => {
     if (!isPaused) setList(release);
-    const timer = setInterval(() => {
-      if (incoming.length === 0) return;
-      const clicks = incoming.splice(0);
-      setList((before) => addClicks(before, clicks, isPaused, Date.now()));
-    }, DRAW_EVERY);
+    const timer = setInterval(draw, DRAW_EVERY);
     return () => clearInterval(timer);
-  }, [isPaused, incoming]);
+  }, [isPaused, draw]);
 
   return { list, state, failure, isLoaded: loadedKey === key };
 }

@@ -1,6 +1,7 @@
 import { Anchor, Button, Group, Stack, Table, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
+import type { Click } from '../../api/click.ts';
 import { useApi } from '../../api/queries.ts';
 import { channelName, formatInstant } from '../../formats.ts';
 import { deviceOf, placeOf, shortId } from '../../parts/click-words.ts';
@@ -9,7 +10,6 @@ import { GeoCredit } from '../../parts/geo-credit.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
-import type { Click } from '../links/stats-types.ts';
 
 /** `GET /visitors` */
 type Visitors = {

@@ -2,12 +2,12 @@ import { Alert, Anchor, Button, FileInput, Group, Paper, Progress, Select, Stack
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
+import { CREATABLE_CHANNELS } from '../../../../../core/enrich/channels.ts';
 import { useSession } from '../../../api/session.ts';
 import { channelName, formatCount, plural } from '../../../formats.ts';
 import { EmptyState } from '../../../parts/empty-state.tsx';
 import { FailureNotice } from '../../../parts/failure-notice.tsx';
 import { PageHeader } from '../../../parts/page-header.tsx';
-import { CREATABLE_CHANNELS } from '../link-types.ts';
 import { FileProblem, type ImportFile, readImportFile } from './import-pieces.ts';
 import { ImportResult } from './import-result.tsx';
 import { type ImportState, runImport } from './run-import.ts';
