@@ -1,7 +1,7 @@
-import { Badge, Box, Code, Group, Paper, SimpleGrid, Text } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { Badge, Code, Group, Paper } from '@mantine/core';
 import { useApi } from '../../api/queries.ts';
 import { channelName, formatCount, formatInstant } from '../../formats.ts';
+import { Fact, Facts } from '../../parts/facts.tsx';
 import {
   type Folders,
   type FoundLinks,
@@ -20,7 +20,7 @@ export function LinkFacts({ link }: { link: LinkRecord }) {
   const pixels = PIXEL_PLATFORMS.filter((name) => link.retargeting?.[name]);
   return (
     <Paper withBorder p="md" component="section" aria-label="Settings of the link">
-      <SimpleGrid component="dl" cols={{ base: 1, xs: 2 }} spacing="sm" verticalSpacing="sm" my={0}>
+      <Facts>
         <Fact name="Name">{link.name}</Fact>
         <Fact name="Status">{status ? STATUS_NAMES[status] : '…'}</Fact>
         <Fact name="Destination">
@@ -64,18 +64,7 @@ export function LinkFacts({ link }: { link: LinkRecord }) {
         )}
         <Fact name="Created">{formatInstant(link.created_at)}</Fact>
         <Fact name="Changed">{formatInstant(link.updated_at)}</Fact>
-      </SimpleGrid>
+      </Facts>
     </Paper>
   );
 }
-
-const Fact = ({ name, children }: { name: string; children: ReactNode }) => (
-  <Box miw={0}>
-    <Text component="dt" size="xs" c="dimmed">
-      {name}
-    </Text>
-    <Text component="dd" size="sm" m={0} style={{ overflowWrap: 'anywhere' }}>
-      {children}
-    </Text>
-  </Box>
-);

@@ -1,9 +1,9 @@
-import { Code, Group, Table } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { Code, Group } from '@mantine/core';
 import { useApi } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { formatCount, formatDate, plural } from '../../formats.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
+import { Fact, Facts } from '../../parts/facts.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { Section } from '../../parts/section.tsx';
 
@@ -43,45 +43,32 @@ export function WorkspaceFacts() {
     <Section title="Workspace" about="Whoever runs this service sets these.">
       <QueryView query={me} lines={8}>
         {({ plan, workspace: more }) => (
-          <Table variant="vertical" layout="auto">
-            <Table.Tbody>
-              <Fact name="Name">{workspace.name}</Fact>
-              <Fact name="Short name">{workspace.slug}</Fact>
-              <Fact name="ID">
-                <Group gap="xs" wrap="nowrap">
-                  <Code style={{ overflowWrap: 'anywhere' }}>{workspace.id}</Code>
-                  <CopyButton value={workspace.id} what="the workspace's ID" />
-                </Group>
-              </Fact>
-              <Fact name="Plan">
-                {plan.name}, {STATUSES[plan.status] ?? plan.status}
-              </Fact>
-              <Fact name="Links">{usage(plan.limits.links)}</Fact>
-              <Fact name="Clicks this period">
-                {usage(plan.limits.events)}, until {formatDate(plan.events_reset_at)}
-              </Fact>
-              <Fact name="Own site">{workspace.primary_domain || 'none yet: the first link sets it'}</Fact>
-              <Fact name="Currency">{workspace.currency.toUpperCase()}</Fact>
-              <Fact name="Attribution">
-                {MODELS[more.attribution_model] ?? more.attribution_model} within{' '}
-                {plural(more.attribution_window, 'day', 'days')}
-              </Fact>
-              <Fact name="Since">{formatDate(more.created_at)}</Fact>
-            </Table.Tbody>
-          </Table>
+          <Facts>
+            <Fact name="Name">{workspace.name}</Fact>
+            <Fact name="Short name">{workspace.slug}</Fact>
+            <Fact name="ID">
+              <Group gap="xs" wrap="nowrap">
+                <Code style={{ overflowWrap: 'anywhere' }}>{workspace.id}</Code>
+                <CopyButton value={workspace.id} what="the workspace's ID" />
+              </Group>
+            </Fact>
+            <Fact name="Plan">
+              {plan.name}, {STATUSES[plan.status] ?? plan.status}
+            </Fact>
+            <Fact name="Links">{usage(plan.limits.links)}</Fact>
+            <Fact name="Clicks this period">
+              {usage(plan.limits.events)}, until {formatDate(plan.events_reset_at)}
+            </Fact>
+            <Fact name="Own site">{workspace.primary_domain || 'none yet: the first link sets it'}</Fact>
+            <Fact name="Currency">{workspace.currency.toUpperCase()}</Fact>
+            <Fact name="Attribution">
+              {MODELS[more.attribution_model] ?? more.attribution_model} within{' '}
+              {plural(more.attribution_window, 'day', 'days')}
+            </Fact>
+            <Fact name="Since">{formatDate(more.created_at)}</Fact>
+          </Facts>
         )}
       </QueryView>
     </Section>
-  );
-}
-
-function Fact({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <Table.Tr>
-      <Table.Th scope="row" w={{ base: 110, sm: 200 }}>
-        {name}
-      </Table.Th>
-      <Table.Td style={{ overflowWrap: 'anywhere' }}>{children}</Table.Td>
-    </Table.Tr>
   );
 }

@@ -1,9 +1,9 @@
-import { Box, Group, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { Box, Group, Paper, Stack, Title } from '@mantine/core';
 import { useParams } from 'wouter';
 import { useApi } from '../../api/queries.ts';
 import { formatAgo, formatInstant } from '../../formats.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
+import { Fact, Facts } from '../../parts/facts.tsx';
 import { GeoCredit } from '../../parts/geo-credit.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
@@ -26,7 +26,7 @@ export default function VisitorPage() {
         {({ visitor, journey: entries }) => (
           <Stack gap="lg">
             <Paper withBorder p="md" component="section" aria-label="The visitor">
-              <SimpleGrid component="dl" cols={{ base: 1, xs: 2 }} spacing="sm" my={0}>
+              <Facts>
                 <Fact name="Visitor id">
                   <Group gap="xs" wrap="nowrap">
                     <span>{visitor.id}</span>
@@ -36,7 +36,7 @@ export default function VisitorPage() {
                 <Fact name="Email">{visitor.email ?? 'Unknown'}</Fact>
                 <Fact name="First seen">{seen(visitor.first_seen)}</Fact>
                 <Fact name="Last seen">{seen(visitor.last_seen)}</Fact>
-              </SimpleGrid>
+              </Facts>
             </Paper>
             <Box>
               <Title order={2} size="h3" mb="md">
@@ -53,14 +53,3 @@ export default function VisitorPage() {
 }
 
 const seen = (instant: string) => `${formatInstant(instant)} (${formatAgo(instant)})`;
-
-const Fact = ({ name, children }: { name: string; children: ReactNode }) => (
-  <Box miw={0}>
-    <Text component="dt" size="xs" c="dimmed">
-      {name}
-    </Text>
-    <Box component="dd" fz="sm" m={0} style={{ overflowWrap: 'anywhere' }}>
-      {children}
-    </Box>
-  </Box>
-);

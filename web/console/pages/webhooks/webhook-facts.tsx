@@ -1,8 +1,8 @@
-import { Box, Code, Group, Stack, Table, Text } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { Code, Group, Paper, Stack, Text } from '@mantine/core';
 import { useSession } from '../../api/session.ts';
 import { formatInstant } from '../../formats.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
+import { Fact, Facts } from '../../parts/facts.tsx';
 import type { Webhook } from './answers.ts';
 import { eventNames } from './events.ts';
 import { ReplaceSecret } from './replace-secret.tsx';
@@ -12,8 +12,8 @@ import { StateBadge } from './result-badge.tsx';
 export function WebhookFacts({ webhook }: { webhook: Webhook }) {
   const { can } = useSession();
   return (
-    <Table variant="vertical" layout="auto" aria-label="About the webhook">
-      <Table.Tbody>
+    <Paper withBorder p="md" component="section" aria-label="About the webhook">
+      <Facts>
         <Fact name="Address">
           <Group gap="xs" wrap="nowrap">
             <Code style={{ overflowWrap: 'anywhere' }}>{webhook.url}</Code>
@@ -32,20 +32,7 @@ export function WebhookFacts({ webhook }: { webhook: Webhook }) {
           </Stack>
         </Fact>
         <Fact name="Created">{formatInstant(webhook.created_at)}</Fact>
-      </Table.Tbody>
-    </Table>
-  );
-}
-
-function Fact({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <Table.Tr>
-      <Table.Th scope="row" w={{ base: 110, sm: 200 }}>
-        {name}
-      </Table.Th>
-      <Table.Td>
-        <Box style={{ overflowWrap: 'anywhere' }}>{children}</Box>
-      </Table.Td>
-    </Table.Tr>
+      </Facts>
+    </Paper>
   );
 }
