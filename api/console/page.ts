@@ -23,8 +23,8 @@ export function consoleHtml(files: ConsoleFiles, nonce: string, path: string): s
 <meta name="color-scheme" content="light dark">
 <title>Hoplog</title>
 <link rel="icon" href="data:,">
-${styles.join('')}${preloads.join('')}<link rel="preload" as="fetch" href="/api/v1/session" crossorigin>
-<script type="module" nonce="${nonce}" src="${assetPath(files.script)}"></script>
+${styles.join('')}<link rel="preload" as="fetch" href="/api/v1/session" crossorigin>
+${preloads.join('')}<script type="module" nonce="${nonce}" src="${assetPath(files.script)}"></script>
 </head>
 <body>
 <div id="root"></div>

@@ -7,7 +7,8 @@ export const LATER = 'later';
 /**
  * Lets whatever the entry reaches be one file. The bundler makes a file for each set of modules that reach the same
  * code, so that a component of three pages has another file than one of four: dozens of them, each asked for on its own.
- * Here every module that is loaded later reaches what the entry reaches, which so is one set.
+ * Here every own module that is loaded later (its default export is what counts) reaches what the entry reaches, which
+ * so is one set.
  *
  * @param entry path of the module that is loaded first; it must not wait (`await` at its top) for one that is loaded later
  */
@@ -16,7 +17,7 @@ export function sharedBase(entry: string): Plugin {
     name: 'shared-base',
     setup(build) {
       build.onResolve({ filter: /^\./ }, async ({ path, kind, resolveDir }) => {
-        if (kind !== 'dynamic-import') return null;
+        if (kind !== 'dynamic-import' || !resolveDir.startsWith(dirname(entry))) return null;
         const resolved = await build.resolve(path, { kind: 'import-statement', resolveDir });
         return { ...resolved, namespace: LATER };
       });

@@ -7,6 +7,7 @@ import { Link, useLocation } from 'wouter';
 import { useSend } from '../api/queries.ts';
 import { useSession } from '../api/session.ts';
 import { PAGES } from '../pages.tsx';
+import type { LazyPage } from './lazy-page.tsx';
 import { SchemeSwitch } from './scheme-switch.tsx';
 
 /** Navigation, header and the page between them. */
@@ -43,11 +44,13 @@ export function Shell({ children }: { children: ReactNode }) {
         </Group>
       </Group>
       <nav className="shell-pages" aria-label="Pages" data-opened={opened || undefined}>
-        {PAGES.filter((page) => page.icon).map(({ path, title, icon: Icon }) => (
+        {PAGES.filter((page) => page.icon).map(({ path, title, icon: Icon, load }) => (
           <Link
             key={path}
             href={path}
             onClick={close}
+            onPointerEnter={() => fetchAhead(load)}
+            onFocus={() => fetchAhead(load)}
             className={isWithin(location, path) ? 'shell-page shell-page-open' : 'shell-page'}
             aria-current={location === path ? 'page' : undefined}
           >
@@ -61,6 +64,11 @@ export function Shell({ children }: { children: ReactNode }) {
       </main>
     </>
   );
+}
+
+/** Fetches the code of a page that will probably be opened. What fails here fails again when it is, and is told then. */
+function fetchAhead(load: LazyPage['load']): void {
+  load().catch(() => undefined);
 }
 
 /** `/links/x` lies within Links; Developers has an entry of its own beside Settings. */
