@@ -1,13 +1,17 @@
 import { Table, type TableProps } from '@mantine/core';
 import type { ReactNode } from 'react';
 
+/** A column: its heading, at the right where figures stand; `false`: the table has no such column. */
+export type Column = string | { figure: string } | false;
+
 /** A table that scrolls sideways in itself where it is too wide, reachable by keyboard. */
 export function ScrollTable({
   label,
   minWidth = 600,
+  columns,
   children,
   ...table
-}: TableProps & { label: string; minWidth?: number; children: ReactNode }) {
+}: TableProps & { label: string; minWidth?: number; columns?: readonly Column[]; children: ReactNode }) {
   return (
     // Its own frame for what is placed in it: a visually hidden heading would widen the page otherwise.
     <Table.ScrollContainer
@@ -20,8 +24,21 @@ export function ScrollTable({
     >
       {/* The library's own ground of a row under the pointer is too bright in the dark for links on it. */}
       <Table verticalSpacing="xs" highlightOnHover highlightOnHoverColor="var(--row-hover)" {...table}>
+        {columns && (
+          <Table.Thead>
+            <Table.Tr>
+              {columns.map((column) => column && <Heading key={headingOf(column)} of={column} />)}
+            </Table.Tr>
+          </Table.Thead>
+        )}
         {children}
       </Table>
     </Table.ScrollContainer>
   );
 }
+
+const headingOf = (column: Exclude<Column, false>) => (typeof column === 'string' ? column : column.figure);
+
+const Heading = ({ of }: { of: Exclude<Column, false> }) => (
+  <Table.Th ta={typeof of === 'string' ? undefined : 'right'}>{headingOf(of)}</Table.Th>
+);

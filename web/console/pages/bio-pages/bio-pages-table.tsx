@@ -29,15 +29,11 @@ export function BioPagesTable({ pages }: { pages: BioPage[] }) {
 
   return (
     <>
-      <ScrollTable label="Bio pages" minWidth={480}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Page</Table.Th>
-            <Table.Th>State</Table.Th>
-            {hasFigures && <Table.Th ta="end">Clicks</Table.Th>}
-            <Table.Th>Changed</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
+      <ScrollTable
+        label="Bio pages"
+        minWidth={480}
+        columns={['Page', 'State', hasFigures && { figure: 'Clicks' }, 'Changed']}
+      >
         <Table.Tbody>
           {pages.map((page) => (
             <Table.Tr key={page.id}>

@@ -36,17 +36,11 @@ export function KeyList() {
       >
         {(data) => (
           <>
-            <ScrollTable label="Keys of the workspace" minWidth={720}>
-              <Table.Thead>
-                <Table.Tr>
-                  <Table.Th>Name</Table.Th>
-                  <Table.Th>Kind</Table.Th>
-                  <Table.Th>Begins with</Table.Th>
-                  <Table.Th>Created</Table.Th>
-                  <Table.Th>Last used</Table.Th>
-                  <Table.Th>Revoke</Table.Th>
-                </Table.Tr>
-              </Table.Thead>
+            <ScrollTable
+              label="Keys of the workspace"
+              minWidth={720}
+              columns={['Name', 'Kind', 'Begins with', 'Created', 'Last used', 'Revoke']}
+            >
               <Table.Tbody>
                 {data.keys.map((key) => (
                   <Row key={key.id} entry={key} />

@@ -49,17 +49,11 @@ export function LinkClicks({ linkId }: { linkId: string }) {
 }
 
 const ClicksTable = ({ clicks }: Pick<Clicks, 'clicks'>) => (
-  <ScrollTable label="Newest clicks" minWidth={820}>
-    <Table.Thead>
-      <Table.Tr>
-        <Table.Th>Time</Table.Th>
-        <Table.Th>Visitor</Table.Th>
-        <Table.Th>Channel</Table.Th>
-        <Table.Th>Place</Table.Th>
-        <Table.Th>Device</Table.Th>
-        <Table.Th>Came from</Table.Th>
-      </Table.Tr>
-    </Table.Thead>
+  <ScrollTable
+    label="Newest clicks"
+    minWidth={820}
+    columns={['Time', 'Visitor', 'Channel', 'Place', 'Device', 'Came from']}
+  >
     <Table.Tbody>
       {clicks.map((click) => (
         <Table.Tr key={click.id}>

@@ -24,17 +24,11 @@ export function LiveTable({ clicks }: { clicks: readonly Click[] }) {
   const names = useLinkNames(clicks.map(({ link_id }) => link_id));
   const today = new Date().toDateString();
   return (
-    <ScrollTable label="Clicks, newest first" minWidth={820}>
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>Time</Table.Th>
-          <Table.Th>Link</Table.Th>
-          <Table.Th>Channel</Table.Th>
-          <Table.Th>Place</Table.Th>
-          <Table.Th>Device</Table.Th>
-          <Table.Th>Visitor</Table.Th>
-        </Table.Tr>
-      </Table.Thead>
+    <ScrollTable
+      label="Clicks, newest first"
+      minWidth={820}
+      columns={['Time', 'Link', 'Channel', 'Place', 'Device', 'Visitor']}
+    >
       <Table.Tbody>
         {shown.map((click) => (
           <ClickRow key={click.id} click={click} name={names.get(click.link_id)} today={today} />

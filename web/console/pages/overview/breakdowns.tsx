@@ -97,17 +97,19 @@ function BreakdownTable({
       empty={{ when: ({ rows }) => rows.length === 0, show: <EmptyState title="Nothing in this window" /> }}
     >
       {({ rows }) => (
-        <ScrollTable label={title} minWidth={isMoney ? 440 : 280} horizontalSpacing="xs">
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>{ONE[dimension]}</Table.Th>
-              <Table.Th ta="right">Clicks</Table.Th>
-              {!hasOrders && <Table.Th ta="right">Share</Table.Th>}
-              <Table.Th ta="right">Visitors</Table.Th>
-              {hasOrders && <Table.Th ta="right">Conversions</Table.Th>}
-              {isMoney && <Table.Th ta="right">Revenue</Table.Th>}
-            </Table.Tr>
-          </Table.Thead>
+        <ScrollTable
+          label={title}
+          minWidth={isMoney ? 440 : 280}
+          horizontalSpacing="xs"
+          columns={[
+            ONE[dimension],
+            { figure: 'Clicks' },
+            !hasOrders && { figure: 'Share' },
+            { figure: 'Visitors' },
+            hasOrders && { figure: 'Conversions' },
+            isMoney && { figure: 'Revenue' },
+          ]}
+        >
           <Table.Tbody className="figure">
             {rows.map((row) => (
               <Table.Tr key={row.value}>

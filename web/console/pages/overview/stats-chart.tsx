@@ -82,16 +82,18 @@ function Numbers({
 }) {
   const format = new Intl.DateTimeFormat(undefined, BUCKETS[bucket].format);
   return (
-    <ScrollTable label="Figures over time" minWidth={480} mt="xs">
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>{bucket === 'hour' ? 'Hour' : bucket === 'day' ? 'Day' : 'Month'}</Table.Th>
-          <Table.Th ta="right">Clicks</Table.Th>
-          <Table.Th ta="right">Visitors</Table.Th>
-          <Table.Th ta="right">Conversions</Table.Th>
-          {withRevenue && <Table.Th ta="right">Revenue</Table.Th>}
-        </Table.Tr>
-      </Table.Thead>
+    <ScrollTable
+      label="Figures over time"
+      minWidth={480}
+      mt="xs"
+      columns={[
+        bucket === 'hour' ? 'Hour' : bucket === 'day' ? 'Day' : 'Month',
+        { figure: 'Clicks' },
+        { figure: 'Visitors' },
+        { figure: 'Conversions' },
+        withRevenue && { figure: 'Revenue' },
+      ]}
+    >
       <Table.Tbody className="figure">
         {series.toReversed().map(({ start, clicks, visitors, conversions, revenue }) => (
           <Table.Tr key={start}>

@@ -53,16 +53,11 @@ export function EligibleBalances() {
               <Figure label="Referrers to pay" value={formatCount(referrers)} />
               <Figure label="To pay in all" value={totalsText(totals)} />
             </SimpleGrid>
-            <ScrollTable label="Balances that are ready to pay" minWidth={700}>
-              <Table.Thead>
-                <Table.Tr>
-                  <Table.Th>Referrer</Table.Th>
-                  <Table.Th>Paid by</Table.Th>
-                  <Table.Th>Commissions</Table.Th>
-                  <Table.Th>Balance</Table.Th>
-                  <Table.Th>Next file</Table.Th>
-                </Table.Tr>
-              </Table.Thead>
+            <ScrollTable
+              label="Balances that are ready to pay"
+              minWidth={700}
+              columns={['Referrer', 'Paid by', 'Commissions', 'Balance', 'Next file']}
+            >
               <Table.Tbody>
                 {balances.map((balance) => (
                   <Row key={balance.partner_id} balance={balance} />

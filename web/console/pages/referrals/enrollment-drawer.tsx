@@ -71,15 +71,12 @@ function Details({ enrollment }: { enrollment: Enrollment }) {
         </Title>
         {cash.length + credits.length === 0 && <Text size="sm">Nothing was earned yet.</Text>}
         {cash.length > 0 && (
-          <ScrollTable label="Money" minWidth={340} className="figure">
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>Currency</Table.Th>
-                <Table.Th>On hold</Table.Th>
-                <Table.Th>Ready to pay</Table.Th>
-                <Table.Th>Paid</Table.Th>
-              </Table.Tr>
-            </Table.Thead>
+          <ScrollTable
+            label="Money"
+            minWidth={340}
+            className="figure"
+            columns={['Currency', 'On hold', 'Ready to pay', 'Paid']}
+          >
             <Table.Tbody>
               {cash.map(([currency, { pending, eligible, paid }]) => (
                 <Table.Tr key={currency}>
@@ -93,15 +90,12 @@ function Details({ enrollment }: { enrollment: Enrollment }) {
           </ScrollTable>
         )}
         {credits.length > 0 && (
-          <ScrollTable label="Credits" minWidth={340} className="figure">
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>Credits</Table.Th>
-                <Table.Th>Earned</Table.Th>
-                <Table.Th>Delivered</Table.Th>
-                <Table.Th>Not delivered</Table.Th>
-              </Table.Tr>
-            </Table.Thead>
+          <ScrollTable
+            label="Credits"
+            minWidth={340}
+            className="figure"
+            columns={['Credits', 'Earned', 'Delivered', 'Not delivered']}
+          >
             <Table.Tbody>
               {credits.map(([kind, { earned, delivered, pending }]) => (
                 <Table.Tr key={kind}>

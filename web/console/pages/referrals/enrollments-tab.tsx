@@ -62,14 +62,7 @@ export function EnrollmentsTab() {
       >
         {(data) => (
           <>
-            <ScrollTable label="Enrollments" minWidth={900}>
-              <Table.Thead>
-                <Table.Tr>
-                  {COLUMNS.map((column) => (
-                    <Table.Th key={column}>{column}</Table.Th>
-                  ))}
-                </Table.Tr>
-              </Table.Thead>
+            <ScrollTable label="Enrollments" minWidth={900} columns={COLUMNS}>
               <Table.Tbody>
                 {data.enrollments.map((enrollment) => (
                   <Row

@@ -41,14 +41,7 @@ export function LedgerTab() {
       >
         {(data) => (
           <>
-            <ScrollTable label="Entries of the ledger" minWidth={900}>
-              <Table.Thead>
-                <Table.Tr>
-                  {COLUMNS.map((column) => (
-                    <Table.Th key={column}>{column}</Table.Th>
-                  ))}
-                </Table.Tr>
-              </Table.Thead>
+            <ScrollTable label="Entries of the ledger" minWidth={900} columns={COLUMNS}>
               <Table.Tbody>
                 {data.entries.map((entry) => (
                   <Row key={entry.id} entry={entry} />

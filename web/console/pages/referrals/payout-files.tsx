@@ -52,16 +52,11 @@ export function PayoutFiles() {
       >
         {({ payouts, next_cursor }) => (
           <>
-            <ScrollTable label="Every payout file" minWidth={800}>
-              <Table.Thead>
-                <Table.Tr>
-                  <Table.Th>Made</Table.Th>
-                  <Table.Th>Programme</Table.Th>
-                  <Table.Th>Referrers</Table.Th>
-                  <Table.Th>Total</Table.Th>
-                  <Table.Th>State</Table.Th>
-                </Table.Tr>
-              </Table.Thead>
+            <ScrollTable
+              label="Every payout file"
+              minWidth={800}
+              columns={['Made', 'Programme', 'Referrers', 'Total', 'State']}
+            >
               <Table.Tbody>
                 {payouts.map((file) => (
                   <Row
@@ -138,15 +133,11 @@ function Lines({ exportId, close }: { exportId: string; close: () => void }) {
       >
         {(data) => (
           <>
-            <ScrollTable label="Lines of the payout file" minWidth={480}>
-              <Table.Thead>
-                <Table.Tr>
-                  <Table.Th>Referrer</Table.Th>
-                  <Table.Th>Paid by</Table.Th>
-                  <Table.Th>Commissions</Table.Th>
-                  <Table.Th>Amount</Table.Th>
-                </Table.Tr>
-              </Table.Thead>
+            <ScrollTable
+              label="Lines of the payout file"
+              minWidth={480}
+              columns={['Referrer', 'Paid by', 'Commissions', 'Amount']}
+            >
               <Table.Tbody>
                 {data.lines.map((line) => (
                   <Table.Tr key={line.partner_id}>

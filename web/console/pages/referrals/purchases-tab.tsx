@@ -54,17 +54,11 @@ export function PurchasesTab() {
       >
         {(data) => (
           <>
-            <ScrollTable label="Purchases" minWidth={800}>
-              <Table.Thead>
-                <Table.Tr>
-                  <Table.Th>Time</Table.Th>
-                  <Table.Th>Order</Table.Th>
-                  <Table.Th>Buyer</Table.Th>
-                  <Table.Th>Referred by</Table.Th>
-                  <Table.Th>Amount</Table.Th>
-                  <Table.Th>Result</Table.Th>
-                </Table.Tr>
-              </Table.Thead>
+            <ScrollTable
+              label="Purchases"
+              minWidth={800}
+              columns={['Time', 'Order', 'Buyer', 'Referred by', 'Amount', 'Result']}
+            >
               <Table.Tbody>
                 {data.purchases.map((purchase) => (
                   <Row key={purchase.internal_order_id} purchase={purchase} />

@@ -55,15 +55,11 @@ export function SignupsTab() {
       >
         {(data) => (
           <>
-            <ScrollTable label="Signups" minWidth={700}>
-              <Table.Thead>
-                <Table.Tr>
-                  <Table.Th>New user</Table.Th>
-                  <Table.Th>Result</Table.Th>
-                  <Table.Th>Referred by</Table.Th>
-                  <Table.Th>Reported</Table.Th>
-                </Table.Tr>
-              </Table.Thead>
+            <ScrollTable
+              label="Signups"
+              minWidth={700}
+              columns={['New user', 'Result', 'Referred by', 'Reported']}
+            >
               <Table.Tbody>
                 {data.signups.map((signup) => (
                   <Table.Tr key={signup.id}>

@@ -38,16 +38,11 @@ export function Members() {
     >
       <QueryView query={members}>
         {(data) => (
-          <ScrollTable label="Members and their roles" minWidth={isOwner ? 640 : 480}>
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>Email</Table.Th>
-                <Table.Th>Role</Table.Th>
-                <Table.Th>Last seen</Table.Th>
-                <Table.Th>Member since</Table.Th>
-                {isOwner && <Table.Th>Change</Table.Th>}
-              </Table.Tr>
-            </Table.Thead>
+          <ScrollTable
+            label="Members and their roles"
+            minWidth={isOwner ? 640 : 480}
+            columns={['Email', 'Role', 'Last seen', 'Member since', isOwner && 'Change']}
+          >
             <Table.Tbody>
               {data.members.map((member) => (
                 <MemberRow key={member.id} member={member} editable={isOwner} />

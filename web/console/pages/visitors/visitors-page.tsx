@@ -103,17 +103,11 @@ function Finder({ email }: { email: string }) {
 }
 
 const VisitorsTable = ({ visitors }: { visitors: Visitors['visitors'] }) => (
-  <ScrollTable label="Visitors" minWidth={860}>
-    <Table.Thead>
-      <Table.Tr>
-        <Table.Th>Visitor</Table.Th>
-        <Table.Th>Email</Table.Th>
-        <Table.Th>Last seen</Table.Th>
-        <Table.Th>Newest click</Table.Th>
-        <Table.Th>Place</Table.Th>
-        <Table.Th>Device</Table.Th>
-      </Table.Tr>
-    </Table.Thead>
+  <ScrollTable
+    label="Visitors"
+    minWidth={860}
+    columns={['Visitor', 'Email', 'Last seen', 'Newest click', 'Place', 'Device']}
+  >
     <Table.Tbody>
       {visitors.map(({ id, email, last_seen, last_click }) => (
         <Table.Tr key={id}>

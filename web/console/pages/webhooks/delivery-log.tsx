@@ -83,17 +83,11 @@ export function DeliveryLog({ webhook }: { webhook: Webhook }) {
       >
         {(data) => (
           <>
-            <ScrollTable label="Deliveries" minWidth={760}>
-              <Table.Thead>
-                <Table.Tr>
-                  <Table.Th>Time</Table.Th>
-                  <Table.Th>Event</Table.Th>
-                  <Table.Th>Result</Table.Th>
-                  <Table.Th>Answer</Table.Th>
-                  <Table.Th ta="end">Attempts</Table.Th>
-                  <Table.Th>Next attempt</Table.Th>
-                </Table.Tr>
-              </Table.Thead>
+            <ScrollTable
+              label="Deliveries"
+              minWidth={760}
+              columns={['Time', 'Event', 'Result', 'Answer', { figure: 'Attempts' }, 'Next attempt']}
+            >
               <Table.Tbody>
                 {data.deliveries.map((delivery) => (
                   <Row key={delivery.id} delivery={delivery} open={() => view.open(delivery.id)} />

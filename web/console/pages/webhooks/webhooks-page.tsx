@@ -47,16 +47,11 @@ export default function WebhooksPage() {
       >
         {(data) => (
           <>
-            <ScrollTable label="Webhooks" minWidth={820}>
-              <Table.Thead>
-                <Table.Tr>
-                  <Table.Th>Address</Table.Th>
-                  <Table.Th>Events</Table.Th>
-                  <Table.Th>State</Table.Th>
-                  <Table.Th>Last delivery</Table.Th>
-                  <Table.Th>Created</Table.Th>
-                </Table.Tr>
-              </Table.Thead>
+            <ScrollTable
+              label="Webhooks"
+              minWidth={820}
+              columns={['Address', 'Events', 'State', 'Last delivery', 'Created']}
+            >
               <Table.Tbody>
                 {data.webhooks.map((webhook) => (
                   <Row key={webhook.id} webhook={webhook} />

@@ -69,14 +69,7 @@ export function ImportResult({
             Rows that were refused
           </Title>
           {refused.length > SHOWN && <Text size="sm">The first {SHOWN}; the file has all of them.</Text>}
-          <ScrollTable label="Refused rows" minWidth={520}>
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>Line</Table.Th>
-                <Table.Th>Reason</Table.Th>
-                <Table.Th>Row</Table.Th>
-              </Table.Tr>
-            </Table.Thead>
+          <ScrollTable label="Refused rows" minWidth={520} columns={['Line', 'Reason', 'Row']}>
             <Table.Tbody>
               {refused.slice(0, SHOWN).map((one) => (
                 <Table.Tr key={`${one.line} ${one.column} ${one.message}`}>
