@@ -4,6 +4,7 @@ import type { Api, ApiDeps } from '../dependencies.ts';
 import { reportWindow } from '../report-window.ts';
 import { ClicksPage, ClicksQuery, ExportQuery } from './schemas.ts';
 import { clicksPage, linksOf } from './service.ts';
+import { createClickReader } from './shared-polls.ts';
 
 const MEDIA_TYPES: Record<ExportFormat, string> = {
   csv: 'text/csv; charset=utf-8; header=present',
@@ -29,6 +30,7 @@ const MAX_EXPORTS = 4;
 /** `GET /clicks`, the raw stream, and `GET /clicks/export`, a window of it in one file. */
 export async function clickRoutes(app: Api, deps: ApiDeps): Promise<void> {
   const config = { scope: 'secret', plan: 'paid' } as const;
+  const readClicks = createClickReader(deps);
   let exports = 0;
 
   app.get(
@@ -47,7 +49,7 @@ export async function clickRoutes(app: Api, deps: ApiDeps): Promise<void> {
         response: { 200: ClicksPage },
       },
     },
-    async ({ auth, query }) => clicksPage(deps, auth.workspace.id, query),
+    async ({ auth, query }) => clicksPage(readClicks, auth.workspace.id, query),
   );
 
   app.get(

@@ -1,9 +1,8 @@
-import { type ClickFilter, newestClicks } from '../../clickhouse/questions/newest-clicks.ts';
+import type { ClickFilter } from '../../clickhouse/questions/newest-clicks.ts';
 import { clickRecord } from '../../core/click-record.ts';
 import { clampToStored, formatInstant, NANOS_PER_MICRO, requireInstant } from '../../core/timestamps.ts';
-import { watermark } from '../../sql/streams.ts';
-import type { ApiDeps } from '../dependencies.ts';
 import { readIdList } from '../id-lists.ts';
+import type { ReadClicks } from './shared-polls.ts';
 
 /** The parameters that say which clicks, after their schema. */
 export type FilterRequest = { link_id?: string; link_ids?: string; bots: 'exclude' | 'include' };
@@ -29,11 +28,7 @@ export type PageRequest = FilterRequest & { limit: number; before?: string; sinc
  *
  * @throws {AppError} `bad_request` for a list of ids that is malformed or too long
  */
-export async function clicksPage(
-  { pool, clickhouse }: Pick<ApiDeps, 'pool' | 'clickhouse'>,
-  workspaceId: string,
-  request: PageRequest,
-) {
+export async function clicksPage(read: ReadClicks, workspaceId: string, request: PageRequest) {
   const filter: ClickFilter = {
     workspaceId,
     since: request.since === undefined ? null : clampToStored(requireInstant('since', request.since)),
@@ -41,9 +36,7 @@ export async function clicksPage(
     linkIds: linksOf(request),
     bots: request.bots === 'include',
   };
-  // Before the clicks: whatever becomes visible between the two is then newer than the watermark, or in the page.
-  const visibleBefore = await watermark(pool);
-  const rows = await newestClicks(clickhouse, filter, request.limit + 1);
+  const { rows, visibleBefore } = await read(filter, request.limit + 1);
   const page = rows.slice(0, request.limit);
   const last = page.at(-1);
   return {
