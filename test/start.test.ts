@@ -48,7 +48,7 @@ function postmaster(): number {
   return Number.parseInt(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8'), 10);
 }
 
-test('a first start prints keys that work, and a click through it can be read back', async () => {
+test('a first start prints keys that work, a click can be read back, nobody else can read the data, and a second start is refused', async () => {
   const service = await start();
   const key = keyOf(service);
   const link = await makeLink(service, key, 'first');
@@ -56,6 +56,16 @@ test('a first start prints keys that work, and a click through it can be read ba
   expect(answer.status).toBe(302);
   expect(answer.location).toMatch(/^https:\/\/example\.com\/landing\?/);
   expect(await untilClicks(service, key, link, 1)).toHaveLength(1);
+
+  const open = execFileSync('find', [dataDir, '-mindepth', '1', '-maxdepth', '1', '-perm', '/077'], {
+    encoding: 'utf8',
+  });
+  expect(open).toBe('');
+  expect(statSync(join(dataDir, 'run', 'supervisor.json')).mode & 0o777).toBe(0o600);
+
+  const { status, log } = await refusedStart({ dataDir });
+  expect(status).toBe(1);
+  expect(log).toContain('already runs on this DATA_DIR');
 });
 
 test('SIGTERM ends everything within ten seconds, and a second start has what the first had', async () => {
@@ -133,13 +143,6 @@ async function readyAgain(service: Ready): Promise<void> {
   }
 }
 
-test('a second start on the same DATA_DIR is refused while the first runs', async () => {
-  await start();
-  const { status, log } = await refusedStart({ dataDir });
-  expect(status).toBe(1);
-  expect(log).toContain('already runs on this DATA_DIR');
-});
-
 test('a wrong setting and a port in use each end the start with one line that names the setting', async () => {
   const wrong = await refusedStart({ dataDir, env: { JOURNAL_SYNC: 'sometimes' } });
   expect(wrong.status).toBe(1);
@@ -154,15 +157,6 @@ test('a wrong setting and a port in use each end the start with one line that na
   server.close();
   expect(taken.status).toBe(1);
   expect(taken.log).toContain(`INGEST_PORT="${port}"`);
-});
-
-test('nobody else can read what lies in DATA_DIR', async () => {
-  await start();
-  const open = execFileSync('find', [dataDir, '-mindepth', '1', '-maxdepth', '1', '-perm', '/077'], {
-    encoding: 'utf8',
-  });
-  expect(open).toBe('');
-  expect(statSync(join(dataDir, 'run', 'supervisor.json')).mode & 0o777).toBe(0o600);
 });
 
 test('an ordinary user can start it', async ({ skip }) => {

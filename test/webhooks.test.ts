@@ -1,8 +1,5 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -10,31 +7,26 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '../cli/embedded/free-port.ts';
 import { follow, makeLink, untilClicks } from './support/first-click.ts';
 import { isGenuine, type Receiver, startReceiver } from './support/receiver.ts';
-import { type Service, startService } from './support/service.ts';
+import { type ServedWorkspace, servedWorkspace } from './support/shared-service.ts';
 
 const EXAMPLE = fileURLToPath(new URL('../examples/webhook-receiver/receiver.ts', import.meta.url));
 
 /** The whole service as `npm start` runs it, and a receiver beside it. */
 
-let directory: string;
-let service: Service;
+let served: ServedWorkspace;
+let service: ServedWorkspace['service'];
 let receiver: Receiver;
 let key: string;
 
 beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'hoplog-webhooks-'));
   receiver = await startReceiver();
-  service = await startService({
-    dataDir: join(directory, 'data'),
-    env: { WEBHOOK_ALLOW_PRIVATE: 'true', LOG_LEVEL: 'warn' },
-  });
-  if (!service.demo) throw new Error('the start printed no keys');
+  served = await servedWorkspace();
+  service = served.service;
   key = service.demo.secret_key;
 });
 afterAll(async () => {
-  await service?.stop();
+  await served?.close();
   await receiver.close();
-  rmSync(directory, { recursive: true, force: true });
 });
 
 async function call<T>(method: string, path: string, body?: object): Promise<{ status: number; body: T }> {

@@ -1,11 +1,9 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Stats } from '../../api/referrals/schemas.ts';
-import { type Service, startService } from '../support/service.ts';
+import { type ServedWorkspace, servedWorkspace } from '../support/shared-service.ts';
 
 const README = new URL('../../README.md', import.meta.url);
 
@@ -18,21 +16,20 @@ async function commandsOf(heading: string): Promise<string> {
   return block;
 }
 
-let dataDir: string;
-let service: Service;
+let served: ServedWorkspace;
+let service: ServedWorkspace['service'];
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'hoplog-quick-start-'));
-  service = await startService({ dataDir });
+  served = await servedWorkspace();
+  service = served.service;
 }, 120_000);
 afterAll(async () => {
-  await service.stop();
-  await rm(dataDir, { recursive: true, force: true });
+  await served.close();
 });
 
 test("the README's referral quick start works as printed", { timeout: 60_000 }, async () => {
   const { stdout } = await promisify(execFile)('bash', ['-euc', await commandsOf('Refer a friend')], {
-    env: { ...process.env, API: service.api_url, KEY: service.demo?.secret_key },
+    env: { ...process.env, API: service.api_url, KEY: service.demo.secret_key },
   });
   const [program, enrolled, signup, purchase, stats] = stdout
     .trim()
@@ -54,7 +51,7 @@ test("an order that the referee's server tracks is a purchase too, and a reporte
     const response = await fetch(`${service.api_url}${path}`, {
       method: body ? 'POST' : 'GET',
       headers: {
-        authorization: `Bearer ${service.demo?.secret_key}`,
+        authorization: `Bearer ${service.demo.secret_key}`,
         ...(body && { 'content-type': 'application/json' }),
       },
       ...(body && { body: JSON.stringify(body) }),

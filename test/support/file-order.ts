@@ -13,8 +13,8 @@ const WAITING = [
   'test/kafka/cluster.test.ts',
   'test/referrals/histories.test.ts',
 ];
-/** Files that share a service and a Chromium with those before them in the same process: one after the other. */
-const SHARING = 'test/browser/';
+/** Where files share a service, and most a Chromium, with those before them in the same process: one after the other. */
+const SHARING = ['test/browser/', 'test/webhooks.test.ts', 'test/referrals/quick-start.test.ts'];
 
 /** Whoever runs the test files takes the next one of this order when one is done. */
 export default class FileOrder extends BaseSequencer {
@@ -28,7 +28,7 @@ export default class FileOrder extends BaseSequencer {
     const path = relative(this.ctx.config.root, moduleId);
     const waiting = WAITING.indexOf(path);
     if (waiting >= 0) return waiting;
-    if (path.startsWith(SHARING)) return WAITING.length;
+    if (SHARING.some((one) => path.startsWith(one))) return WAITING.length;
     // Kafka, faults and other services after those that have one; what needs none fills the gaps at the end.
     return path.startsWith('test/') ? WAITING.length + 1 : WAITING.length + 2;
   }
