@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { Kafka, type KafkaConfig, logLevel, type SASLOptions } from 'kafkajs';
 import { ConfigError, type KafkaSettings } from '../../config.ts';
 import type { Logger } from '../../log.ts';
+// For whoever reads: the client has to know how records are compressed.
+import './compression.ts';
 
 export type KafkaAddress = { brokers: string[]; kafka: KafkaSettings };
 

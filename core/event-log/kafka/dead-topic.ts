@@ -1,5 +1,6 @@
-import { CompressionTypes, type Kafka, type Producer } from 'kafkajs';
+import type { Kafka, Producer } from 'kafkajs';
 import type { KafkaSettings } from '../../config.ts';
+import { COMPRESSION } from './compression.ts';
 import { explained } from './refusals.ts';
 import { ensureTopic } from './topic.ts';
 
@@ -63,7 +64,7 @@ export function openDeadTopic(client: Kafka, kafka: KafkaSettings): DeadTopic {
       await producer.send({
         topic: kafka.deadTopic,
         acks: -1,
-        compression: CompressionTypes.GZIP,
+        compression: COMPRESSION,
         messages: [toRecord(letter)],
       });
     },

@@ -125,8 +125,8 @@ test('what stands in the topic is compressed, each record a whole batch of the j
   await shippedUpTo(await append(0, 400));
   const partition = `${settings.topic}-${TEST_STREAM.ordinal % 2}`;
   const segment = readFileSync(join(kafka.directory, '1', 'data', partition, `${'0'.repeat(20)}.log`));
-  // The lowest three bits of a record batch's attributes name its compression; 1 is gzip.
-  expect(segment.readInt16BE(21) & 0b111).toBe(1);
+  // The lowest three bits of a record batch's attributes name its compression; 4 is Zstandard.
+  expect(segment.readInt16BE(21) & 0b111).toBe(4);
   // The clicks alone are 400 of 400 bytes.
   expect(segment.length).toBeLessThan(400 * 400);
 });

@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { CompressionTypes, type Kafka, type Message, type Producer } from 'kafkajs';
+import type { Kafka, Message, Producer } from 'kafkajs';
 import { ConfigError, type KafkaSettings } from '../../config.ts';
 import type { Logger } from '../../log.ts';
 import { offsetHolding } from '../journal/own-batches.ts';
 import { JournalReader } from '../journal/reader.ts';
 import { streamDirectory } from '../journal/segments.ts';
 import type { LogBatch, LogDamage, StreamIdentity } from '../port.ts';
+import { COMPRESSION } from './compression.ts';
 import { mergeBatches, toDamageMessage, toMessage } from './record.ts';
 import { explained, RefusedByBrokers } from './refusals.ts';
 import { readPlace, type ShippingPlace, writePlace } from './shipping-place.ts';
@@ -124,7 +125,7 @@ export function startShipper(options: ShipperOptions): Shipper {
         topic: kafka.topic,
         acks: -1,
         timeout: 5_000,
-        compression: CompressionTypes.GZIP,
+        compression: COMPRESSION,
         messages: [message],
       }),
     );
