@@ -4,8 +4,8 @@ import kafkajs from 'kafkajs';
 /** What a codec is given: kafkajs's own buffer. */
 type Encoder = { buffer: Buffer };
 
-/** Records are of one batch each: a window of 1 MiB sees all of one. Less memory to make for each. */
-const PARAMS = { [constants.ZSTD_c_compressionLevel]: 3, [constants.ZSTD_c_windowLog]: 20 };
+/** Pieces of the output: a record comes out in one. */
+const OPTIONS = { params: { [constants.ZSTD_c_compressionLevel]: 3 }, chunkSize: 1024 * 1024 };
 /** A record is below 900 KB; several travel as one, 16 MiB at most. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
@@ -17,6 +17,6 @@ const MOST_BYTES = 64 * 1024 * 1024;
 export const COMPRESSION = kafkajs.CompressionTypes.ZSTD;
 
 kafkajs.CompressionCodecs[COMPRESSION] = () => ({
-  compress: async ({ buffer }: Encoder) => zstdCompressSync(buffer, { params: PARAMS }),
+  compress: async ({ buffer }: Encoder) => zstdCompressSync(buffer, OPTIONS),
   decompress: async (buffer: Buffer) => zstdDecompressSync(buffer, { maxOutputLength: MOST_BYTES }),
 });
