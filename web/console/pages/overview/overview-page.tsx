@@ -1,4 +1,5 @@
 import { Stack, Text } from '@mantine/core';
+import { useDeferredValue } from 'react';
 import { useSearchParams } from 'wouter';
 import { type Question, useApi } from '../../api/queries.ts';
 import { formatInstant, viewerTimeZone } from '../../formats.ts';
@@ -40,22 +41,28 @@ export default function OverviewPage() {
         {(data) => (
           <Stack gap="md">
             <Totals stats={data} withRevenue={withRevenue} />
-            {hasActivity(data) ? (
-              <>
-                <StatsChart stats={data} withRevenue={withRevenue} />
-                <Breakdowns stats={data} withRevenue={withRevenue} every={EVERY} />
-                <Text size="xs" c="dimmed">
-                  From {formatInstant(data.window.from)} to {formatInstant(data.window.to)},{' '}
-                  {viewerTimeZone()} time. Bots are not counted.
-                </Text>
-              </>
-            ) : (
-              <NoClicks />
-            )}
+            <Details stats={data} withRevenue={withRevenue} />
           </Stack>
         )}
       </QueryView>
       <GeoCredit />
+    </>
+  );
+}
+
+/** What the figures are made of. It is drawn after them: they need not wait for a chart and tables. */
+function Details({ stats, withRevenue }: { stats: Stats; withRevenue: boolean }) {
+  const shown = useDeferredValue<Stats | null>(stats, null);
+  if (shown === null) return null;
+  if (!hasActivity(shown)) return <NoClicks />;
+  return (
+    <>
+      <StatsChart stats={shown} withRevenue={withRevenue} />
+      <Breakdowns stats={shown} withRevenue={withRevenue} every={EVERY} />
+      <Text size="xs" c="dimmed">
+        From {formatInstant(shown.window.from)} to {formatInstant(shown.window.to)}, {viewerTimeZone()} time.
+        Bots are not counted.
+      </Text>
     </>
   );
 }
