@@ -8,7 +8,7 @@ import { exportClicks } from '../clickhouse/questions/export-clicks.ts';
 import { linksReport } from '../clickhouse/questions/links-report.ts';
 import { type ClickFilter, newestClicks } from '../clickhouse/questions/newest-clicks.ts';
 import { IN_SPAN, type Span } from '../clickhouse/questions/visible-clicks.ts';
-import { visitorJourney, visitorSummary } from '../clickhouse/questions/visitor-journey.ts';
+import { visitorJourney } from '../clickhouse/questions/visitor-journey.ts';
 import { rollUp } from '../clickhouse/rollups/roll-up.ts';
 import { NANOS_PER_DAY, parseInstant } from '../core/timestamps.ts';
 import { withClickHouse } from './clickhouse-server.ts';
@@ -90,11 +90,7 @@ async function streamTimes(client: ClickHouseClient): Promise<void> {
     print([name, await best(() => newestClicks(client, filter, limit))]);
   }
   const { visitor } = sample;
-  const journey = () =>
-    Promise.all([
-      visitorSummary(client, workspaceId, visitor),
-      visitorJourney(client, workspaceId, visitor, 10_000),
-    ]);
+  const journey = () => visitorJourney(client, workspaceId, visitor, 10_000);
   print(['journey', await best(journey)]);
   const month = new Date(Date.parse(NOW) - 30 * 86_400_000);
   print(['events of a month', await best(() => countEvents(client, workspaceId, month, new Date(NOW)))]);

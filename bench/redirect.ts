@@ -6,6 +6,7 @@ import { median, report, spread } from './harness/report.ts';
 import { alternate, type Contestant, ofContestant } from './harness/rounds.ts';
 import { ratios } from './harness/statistics.ts';
 import { makeDatabase, startPostgres } from './harness/stores.ts';
+import { startTier } from './harness/tier.ts';
 import { clicksOnLinks } from './load/clicks-on-links.ts';
 import { quickestGenerator } from './load/generator.ts';
 import { requireJournaled, startRedirectTier } from './servers/ingest.ts';
@@ -19,12 +20,14 @@ import { nginxVersion, startNginx } from './servers/nginx.ts';
  *
  * Core 0 has whoever is measured, core 1 the load. Both nginx write an access log: one each request at once, as is
  * its default (what it has answered survives `kill -9`, as ours does), one through a buffer (that would lose it).
+ * uWebSockets.js alone reads the same of a request and answers as late, and does nothing else: our limit.
  */
 
 const options = readOptions({ seconds: 8, connections: 64, links: 1_000, sync: '5ms', profile: '' });
 const OURS = 'hoplog, journaled';
 const NGINX = 'nginx, access_log';
 const BUFFERED = 'nginx, access_log buffer=64k';
+const BARE = 'uWebSockets.js alone, no journal';
 
 type Turn = { perSecond: number; perCpuSecond: number; p50: number; p99: number };
 
@@ -43,6 +46,7 @@ await benchmark(async (bench) => {
   });
   const each = await startNginx(bench, 'each', '0');
   const buffered = await startNginx(bench, 'buffered', '0');
+  const bare = await startTier(bench, { script: 'bench/servers/bare-uws.ts', cores: '0' });
   const generator = quickestGenerator(bench);
   const clicks = clicksOnLinks(links);
   let answered = 0;
@@ -56,7 +60,7 @@ await benchmark(async (bench) => {
     if (server === tier) {
       answered += total;
       await requireJournaled(tier, answered);
-    } else {
+    } else if (server === each || server === buffered) {
       (server === each ? each : buffered).emptyLog();
     }
     return { perSecond, perCpuSecond: total / (cpu() - before), p50, p99 };
@@ -66,6 +70,7 @@ await benchmark(async (bench) => {
     { name: OURS, measure: () => turn(tier) },
     { name: NGINX, measure: () => turn(each) },
     { name: BUFFERED, measure: () => turn(buffered) },
+    { name: BARE, measure: () => turn({ port: Number(bare.ready.port), pid: bare.pid }) },
   ];
   for (const { measure } of contestants) await measure(-1); // caches, compilers
   const measured = await alternate(options.rounds, contestants);
@@ -92,6 +97,7 @@ await benchmark(async (bench) => {
         rows: [
           ['hoplog / nginx', spread(against(NGINX), 2), '1.00'],
           ['hoplog / nginx with a buffer', spread(against(BUFFERED), 2), ''],
+          ['hoplog / uWebSockets.js alone', spread(against(BARE), 2), ''],
         ],
       },
     ],
@@ -99,6 +105,7 @@ await benchmark(async (bench) => {
       redirects_per_second: median(of(OURS, 'perSecond')),
       redirects_per_cpu_second: median(of(OURS, 'perCpuSecond')),
       redirects_over_nginx: median(against(NGINX)),
+      redirects_over_bare: median(against(BARE)),
     },
   });
 });

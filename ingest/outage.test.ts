@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, stat, truncate } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -123,10 +123,15 @@ test('what was learnt by a miss or a change survives kill -9 with PostgreSQL dow
   const victim = await startIngestProcess(env);
   const late = await makeLink(pool, workspace.id, 'https://example.com/late');
   await eventually(async () => ((await visit(`${victim.url}/${late.slug}`)).status === 302 ? true : null));
+  const dir = join(dataDir, 'ingest', 'ingest-0');
+  // The visitor does not wait until it stands on the disk.
+  await eventually(async () => {
+    const files = await Promise.all((await readdir(dir)).map((name) => readFile(join(dir, name))));
+    return files.some((bytes) => bytes.includes(late.slug)) ? true : null;
+  });
   await victim.kill();
   await pool.end();
   await postgres.stop();
-  const dir = join(dataDir, 'ingest', 'ingest-0');
   const changes = (await readdir(dir)).filter((name) => name.endsWith('.changes'));
   const survivor = await startIngestProcess(env);
   expect((await visit(`${survivor.url}/${late.slug}`)).status).toBe(302);

@@ -1,8 +1,4 @@
-import {
-  type JourneyStep,
-  visitorJourney,
-  visitorSummary,
-} from '../../clickhouse/questions/visitor-journey.ts';
+import { type JourneyStep, visitorJourney } from '../../clickhouse/questions/visitor-journey.ts';
 import { AppError } from '../../core/errors.ts';
 import { toMajor } from '../../core/money.ts';
 import { formatInstant } from '../../core/timestamps.ts';
@@ -53,11 +49,9 @@ export async function visitorRoutes(app: Api, { pool, clickhouse }: ApiDeps): Pr
     async ({ auth, params, query }) => {
       const id = params.id.toLowerCase();
       const { workspace } = auth;
-      const [summary, steps] = await Promise.all([
-        visitorSummary(clickhouse, workspace.id, id),
-        visitorJourney(clickhouse, workspace.id, id, JOURNEY_LIMIT),
-      ]);
-      if (!summary) throw new AppError('not_found', 'the workspace has no such visitor');
+      const found = await visitorJourney(clickhouse, workspace.id, id, JOURNEY_LIMIT);
+      if (!found) throw new AppError('not_found', 'the workspace has no such visitor');
+      const { summary, steps } = found;
       const links = new Set(steps.flatMap((step) => (step.type === 'click' ? [step.linkId] : [])));
       const slugs = await slugsOfLinks(pool, workspace.id, [...links]);
       return {

@@ -45,7 +45,8 @@ function note(latency: number): void {
   latencies[answered++] = latency;
 }
 
-type Slot = { connection: Connection | null; dueAt: number };
+/** `asks`: a request is under way on it. */
+type Slot = { connection: Connection | null; dueAt: number; asks: boolean };
 const free: Slot[] = [];
 /** When it started, and when the noting begins: times of the monotonic clock, milliseconds. */
 let started = 0;
@@ -65,6 +66,7 @@ function nextRequest(): string {
 
 function send(slot: Slot, dueAt: number): void {
   slot.dueAt = dueAt;
+  slot.asks = true;
   underWay += 1;
   const request = nextRequest();
   sent += 1;
@@ -73,6 +75,7 @@ function send(slot: Slot, dueAt: number): void {
 
 function take(slot: Slot, answer: Answer): void {
   const at = now();
+  slot.asks = false;
   underWay -= 1;
   if (answer.status === 302) {
     total += 1;
@@ -99,10 +102,18 @@ async function open(slot: Slot): Promise<void> {
     plan.port,
     (answer) => take(slot, answer),
     () => {
-      // The request under way is lost; the visitor behind it comes over a new connection.
       if (over) return;
-      failed += 1;
-      underWay -= 1;
+      if (slot.asks) {
+        // The request under way is lost; the visitor behind it comes over a new connection.
+        slot.asks = false;
+        failed += 1;
+        underWay -= 1;
+      } else {
+        // It was idle for longer than a server keeps it. What has been told to be gone already opens anew.
+        const place = free.indexOf(slot);
+        if (place < 0) return;
+        free.splice(place, 1);
+      }
       void open(slot).then(() => free.push(slot));
     },
   );
@@ -134,7 +145,10 @@ function tick(): void {
   else setImmediate(tick);
 }
 
-const slots = Array.from({ length: plan.connections }, (): Slot => ({ connection: null, dueAt: 0 }));
+const slots = Array.from(
+  { length: plan.connections },
+  (): Slot => ({ connection: null, dueAt: 0, asks: false }),
+);
 await Promise.all(slots.map(open));
 free.push(...slots);
 started = now();

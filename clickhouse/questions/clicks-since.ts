@@ -2,7 +2,7 @@ import type { ShownClick } from '../../core/click-record.ts';
 import type { ClickHouseClient } from '../client.ts';
 import { ask } from './ask.ts';
 import { SHOWN_COLUMNS, type ShownClickRow, toShownClick } from './newest-clicks.ts';
-import { withoutDeletedLinks } from './visible-clicks.ts';
+import { NOT_DELETED } from './visible-clicks.ts';
 
 /** Which clicks follow. Times are nanoseconds since 1970 and later. */
 export type ClicksSince = {
@@ -31,7 +31,6 @@ export async function clicksSince(
   { workspaceId, since, given, linkIds, channel, country, bots }: ClicksSince,
   limit: number,
 ): Promise<ShownClick[]> {
-  const visible = await withoutDeletedLinks(client, workspaceId);
   const conditions = [
     'workspace_id = {workspace:UUID}',
     "ts >= fromUnixTimestamp64Nano({since:Int64}, 'UTC')",
@@ -42,7 +41,7 @@ export async function clicksSince(
     ...(bots ? [] : ['NOT is_bot']),
   ];
   const rows = await ask<ShownClickRow>(client, {
-    sql: `SELECT ${SHOWN_COLUMNS} FROM clicks WHERE ${conditions.join(' AND ')} ${visible}
+    sql: `SELECT ${SHOWN_COLUMNS} FROM clicks WHERE ${conditions.join(' AND ')} ${NOT_DELETED}
           ORDER BY ts LIMIT {limit:UInt32}`,
     params: {
       workspace: workspaceId,

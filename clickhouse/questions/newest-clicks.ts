@@ -2,7 +2,7 @@ import type { ShownClick } from '../../core/click-record.ts';
 import { clampToStored, NANOS_PER_DAY, nowNanos } from '../../core/timestamps.ts';
 import type { ClickHouseClient } from '../client.ts';
 import { ask } from './ask.ts';
-import { withoutDeletedLinks } from './visible-clicks.ts';
+import { NOT_DELETED } from './visible-clicks.ts';
 
 /** Which clicks of a workspace. Instants are nanoseconds inside what the store can hold (`clampToStored`). */
 export type ClickFilter = {
@@ -35,27 +35,21 @@ export async function newestClicks(
   filter: ClickFilter,
   limit: number,
 ): Promise<ShownClick[]> {
-  const visible = await withoutDeletedLinks(client, filter.workspaceId);
   const now = nowNanos();
   const end = filter.before !== null && filter.before < now ? filter.before : now;
   for (const back of LOOKS_BACK) {
     const since = clampToStored(end - back);
     if (filter.since !== null && filter.since >= since) break;
-    const rows = await newestOf(client, { ...filter, since }, visible, limit);
+    const rows = await newestOf(client, { ...filter, since }, limit);
     if (rows.length === limit) return rows;
   }
-  return newestOf(client, filter, visible, limit);
+  return newestOf(client, filter, limit);
 }
 
-async function newestOf(
-  client: ClickHouseClient,
-  filter: ClickFilter,
-  visible: string,
-  limit: number,
-): Promise<ShownClick[]> {
+async function newestOf(client: ClickHouseClient, filter: ClickFilter, limit: number): Promise<ShownClick[]> {
   const { conditions, params } = clickConditions(filter);
   const rows = await ask<ShownClickRow>(client, {
-    sql: `SELECT ${SHOWN_COLUMNS} FROM clicks WHERE ${conditions} ${visible} ORDER BY ts DESC LIMIT {limit:UInt32}`,
+    sql: `SELECT ${SHOWN_COLUMNS} FROM clicks WHERE ${conditions} ${NOT_DELETED} ORDER BY ts DESC LIMIT {limit:UInt32}`,
     params: { ...params, limit },
     seconds: 20,
   });

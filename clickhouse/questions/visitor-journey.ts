@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '../client.ts';
 import { ask } from './ask.ts';
-import { withoutDeletedLinks } from './visible-clicks.ts';
+import { NOT_DELETED } from './visible-clicks.ts';
 
 /** A step of a visitor. `tsNanos` is unique in the deployment. */
 export type JourneyStep =
@@ -50,23 +50,19 @@ const OWN = `
     own_identifies AS (SELECT * FROM identifies FINAL
       WHERE workspace_id = {workspace:UUID} AND visitor_id = {visitor:UUID})`;
 
-/**
- * A visitor of the workspace, or null when it has no click, identify or order of that visitor.
- */
-export async function visitorSummary(
+/** A visitor of the workspace as a whole, also where the steps are cut; null: there is no step. */
+async function visitorSummary(
   client: ClickHouseClient,
   workspaceId: string,
   visitorId: string,
 ): Promise<VisitorSummary | null> {
-  if (visitorId.toLowerCase() === NOBODY) return null;
-  const visible = await withoutDeletedLinks(client, workspaceId);
   const [row] = await ask<{ steps: string; first: string; last: string; email: string }>(client, {
     sql: `${OWN}
       SELECT count() AS steps, toUnixTimestamp64Nano(min(ts)) AS first, toUnixTimestamp64Nano(max(ts)) AS last,
         argMaxIf(email, (rank, ts), email != '') AS email
       FROM (
         SELECT ts, '' AS email, 0 AS rank FROM clicks
-        WHERE workspace_id = {workspace:UUID} AND visitor_id = {visitor:UUID} ${visible}
+        WHERE workspace_id = {workspace:UUID} AND visitor_id = {visitor:UUID} ${NOT_DELETED}
         UNION ALL SELECT ts, email, 2 FROM own_identifies
         UNION ALL SELECT ts, email, 1 FROM own_orders)`,
     params: { workspace: workspaceId, visitor: visitorId },
@@ -81,33 +77,48 @@ export async function visitorSummary(
 }
 
 /**
- * The newest steps of a visitor, oldest first. A visitor with more than `limit` steps has lost the oldest.
+ * The newest steps of a visitor, oldest first, and the visitor as a whole; null when the workspace has no click,
+ * identify or order of that visitor. A visitor with more than `limit` steps has lost the oldest.
  */
 export async function visitorJourney(
   client: ClickHouseClient,
   workspaceId: string,
   visitorId: string,
   limit: number,
-): Promise<JourneyStep[]> {
-  if (visitorId.toLowerCase() === NOBODY) return [];
-  const visible = await withoutDeletedLinks(client, workspaceId);
+): Promise<{ summary: VisitorSummary; steps: JourneyStep[] } | null> {
+  if (visitorId.toLowerCase() === NOBODY) return null;
   const rows = await ask<StepRow>(client, {
     sql: `${OWN}
       SELECT type, toUnixTimestamp64Nano(ts) AS nanos, channel, link_id, details, email, amount, currency FROM (
         SELECT 'click' AS type, ts, toString(channel) AS channel, link_id,
           [toString(country), toString(city), toString(device), toString(browser), toString(os), referer] AS details,
           '' AS email, toInt64(0) AS amount, '' AS currency
-        FROM clicks WHERE workspace_id = {workspace:UUID} AND visitor_id = {visitor:UUID} ${visible}
+        FROM clicks WHERE workspace_id = {workspace:UUID} AND visitor_id = {visitor:UUID} ${NOT_DELETED}
         ORDER BY ts DESC LIMIT {limit:UInt32}
         UNION ALL
         SELECT 'identify', ts, '', toUUID('${NOBODY}'), [], email, 0, '' FROM own_identifies
         UNION ALL
-        SELECT 'order', ts, '', toUUID('${NOBODY}'), [], '', amount_minor, toString(currency) FROM own_orders)
+        SELECT 'order', ts, '', toUUID('${NOBODY}'), [], email, amount_minor, toString(currency) FROM own_orders)
       ORDER BY ts DESC LIMIT {limit:UInt32}`,
     params: { workspace: workspaceId, visitor: visitorId, limit },
     seconds: 20,
   });
-  return rows.map(toStep).reverse();
+  // Nearly every journey is whole: asking for the visitor too would read the same once more.
+  const summary =
+    rows.length < limit ? summaryOf(rows) : await visitorSummary(client, workspaceId, visitorId);
+  return summary && { summary, steps: rows.map(toStep).reverse() };
+}
+
+/** Of all steps, the newest first. An email that the visitor gave counts before one that came with an order. */
+function summaryOf(rows: readonly StepRow[]): VisitorSummary | null {
+  const [newest, oldest] = [rows[0], rows.at(-1)];
+  if (!newest || !oldest) return null;
+  const given = (type: StepRow['type']) => rows.find((row) => row.type === type && row.email !== '')?.email;
+  return {
+    email: given('identify') ?? given('order') ?? null,
+    firstSeenNanos: BigInt(oldest.nanos),
+    lastSeenNanos: BigInt(newest.nanos),
+  };
 }
 
 type StepRow = {
@@ -117,6 +128,7 @@ type StepRow = {
   link_id: string;
   /** Of a click: country, city, device, browser, os, referer. */
   details: string[];
+  /** Of an identify or an order; empty: none. */
   email: string;
   amount: string;
   currency: string;

@@ -61,7 +61,7 @@ export class ReadClick implements ClickEvent {
   }
 
   get userAgent(): string {
-    return this.ids.toString('utf8', this.#userAgentAt, this.#addressAt);
+    return textOf(this.ids, this.#userAgentAt, this.#addressAt);
   }
 
   /** Opened. */
@@ -116,8 +116,8 @@ export function readClickBody(
   const userAgentAt = at;
   const flags = readNumber(bytes, addressAt + ADDRESS_BYTES);
   if (at !== end) return null;
-  const channel = channelOf(bytes, channelAt, channelEnd);
-  const referer = refererAt === refererEnd ? '' : bytes.toString('utf8', refererAt, refererEnd);
+  const channel = textOf(bytes, channelAt, channelEnd);
+  const referer = textOf(bytes, refererAt, refererEnd);
   return new ReadClick(bytes, idsAt, ts, channel, referer, flags, userAgentAt, addressAt, pads, padAt);
 }
 
@@ -161,22 +161,37 @@ function readTime(bytes: Buffer, from: number): number {
   return 0;
 }
 
-/** A platform has some dozen channels, of which a click names one: by length and ends, then character by character. */
-const CHANNELS = 256;
-const channels: string[] = Array(CHANNELS).fill('');
+/**
+ * Texts that were read, each in the place that its length and some of its bytes give: clicks repeat some thousands of
+ * user agents, referers and channels, and a text that is held costs neither decoding nor hashing again. A place holds
+ * one text and gives it up to the next that falls there.
+ */
+const PLACES = 32_768;
+const held: string[] = Array(PLACES).fill('');
+/** Bytes that decide the place, from the end on, where versions stand. */
+const SAMPLES = 12;
+/** Longer ones are seldom seen twice, and would fill the memory. */
+const LONGEST_HELD = 512;
 
-function channelOf(bytes: Buffer, from: number, to: number): string {
-  const place = ((to - from) * 7 + (bytes[from] ?? 0) * 3 + (bytes[to - 1] ?? 0)) & (CHANNELS - 1);
-  const held = channels[place] ?? '';
-  if (stands(held, bytes, from, to)) return held;
-  const channel = bytes.toString('utf8', from, to);
-  channels[place] = channel;
-  return channel;
+function textOf(bytes: Buffer, from: number, to: number): string {
+  const length = to - from;
+  if (length === 0) return '';
+  if (length > LONGEST_HELD) return bytes.toString('utf8', from, to);
+  const step = length > SAMPLES ? (length / SAMPLES) | 0 : 1;
+  let place = length;
+  for (let next = to - 1; next >= from; next -= step) place = (Math.imul(place, 31) + (bytes[next] ?? 0)) | 0;
+  place = (place ^ (place >>> 15)) & (PLACES - 1);
+  const known = held[place] ?? '';
+  if (stands(known, bytes, from, length)) return known;
+  const text = bytes.toString('utf8', from, to);
+  held[place] = text;
+  return text;
 }
 
-function stands(text: string, bytes: Buffer, from: number, to: number): boolean {
-  if (text.length !== to - from) return false;
-  for (let index = 0; index < text.length; index++) {
+/** ASCII alone: other texts are decoded each time. */
+function stands(text: string, bytes: Buffer, from: number, length: number): boolean {
+  if (text.length !== length) return false;
+  for (let index = 0; index < length; index++) {
     const byte = bytes[from + index] ?? 0;
     if (byte > 0x7f || text.charCodeAt(index) !== byte) return false;
   }
