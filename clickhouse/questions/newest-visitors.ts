@@ -3,7 +3,7 @@ import { clampToStored, NANOS_PER_DAY, nowNanos } from '../../core/timestamps.ts
 import type { ClickHouseClient } from '../client.ts';
 import { ask } from './ask.ts';
 import { SHOWN_COLUMNS, type ShownClickRow, toShownClick } from './newest-clicks.ts';
-import { withoutDeletedLinks } from './visible-clicks.ts';
+import { NOT_DELETED } from './visible-clicks.ts';
 
 /** How far back visitors are looked for before everything is searched: see `newestClicks`. */
 const LOOKS_BACK = [NANOS_PER_DAY, 32n * NANOS_PER_DAY];
@@ -18,25 +18,23 @@ export async function newestVisitors(
   workspaceId: string,
   limit: number,
 ): Promise<ShownClick[]> {
-  const visible = await withoutDeletedLinks(client, workspaceId);
   const now = nowNanos();
   for (const back of LOOKS_BACK) {
-    const clicks = await newestSince(client, workspaceId, clampToStored(now - back), visible, limit);
+    const clicks = await newestSince(client, workspaceId, clampToStored(now - back), limit);
     if (clicks.length === limit) return clicks;
   }
-  return newestSince(client, workspaceId, clampToStored(0n), visible, limit);
+  return newestSince(client, workspaceId, clampToStored(0n), limit);
 }
 
 async function newestSince(
   client: ClickHouseClient,
   workspaceId: string,
   since: bigint,
-  visible: string,
   limit: number,
 ): Promise<ShownClick[]> {
   const rows = await ask<ShownClickRow>(client, {
     sql: `SELECT ${SHOWN_COLUMNS} FROM clicks
-      WHERE workspace_id = {workspace:UUID} AND ts >= fromUnixTimestamp64Nano({since:Int64}, 'UTC') AND NOT is_bot ${visible}
+      WHERE workspace_id = {workspace:UUID} AND ts >= fromUnixTimestamp64Nano({since:Int64}, 'UTC') AND NOT is_bot ${NOT_DELETED}
       ORDER BY ts DESC LIMIT 1 BY visitor_id LIMIT {limit:UInt32}`,
     params: { workspace: workspaceId, since, limit },
     seconds: 20,
@@ -51,10 +49,9 @@ export async function newestClickOf(
   visitorIds: string[],
 ): Promise<ShownClick[]> {
   if (visitorIds.length === 0) return [];
-  const visible = await withoutDeletedLinks(client, workspaceId);
   const rows = await ask<ShownClickRow>(client, {
     sql: `SELECT ${SHOWN_COLUMNS} FROM clicks
-      WHERE workspace_id = {workspace:UUID} AND visitor_id IN {visitors:Array(UUID)} ${visible}
+      WHERE workspace_id = {workspace:UUID} AND visitor_id IN {visitors:Array(UUID)} ${NOT_DELETED}
       ORDER BY ts DESC LIMIT 1 BY visitor_id`,
     params: { workspace: workspaceId, visitors: visitorIds },
     seconds: 20,

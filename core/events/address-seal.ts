@@ -36,9 +36,20 @@ export function createAddressSealer(key: Uint8Array): AddressSealer {
   };
 }
 
-/** XORs the 16 bytes of `buffer` at `position` with the pad at `padPosition`: seals what is open and opens what is sealed. */
-export function applyPad(buffer: Uint8Array, position: number, pads: Uint8Array, padPosition: number): void {
+/**
+ * XORs the 16 bytes of `buffer` at `position` with the pad at `padPosition`: seals what is open and opens what is sealed.
+ *
+ * @param into where the result goes, from `intoPosition` on; left out: in the place of what was there
+ */
+export function applyPad(
+  buffer: Uint8Array,
+  position: number,
+  pads: Uint8Array,
+  padPosition: number,
+  into = buffer,
+  intoPosition = position,
+): void {
   for (let i = 0; i < ADDRESS_BYTES; i++) {
-    buffer[position + i] = (buffer[position + i] ?? 0) ^ (pads[padPosition + i] ?? 0);
+    into[intoPosition + i] = (buffer[position + i] ?? 0) ^ (pads[padPosition + i] ?? 0);
   }
 }

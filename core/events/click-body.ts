@@ -1,4 +1,4 @@
-import { ADDRESS_BYTES } from './address-seal.ts';
+import { ADDRESS_BYTES, applyPad } from './address-seal.ts';
 import type { ClickEvent, Unstamped } from './types.ts';
 
 /** The version of the click's schema that {@link writeClickBody} writes. */
@@ -41,11 +41,9 @@ export function writeClickBody(
   if (at >= 0) at = writeText(referer, buffer, at);
   if (at >= 0) at = writeText(userAgent, buffer, at);
   if (at < 0 || at + ADDRESS_BYTES + 1 > buffer.length) return -1;
-  for (let index = 0; index < ADDRESS_BYTES; index++) {
-    buffer[at++] = (address[index] ?? 0) ^ (pads[padAt + index] ?? 0);
-  }
-  buffer[at++] = flags << 1;
-  return at;
+  applyPad(address, 0, pads, padAt, buffer, at);
+  buffer[at + ADDRESS_BYTES] = flags << 1;
+  return at + ADDRESS_BYTES + 1;
 }
 
 /** A `long`: zigzag, seven bits a byte, the lowest first. */

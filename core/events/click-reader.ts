@@ -1,4 +1,4 @@
-import { ADDRESS_BYTES } from './address-seal.ts';
+import { ADDRESS_BYTES, applyPad } from './address-seal.ts';
 import type { ClickEvent } from './types.ts';
 
 const ID_BYTES = 16;
@@ -67,9 +67,7 @@ export class ReadClick implements ClickEvent {
   /** Opened. */
   get address(): Uint8Array {
     const address = new Uint8Array(ADDRESS_BYTES);
-    for (let index = 0; index < ADDRESS_BYTES; index++) {
-      address[index] = (this.ids[this.#addressAt + index] ?? 0) ^ (this.#pads[this.#padAt + index] ?? 0);
-    }
+    applyPad(this.ids, this.#addressAt, this.#pads, this.#padAt, address, 0);
     return address;
   }
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { anyClick, anyId } from '../../test/support/any-clicks.ts';
 import { plainEvents } from '../../test/support/plain-events.ts';
 import { ADDRESS_BYTES, createAddressSealer } from './address-seal.ts';
 import { createEventEncoder, decodeEvents } from './codec.ts';
@@ -29,23 +30,13 @@ function stamped(events: Unstamped[]): { sequence: bigint; event: TrackedEvent }
   }));
 }
 
-const id = fc.uint8Array({ minLength: 16, maxLength: 16 }).map((bytes) => Buffer.from(bytes));
+const id = anyId.map((bytes) => Buffer.from(bytes));
 /** Whole characters only: a lone surrogate has no UTF-8 form. */
 const text = fc.string({ unit: 'binary', maxLength: 300 });
 const optional = fc.option(text, { nil: null });
 const source = fc.constantFrom('pixel' as const, 'server' as const);
 
-const click: fc.Arbitrary<Unstamped<ClickEvent>> = fc.record({
-  kind: fc.constant('click' as const),
-  workspaceId: id,
-  linkId: id,
-  visitorId: id,
-  channel: text,
-  referer: text,
-  userAgent: text,
-  address: id,
-  flags: fc.integer({ min: 0, max: 7 }),
-});
+const click = anyClick(text, { id, mostFlags: 7 });
 const anyEvent: fc.Arbitrary<Unstamped> = fc.oneof(
   click,
   fc.record({

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inviteUrl } from '../../core/session-tokens.ts';
@@ -6,6 +6,7 @@ import { createInvite } from '../../sql/invites.ts';
 import { createKey } from '../../sql/keys.ts';
 import { createPool, type Pool } from '../../sql/pool.ts';
 import { createWorkspace } from '../../sql/workspaces.ts';
+import { storesOf } from '../kafka/deployment.ts';
 import { endBehind } from './bound-process.ts';
 import { type Ready, type Service, startService } from './service.ts';
 
@@ -80,7 +81,7 @@ async function start(): Promise<Shared> {
   const directory = mkdtempSync(join(tmpdir(), 'hoplog-shared-'));
   const dataDir = join(directory, 'data');
   const service = await startService({ dataDir, env: { WEBHOOK_ALLOW_PRIVATE: 'true' } });
-  const { databaseUrl } = JSON.parse(readFileSync(join(dataDir, 'run', 'supervisor.json'), 'utf8'));
+  const { databaseUrl } = storesOf(dataDir);
   const pool = createPool(databaseUrl, { max: 2 });
   // The files of this process may all be done before it is long enough unused.
   const release = endBehind(service.process.pid ?? 0, directory);

@@ -1,0 +1,15 @@
+/** A click as the API and its webhooks show it. Unknown places and referers are empty. */
+export type ClickRecord = {
+  id: string;
+  ts: string;
+  link_id: string;
+  visitor_id: string;
+  channel: string;
+  country: string;
+  city: string;
+  device: string;
+  browser: string;
+  os: string;
+  referer: string;
+  is_bot: boolean;
+};
