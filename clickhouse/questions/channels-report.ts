@@ -3,7 +3,7 @@ import { ask } from './ask.ts';
 import { EXACT_CLICKS, reportedClicks } from './clicks-by.ts';
 import { type FigureRow, type Figures, SUMMED_FIGURES, toFigures } from './report-figures.ts';
 import { standingCredits } from './standing-credits.ts';
-import { IN_SPAN, ofLink, type Span, withoutDeletedLinks } from './visible-clicks.ts';
+import { IN_SPAN, ofLink, type Span } from './visible-clicks.ts';
 
 export type ChannelFigures = Figures & { channel: string };
 
@@ -18,9 +18,13 @@ export async function channelsReport(
   exactUpTo = EXACT_CLICKS,
   linkId: string | null = null,
 ): Promise<ChannelFigures[]> {
-  const condition = `${await withoutDeletedLinks(client, workspaceId)} ${ofLink(linkId)}`;
-  const params = { link: linkId };
-  const { by } = await reportedClicks(client, { workspaceId, span, condition, params, exactUpTo });
+  const { by, condition } = await reportedClicks(client, {
+    workspaceId,
+    span,
+    condition: ofLink(linkId),
+    params: { link: linkId },
+    exactUpTo,
+  });
   const clicks = by('channel', 'visitors');
   const rows = await ask<FigureRow & { channel: string }>(client, {
     sql: `

@@ -2,7 +2,7 @@ import type { ClickHouseClient } from '../client.ts';
 import { coverOf } from '../rollups/cover.ts';
 import { rolledUpPeriods } from '../rollups/periods.ts';
 import { ask } from './ask.ts';
-import { IN_SPAN, type Span } from './visible-clicks.ts';
+import { IN_SPAN, NOT_DELETED, type Span } from './visible-clicks.ts';
 
 /** Up to that many clicks in the window, visitors are counted exactly; above, within 1 %. */
 export const EXACT_CLICKS = 1_000_000;
@@ -11,7 +11,7 @@ export const EXACT_CLICKS = 1_000_000;
 export type ReportedClicks = {
   workspaceId: string;
   span: Span;
-  /** Further condition on `link_id` that begins with `AND`, or nothing. */
+  /** Which links: a condition on `link_id` that begins with `AND`; empty: all of them. */
   condition: string;
   /** What the condition needs. */
   params: Record<string, unknown>;
@@ -49,24 +49,23 @@ export type ClicksBy = (
 /**
  * How a report's clicks are counted. Few clicks are counted one by one, visitors exactly. Many are put together from
  * the days and months that stand rolled up and the clicks of the window's edges, visitors estimated.
+ *
+ * @returns `condition`: the given one, and besides it what keeps deleted links out, for the report's orders
  */
 export async function reportedClicks(
   client: ClickHouseClient,
-  clicks: ReportedClicks,
-): Promise<{ exact: boolean; by: ClicksBy }> {
-  const params = { workspace: clicks.workspaceId, ...clicks.span, ...clicks.params };
-  const where = `workspace_id = {workspace:UUID} AND NOT is_bot ${clicks.condition}`;
-  const [row] = await ask<{ found: string }>(client, {
-    // Counting ends where the answer is known.
-    sql: `SELECT count() AS found FROM (
-            SELECT 1 FROM clicks WHERE ${where} AND ${IN_SPAN} LIMIT {more:UInt64})`,
-    params: { ...params, more: clicks.exactUpTo + 1 },
-    seconds: 30,
-  });
-  if (Number(row?.found ?? 0) > clicks.exactUpTo)
-    return { exact: false, by: await estimated(client, clicks) };
+  given: ReportedClicks,
+): Promise<{ exact: boolean; by: ClicksBy; condition: string }> {
+  let { found, deleted } = await sizeOf(client, given);
+  const clicks = deleted ? { ...given, condition: `${given.condition} ${NOT_DELETED}` } : given;
+  if (deleted && found > given.exactUpTo) ({ found } = await sizeOf(client, clicks));
+  const { condition } = clicks;
+  if (found > given.exactUpTo) return { exact: false, by: await estimated(client, clicks), condition };
+  const params = paramsOf(clicks);
+  const where = whereOf(clicks);
   return {
     exact: true,
+    condition,
     by: (key, visitors, links) => ({
       sql: `(SELECT ${selected(key)}, count() AS clicks,
                ${visitors === 'visitors' ? 'uniqExact(visitor_id)' : 'toUInt64(0)'} AS visitors
@@ -75,6 +74,30 @@ export async function reportedClicks(
       params: links ? { ...params, chosen: links } : params,
     }),
   };
+}
+
+const paramsOf = ({ workspaceId, span, params }: ReportedClicks) => ({
+  workspace: workspaceId,
+  ...span,
+  ...params,
+});
+const whereOf = ({ condition }: ReportedClicks) =>
+  `workspace_id = {workspace:UUID} AND NOT is_bot ${condition}`;
+
+/** How many clicks there are, counted no further than the answer needs, and whether the workspace has deleted links. */
+async function sizeOf(
+  client: ClickHouseClient,
+  clicks: ReportedClicks,
+): Promise<{ found: number; deleted: boolean }> {
+  const [row] = await ask<{ found: string; deleted: number }>(client, {
+    sql: `SELECT
+            (SELECT count() FROM (SELECT 1 FROM clicks WHERE ${whereOf(clicks)} AND ${IN_SPAN}
+              LIMIT {more:UInt64})) AS found,
+            exists(SELECT 1 FROM deleted_links WHERE workspace_id = {workspace:UUID}) AS deleted`,
+    params: { ...paramsOf(clicks), more: clicks.exactUpTo + 1 },
+    seconds: 30,
+  });
+  return { found: Number(row?.found ?? 0), deleted: row?.deleted === 1 };
 }
 
 /**
@@ -86,9 +109,7 @@ async function estimated(client: ClickHouseClient, clicks: ReportedClicks): Prom
   const periods = await rolledUpPeriods(client, { from: dayOf(span.from), to: dayOf(span.to) });
   const { generations, rest } = coverOf(span, periods);
   const params: Record<string, unknown> = {
-    workspace: clicks.workspaceId,
-    ...span,
-    ...clicks.params,
+    ...paramsOf(clicks),
     generations: generations.map(BigInt),
   };
   const spans = rest.map((piece, n) => {

@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '../client.ts';
 import { ask } from './ask.ts';
 import { standingCredits } from './standing-credits.ts';
-import { withoutDeletedLinks } from './visible-clicks.ts';
+import { NOT_DELETED } from './visible-clicks.ts';
 
 /**
  * All-time revenue of the people whose first click came through each channel, in minor units of the workspace's
@@ -11,11 +11,10 @@ export async function lifetimeValues(
   client: ClickHouseClient,
   workspaceId: string,
 ): Promise<Map<string, bigint>> {
-  const visible = await withoutDeletedLinks(client, workspaceId);
   const rows = await ask<{ origin: string; revenue: string }>(client, {
     // An order's first channel stands on its part 0 only; its other parts have an empty one.
     sql: `SELECT origin, sum(revenue) AS revenue FROM (
-            SELECT max(first_channel) AS origin, sumIf(amount_minor, true ${visible}) AS revenue
+            SELECT max(first_channel) AS origin, sumIf(amount_minor, true ${NOT_DELETED}) AS revenue
             FROM ${standingCredits('')} GROUP BY order_id)
           WHERE origin != '' GROUP BY origin`,
     params: { workspace: workspaceId },

@@ -2,7 +2,7 @@ import type { ClickHouseClient } from '../client.ts';
 import { ask } from './ask.ts';
 import { EXACT_CLICKS, reportedClicks } from './clicks-by.ts';
 import { standingCredits } from './standing-credits.ts';
-import { IN_SPAN, type Span, withoutDeletedLinks } from './visible-clicks.ts';
+import { IN_SPAN, NOT_DELETED, type Span } from './visible-clicks.ts';
 
 /** What links can be sorted by. Revenue is in minor units. */
 export const LINK_FIGURES = ['clicks', 'visitors', 'conversions', 'revenue'] as const;
@@ -21,13 +21,12 @@ export async function linksByFigure(
   figure: LinkFigure,
   limit: number,
 ): Promise<{ linkId: string; value: number }[]> {
-  const visible = await withoutDeletedLinks(client, workspaceId);
   const values =
     figure === 'clicks' || figure === 'visitors'
-      ? await ofClicks(client, workspaceId, span, figure, visible)
+      ? await ofClicks(client, workspaceId, span, figure)
       : {
           sql: `SELECT link_id, toFloat64(sum(${figure === 'revenue' ? 'amount_minor' : 'share'})) AS value
-            FROM ${standingCredits(IN_SPAN)} WHERE channel != '' ${visible} GROUP BY link_id`,
+            FROM ${standingCredits(IN_SPAN)} WHERE channel != '' ${NOT_DELETED} GROUP BY link_id`,
           params: { workspace: workspaceId, ...span },
         };
   const rows = await ask<{ link_id: string; value: number }>(client, {
@@ -44,12 +43,11 @@ async function ofClicks(
   workspaceId: string,
   span: Span,
   figure: 'clicks' | 'visitors',
-  visible: string,
 ): Promise<{ sql: string; params: Record<string, unknown> }> {
   const { by } = await reportedClicks(client, {
     workspaceId,
     span,
-    condition: visible,
+    condition: '',
     params: {},
     exactUpTo: EXACT_CLICKS,
   });

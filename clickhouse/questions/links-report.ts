@@ -3,7 +3,7 @@ import { ask } from './ask.ts';
 import { type ClicksBy, EXACT_CLICKS, reportedClicks } from './clicks-by.ts';
 import { type FigureRow, type Figures, SUMMED_FIGURES, toFigures } from './report-figures.ts';
 import { standingCredits } from './standing-credits.ts';
-import { IN_SPAN, type Span, withoutDeletedLinks } from './visible-clicks.ts';
+import { IN_SPAN, type Span } from './visible-clicks.ts';
 
 export type LinkFigures = Figures & { linkId: string };
 
@@ -24,9 +24,13 @@ export async function linksReport(
 ): Promise<LinkFigures[]> {
   const { kind, ...params } = choice;
   if (choice.kind === 'ids' && choice.ids.length === 0) return [];
-  const visible = await withoutDeletedLinks(client, workspaceId);
-  const condition = kind === 'ids' ? `AND link_id IN {ids:Array(UUID)} ${visible}` : visible;
-  const { exact, by } = await reportedClicks(client, { workspaceId, span, condition, params, exactUpTo });
+  const { exact, by, condition } = await reportedClicks(client, {
+    workspaceId,
+    span,
+    condition: kind === 'ids' ? 'AND link_id IN {ids:Array(UUID)}' : '',
+    params,
+    exactUpTo,
+  });
   const clicks = by('link_id', exact ? 'visitors' : 'no visitors');
   const rows = await ask<FigureRow & { link_id: string }>(client, {
     sql: `

@@ -3,7 +3,7 @@ import { ask } from './ask.ts';
 import { BUCKET, CLICK_KEYS, EXACT_CLICKS, reportedClicks } from './clicks-by.ts';
 import { type FigureRow, type Figures, SUMMED_FIGURES, toFigures } from './report-figures.ts';
 import { standingCredits } from './standing-credits.ts';
-import { IN_SPAN, ofLink, type Span, withoutDeletedLinks } from './visible-clicks.ts';
+import { IN_SPAN, ofLink, type Span } from './visible-clicks.ts';
 
 /** The figures of a bucket that begins at `start`, nanoseconds. */
 export type BucketFigures = Figures & { start: bigint };
@@ -22,9 +22,13 @@ export async function workspaceStats(
   exactUpTo = EXACT_CLICKS,
   linkId: string | null = null,
 ): Promise<{ totals: Figures; series: BucketFigures[] }> {
-  const condition = `${await withoutDeletedLinks(client, workspaceId)} ${ofLink(linkId)}`;
-  const params = { starts, link: linkId };
-  const { by } = await reportedClicks(client, { workspaceId, span, condition, params, exactUpTo });
+  const { by, condition } = await reportedClicks(client, {
+    workspaceId,
+    span,
+    condition: ofLink(linkId),
+    params: { starts, link: linkId },
+    exactUpTo,
+  });
   const figuresBy = async (key: 'workspace_id' | 'bucket', ofCredit: string) => {
     const clicks = by(key, 'visitors');
     return ask<FigureRow & { bucket: string }>(client, {
@@ -64,9 +68,13 @@ export async function clicksByDimension(
   { dimension, limit, linkId = null }: { dimension: ClickDimension; limit: number; linkId?: string | null },
   exactUpTo = EXACT_CLICKS,
 ): Promise<ValueFigures[]> {
-  const condition = `${await withoutDeletedLinks(client, workspaceId)} ${ofLink(linkId)}`;
-  const params = { limit, link: linkId };
-  const { by } = await reportedClicks(client, { workspaceId, span, condition, params, exactUpTo });
+  const { by } = await reportedClicks(client, {
+    workspaceId,
+    span,
+    condition: ofLink(linkId),
+    params: { limit, link: linkId },
+    exactUpTo,
+  });
   const clicks = by(dimension, 'visitors');
   const rows = await ask<{ value: string; clicks: string; visitors: string }>(client, {
     sql: `SELECT ${dimension} AS value, clicks, visitors FROM ${clicks.sql}
