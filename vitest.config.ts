@@ -4,7 +4,7 @@ import FileOrder from './test/support/file-order.ts';
 export default defineConfig({
   test: {
     include: ['**/*.test.ts'],
-    exclude: ['**/node_modules/**', 'data/**', 'web/dist/**'],
+    exclude: ['**/node_modules/**', 'data/**', 'web/dist/**', 'dist/**'],
     globalSetup: ['test/support/global-setup.ts'],
     reporters: ['default', './test/support/skip-reporter.ts'],
     pool: 'forks',

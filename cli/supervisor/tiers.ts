@@ -1,9 +1,7 @@
-import { fileURLToPath } from 'node:url';
 import type { Config } from '../../core/config.ts';
+import { programFile } from '../programs/programs.ts';
 import type { Ports } from './ports.ts';
 import type { TierSpec } from './tier.ts';
-
-const script = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
 export type TierName = 'ingest' | 'workers' | 'api';
 
@@ -26,14 +24,14 @@ export function tierSpecs(env: NodeJS.ProcessEnv, config: Config, ports: Ports):
   return {
     ingest: {
       name: 'ingest',
-      script: script('ingest/main.ts'),
+      script: programFile('ingest'),
       env: withMetrics(ports.metrics.ingest),
       readiness: { kind: 'http', url: healthUrl(config.host, ports.ingest) },
       drainMs: 3_000,
     },
     workers: {
       name: 'workers',
-      script: script('workers/main.ts'),
+      script: programFile('workers'),
       // STREAM_NAME names ingest's stream; one stream has one writer.
       env: { ...withMetrics(ports.metrics.workers), STREAM_NAME: '' },
       readiness: { kind: 'line' },
@@ -41,7 +39,7 @@ export function tierSpecs(env: NodeJS.ProcessEnv, config: Config, ports: Ports):
     },
     api: {
       name: 'api',
-      script: script('api/main.ts'),
+      script: programFile('api'),
       env: { ...withMetrics(ports.metrics.api), STREAM_NAME: '' },
       readiness: { kind: 'http', url: healthUrl(config.host, ports.api) },
       drainMs: 3_000,

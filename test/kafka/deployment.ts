@@ -3,11 +3,9 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { type Clicked, type ClickerOptions, clickLinks } from '../support/clicker.ts';
+import { PROGRAM_ENV, programArguments } from '../support/program.ts';
 import type { Ready } from '../support/service.ts';
-
-const WORKERS = fileURLToPath(new URL('../../workers/main.ts', import.meta.url));
 
 /** The number of a tier's process, as the supervisor keeps it. */
 export function tierProcess(dataDir: string, tier: 'ingest' | 'workers' | 'api'): number {
@@ -27,9 +25,9 @@ export type WorkersProcess = { pid: number; kill(): Promise<void>; stop(): Promi
 /** Starts one more process of workers beside those of a service, and waits until it is ready. */
 export async function startMoreWorkers(dataDir: string, env: NodeJS.ProcessEnv): Promise<WorkersProcess> {
   const { databaseUrl, clickhouseUrl } = storesOf(dataDir);
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', WORKERS], {
+  const child = spawn(process.execPath, programArguments('workers'), {
     env: {
-      PATH: process.env.PATH,
+      ...PROGRAM_ENV,
       DATA_DIR: dataDir,
       DATABASE_URL: databaseUrl,
       CLICKHOUSE_URL: clickhouseUrl,

@@ -1,11 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { fileURLToPath } from 'node:url';
+import { PROGRAM_ENV, programArguments } from '../support/program.ts';
 import type { TestStores } from '../support/stores.ts';
 import type { Call } from './driver.ts';
 
-const MAIN = fileURLToPath(new URL('../../api/main.ts', import.meta.url));
 const READY_MS = 60_000;
 
 /** The API as a process of its own, to be killed. */
@@ -22,9 +21,9 @@ export type ApiProcess = {
  */
 export async function startApi(stores: TestStores, dataDir: string, secretKey: string): Promise<ApiProcess> {
   const port = await freePort();
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN], {
+  const child = spawn(process.execPath, programArguments('api'), {
     env: {
-      PATH: process.env.PATH,
+      ...PROGRAM_ENV,
       DATA_DIR: dataDir,
       DATABASE_URL: stores.databaseUrl,
       CLICKHOUSE_URL: stores.clickhouseUrl,

@@ -3,6 +3,7 @@ import { getContainerRuntimeClient } from 'testcontainers';
 import type { TestProject } from 'vitest/node';
 import { clickhouseLibrary } from '../../cli/embedded/clickhouse.ts';
 import { postgresBinaries } from '../../cli/embedded/postgres-binaries.ts';
+import { buildPrograms } from '../../cli/programs/build.ts';
 import { migrate } from '../../sql/migrate.ts';
 import { createPool } from '../../sql/pool.ts';
 import { startContainers } from './containers.ts';
@@ -21,12 +22,14 @@ declare module 'vitest' {
 }
 
 /**
- * Before the first test: servers, as `selection.ts` chooses them, and one migrated PostgreSQL database to copy.
+ * Before the first test: the programs as one file each, servers, as `selection.ts` chooses them, and one migrated
+ * PostgreSQL database to copy.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   if (!process.features.typescript) {
     throw new Error(`Node ${process.version} does not run .ts files: run the tests with npm test`);
   }
+  await buildPrograms();
   const servers = await serversOf(process.env);
   const templateDatabase = `hoplog_template_${randomBytes(6).toString('hex')}`;
   const admin = createPool(servers.databaseUrl, { statementTimeoutMs: 60_000 });

@@ -3,24 +3,24 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
+import { PROGRAM_ENV, programArguments } from './program.ts';
 import type { TestStores } from './stores.ts';
 
 export const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url));
-const HOPLOG = fileURLToPath(new URL('../../cli/hoplog.ts', import.meta.url));
 
 /** What a command did. */
 export type Ended = { status: number | null; stdout: string; stderr: string };
 
 /** Runs `hoplog` as a process of its own, with nothing of this one's environment but `PATH` and `HOME`. */
 export function hoplog(args: string[], env: NodeJS.ProcessEnv): Promise<Ended> {
-  return run(process.execPath, ['--disable-warning=ExperimentalWarning', HOPLOG, ...args], env);
+  return run(process.execPath, [...programArguments('hoplog'), ...args], env);
 }
 
 /** Runs any programme in the checkout. */
 export async function run(file: string, args: string[], env: NodeJS.ProcessEnv): Promise<Ended> {
   const child = spawn(file, args, {
     cwd: CHECKOUT,
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    env: { ...PROGRAM_ENV, HOME: process.env.HOME, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const [stdout, stderr, [status]] = await Promise.all([

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { bound } from './bound-process.ts';
+import { PROGRAM_ENV, programArguments } from './program.ts';
 
 /** The redirect tier in a process of its own, to be killed. */
 export type IngestProcess = {
@@ -12,18 +13,16 @@ export type IngestProcess = {
   stop(): Promise<number | null>;
 };
 
-const MAIN = new URL('../../ingest/main.ts', import.meta.url).pathname;
-
 /**
- * Starts `ingest/main.ts` and waits for its ready line.
+ * Starts it and waits for its ready line.
  *
  * @throws Error with what it said on standard error when it ends before that
  */
 export async function startIngestProcess(env: Record<string, string>): Promise<IngestProcess> {
-  const { file, args } = bound(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN]);
+  const { file, args } = bound(process.execPath, programArguments('ingest'));
   const child = spawn(file, args, {
     env: {
-      PATH: process.env.PATH,
+      ...PROGRAM_ENV,
       INGEST_PORT: '0',
       METRICS_PORT: '0',
       SHORT_URL: 'http://short.test',

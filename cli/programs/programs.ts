@@ -1,0 +1,28 @@
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The programs of this repository by name, and the source that each begins with. */
+export const PROGRAMS = {
+  start: 'cli/start.ts',
+  hoplog: 'cli/hoplog.ts',
+  ingest: 'ingest/main.ts',
+  workers: 'workers/main.ts',
+  api: 'api/main.ts',
+} as const;
+export type ProgramName = keyof typeof PROGRAMS;
+
+/** The checkout. */
+export const ROOT_DIR = fileURLToPath(new URL('../../', import.meta.url));
+/** Where `build.ts` writes each program as one file. */
+export const BUNDLES_DIR = join(ROOT_DIR, 'dist');
+
+/** The program as one file, which {@link import('./build.ts').buildPrograms} has written. */
+export function bundleOf(name: ProgramName): string {
+  return join(BUNDLES_DIR, `${name}.js`);
+}
+
+/** What to start a program from: a bundle starts bundles, sources start sources. */
+export function programFile(name: ProgramName): string {
+  const bundled = process.argv[1] !== undefined && dirname(process.argv[1]) === BUNDLES_DIR;
+  return bundled ? bundleOf(name) : join(ROOT_DIR, PROGRAMS[name]);
+}
