@@ -5,6 +5,8 @@
  */
 export type BoundedCache<K, V> = {
   get(key: K): V | undefined;
+  /** As {@link get}, but no use that keeps it longer. */
+  peek(key: K): V | undefined;
   set(key: K, value: V): void;
   delete(key: K): void;
   /** Entries held now, at most `capacity`. */
@@ -38,6 +40,7 @@ export function createBoundedCache<K, V>(capacity: number): BoundedCache<K, V> {
       if (aged !== undefined) set(key, aged);
       return aged;
     },
+    peek: (key) => young.get(key) ?? old.get(key),
     set,
     delete(key) {
       young.delete(key);

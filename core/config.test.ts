@@ -35,6 +35,7 @@ test.each([
   ['API_PORT', 'http'],
   ['INGEST_PORT', '65536'],
   ['INGEST_SHARE_PORT', 'yes'],
+  ['INGEST_LINKS_IN_MEMORY', '0'],
   ['METRICS_PORT', '-1'],
   ['BASE_URL', 'api.example'],
   ['SHORT_URL', 'https://go.example/path'],

@@ -9,6 +9,7 @@ const Environment = Type.Object({
   API_PORT: Type.String({ pattern: '^\\d{1,5}$', default: '3000' }),
   INGEST_PORT: Type.String({ pattern: '^\\d{1,5}$', default: '8080' }),
   INGEST_SHARE_PORT: Type.String({ pattern: '^(true|false)$', default: 'false' }),
+  INGEST_LINKS_IN_MEMORY: Type.String({ pattern: '^(all|[1-9]\\d{0,8})$', default: 'all' }),
   METRICS_PORT: Type.String({ pattern: '^\\d{1,5}$', default: '9464' }),
   BASE_URL: Type.String({ default: '' }),
   APP_URL: Type.String({ default: '' }),
@@ -66,6 +67,8 @@ export type Config = {
   ingestPort: number;
   /** Several ingest processes of this user may listen on the port (SO_REUSEPORT). */
   ingestSharePort: boolean;
+  /** Most links that ingest holds in memory, infinite for all of them. */
+  ingestLinksInMemory: number;
   metricsPort: number;
   baseUrl: string;
   appUrl: string;
@@ -110,6 +113,7 @@ const EXPECTED: Partial<Record<EnvironmentName, string>> = {
   API_PORT: 'must be a port number from 0 to 65535',
   INGEST_PORT: 'must be a port number from 0 to 65535',
   INGEST_SHARE_PORT: 'must be "true" or "false"',
+  INGEST_LINKS_IN_MEMORY: 'must be "all" or a number of links such as "1000000"',
   METRICS_PORT: 'must be a port number from 0 to 65535',
   JOURNAL_SYNC: 'must be "always" or milliseconds such as "5ms"',
   JOURNAL_BUDGET: 'must be a size such as "512MiB" or "8GiB"',
@@ -154,6 +158,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     apiPort,
     ingestPort,
     ingestSharePort: raw.INGEST_SHARE_PORT === 'true',
+    ingestLinksInMemory:
+      raw.INGEST_LINKS_IN_MEMORY === 'all' ? Number.POSITIVE_INFINITY : Number(raw.INGEST_LINKS_IN_MEMORY),
     metricsPort: port('METRICS_PORT', raw.METRICS_PORT),
     baseUrl,
     appUrl: raw.APP_URL ? origin('APP_URL', raw.APP_URL) : baseUrl,

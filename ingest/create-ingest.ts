@@ -71,7 +71,12 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
   const clientAddress = createClientAddress(config.trustProxy);
   const exchanges = createExchanges(log);
   const pixelScript = createPixelScript(deps.pixelPath ?? PIXEL_PATH, exchanges);
-  const linkTable = await openLinkTable({ pool, dir: deps.tableDir, log });
+  const linkTable = await openLinkTable({
+    pool,
+    dir: deps.tableDir,
+    log,
+    most: config.ingestLinksInMemory,
+  });
   const { table, resolver, loader } = linkTable;
   let draining = false;
   const tableAgeSeconds = () => loader.age() / 1_000;

@@ -13,6 +13,8 @@ export type RedirectTier = {
   pid: number;
   /** Clicks in its journal so far, and those that it could not keep. */
   journaled(): Promise<{ written: number; lost: number }>;
+  /** Slugs that it has asked of PostgreSQL so far. */
+  asked(): Promise<number>;
   stop(): Promise<void>;
 };
 
@@ -57,12 +59,14 @@ export async function startRedirectTier(
   });
   const port = Number(tier.ready.port);
   while (!(await isReady(port))) await new Promise((resolve) => setTimeout(resolve, 100));
+  const metrics = async () => (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
   return {
     port,
     pid: tier.pid,
     stop: tier.stop,
+    asked: async () => metric(await metrics(), 'hoplog_ingest_misses_total'),
     async journaled() {
-      const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+      const text = await metrics();
       return {
         written: metric(text, 'hoplog_journal_events_total'),
         lost: metric(text, 'hoplog_journal_lost_total'),

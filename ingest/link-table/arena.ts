@@ -16,6 +16,12 @@ export type Arena = {
   free(ref: number): void;
   /** The live records in order of address, for a walk that other changes may interrupt between two of them. */
   refs(): Generator<number>;
+  /**
+   * The live record that follows `ref` in order of address, after the last one the first; 0 when there is none.
+   *
+   * @param ref a block's address, live or freed by now; 0: the beginning
+   */
+  after(ref: number): number;
   /** Bytes of all buffers. */
   bytes(): number;
 };
@@ -53,6 +59,29 @@ export function createArena(): Arena {
     return ref;
   }
 
+  /** The first live record of this page at `unit` or behind it, 0 when there is none. */
+  function liveFrom(number: number, unit: number): number {
+    const page = pages[number];
+    while (page !== undefined && unit < PAGE_UNITS) {
+      const units = page.readUInt16LE(unit * UNIT);
+      if (units === 0) break;
+      if (page.readUInt32LE(unit * UNIT + 4) !== 0) return number * PAGE_UNITS + unit;
+      unit += units;
+    }
+    return 0;
+  }
+  /** The live record behind `ref` up to the arena's end, 0 when there is none. */
+  function following(ref: number): number {
+    let number = Math.floor(ref / PAGE_UNITS);
+    let unit = ref === 0 ? 1 : (ref % PAGE_UNITS) + pageOf(ref).readUInt16LE(offsetOf(ref));
+    for (; number < pages.length; number++) {
+      const found = liveFrom(number, unit);
+      if (found !== 0) return found;
+      unit = 0;
+    }
+    return 0;
+  }
+
   return {
     put(record, mark) {
       if (record.length === 0 || record.length > LARGEST_RECORD) {
@@ -87,17 +116,9 @@ export function createArena(): Arena {
       else blocks.push(ref);
     },
     *refs() {
-      for (let number = 0; number < pages.length; number++) {
-        const page = pages[number];
-        let unit = number === 0 ? 1 : 0;
-        while (page !== undefined && unit < PAGE_UNITS) {
-          const units = page.readUInt16LE(unit * UNIT);
-          if (units === 0) break;
-          if (page.readUInt32LE(unit * UNIT + 4) !== 0) yield number * PAGE_UNITS + unit;
-          unit += units;
-        }
-      }
+      for (let ref = following(0); ref !== 0; ref = following(ref)) yield ref;
     },
+    after: (ref) => following(ref) || following(0),
     bytes: () => pages.length * PAGE_BYTES,
   };
 }

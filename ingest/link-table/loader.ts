@@ -2,7 +2,9 @@ import type { Logger } from '../../core/log.ts';
 import { changesAfter, type LinkChange, oldestRunningTransaction } from '../../sql/link-changes.ts';
 import {
   FIRST_ID,
+  LAST_ID,
   linksAfter,
+  linksBefore,
   linksOfDestinations,
   linksWithIds,
   otherSlugsAfter,
@@ -11,13 +13,16 @@ import {
   publishableKeysWithIds,
 } from '../../sql/link-table.ts';
 import type { Pool } from '../../sql/pool.ts';
+import { idTextOf, kindOf } from './records.ts';
+import type { LinkTable } from './table.ts';
 import type { TableWriter } from './table-writer.ts';
 
 /**
  * Keeps the table what PostgreSQL says. One loop, one question at a time, each answer put into the table before the
  * next is asked: so no older answer ever replaces a newer one.
  *
- * 1. It notes the oldest running transaction, then walks all links, pages and keys.
+ * 1. It notes the oldest running transaction, then walks all links, pages and keys; where the table holds only some of
+ *    the links, those that it holds and as many of the newest as it has room for.
  * 2. Between two pages of the walk, and from then on at each wake and every `pollMs`, it reads the changes from that
  *    transaction on and reads what they name again.
  * 3. After an outage it goes on where it stood. It walks everything again when the store's transactions went
@@ -44,12 +49,15 @@ const LONGEST_ABSENCE_MS = 6 * 3_600_000;
 
 export function createTableLoader(given: {
   pool: Pool;
+  table: LinkTable;
   writer: TableWriter;
+  /** Most links that the table holds. */
+  most: number;
   log: Logger;
   /** Longest time between two looks, milliseconds. */
   pollMs?: number;
 }): TableLoader {
-  const { pool, writer, log, pollMs = 500 } = given;
+  const { pool, table, writer, most, log, pollMs = 500 } = given;
   let stopped = false;
   let running: Promise<void> | null = null;
   let wakeUp: (() => void) | null = null;
@@ -101,16 +109,8 @@ export function createTableLoader(given: {
 
   /** The walk as steps: each reads a page and puts it, and can be tried again when it failed. */
   function* everything(): Generator<() => Promise<void>> {
-    for (let from: string | null = FIRST_ID; from !== null; ) {
-      const start: string = from;
-      yield async () => {
-        const { links, next } = await linksAfter(pool, start, PAGE);
-        for (const row of links) writer.putLink(row);
-        from = next;
-      };
-    }
+    yield* most === Number.POSITIVE_INFINITY ? allLinks() : someLinks();
     let more = true;
-    more = true;
     let slug = '';
     while (more) {
       yield async () => {
@@ -130,6 +130,42 @@ export function createTableLoader(given: {
         more = rows.length === PAGE;
       };
     }
+  }
+
+  function* allLinks(): Generator<() => Promise<void>> {
+    for (let from: string | null = FIRST_ID; from !== null; ) {
+      const start: string = from;
+      yield async () => {
+        const { links, next } = await linksAfter(pool, start, PAGE);
+        for (const row of links) writer.putLink(row);
+        from = next;
+      };
+    }
+  }
+
+  /** What the table holds is read again, or the load's end would remove it; then the newest links, while it has room. */
+  function* someLinks(): Generator<() => Promise<void>> {
+    for (const ids of portions(heldLinks(), PAGE)) {
+      let read = false;
+      while (!read) {
+        yield async () => {
+          writer.replaceLinks(ids, await linksWithIds(pool, ids));
+          read = true;
+        };
+      }
+    }
+    for (let from: string | null = LAST_ID; from !== null && table.links() < most; ) {
+      const start: string = from;
+      yield async () => {
+        const { links, next } = await linksBefore(pool, start, PAGE);
+        for (const row of links) if (table.links() < most) writer.putLink(row);
+        from = next;
+      };
+    }
+  }
+
+  function* heldLinks(): Generator<string> {
+    for (const record of table.records()) if (kindOf(record) === 'link') yield idTextOf(record);
   }
 
   async function round(): Promise<void> {
@@ -209,6 +245,17 @@ export function createTableLoader(given: {
       await running;
     },
   };
+}
+
+function* portions<T>(values: Iterable<T>, size: number): Generator<T[]> {
+  let portion: T[] = [];
+  for (const value of values) {
+    portion.push(value);
+    if (portion.length < size) continue;
+    yield portion;
+    portion = [];
+  }
+  if (portion.length > 0) yield portion;
 }
 
 function nameOf(change: LinkChange): string {

@@ -12,7 +12,7 @@ export type OpenLinkTable = {
   table: LinkTable;
   resolver: Resolver;
   loader: TableLoader;
-  /** Whether it has held every link of some moment: of the last run's end, or of now. */
+  /** Whether it has held every link that it may hold, of some moment: of the last run's end, or of now. */
   loaded(): boolean;
   close(): Promise<void>;
 };
@@ -20,16 +20,23 @@ export type OpenLinkTable = {
 /**
  * Reads what is kept in `dir` and begins to follow PostgreSQL, which may be down.
  *
+ * @param given.most most links held; the others are asked of PostgreSQL when a visitor wants them
  * @throws when `dir` can't be read or written
  */
-export async function openLinkTable(given: { pool: Pool; dir: string; log: Logger }): Promise<OpenLinkTable> {
-  const { pool, dir, log } = given;
+export async function openLinkTable(given: {
+  pool: Pool;
+  dir: string;
+  log: Logger;
+  most: number;
+}): Promise<OpenLinkTable> {
+  const { pool, dir, log, most } = given;
   const table = createLinkTable();
   const files = createTableFiles({ dir, table, log });
   const kept = await files.load();
   log.info({ slugs: table.size(), kept }, 'link table: read from disk');
-  const writer = createTableWriter({ table, files, kept });
-  const loader = createTableLoader({ pool, writer, log });
+  const writer = createTableWriter({ table, files, kept, most });
+  writer.trim();
+  const loader = createTableLoader({ pool, table, writer, most, log });
   const resolver = createResolver({ pool, table, writer, loader });
   loader.start();
   const stopListening = listenForChanges(pool, loader.wake);

@@ -16,24 +16,36 @@ export type TableWriter = {
   /** What is not put until {@link endLoad} is gone then. */
   beginLoad(): void;
   endLoad(): Promise<void>;
+  /** Evicts links until the table holds no more than it may: after it was filled from disk. */
+  trim(): void;
   /** Keeps the files in shape; called after each round. */
   settle(): Promise<void>;
 };
 
 /**
- * @param kept whether the table was filled from disk: its first load then changes little
+ * @param given.kept whether the table was filled from disk: its first load then changes little
+ * @param given.most most links that stay in the table
  */
 export function createTableWriter(given: {
   table: LinkTable;
   files: TableFiles;
   kept: boolean;
+  most: number;
 }): TableWriter {
-  const { table, files } = given;
+  const { table, files, most } = given;
   let firstLoad = !given.kept;
   let keysLoaded = new Set<string>();
 
   function put(record: Buffer): void {
-    if (table.put(record)) files.notePut(record);
+    if (!table.put(record)) return;
+    files.notePut(record);
+    trim();
+  }
+  function trim(): void {
+    while (table.links() > most) {
+      const id = table.evict();
+      if (id !== null) files.noteRemoved(id);
+    }
   }
   function remove(id: Uint8Array): void {
     if (table.remove(id)) files.noteRemoved(id);
@@ -78,6 +90,7 @@ export function createTableWriter(given: {
       if (firstLoad) await files.writeSnapshot();
       firstLoad = false;
     },
+    trim,
     settle: () => files.compact(),
   };
 }

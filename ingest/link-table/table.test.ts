@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { uuidToBytes, uuidv7 } from '../../core/ids.ts';
+import { bytesToUuid, uuidToBytes, uuidv7 } from '../../core/ids.ts';
 import type { LinkTableRow } from '../../sql/link-table.ts';
 import { createArena, LARGEST_RECORD } from './arena.ts';
 import { decodeRecord, encodeLink, encodeOther } from './records.ts';
@@ -158,6 +158,59 @@ test('the table does what a map does, for any sequence of changes', () => {
       }
     }),
   );
+});
+
+test('what a visitor wanted is evicted last, and pages not at all', () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat(29), { maxLength: 60 }), fc.nat(25), (visits, evictions) => {
+      const table = createLinkTable();
+      const ids = new Map<string, string>();
+      const page = {
+        id: uuidv7(),
+        workspace_id: uuidv7(),
+        slug: 'page',
+        kind: 'bio_page' as const,
+        page: null,
+      };
+      table.put(encodeOther(page));
+      for (let n = 0; n < 30; n++) {
+        const link = row(`s${n}`);
+        table.put(encodeLink(link));
+        ids.set(bytesToUuid(uuidToBytes(link.id)), link.slug);
+      }
+      const wanted = new Set(visits.map((n) => `s${n}`));
+      for (const slug of wanted) table.find(slug);
+      const unwanted = 30 - wanted.size;
+      for (let n = 0; n < evictions; n++) {
+        const slug = ids.get(bytesToUuid(table.evict() ?? Buffer.alloc(16))) ?? '';
+        // Once every unwanted one is gone the hand has been everywhere, and nobody is left that it did not see.
+        if (n < unwanted) expect(wanted).not.toContain(slug);
+        expect(table.find(slug)).toBeNull();
+      }
+      expect([table.links(), table.size()]).toEqual([30 - evictions, 31 - evictions]);
+    }),
+  );
+});
+
+test('an eviction looks at few links, though a visitor has wanted each of them', () => {
+  const table = createLinkTable();
+  for (let n = 0; n < 10_000; n++) {
+    table.put(encodeLink(row(`s${n}`)));
+    table.find(`s${n}`);
+  }
+  let asked = 0;
+  table.listen({
+    slugChanged: () => {},
+    wantedSince: () => {
+      asked++;
+      return true;
+    },
+  });
+  for (let n = 0; n < 1_000; n++) table.evict();
+  expect(table.links()).toBe(9_000);
+  expect(asked).toBeLessThan(1_000 * 32);
+  for (let n = 0; n < 9_001; n++) table.evict();
+  expect([table.links(), table.evict()]).toEqual([0, null]);
 });
 
 test('the arena gives freed blocks out again and keeps records apart', () => {

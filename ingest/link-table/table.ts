@@ -1,5 +1,14 @@
 import { createArena } from './arena.ts';
-import { decodeRecord, hashOfId, hashOfSlug, hasSlug, idOf, type SlugRecord, slugOf } from './records.ts';
+import {
+  decodeRecord,
+  hashOfId,
+  hashOfSlug,
+  hasSlug,
+  idOf,
+  kindOf,
+  type SlugRecord,
+  slugOf,
+} from './records.ts';
 import { createRefIndex } from './ref-index.ts';
 
 /** A publishable key as `/collect` needs it. */
@@ -8,12 +17,14 @@ export type KnownKey = { id: string; lookup: string; hash: Buffer; workspaceId: 
 /** For whoever keeps something made of a record: called for every slug and key that a change touches. */
 export type TableListener = {
   slugChanged(slug: string): void;
+  /** Whether a visitor has wanted what was made of this slug since this was asked the last time. */
+  wantedSince?(slug: string): boolean;
   keyChanged?(lookup: string): void;
 };
 
 /**
- * Every live link, page and programme of the deployment by slug and by id, and every publishable key, in memory.
- * Who writes into it, and when, is not its subject: see `loader.ts`.
+ * Live links, pages and programmes of the deployment by slug and by id, and publishable keys, in memory: all of them,
+ * but for links that were evicted. Who writes into it, and when, is not its subject: see `loader.ts`.
  */
 export type LinkTable = {
   /** What the slug names, in any case of letters; the caller compares a link's spelling. */
@@ -26,6 +37,13 @@ export type LinkTable = {
   put(record: Buffer): boolean;
   /** Removes the record with this id. @returns whether there was one */
   remove(id: Uint8Array): boolean;
+  /**
+   * Removes a link that nobody has wanted for long, which PostgreSQL still has: by the clock algorithm (second
+   * chance), and after {@link EVICTION_LOOKS} links without one to remove the next.
+   *
+   * @returns its id; null when there is no link
+   */
+  evict(): Buffer | null;
   key(lookup: string): KnownKey | null;
   putKey(key: KnownKey): boolean;
   /** @param id the key's id @returns the key that was removed */
@@ -39,9 +57,16 @@ export type LinkTable = {
   records(): Generator<Buffer>;
   listen(listener: TableListener): void;
   size(): number;
+  /** Links among the records. */
+  links(): number;
   /** Bytes of the records' buffers. */
   bytes(): number;
 };
+
+/** Of a record's mark: a visitor has wanted it since the clock's hand was there. The rest is the load's. */
+const WANTED = 4;
+/** Most links that one eviction looks at: a visitor may be waiting. */
+const EVICTION_LOOKS = 32;
 
 export function createLinkTable(): LinkTable {
   const arena = createArena();
@@ -52,6 +77,9 @@ export function createLinkTable(): LinkTable {
   const listeners: TableListener[] = [];
   /** Mark of records that the present load has brought; loads take turns with 1 and 2. */
   let mark = 1;
+  let links = 0;
+  /** The clock's hand: where the last eviction ended. */
+  let hand = 0;
 
   const refOfId = (id: Uint8Array) => byId.find(hashOfId(id), (ref) => idOf(arena.read(ref)).equals(id));
   const refOfSlug = (slug: string) => bySlug.find(hashOfSlug(slug), (ref) => hasSlug(arena.read(ref), slug));
@@ -63,23 +91,35 @@ export function createLinkTable(): LinkTable {
   function drop(ref: number): void {
     const record = arena.read(ref);
     const slug = slugOf(record);
+    if (kindOf(record) === 'link') links--;
     bySlug.remove(hashOfSlug(slug), ref);
     byId.remove(hashOfId(idOf(record)), ref);
     arena.free(ref);
     tell(slug);
   }
 
+  /** Whether a visitor has wanted the link since the hand was here; and notes that it was here. */
+  function wanted(ref: number): boolean {
+    const mark = arena.markOf(ref);
+    arena.setMark(ref, mark & ~WANTED);
+    if ((mark & WANTED) !== 0) return true;
+    const slug = slugOf(arena.read(ref));
+    return listeners.some((listener) => listener.wantedSince?.(slug) === true);
+  }
+
   return {
     find(slug) {
       const ref = refOfSlug(slug);
-      return ref === 0 ? null : decodeRecord(arena.read(ref));
+      if (ref === 0) return null;
+      arena.setMark(ref, arena.markOf(ref) | WANTED);
+      return decodeRecord(arena.read(ref));
     },
     put(record) {
       const id = idOf(record);
       const before = refOfId(id);
       if (before !== 0) {
         if (arena.read(before).equals(record)) {
-          arena.setMark(before, mark);
+          arena.setMark(before, mark | (arena.markOf(before) & WANTED));
           return false;
         }
         drop(before);
@@ -91,6 +131,7 @@ export function createLinkTable(): LinkTable {
       const ref = arena.put(record, mark);
       bySlug.add(hashOfSlug(slug), ref);
       byId.add(hashOfId(id), ref);
+      if (kindOf(record) === 'link') links++;
       tell(slug);
       return true;
     },
@@ -99,6 +140,18 @@ export function createLinkTable(): LinkTable {
       if (ref === 0) return false;
       drop(ref);
       return true;
+    },
+    evict() {
+      if (links === 0) return null;
+      for (let looks = 0; ; ) {
+        hand = arena.after(hand);
+        if (kindOf(arena.read(hand)) !== 'link') continue;
+        looks++;
+        if (looks < EVICTION_LOOKS && wanted(hand)) continue;
+        const id = Buffer.from(idOf(arena.read(hand)));
+        drop(hand);
+        return id;
+      }
     },
     key: (lookup) => keysByLookup.get(lookup) ?? null,
     putKey(key) {
@@ -124,7 +177,7 @@ export function createLinkTable(): LinkTable {
     },
     *endLoad() {
       for (const ref of arena.refs()) {
-        if (arena.markOf(ref) === mark) continue;
+        if ((arena.markOf(ref) & ~WANTED) === mark) continue;
         const id = Buffer.from(idOf(arena.read(ref)));
         drop(ref);
         yield id;
@@ -135,6 +188,7 @@ export function createLinkTable(): LinkTable {
     },
     listen: (listener) => listeners.push(listener),
     size: () => bySlug.size(),
+    links: () => links,
     bytes: () => arena.bytes(),
   };
 }

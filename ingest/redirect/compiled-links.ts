@@ -24,9 +24,18 @@ export function createCompiledLinks(given: {
   visitorIds: VisitorIds;
 }): CompiledLinks {
   const { table, resolver, visitorIds } = given;
-  const ready = createBoundedCache<string, SlugTarget>(CAPACITY);
+  /** `wanted`: since the table asked. */
+  const ready = createBoundedCache<string, { target: SlugTarget; wanted: boolean }>(CAPACITY);
   // A link stands under its exact spelling only, which is the one that the change names; pages are not kept here.
-  table.listen({ slugChanged: (slug) => ready.delete(slug) });
+  table.listen({
+    slugChanged: (slug) => ready.delete(slug),
+    wantedSince(slug) {
+      const compiled = ready.peek(slug);
+      const wanted = compiled?.wanted === true;
+      if (compiled !== undefined) compiled.wanted = false;
+      return wanted;
+    },
+  });
 
   function targetOf(record: SlugRecord): SlugTarget {
     return record.kind === 'link' ? { kind: 'link', link: compileLink(record, visitorIds) } : record;
@@ -35,11 +44,15 @@ export function createCompiledLinks(given: {
   return {
     known(slug) {
       const compiled = ready.get(slug);
-      if (compiled !== undefined) return compiled;
+      if (compiled !== undefined) {
+        compiled.wanted = true;
+        return compiled.target;
+      }
       const record = resolver.known(slug);
       if (record === null) return undefined;
       const target = targetOf(record);
-      if (target.kind === 'link') ready.set(slug, target);
+      // The table has just noted that it is wanted.
+      if (target.kind === 'link') ready.set(slug, { target, wanted: false });
       return target;
     },
     async ask(slug) {
