@@ -6,7 +6,7 @@ export default defineConfig({
     include: ['**/*.test.ts'],
     exclude: ['**/node_modules/**', 'data/**', 'web/dist/**', 'dist/**'],
     globalSetup: ['test/support/global-setup.ts'],
-    reporters: ['default', './test/support/skip-reporter.ts'],
+    reporters: ['default', './test/support/skip-reporter.ts', './test/support/retry-reporter.ts'],
     pool: 'forks',
     // A process runs many files: reading the same modules anew for each would be a tenth of the time.
     isolate: false,

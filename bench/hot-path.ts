@@ -1,8 +1,9 @@
+import { createAgentKinds } from '../core/enrich/agent-kinds.ts';
 import { isBot } from '../core/enrich/bots.ts';
 import { isMobile } from '../core/enrich/devices.ts';
 import { openGeo } from '../core/enrich/geo.ts';
 import { inferChannel } from '../core/enrich/infer-channel.ts';
-import { createAgentKinds, createUserAgents, parseUserAgent } from '../core/enrich/user-agents.ts';
+import { createUserAgents, parseUserAgent } from '../core/enrich/user-agents.ts';
 import { bytesToUuid } from '../core/ids.ts';
 import { compileDestination } from '../core/redirect-url.ts';
 import { createVisitorIds, parseVisitorCookie, visitorCookie } from '../core/visitors.ts';
@@ -31,7 +32,7 @@ const visitorQuery = 'fbclid=IwAR0xYz_123&gclid=abc&utm_source=evil';
 const MEASURED: [name: string, calls: number, run: (index: number) => unknown][] = [
   ['isBot', 300_000, (i) => isBot(click(i).userAgent, 0)],
   ['isMobile', 300_000, (i) => isMobile(click(i).userAgent)],
-  ['agentKinds.kindOf (remembered)', 1_000_000, (i) => agentKinds.kindOf(click(i).userAgent)],
+  ['agentKinds (remembered)', 1_000_000, (i) => agentKinds(click(i).userAgent)],
   ['userAgents.profileOf (remembered)', 1_000_000, (i) => userAgents.profileOf(click(i).userAgent)],
   ['parseUserAgent (not remembered)', 10_000, (i) => parseUserAgent(click(i).userAgent)],
   ['inferChannel', 300_000, (i) => inferChannel(click(i).referer, click(i).userAgent)],

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import type { Registry } from 'prom-client';
 import { type Config, ConfigError } from '../core/config.ts';
+import { createAgentKinds } from '../core/enrich/agent-kinds.ts';
 import type { EventLogWriter } from '../core/event-log/port.ts';
 import type { Logger } from '../core/log.ts';
 import { createVisitorIds } from '../core/visitors.ts';
@@ -26,7 +27,6 @@ import { createCompiledLinks } from './redirect/compiled-links.ts';
 import { createFollowLink } from './redirect/follow-link.ts';
 import { createRedirectHandler } from './redirect/handler.ts';
 import { createLetThrough } from './redirect/let-through.ts';
-import { createVisitorProfiles } from './redirect/visitor-profiles.ts';
 import { createInterstitial } from './retargeting/interstitial.ts';
 import { addRoutes } from './routes.ts';
 
@@ -107,7 +107,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
     letThrough,
     metrics,
     pages,
-    profiles: createVisitorProfiles(),
+    agentKinds: createAgentKinds(),
     mayPass: gate.mayPass,
   });
   const redirect = createRedirectHandler({

@@ -10,6 +10,12 @@ type OutboxRow = { id: string; workspace_id: string; type: string; data: unknown
 /** Deliveries in one statement. */
 const CHUNK = 1_000;
 
+/** Whether an event waits in the outbox. */
+export async function hasEvents(db: Queryable): Promise<boolean> {
+  const { rows } = await db.query('SELECT 1 FROM webhook_outbox LIMIT 1');
+  return rows.length > 0;
+}
+
 /**
  * Takes the oldest events out of the outbox and makes their deliveries, due at once. In one transaction, so that a
  * crash leaves the event where it was. Events that another worker is at are left to it.

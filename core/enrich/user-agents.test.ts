@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { createAgentKinds, createUserAgents, parseUserAgent } from './user-agents.ts';
+import { createAgentKinds } from './agent-kinds.ts';
+import { createUserAgents, parseUserAgent } from './user-agents.ts';
 
 test.each([
   [
@@ -47,10 +48,10 @@ test('remembered profiles equal fresh ones, also when the cache overflows', () =
 });
 
 test('the kind that a redirect asks for agrees with the profile', () => {
-  const { kindOf } = createAgentKinds(10);
+  const kindOf = createAgentKinds(10);
   const tablet = 'Mozilla/5.0 (Linux; Android 13; SM-X700) AppleWebKit/537.36 Chrome/130.0.0.0 Safari/537.36';
-  expect(kindOf(tablet)).toEqual({ device: 'tablet', mobile: true, bot: false });
-  expect(kindOf('curl/8.9.1')).toEqual({ device: 'other', mobile: false, bot: true });
+  expect(kindOf(tablet)).toEqual({ device: 'tablet', bot: false });
+  expect(kindOf('curl/8.9.1')).toEqual({ device: 'other', bot: true });
   expect(kindOf(tablet)).toBe(kindOf(tablet));
   for (const userAgent of [tablet, 'curl/8.9.1', '']) {
     const { device, bot } = parseUserAgent(userAgent);

@@ -1,3 +1,4 @@
+import type { AgentKinds } from '../../core/enrich/agent-kinds.ts';
 import type { Exchange, Exchanges } from '../http/exchange.ts';
 import type { Credits } from '../max-clicks/credits.ts';
 import type { IngestMetrics } from '../metrics.ts';
@@ -6,7 +7,6 @@ import type { Pages } from '../pages/pages.ts';
 import type { CompiledLink } from './compiled-link.ts';
 import type { LetThroughVisit } from './let-through.ts';
 import type { Visit } from './visit.ts';
-import type { VisitorProfiles } from './visitor-profiles.ts';
 
 /**
  * What a link does with a visitor. In this order: an expired or used-up link sends elsewhere or says so; a protected
@@ -30,11 +30,11 @@ export function createFollowLink(given: {
   letThrough: LetThroughVisit;
   metrics: IngestMetrics;
   pages: Pages;
-  profiles: VisitorProfiles;
+  agentKinds: AgentKinds;
   /** Whether the visitor has given the link's password before. */
   mayPass(link: CompiledLink, cookieHeader: string): boolean;
 }): FollowLink {
-  const { credits, exchanges, letThrough, metrics, pages, profiles, mayPass } = given;
+  const { credits, exchanges, letThrough, metrics, pages, agentKinds, mayPass } = given;
 
   function show(exchange: Exchange, status: string, page: Page): void {
     exchanges.reply(exchange, status, page.headers, page.body);
@@ -55,12 +55,12 @@ export function createFollowLink(given: {
   }
 
   function pass(link: CompiledLink, visit: Visit, exchange: Exchange, cookie: string | null): void {
-    const profile = profiles(visit.userAgent);
+    const agent = agentKinds(visit.userAgent);
     const through = (counted: boolean) =>
       letThrough({
         link,
         visit,
-        profile,
+        agent,
         exchange,
         counted,
         onRefused: () => credits.giveBack(link.idText),
@@ -68,7 +68,7 @@ export function createFollowLink(given: {
       });
     if (link.maxClicks === null) {
       through(false);
-    } else if (profile.bot || visit.flags !== 0) {
+    } else if (agent.bot || visit.flags !== 0) {
       // No person: the same answer as a visitor would get, without using a credit.
       exchanges.after(exchange, credits.look(link.idText, link.maxClicks), (spent) => {
         if (spent) answerOver(link, exchange);

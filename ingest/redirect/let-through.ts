@@ -1,3 +1,4 @@
+import type { AgentKind } from '../../core/enrich/agent-kinds.ts';
 import { inferChannel } from '../../core/enrich/infer-channel.ts';
 import type { EventLogWriter } from '../../core/event-log/port.ts';
 import { CLICK_FLAGS } from '../../core/events/types.ts';
@@ -13,13 +14,12 @@ import type { IngestMetrics } from '../metrics.ts';
 import type { Interstitial } from '../retargeting/interstitial.ts';
 import type { CompiledLink } from './compiled-link.ts';
 import type { Visit } from './visit.ts';
-import type { VisitorProfile } from './visitor-profiles.ts';
 
 /** A visit that nothing stands in the way of any more. */
 export type LetThrough = {
   link: CompiledLink;
   visit: Visit;
-  profile: VisitorProfile;
+  agent: AgentKind;
   exchange: Exchange;
   /** It used one of the link's `max_clicks`. */
   counted: boolean;
@@ -45,13 +45,13 @@ export function createLetThrough(given: {
   const { eventLog, exchanges, metrics, interstitial, secure, refuse } = given;
 
   return (passed) => {
-    const { link, visit, profile, exchange, counted } = passed;
-    const bot = profile.bot || visit.flags !== 0;
+    const { link, visit, agent, exchange, counted } = passed;
+    const bot = agent.bot || visit.flags !== 0;
     const kept = visit.gpc ? null : parseVisitorCookie(visit.cookie);
     const visitor = kept === null ? link.visitors.newVisitor() : knownVisitor(link, kept);
     const setCookie = bot ? null : cookieHeader(visit, visitor.cookieText);
     const channel = link.channel ?? inferChannel(visit.referer, visit.userAgent);
-    const url = link.destinationFor(profile.device, channel)(visit.query, visitor.idText);
+    const url = link.destinationFor(agent.device, channel)(visit.query, visitor.idText);
 
     eventLog.append(
       {

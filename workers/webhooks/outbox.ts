@@ -1,5 +1,5 @@
 import type { Logger } from '../../core/log.ts';
-import { fanOut } from '../../sql/outbox-fan-out.ts';
+import { fanOut, hasEvents } from '../../sql/outbox-fan-out.ts';
 import { inTransaction, type Pool } from '../../sql/pool.ts';
 import { type Clock, startClock } from '../clocks/clock.ts';
 import type { WorkerMetrics } from '../metrics.ts';
@@ -28,6 +28,8 @@ export function startOutbox(dependencies: {
     log,
     metrics,
     async work() {
+      // Ten times a second there is none: that is no work for a transaction.
+      if (!(await hasEvents(pool))) return false;
       const { events, deliveries } = await inTransaction(pool, (tx) =>
         fanOut(tx, AT_ONCE, now(), async () => (await subscriptions()).subscribers, createdAt),
       );

@@ -1,3 +1,4 @@
+import { readSync } from 'node:fs';
 import { type FileHandle, open, readdir, stat, unlink } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EventLogReader } from '../port.ts';
@@ -6,6 +7,8 @@ import { journalDirectory, listSegments, type Segment, streamDirectory } from '.
 
 /** How often the end of a stream is looked at while nothing comes. */
 const POLL_MS = 20;
+/** How often, meanwhile, the stream's files are listed again: one may have a successor, or have been freed. */
+const LIST_MS = 250;
 
 /**
  * A live stream moves at least each 250 ms (heartbeats). One that stands still this long is searched for a
@@ -62,7 +65,32 @@ export class JournalReader implements EventLogReader {
       }
       const left = deadline - performance.now();
       if (left <= 0 || signal.aborted) return result;
-      await delay(Math.min(POLL_MS, left), undefined, { signal }).catch(() => undefined);
+      await this.#untilMore(partition, offset, Math.min(left, LIST_MS), signal);
+    }
+  }
+
+  /**
+   * Waits until something stands at `offset`, or `withinMs`. This is what a reader does nearly all of its time, so it
+   * looks at four bytes of a file that stays open; they are in memory, because somebody is writing there.
+   */
+  async #untilMore(partition: string, offset: bigint, withinMs: number, signal: AbortSignal): Promise<void> {
+    const until = performance.now() + withinMs;
+    const segments = await listSegments(this.#directory(partition));
+    const { index, from } = await whereToRead(segments, offset);
+    const segment = segments[index];
+    const file = segment === undefined ? null : await openIfThere(segment.path);
+    const position = segment === undefined || from < segment.start ? 0 : Number(from - segment.start);
+    const first = Buffer.alloc(4);
+    try {
+      for (let left = withinMs; left > 0 && !signal.aborted; left = until - performance.now()) {
+        await delay(Math.min(POLL_MS, left), undefined, { signal }).catch(() => undefined);
+        if (file === null) return;
+        const bytes = readSync(file.fd, first, 0, first.length, position);
+        // The end of the file: it has been cut, and there is a next one.
+        if (bytes < first.length || first.readUInt32LE(0) !== 0) return;
+      }
+    } finally {
+      await file?.close();
     }
   }
 
