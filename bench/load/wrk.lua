@@ -13,6 +13,8 @@ local ready, cold, heads = {}, {}, {}
 local sent = 0
 
 function init()
+  -- Each run another one: the same cold links again would be warm ones.
+  math.randomseed(os.time())
   cold = lines("cold")
   for _, head in ipairs(lines("heads")) do heads[#heads + 1] = " HTTP/1.1\r\n" .. head:gsub("\t", "\r\n") .. "\r\n\r\n" end
   for number, slug in ipairs(lines("hot")) do ready[number] = "GET /" .. slug .. heads[number % #heads + 1] end

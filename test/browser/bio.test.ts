@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
-import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { BioPageRecord, Stats } from '../../api/bio-pages/schemas.ts';
 import { SOCIAL_PLATFORMS } from '../../core/bio/public-page.ts';
@@ -10,11 +8,11 @@ import { untilVisible } from '../faults/accounting.ts';
 import { type ServedWorkspace, servedWorkspace } from '../support/shared-service.ts';
 import { everyTheme } from './bio-themes.ts';
 import { NO_CHROMIUM, sharedChromium } from './chromium.ts';
+import { axeViolations } from './page-watch.ts';
 
 const PERSON =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36';
 const SCREENS = { phone: { width: 390, height: 844 }, desktop: { width: 1_280, height: 800 } };
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 /** Half light, half dark: text has to be read on both. */
 const PHOTO =
   '<svg xmlns="http://www.w3.org/2000/svg" width="16" height="16"><rect width="16" height="16"/>' +
@@ -82,17 +80,6 @@ const pageBody = (slug: string, more: object) => ({
   ...more,
 });
 
-/** What axe finds wrong, with the elements. */
-async function violations(page: Page): Promise<string[]> {
-  if (!(await page.evaluate("'axe' in window"))) await page.evaluate(AXE);
-  const result = (await page.evaluate('axe.run()')) as {
-    violations: { id: string; nodes: { html: string; failureSummary: string }[] }[];
-  };
-  return result.violations.flatMap(({ id, nodes }) =>
-    nodes.map((node) => `${id}: ${node.html} ${node.failureSummary}`),
-  );
-}
-
 const NAMES = Object.keys(everyTheme(''));
 
 test.for(NAMES)('the theme %s passes an accessibility check on phone and desktop', async (name, context) => {
@@ -111,7 +98,7 @@ test.for(NAMES)('the theme %s passes an accessibility check on phone and desktop
   await page.goto(made.url);
   for (const viewport of Object.values(SCREENS)) {
     await page.setViewportSize(viewport);
-    expect(await violations(page)).toEqual([]);
+    expect(await axeViolations(page)).toEqual([]);
     // Nothing is cut off or pushed out at the side.
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(viewport.width);
   }

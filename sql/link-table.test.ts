@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type TestStores, testStores } from '../test/support/stores.ts';
+import { FIRST_ID, LAST_ID, linksAfter, linksBefore, otherSlugsAfter } from './link-table.ts';
+import type { Queryable } from './pool.ts';
+import { createWorkspace } from './workspaces.ts';
+
+let stores: TestStores;
+const LINKS = 20_000;
+
+beforeAll(async () => {
+  stores = await testStores();
+  const { id } = await createWorkspace(stores.pool, { name: 'Many', plan: 'unlimited' });
+  await stores.pool.query(
+    `WITH campaign AS (INSERT INTO destinations (id, workspace_id, name, destination_url)
+       VALUES (gen_random_uuid(), $1, 'Many', 'https://example.com/') RETURNING id),
+     named AS (INSERT INTO slugs (slug, kind, target_id, workspace_id)
+       SELECT 'many-' || n, 'link', gen_random_uuid(), $1 FROM generate_series(1, $2::int) AS n)
+     INSERT INTO links (id, workspace_id, destination_id, slug, created_at, updated_at)
+     SELECT gen_random_uuid(), $1, campaign.id, 'many-' || n, now() + n * interval '1 microsecond', now()
+     FROM campaign, generate_series(1, $2::int) AS n`,
+    [id, LINKS],
+  );
+  await stores.pool.query('ANALYZE');
+});
+afterAll(() => stores?.close());
+
+/** The plan by which PostgreSQL answers what `question` asks. */
+async function planOf(question: (db: Queryable) => Promise<unknown>): Promise<string> {
+  let plan = '';
+  const explaining: Queryable = {
+    query: async (sql: string, values?: unknown[]) => {
+      const { rows } = await stores.pool.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${sql}`, values);
+      plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+      return { rows: [] };
+    },
+  } as unknown as Queryable;
+  await question(explaining);
+  return plan;
+}
+
+test('pages and programmes are found without a look at the links, of which there may be millions', async () => {
+  const plan = await planOf((db) => otherSlugsAfter(db, '', 2_000));
+  expect(plan).toMatch(/Index (Only )?Scan using slugs_of_others/);
+  expect(plan).not.toMatch(/Seq Scan on slugs/);
+});
+
+test('a page of links is read by its key, from either end, and the two ends meet', async () => {
+  for (const page of [
+    (db: Queryable) => linksAfter(db, FIRST_ID, 2_000),
+    (db: Queryable) => linksBefore(db, LAST_ID, 2_000),
+  ]) {
+    expect(await planOf(page)).toMatch(/Index Scan (Backward )?using links_pkey/);
+  }
+  const forwards: string[] = [];
+  for (let from: string | null = FIRST_ID; from !== null; ) {
+    const { links, next } = await linksAfter(stores.pool, from, 6_000);
+    forwards.push(...links.map(({ id }) => id));
+    from = next;
+  }
+  const backwards: string[] = [];
+  for (let from: string | null = LAST_ID; from !== null; ) {
+    const { links, next } = await linksBefore(stores.pool, from, 6_000);
+    backwards.push(...links.map(({ id }) => id));
+    from = next;
+  }
+  expect(forwards).toHaveLength(LINKS);
+  expect(backwards).toEqual(forwards.toReversed());
+});
