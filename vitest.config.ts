@@ -12,7 +12,7 @@ export default defineConfig({
     isolate: false,
     // Each file brings processes of its own: more of them at once than this only makes all slower. Three took twice the
     // time for the longest files on two cores, and no less in all.
-    maxWorkers: 2,
+    maxWorkers: 3,
     sequence: { sequencer: FileOrder },
     // Bounds for a loaded machine, not expectations: no test judges by time.
     testTimeout: 60_000,

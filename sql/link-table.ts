@@ -107,7 +107,12 @@ export async function linksOfDestinations(db: Queryable, ids: string[]): Promise
 
 /** The live link that is spelled exactly so, or null. */
 export async function linkWithSlug(db: Queryable, slug: string): Promise<LinkTableRow | null> {
-  const { rows } = await db.query<LinkTableRow>(`${LINKS} AND l.slug = $1`, [slug]);
+  // A visitor waits for it, and a bounded table asks it often: planning it anew takes longer than the answer.
+  const { rows } = await db.query<LinkTableRow>({
+    name: 'link_by_slug',
+    text: `${LINKS} AND l.slug = $1`,
+    values: [slug],
+  });
   return rows[0] ?? null;
 }
 

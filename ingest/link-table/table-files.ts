@@ -33,6 +33,8 @@ const FILE = /^table-(\d+)\.(snapshot|changes)$/;
 /** Below this many bytes of changes a snapshot is not worth it. */
 const LEAST_CHANGES = 8 * 2 ** 20;
 const PORTION = 2 ** 20;
+/** How long changes are gathered before they are written: a bounded table changes with every miss. */
+const GATHER_MS = 50;
 
 export function createTableFiles(given: { dir: string; table: LinkTable; log: Logger }): TableFiles {
   const { dir, table, log } = given;
@@ -43,6 +45,8 @@ export function createTableFiles(given: { dir: string; table: LinkTable; log: Lo
   let pending: Buffer[] = [];
   let paused = false;
   let flushing: Promise<void> | null = null;
+  /** Ends the present gathering. */
+  let hurry = () => {};
 
   async function numbers(kind: 'snapshot' | 'changes'): Promise<number[]> {
     const found: number[] = [];
@@ -85,8 +89,19 @@ export function createTableFiles(given: { dir: string; table: LinkTable; log: Lo
     flushing ??= flushSoon();
   }
 
+  /** Resolves when changes have been gathered for long enough, or at once when nobody may wait. */
+  function gathered(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(hurry, GATHER_MS);
+      hurry = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
   async function flushSoon(): Promise<void> {
-    await new Promise((resolve) => setImmediate(resolve));
+    await gathered();
     try {
       while (pending.length > 0 && changes !== null) {
         const bytes = Buffer.concat(pending);
@@ -124,6 +139,7 @@ export function createTableFiles(given: { dir: string; table: LinkTable; log: Lo
 
   async function writeSnapshot(): Promise<void> {
     paused = false;
+    hurry();
     await flushing;
     await startChanges();
     const own = number;
@@ -173,6 +189,7 @@ export function createTableFiles(given: { dir: string; table: LinkTable; log: Lo
       if (!paused && changesBytes > Math.max(LEAST_CHANGES, snapshotBytes / 2)) await writeSnapshot();
     },
     async close() {
+      hurry();
       await flushing;
       await changes?.close();
       changes = null;
