@@ -92,11 +92,8 @@ export function createTableFiles(given: { dir: string; table: LinkTable; log: Lo
   /** Resolves when changes have been gathered for long enough, or at once when nobody may wait. */
   function gathered(): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(hurry, GATHER_MS);
-      hurry = () => {
-        clearTimeout(timer);
-        resolve();
-      };
+      hurry = resolve;
+      setTimeout(resolve, GATHER_MS);
     });
   }
 
