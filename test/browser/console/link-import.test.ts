@@ -110,9 +110,9 @@ test(
 
 test('a cancelled import ends after what was sent, and goes on where it ended', LONG, async () => {
   const page = await site.open('/links/import');
-  const file = csv(Array.from({ length: 2 * PIECE + 50 }, (_, n) => row(`winter-${n}`)));
+  const file = csv(Array.from({ length: 2 * PIECE + 50 }, (_, n) => row(`frost-${n}`)));
   const hold = await holdSecondPiece(page);
-  await choose(page, 'winter.csv', file);
+  await choose(page, 'frost.csv', file);
   await page.getByRole('button', { name: 'Import 450 rows' }).click();
   await page.getByText('200 of 450 rows').waitFor();
   await page.getByRole('button', { name: 'Cancel' }).click();
@@ -122,9 +122,9 @@ test('a cancelled import ends after what was sent, and goes on where it ended', 
   await page.getByText('400 of 450 rows were done.').waitFor();
   expect(hold.calls()).toBe(2);
   await expectGood(page, 'import-cancelled');
-  expect(await slugs('winter-')).toHaveLength(400);
+  expect(await slugs('frost-')).toHaveLength(400);
 
-  await choose(page, 'winter.csv', file);
+  await choose(page, 'frost.csv', file);
   await page.getByRole('button', { name: 'Import 450 rows' }).click();
   await page.getByText('450 rows were looked at.').waitFor();
   expect([await figure(page, 'Links made'), await figure(page, 'There already')]).toEqual(['50', '400']);
