@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
-import { makeLink, makeWorkspace, startTestIngest, type TestIngest } from '../../test/support/ingest.ts';
+import {
+  makeLink,
+  makeWorkspace,
+  slugsHeld,
+  startTestIngest,
+  type TestIngest,
+} from '../../test/support/ingest.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
 import { visit } from '../../test/support/visitors.ts';
 
@@ -33,10 +39,7 @@ afterAll(async () => {
   await stores?.close();
 });
 
-async function slugs(): Promise<number> {
-  const { status, body } = await visit(`${ingest.url}/health/ready`);
-  return status === 200 ? (JSON.parse(body) as { link_table: { slugs: number } }).link_table.slugs : -1;
-}
+const slugs = () => slugsHeld(ingest);
 async function answer({ slug }: { slug: string }): Promise<string> {
   const { status, location } = await visit(`${ingest.url}/${slug}`);
   return status === 302 ? (location?.pathname ?? '') : String(status);

@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
 import { inTransaction } from '../../sql/pool.ts';
-import { makeLink, makeWorkspace, startTestIngest, type TestIngest } from '../../test/support/ingest.ts';
+import {
+  makeLink,
+  makeWorkspace,
+  slugsHeld,
+  startTestIngest,
+  type TestIngest,
+} from '../../test/support/ingest.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
 import { eventually, visit } from '../../test/support/visitors.ts';
 
@@ -21,11 +27,7 @@ afterAll(async () => {
   await stores?.close();
 });
 
-/** How many slugs the table holds, once it has been loaded. */
-async function slugs(): Promise<number> {
-  const { status, body } = await visit(`${ingest.url}/health/ready`);
-  return status === 200 ? (JSON.parse(body) as { link_table: { slugs: number } }).link_table.slugs : -1;
-}
+const slugs = () => slugsHeld(ingest);
 const statusOf = async (slug: string) => (await visit(`${ingest.url}/${slug}`)).status;
 const pathOf = async (slug: string) => (await visit(`${ingest.url}/${slug}`)).location?.pathname;
 const soon = { timeout: 5_000 };

@@ -15,6 +15,7 @@ import { createKey } from '../../sql/keys.ts';
 import type { Pool, Queryable } from '../../sql/pool.ts';
 import { readSecrets } from '../../sql/secrets.ts';
 import { createWorkspace } from '../../sql/workspaces.ts';
+import { visit } from './visitors.ts';
 
 /** The redirect tier in this process, with a journal and a link table of its own. */
 export type TestIngest = {
@@ -63,6 +64,12 @@ export async function startTestIngest(given: {
     close: ingest.close,
     remove: () => rm(dataDir, { recursive: true, force: true }),
   };
+}
+
+/** How many slugs its link table holds, -1 until it has been loaded. */
+export async function slugsHeld({ url }: { url: string }): Promise<number> {
+  const { status, body } = await visit(`${url}/health/ready`);
+  return status === 200 ? (JSON.parse(body) as { link_table: { slugs: number } }).link_table.slugs : -1;
 }
 
 /** The events in a stream's journal, heartbeats left out. */
