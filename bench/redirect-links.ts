@@ -17,7 +17,7 @@ import { type RedirectTier, requireJournaled, startRedirectTier } from './server
  *
  *   node bench/redirect-links.ts [--sizes 1000,1000000,10000000:20000] [--rounds 5] [--seconds 8] [--connections 64]
  *
- * Each size is a database and a process of its own: ten million links take 8 GiB of disk and about eight minutes.
+ * Each size is a database and a process of its own: ten million links take 8 GiB of disk and about ten minutes.
  * PostgreSQL has the other core, with the generator. The 10,000 links are the oldest, and a bounded table begins with
  * the newest: what stands in it has come there by visits.
  */

@@ -13,3 +13,6 @@ export type ClickRecord = {
   referer: string;
   is_bot: boolean;
 };
+
+/** Where a click came from. What is not known is empty. */
+export type ClickDetails = Pick<ClickRecord, 'country' | 'city' | 'device' | 'browser' | 'os' | 'referer'>;

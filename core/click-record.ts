@@ -1,19 +1,13 @@
-import type { ClickRecord } from './click-fields.ts';
+import type { ClickDetails, ClickRecord } from './click-fields.ts';
 import { clickId } from './ids.ts';
 import { formatInstant } from './timestamps.ts';
 
-export type ShownClick = {
+export type ShownClick = ClickDetails & {
   /** Nanoseconds since the epoch, unique in the deployment. */
   tsNanos: bigint;
   linkId: string;
   visitorId: string;
   channel: string;
-  country: string;
-  city: string;
-  device: string;
-  browser: string;
-  os: string;
-  referer: string;
   isBot: boolean;
 };
 

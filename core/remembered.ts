@@ -5,7 +5,7 @@ import { createBoundedCache } from './bounded-cache.ts';
  *
  * @param capacity most of them
  */
-export function remembered<T extends object>(
+export function remembered<T extends object | boolean>(
   read: (text: string) => T,
   capacity: number,
 ): (text: string) => T {

@@ -1,3 +1,4 @@
+import type { ClickRecord } from '../../core/click-fields.ts';
 import type { ShownClick } from '../../core/click-record.ts';
 import { clampToStored, NANOS_PER_DAY, nowNanos } from '../../core/timestamps.ts';
 import type { ClickHouseClient } from '../client.ts';
@@ -77,19 +78,7 @@ export function toShownClick(row: ShownClickRow): ShownClick {
 }
 
 /** A click as the store sends it. */
-export type ShownClickRow = {
-  nanos: string;
-  link_id: string;
-  visitor_id: string;
-  channel: string;
-  country: string;
-  city: string;
-  device: string;
-  browser: string;
-  os: string;
-  referer: string;
-  is_bot: boolean;
-};
+export type ShownClickRow = Omit<ClickRecord, 'id' | 'ts'> & { nanos: string };
 
 /** The filter as SQL on `clicks`, with its parameters. */
 export function clickConditions(filter: ClickFilter): {

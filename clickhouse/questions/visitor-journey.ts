@@ -1,3 +1,4 @@
+import type { ClickDetails } from '../../core/click-fields.ts';
 import type { ClickHouseClient } from '../client.ts';
 import { ask } from './ask.ts';
 import { NOT_DELETED } from './visible-clicks.ts';
@@ -7,16 +8,6 @@ export type JourneyStep =
   | { type: 'click'; tsNanos: bigint; channel: string; linkId: string; details: ClickDetails }
   | { type: 'identify'; tsNanos: bigint; email: string }
   | { type: 'order'; tsNanos: bigint; amountMinor: bigint; currency: string };
-
-/** Where a click came from. What is not known is empty. */
-export type ClickDetails = {
-  country: string;
-  city: string;
-  device: string;
-  browser: string;
-  os: string;
-  referer: string;
-};
 
 /** A visitor as a whole, also where the journey is cut. */
 export type VisitorSummary = {

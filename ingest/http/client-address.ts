@@ -1,7 +1,7 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { BlockList, isIP } from 'node:net';
-import { createBoundedCache } from '../../core/bounded-cache.ts';
 import { ConfigError } from '../../core/config.ts';
+import { remembered } from '../../core/remembered.ts';
 import { addressBytes, addressText, mappedBytes } from './addresses.ts';
 
 /** The visitor's address as 16 bytes. To be called while the request is being handled. */
@@ -17,16 +17,10 @@ export type ClientAddress = (req: HttpRequest, res: HttpResponse) => Uint8Array;
 export function createClientAddress(trusted: readonly string[]): ClientAddress {
   if (trusted.length === 0) return (_req, res) => mappedBytes(res.getRemoteAddress());
   const proxies = blockList(trusted);
-  const verdicts = createBoundedCache<string, boolean>(1_000);
-
-  function isTrusted(address: string): boolean {
-    let verdict = verdicts.get(address);
-    if (verdict === undefined) {
-      verdict = proxies.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6');
-      verdicts.set(address, verdict);
-    }
-    return verdict;
-  }
+  const isTrusted = remembered(
+    (address) => proxies.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6'),
+    1_000,
+  );
 
   return (req, res) => {
     let client = mappedBytes(res.getRemoteAddress());

@@ -1,22 +1,10 @@
 import { Agent, get } from 'node:http';
+import type { ClickRecord } from '../../core/click-fields.ts';
 import { untilVisible } from '../faults/accounting.ts';
 import type { Ready } from '../support/service.ts';
 import { type CorpusRequest, corpusRequests } from './clicks.ts';
 
-/** A click as `GET /clicks` tells it. */
-export type StoredClick = {
-  visitor_id: string;
-  channel: string;
-  country: string;
-  city: string;
-  device: string;
-  browser: string;
-  os: string;
-  referer: string;
-  is_bot: boolean;
-};
-
-export type PassedThrough = { sent: CorpusRequest; address: string; stored: StoredClick };
+export type PassedThrough = { sent: CorpusRequest; address: string; stored: ClickRecord };
 
 const CONNECTIONS = 16;
 
@@ -79,13 +67,13 @@ function click(url: string, agent: Agent, { sent, address }: Omit<PassedThrough,
   });
 }
 
-async function* storedClicks(service: Ready, key: string): AsyncGenerator<StoredClick> {
+async function* storedClicks(service: Ready, key: string): AsyncGenerator<ClickRecord> {
   for (let before = ''; ; ) {
     const answer = await fetch(
       `${service.api_url}/clicks?limit=500&bots=include${before && `&before=${before}`}`,
       { headers: { authorization: `Bearer ${key}` } },
     );
-    const page = (await answer.json()) as { clicks: StoredClick[]; next_cursor: string | null };
+    const page = (await answer.json()) as { clicks: ClickRecord[]; next_cursor: string | null };
     yield* page.clicks;
     if (page.next_cursor === null) return;
     before = page.next_cursor;

@@ -2,22 +2,11 @@ import { Anchor, Button, Text, Timeline } from '@mantine/core';
 import { IconClick, IconShoppingCart, IconUser } from '@tabler/icons-react';
 import { useState } from 'react';
 import { Link } from 'wouter';
+import type { Click } from '../../api/click.ts';
 import { channelName, formatInstant, formatMoney, plural } from '../../formats.ts';
 import { deviceOf, placeOf } from '../../parts/click-words.ts';
 
-type ClickEntry = {
-  type: 'click';
-  ts: string;
-  channel: string;
-  slug: string;
-  link_id: string;
-  country: string;
-  city: string;
-  device: string;
-  browser: string;
-  os: string;
-  referer: string;
-};
+type ClickEntry = Omit<Click, 'id' | 'visitor_id' | 'is_bot'> & { type: 'click'; slug: string };
 
 /** A step of a journey, with the details of its clicks. */
 export type Entry =
