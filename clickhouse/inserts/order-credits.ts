@@ -27,7 +27,7 @@ export type OrderCreditRow = {
   share: number;
   /** Minor units of the workspace's currency. */
   amountMinor: number;
-  /** Where the person's first click came from; on part 0 only. */
+  /** Where the person's first click came from: on every part, for ltv. Empty: there was none. */
   firstChannel: string;
 };
 

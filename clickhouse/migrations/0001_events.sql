@@ -55,7 +55,7 @@ SETTINGS non_replicated_deduplication_window = 10000;
 -- What an order is worth to the links whose clicks led to it; written once the watermark has passed the order.
 -- The rows of the highest version count. part numbers the rows of one version; shares of a version add up to 1,
 -- minor units (in the workspace's currency) to the order's amount. first_channel: where the person's
--- first click came from, on part 0 only, for ltv.
+-- first click came from, for ltv: on part 0 at first, since 0003 on every part.
 CREATE TABLE IF NOT EXISTS {{database}}.order_credits {{on_cluster}} (
   workspace_id  UUID,
   order_id      String,

@@ -12,11 +12,8 @@ export async function lifetimeValues(
   workspaceId: string,
 ): Promise<Map<string, bigint>> {
   const rows = await ask<{ origin: string; revenue: string }>(client, {
-    // An order's first channel stands on its part 0 only; its other parts have an empty one.
-    sql: `SELECT origin, sum(revenue) AS revenue FROM (
-            SELECT max(first_channel) AS origin, sumIf(amount_minor, true ${NOT_DELETED}) AS revenue
-            FROM ${standingCredits('')} GROUP BY order_id)
-          WHERE origin != '' GROUP BY origin`,
+    sql: `SELECT first_channel AS origin, sum(amount_minor) AS revenue FROM ${standingCredits('')}
+          WHERE first_channel != '' ${NOT_DELETED} GROUP BY origin`,
     params: { workspace: workspaceId },
     seconds: 60,
   });

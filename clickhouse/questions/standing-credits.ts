@@ -1,13 +1,18 @@
 const OWN = 'workspace_id = {workspace:UUID}';
 
-/** Orders that were reported again: few, and found without a look at anything else. */
-const REPORTED_AGAIN = `SELECT order_id FROM order_credits WHERE ${OWN}
+/**
+ * Orders whose credit was shared and that were reported again. Credits of one part stand in the way of none: `FINAL`
+ * replaces them. Where no credit was ever shared (`last_click`, `first_click`), the inner list is empty, and so the store
+ * reads no more than the column `part`.
+ */
+const SHARED_AND_REPORTED_AGAIN = `SELECT order_id FROM order_credits WHERE ${OWN}
+    AND order_id IN (SELECT order_id FROM order_credits WHERE ${OWN} AND part > 0)
   GROUP BY order_id HAVING min(version) < max(version)`;
 
 /** The versions of orders that a higher one has replaced. */
 const REPLACED = `SELECT order_id, arrayJoin(arrayFilter(version -> version < top, versions)) FROM (
   SELECT order_id, max(version) AS top, groupUniqArray(version) AS versions FROM order_credits
-  WHERE ${OWN} AND order_id IN (${REPORTED_AGAIN}) GROUP BY order_id)`;
+  WHERE ${OWN} AND order_id IN (${SHARED_AND_REPORTED_AGAIN}) GROUP BY order_id)`;
 
 /**
  * The credits that count, as a subquery with `ts, order_id, link_id, channel, share, amount_minor, first_channel`: of

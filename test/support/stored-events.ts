@@ -172,7 +172,7 @@ export async function storeCredits(
         channel: part.channel,
         share: part.share,
         amount_minor: part.amountMinor,
-        first_channel: index === 0 ? (order.firstChannel ?? '') : '',
+        first_channel: order.firstChannel ?? '',
       }));
     }),
   );

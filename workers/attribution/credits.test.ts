@@ -65,8 +65,8 @@ describe('creditsOf', () => {
     ]);
   });
 
-  it('names the first channel on part 0 only', () => {
-    expect(credited('linear').map((row) => row.firstChannel)).toEqual(['tiktok', '', '']);
+  it('names the first channel on every part', () => {
+    expect(credited('linear').map((row) => row.firstChannel)).toEqual(['tiktok', 'tiktok', 'tiktok']);
   });
 
   it('writes one row to no link when no click led to the order', () => {

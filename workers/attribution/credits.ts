@@ -33,9 +33,10 @@ export function creditsOf(input: CreditInput): OrderCreditRow[] {
     version: order.version,
     ts: order.ts,
     ordinal: order.streamOrdinal,
+    firstChannel,
   };
   if (weighted.length === 0) {
-    return [{ ...base, part: 0, linkId: NO_UUID, channel: '', share: 1, amountMinor, firstChannel }];
+    return [{ ...base, part: 0, linkId: NO_UUID, channel: '', share: 1, amountMinor }];
   }
   const weights = weighted.map(({ weight }) => weight);
   const total = weights.reduce((sum, weight) => sum + weight, 0);
@@ -47,7 +48,6 @@ export function creditsOf(input: CreditInput): OrderCreditRow[] {
     channel: group.channel,
     share: weight / total,
     amountMinor: amounts[part] ?? 0,
-    firstChannel: part === 0 ? firstChannel : '',
   }));
 }
 
