@@ -1,3 +1,4 @@
+import type { ClickHouseSettings } from '@clickhouse/client';
 import type { ClickHouseClient } from '../client.ts';
 
 /** A question to the store: text with `{name:Type}` parameters, never with values in it. */
@@ -6,6 +7,8 @@ export type Question = {
   params: Record<string, unknown>;
   /** Longest time the store may work on it, in seconds. Past it the question fails with code 159. */
   seconds: number;
+  /** How the store shall go about it. */
+  settings?: ClickHouseSettings;
 };
 
 /** The client gives up a connection that is silent for 30 s; a question that may take longer says it is alive. */
@@ -23,7 +26,11 @@ export async function ask<Row>(client: ClickHouseClient, question: Question): Pr
   const result = await client.query({
     query: question.sql,
     query_params: question.params,
-    clickhouse_settings: { max_execution_time: question.seconds, ...(question.seconds > 20 && ALIVE) },
+    clickhouse_settings: {
+      max_execution_time: question.seconds,
+      ...(question.seconds > 20 && ALIVE),
+      ...question.settings,
+    },
     format: 'JSONEachRow',
   });
   return result.json<Row>();
