@@ -68,7 +68,7 @@ export function journeySql(workspace: string, visitor: string): string {
         FROM identifies FINAL WHERE ${own}
       UNION ALL SELECT 'order', ts, '', toUUID('00000000-0000-0000-0000-000000000000'), '', amount_minor
         FROM orders FINAL WHERE ${own})
-    ORDER BY ts DESC LIMIT 10000`;
+    ORDER BY ts DESC, type DESC LIMIT 10000`;
 }
 
 /** Clicks and visitors by key: one by one, or from roll-ups and the window's edges. */

@@ -131,7 +131,8 @@ export async function visitorJourney(
 
 function newestOf(steps: readonly StepRow[], limit: number): StepRow[] {
   const timed = steps.map((row) => ({ row, at: BigInt(row.nanos) }));
-  timed.sort((a, b) => (a.at < b.at ? 1 : -1));
+  // Times are unique where the service made them; of imported ones that are not, an identify stands before its order.
+  timed.sort((a, b) => Number(b.at - a.at) || (a.row.type < b.row.type ? 1 : -1));
   return timed.slice(0, limit).map(({ row }) => row);
 }
 
