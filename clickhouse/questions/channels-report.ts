@@ -2,8 +2,7 @@ import type { ClickHouseClient } from '../client.ts';
 import { ask } from './ask.ts';
 import { EXACT_CLICKS, reportedClicks } from './clicks-by.ts';
 import { type FigureRow, type Figures, SUMMED_FIGURES, toFigures } from './report-figures.ts';
-import { standingCredits } from './standing-credits.ts';
-import { IN_SPAN, ofLink, type Span } from './visible-clicks.ts';
+import { ofLink, type Span } from './visible-clicks.ts';
 
 export type ChannelFigures = Figures & { channel: string };
 
@@ -18,7 +17,7 @@ export async function channelsReport(
   exactUpTo = EXACT_CLICKS,
   linkId: string | null = null,
 ): Promise<ChannelFigures[]> {
-  const { by, condition } = await reportedClicks(client, {
+  const { by, condition, credits } = await reportedClicks(client, {
     workspaceId,
     span,
     condition: ofLink(linkId),
@@ -31,7 +30,7 @@ export async function channelsReport(
       SELECT channel, ${SUMMED_FIGURES} FROM (
         SELECT channel, clicks, visitors, 0. AS conversions, 0 AS revenue FROM ${clicks.sql}
         UNION ALL
-        SELECT channel, 0, 0, sum(share), sum(amount_minor) FROM ${standingCredits(IN_SPAN)}
+        SELECT channel, 0, 0, sum(share), sum(amount_minor) FROM ${credits}
         WHERE channel != '' ${condition} GROUP BY channel)
       GROUP BY channel ORDER BY revenue DESC, clicks DESC, channel`,
     params: clicks.params,

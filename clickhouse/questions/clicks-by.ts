@@ -1,8 +1,9 @@
 import type { ClickHouseClient } from '../client.ts';
-import { coverOf } from '../rollups/cover.ts';
-import { rolledUpPeriods } from '../rollups/periods.ts';
-import { ask } from './ask.ts';
-import { IN_SPAN, NOT_DELETED, type Span } from './visible-clicks.ts';
+import type { Cover } from '../rollups/cover.ts';
+import { coverName, MERGED_ROLL_UPS, noteAsked } from '../rollups/merged.ts';
+import { standingCredits } from './standing-credits.ts';
+import { IN_SPAN, inSpans, NOT_DELETED, type Span } from './visible-clicks.ts';
+import { windowSize } from './window-size.ts';
 
 /** Up to that many clicks in the window, visitors are counted exactly; above, within 1 %. */
 export const EXACT_CLICKS = 1_000_000;
@@ -50,22 +51,28 @@ export type ClicksBy = (
  * How a report's clicks are counted. Few clicks are counted one by one, visitors exactly. Many are put together from
  * the days and months that stand rolled up and the clicks of the window's edges, visitors estimated.
  *
- * @returns `condition`: the given one, and besides it what keeps deleted links out, for the report's orders
+ * @returns `condition`: the given one, and besides it what keeps deleted links out, for the report's orders; `credits`:
+ *   theirs, as a subquery (`standingCredits`)
  */
 export async function reportedClicks(
   client: ClickHouseClient,
   given: ReportedClicks,
-): Promise<{ exact: boolean; by: ClicksBy; condition: string }> {
-  let { found, deleted } = await sizeOf(client, given);
-  const clicks = deleted ? { ...given, condition: `${given.condition} ${NOT_DELETED}` } : given;
-  if (deleted && found > given.exactUpTo) ({ found } = await sizeOf(client, clicks));
+): Promise<{ exact: boolean; by: ClicksBy; condition: string; credits: string }> {
+  const most = { upTo: given.exactUpTo };
+  let size = await windowSize(client, { ...given, ...most });
+  const clicks = size.hasDeleted ? { ...given, condition: `${given.condition} ${NOT_DELETED}` } : given;
+  if (size.hasDeleted && size.isLarge) size = await windowSize(client, { ...clicks, ...most });
   const { condition } = clicks;
-  if (found > given.exactUpTo) return { exact: false, by: await estimated(client, clicks), condition };
+  const credits = standingCredits(IN_SPAN, size.hasShared);
+  if (size.isLarge) {
+    return { exact: false, by: estimated(client, clicks, size.cover), condition, credits };
+  }
   const params = paramsOf(clicks);
   const where = whereOf(clicks);
   return {
     exact: true,
     condition,
+    credits,
     by: (key, visitors, links) => ({
       sql: `(SELECT ${selected(key)}, count() AS clicks,
                ${visitors === 'visitors' ? 'uniqExact(visitor_id)' : 'toUInt64(0)'} AS visitors
@@ -84,40 +91,20 @@ const paramsOf = ({ workspaceId, span, params }: ReportedClicks) => ({
 const whereOf = ({ condition }: ReportedClicks) =>
   `workspace_id = {workspace:UUID} AND NOT is_bot ${condition}`;
 
-/** How many clicks there are, counted no further than the answer needs, and whether the workspace has deleted links. */
-async function sizeOf(
-  client: ClickHouseClient,
-  clicks: ReportedClicks,
-): Promise<{ found: number; deleted: boolean }> {
-  const [row] = await ask<{ found: string; deleted: number }>(client, {
-    sql: `SELECT
-            (SELECT count() FROM (SELECT 1 FROM clicks WHERE ${whereOf(clicks)} AND ${IN_SPAN}
-              LIMIT {more:UInt64})) AS found,
-            exists(SELECT 1 FROM deleted_links WHERE workspace_id = {workspace:UUID}) AS deleted`,
-    params: { ...paramsOf(clicks), more: clicks.exactUpTo + 1 },
-    seconds: 30,
-  });
-  return { found: Number(row?.found ?? 0), deleted: row?.deleted === 1 };
-}
-
 /**
  * `uniqCombined64(17)` has a standard error of 0.29 %, so 1 % is three and a half of them; 16 bits would break the
  * promise once in seventy rows (`clickhouse/README.md` has the measurements).
  */
-async function estimated(client: ClickHouseClient, clicks: ReportedClicks): Promise<ClicksBy> {
-  const { span, condition } = clicks;
-  const periods = await rolledUpPeriods(client, { from: dayOf(span.from), to: dayOf(span.to) });
-  const { generations, rest } = coverOf(span, periods);
+function estimated(client: ClickHouseClient, clicks: ReportedClicks, cover: Cover): ClicksBy {
+  const { workspaceId, condition } = clicks;
+  const { generations } = cover;
+  const rest = inSpans(cover.rest);
   const params: Record<string, unknown> = {
     ...paramsOf(clicks),
+    ...rest.params,
     generations: generations.map(BigInt),
+    cover: coverName(cover),
   };
-  const spans = rest.map((piece, n) => {
-    params[`from${n}`] = piece.from;
-    params[`to${n}`] = piece.to;
-    return `(ts >= fromUnixTimestamp64Nano({from${n}:Int64}, 'UTC') AND ts < fromUnixTimestamp64Nano({to${n}:Int64}, 'UTC'))`;
-  });
-  const inRest = spans.length === 0 ? 'false' : `(${spans.join(' OR ')})`;
   return (key, visitors, links) => {
     const conditions = links ? `${condition} AND link_id IN {chosen:Array(UUID)}` : condition;
     if (!isRolledUp(key)) {
@@ -133,20 +120,21 @@ async function estimated(client: ClickHouseClient, clicks: ReportedClicks): Prom
       visitors === 'visitors'
         ? ['uniqCombined64State(17)(visitor_id)', 'visitors', 'uniqCombined64Merge(17)(state)']
         : ['0', '0', 'toUInt64(0)'];
+    const isMerged = key !== 'link_id' && conditions === '';
+    if (isMerged) noteAsked(client, { workspaceId, generations });
+    const rolledUp = isMerged
+      ? `(SELECT *, {workspace:UUID} AS workspace_id FROM ${MERGED_ROLL_UPS})`
+      : `(SELECT * FROM clicks_rolled_up
+          WHERE workspace_id = {workspace:UUID} AND generation IN {generations:Array(UInt64)} ${conditions})`;
     return {
       sql: `(
         SELECT ${key}, sum(found) AS clicks, least(${merged}, sum(found)) AS visitors FROM (
-          SELECT ${key}, clicks AS found, ${rolledState} AS state FROM clicks_rolled_up
-          WHERE workspace_id = {workspace:UUID} AND generation IN {generations:Array(UInt64)} ${conditions}
+          SELECT ${key}, clicks AS found, ${rolledState} AS state FROM ${rolledUp}
           UNION ALL
           SELECT ${key}, count(), ${state} FROM clicks
-          WHERE workspace_id = {workspace:UUID} AND NOT is_bot ${conditions} AND ${inRest} GROUP BY ${key})
+          WHERE workspace_id = {workspace:UUID} AND NOT is_bot ${conditions} AND ${rest.sql} GROUP BY ${key})
         GROUP BY ${key})`,
       params: links ? { ...params, chosen: links } : params,
     };
   };
-}
-
-function dayOf(nanos: bigint): string {
-  return new Date(Number(nanos / 1_000_000n)).toISOString().slice(0, 10);
 }

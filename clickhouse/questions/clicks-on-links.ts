@@ -2,6 +2,7 @@ import type { ClickHouseClient } from '../client.ts';
 import { coverOf } from '../rollups/cover.ts';
 import { rolledUpPeriods } from '../rollups/periods.ts';
 import { ask } from './ask.ts';
+import { inSpans } from './visible-clicks.ts';
 
 const NANOS_PER_MILLI = 1_000_000n;
 
@@ -19,17 +20,13 @@ export async function clicksOnLinks(
   if (linkIds.length === 0) return new Map();
   const span = { from: 0n, to: BigInt(now.getTime()) * NANOS_PER_MILLI };
   const { generations, rest } = coverOf(span, await rolledUpPeriods(client));
+  const outside = inSpans(rest);
   const params: Record<string, unknown> = {
+    ...outside.params,
     workspace: workspaceId,
     links: linkIds,
     generations: generations.map(BigInt),
   };
-  const spans = rest.map(({ from, to }, index) => {
-    params[`from${index}`] = from;
-    params[`to${index}`] = to;
-    return `(ts >= fromUnixTimestamp64Nano({from${index}:Int64}, 'UTC')
-      AND ts < fromUnixTimestamp64Nano({to${index}:Int64}, 'UTC'))`;
-  });
   const rows = await ask<{ link_id: string; total: string }>(client, {
     sql: `SELECT link_id, sum(clicks) AS total FROM (
             SELECT link_id, sum(clicks) AS clicks FROM clicks_rolled_up
@@ -38,7 +35,7 @@ export async function clicksOnLinks(
             UNION ALL
             SELECT link_id, count() AS clicks FROM clicks
             WHERE workspace_id = {workspace:UUID} AND link_id IN {links:Array(UUID)} AND NOT is_bot
-              AND (${spans.join(' OR ') || 'false'}) GROUP BY link_id)
+              AND ${outside.sql} GROUP BY link_id)
           GROUP BY link_id`,
     params,
     seconds: 10,

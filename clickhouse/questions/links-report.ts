@@ -2,8 +2,7 @@ import type { ClickHouseClient } from '../client.ts';
 import { ask } from './ask.ts';
 import { type ClicksBy, EXACT_CLICKS, reportedClicks } from './clicks-by.ts';
 import { type FigureRow, type Figures, SUMMED_FIGURES, toFigures } from './report-figures.ts';
-import { standingCredits } from './standing-credits.ts';
-import { IN_SPAN, type Span } from './visible-clicks.ts';
+import type { Span } from './visible-clicks.ts';
 
 export type LinkFigures = Figures & { linkId: string };
 
@@ -24,7 +23,7 @@ export async function linksReport(
 ): Promise<LinkFigures[]> {
   const { kind, ...params } = choice;
   if (choice.kind === 'ids' && choice.ids.length === 0) return [];
-  const { exact, by, condition } = await reportedClicks(client, {
+  const { exact, by, condition, credits } = await reportedClicks(client, {
     workspaceId,
     span,
     condition: kind === 'ids' ? 'AND link_id IN {ids:Array(UUID)}' : '',
@@ -37,7 +36,7 @@ export async function linksReport(
       SELECT link_id, ${SUMMED_FIGURES} FROM (
         SELECT link_id, clicks, visitors, 0. AS conversions, 0 AS revenue FROM ${clicks.sql}
         UNION ALL
-        SELECT link_id, 0, 0, sum(share), sum(amount_minor) FROM ${standingCredits(IN_SPAN)}
+        SELECT link_id, 0, 0, sum(share), sum(amount_minor) FROM ${credits}
         WHERE channel != '' ${condition} GROUP BY link_id)
       GROUP BY link_id ORDER BY revenue DESC, clicks DESC, toString(link_id) DESC
       ${kind === 'top' ? 'LIMIT {limit:UInt32} OFFSET {offset:UInt32}' : ''}`,

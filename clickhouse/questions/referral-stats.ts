@@ -2,7 +2,7 @@ import type { ClickHouseClient } from '../client.ts';
 import { coverOf } from '../rollups/cover.ts';
 import { rolledUpPeriods } from '../rollups/periods.ts';
 import { ask } from './ask.ts';
-import type { Span } from './visible-clicks.ts';
+import { inSpans, type Span } from './visible-clicks.ts';
 
 const NANOS_PER_MILLI = 1_000_000n;
 
@@ -21,25 +21,23 @@ export async function clicksByDay(
   const periods = await rolledUpPeriods(client, { from: dayOf(span.from), to: dayOf(span.to) });
   const days = periods.filter(({ period }) => period === 'day');
   const { generations, rest } = coverOf(span, days);
-  const params: Record<string, unknown> = {
-    workspace: workspaceId,
-    links: linkIds,
-    generations: generations.map(BigInt),
-  };
-  const parts = rest.map(({ from, to }, index) => {
-    params[`from${index}`] = from;
-    params[`to${index}`] = to;
-    return `SELECT toDate(ts, 'UTC') AS day, count() AS clicks FROM clicks
-      WHERE workspace_id = {workspace:UUID} AND ts >= fromUnixTimestamp64Nano({from${index}:Int64}, 'UTC')
-        AND ts < fromUnixTimestamp64Nano({to${index}:Int64}, 'UTC')
-        AND link_id IN {links:Array(UUID)} AND NOT is_bot GROUP BY day`;
-  });
-  parts.push(`SELECT start AS day, sum(clicks) AS clicks FROM clicks_rolled_up
-    WHERE workspace_id = {workspace:UUID} AND generation IN {generations:Array(UInt64)}
-      AND link_id IN {links:Array(UUID)} GROUP BY day`);
+  const outside = inSpans(rest);
   const rows = await ask<{ day: string; total: string }>(client, {
-    sql: `SELECT day, sum(clicks) AS total FROM (${parts.join(' UNION ALL ')}) GROUP BY day`,
-    params,
+    sql: `SELECT day, sum(clicks) AS total FROM (
+            SELECT start AS day, sum(clicks) AS clicks FROM clicks_rolled_up
+            WHERE workspace_id = {workspace:UUID} AND generation IN {generations:Array(UInt64)}
+              AND link_id IN {links:Array(UUID)} GROUP BY day
+            UNION ALL
+            SELECT toDate(ts, 'UTC') AS day, count() AS clicks FROM clicks
+            WHERE workspace_id = {workspace:UUID} AND link_id IN {links:Array(UUID)} AND NOT is_bot
+              AND ${outside.sql} GROUP BY day)
+          GROUP BY day`,
+    params: {
+      ...outside.params,
+      workspace: workspaceId,
+      links: linkIds,
+      generations: generations.map(BigInt),
+    },
     seconds: 10,
   });
   return new Map(rows.map((row) => [row.day, Number(row.total)]));

@@ -1,10 +1,6 @@
 const OWN = 'workspace_id = {workspace:UUID}';
 
-/**
- * Orders whose credit was shared and that were reported again. Credits of one part stand in the way of none: `FINAL`
- * replaces them. Where no credit was ever shared (`last_click`, `first_click`), the inner list is empty, and so the store
- * reads no more than the column `part`.
- */
+/** Orders that were reported again and whose credit was shared at one time: `FINAL` replaces those of one part. */
 const SHARED_AND_REPORTED_AGAIN = `SELECT order_id FROM order_credits WHERE ${OWN}
     AND order_id IN (SELECT order_id FROM order_credits WHERE ${OWN} AND part > 0)
   GROUP BY order_id HAVING min(version) < max(version)`;
@@ -17,17 +13,17 @@ const REPLACED = `SELECT order_id, arrayJoin(arrayFilter(version -> version < to
 /**
  * The credits that count, as a subquery with `ts, order_id, link_id, channel, share, amount_minor, first_channel`: of
  * each order those of its highest version. `FINAL` alone is not enough: it picks the highest version for each part,
- * and a version with fewer parts than the one before would leave the older one's last parts standing. (With a
- * million orders in the workspace this costs two and a half times `FINAL` alone; the plain `(order_id, version) IN
- * (SELECT order_id, max(version) …)` costs ten times as much.)
+ * and a version with fewer parts than the one before would leave the older one's last parts standing.
  *
  * Credits to no link are among them (zero UUID, empty channel). Uses the parameter `workspace`.
  *
  * @param condition SQL on `ts`, the order's own time, or empty. It is judged on the version that stands: an order
  *   whose time moved out of a window is not in it.
+ * @param hasShared whether the credit of any order of the workspace was shared; where none was, `FINAL` alone is enough
  */
-export function standingCredits(condition: string): string {
+export function standingCredits(condition: string, hasShared = true): string {
   return `(
     SELECT ts, order_id, link_id, channel, share, amount_minor, first_channel FROM order_credits FINAL
-    WHERE ${OWN} ${condition === '' ? '' : `AND ${condition}`} AND (order_id, version) NOT IN (${REPLACED}))`;
+    WHERE ${OWN} ${condition === '' ? '' : `AND ${condition}`}
+      ${hasShared ? `AND (order_id, version) NOT IN (${REPLACED})` : ''})`;
 }

@@ -5,6 +5,17 @@ export type Span = { from: bigint; to: bigint };
 export const IN_SPAN = `ts >= fromUnixTimestamp64Nano({from:Int64}, 'UTC')
   AND ts < fromUnixTimestamp64Nano({to:Int64}, 'UTC')`;
 
+/** The condition on `ts` for any of some spans, with its parameters `from0`, `to0` and so on; no span: nothing matches. */
+export function inSpans(spans: readonly Span[]): { sql: string; params: Record<string, bigint> } {
+  const params: Record<string, bigint> = {};
+  const conditions = spans.map(({ from, to }, n) => {
+    params[`from${n}`] = from;
+    params[`to${n}`] = to;
+    return `(ts >= fromUnixTimestamp64Nano({from${n}:Int64}, 'UTC') AND ts < fromUnixTimestamp64Nano({to${n}:Int64}, 'UTC'))`;
+  });
+  return { sql: conditions.length === 0 ? 'false' : `(${conditions.join(' OR ')})`, params };
+}
+
 /** The condition that keeps to one link, whose id is the parameter `link`; null: nothing, of all links. */
 export const ofLink = (linkId: string | null) => (linkId === null ? '' : 'AND link_id = {link:UUID}');
 

@@ -2,8 +2,7 @@ import type { ClickHouseClient } from '../client.ts';
 import { ask } from './ask.ts';
 import { BUCKET, CLICK_KEYS, EXACT_CLICKS, reportedClicks } from './clicks-by.ts';
 import { type FigureRow, type Figures, SUMMED_FIGURES, toFigures } from './report-figures.ts';
-import { standingCredits } from './standing-credits.ts';
-import { IN_SPAN, ofLink, type Span } from './visible-clicks.ts';
+import { ofLink, type Span } from './visible-clicks.ts';
 
 /** The figures of a bucket that begins at `start`, nanoseconds. */
 export type BucketFigures = Figures & { start: bigint };
@@ -22,7 +21,7 @@ export async function workspaceStats(
   exactUpTo = EXACT_CLICKS,
   linkId: string | null = null,
 ): Promise<{ totals: Figures; series: BucketFigures[] }> {
-  const { by, condition } = await reportedClicks(client, {
+  const { by, condition, credits } = await reportedClicks(client, {
     workspaceId,
     span,
     condition: ofLink(linkId),
@@ -36,7 +35,7 @@ export async function workspaceStats(
         SELECT ${key}, ${SUMMED_FIGURES} FROM (
           SELECT ${key}, clicks, visitors, 0. AS conversions, 0 AS revenue FROM ${clicks.sql}
           UNION ALL
-          SELECT ${ofCredit} AS ${key}, 0, 0, sum(share), sum(amount_minor) FROM ${standingCredits(IN_SPAN)}
+          SELECT ${ofCredit} AS ${key}, 0, 0, sum(share), sum(amount_minor) FROM ${credits}
           WHERE channel != '' ${condition} GROUP BY ${key})
         GROUP BY ${key} ORDER BY ${key}`,
       params: clicks.params,

@@ -103,10 +103,16 @@ async function fill(client: ClickHouseClient, select: string, start: string): Pr
     query_params: { generation, start },
     clickhouse_settings: { ...SETTINGS, ...ALIVE, wait_end_of_query: 1 },
   });
+  await client.command({
+    query: `INSERT INTO rolled_up_workspaces (workspace_id, generation, clicks)
+      SELECT workspace_id, generation, sum(clicks) FROM clicks_rolled_up
+      WHERE generation = {generation:UInt64} AND start = {start:Date} GROUP BY workspace_id, generation`,
+    query_params: { generation, start },
+    clickhouse_settings: { ...SETTINGS, ...ALIVE, wait_end_of_query: 1 },
+  });
   const [row] = await ask<{ clicks: string }>(client, {
-    sql: `SELECT sum(clicks) AS clicks FROM clicks_rolled_up
-          WHERE generation = {generation:UInt64} AND start = {start:Date}`,
-    params: { generation, start },
+    sql: 'SELECT sum(clicks) AS clicks FROM rolled_up_workspaces FINAL WHERE generation = {generation:UInt64}',
+    params: { generation },
     seconds: SECONDS,
   });
   return { generation: String(generation), clicks: Number(row?.clicks ?? 0) };
@@ -123,17 +129,26 @@ function nextGeneration(): bigint {
 
 /** Begins to remove the rows that no longer stand, except those that a report or another pass may be using. */
 async function dropReplaced(client: ClickHouseClient): Promise<void> {
+  const before = BigInt(Date.now()) * 1_000n - KEPT_MICROS;
   const rows = await ask<{ generation: string }>(client, {
     sql: `SELECT DISTINCT generation FROM clicks_rolled_up WHERE generation < {before:UInt64}
             AND generation NOT IN (SELECT generation FROM rolled_up_periods FINAL)`,
-    params: { before: BigInt(Date.now()) * 1_000n - KEPT_MICROS },
+    params: { before },
     seconds: SECONDS,
   });
   if (rows.length === 0) return;
   // A mutation is kept as text and takes no parameters.
   const generations = rows.map(({ generation }) => BigInt(generation)).join(', ');
-  await client.command({
-    query: `ALTER TABLE clicks_rolled_up DELETE WHERE generation IN (${generations})`,
-    clickhouse_settings: { mutations_sync: '0' },
-  });
+  const gone = {
+    clicks_rolled_up: `generation IN (${generations})`,
+    rolled_up_workspaces: `generation IN (${generations})`,
+    // Which covers had one of them is not told; those of today are made again when they are asked for.
+    merged_roll_ups: `made < toDateTime(${before / 1_000_000n})`,
+  };
+  for (const [table, condition] of Object.entries(gone)) {
+    await client.command({
+      query: `ALTER TABLE ${table} DELETE WHERE ${condition}`,
+      clickhouse_settings: { mutations_sync: '0' },
+    });
+  }
 }

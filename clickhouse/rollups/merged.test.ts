@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { uuidv7 } from '../../core/ids.ts';
+import { NANOS_PER_DAY, parseInstant } from '../../core/timestamps.ts';
+import { storeClicks } from '../../test/support/stored-events.ts';
+import { type TestStores, testStores } from '../../test/support/stores.ts';
+import { readMigrations } from '../migrate.ts';
+import { ask } from '../questions/ask.ts';
+import { channelsReport } from '../questions/channels-report.ts';
+import type { Span } from '../questions/visible-clicks.ts';
+import { windowSize } from '../questions/window-size.ts';
+import { workspaceStats } from '../questions/workspace-stats.ts';
+import { mergingDone } from './merged.ts';
+import { rollUp } from './roll-up.ts';
+
+const START = parseInstant('2026-08-10') ?? 0n;
+const DAYS = 60;
+const CLOSED = '2026-10-08';
+const HOUR = NANOS_PER_DAY / 24n;
+/** From mid-day to mid-day: both edges are read click by click. */
+const SPAN: Span = { from: START + 12n * HOUR, to: START + 58n * NANOS_PER_DAY + 12n * HOUR };
+const CHANNELS = ['facebook', 'youtube', 'tiktok'];
+
+let stores: TestStores;
+const workspaceId = uuidv7();
+const links = Array.from({ length: 6 }, () => uuidv7());
+const visitors = Array.from({ length: 50 }, () => uuidv7());
+const hourOf = (n: number) => START + BigInt(n % (DAYS * 24)) * HOUR + BigInt(n);
+/** Each hour of the window has one; every ninth is a bot's. */
+const given = Array.from({ length: DAYS * 24 }, (_, n) => ({
+  workspaceId,
+  tsNanos: hourOf(n),
+  linkId: links[n % links.length] ?? '',
+  visitorId: visitors[(n * 7) % visitors.length] ?? '',
+  channel: CHANNELS[n % CHANNELS.length] ?? '',
+  isBot: n % 9 === 0,
+}));
+
+beforeAll(async () => {
+  stores = await testStores();
+  await storeClicks(stores, given);
+  await rollUp(stores.clickhouse, CLOSED);
+});
+afterAll(() => stores.close());
+
+/** Counted from roll-ups, whatever there is; and what it began to merge is through. */
+async function estimated(span = SPAN) {
+  const channels = await channelsReport(stores.clickhouse, workspaceId, span, 0);
+  await mergingDone();
+  return channels;
+}
+const exact = (span = SPAN) => channelsReport(stores.clickhouse, workspaceId, span);
+const peopleIn = ({ from, to }: Span) =>
+  given.filter(({ tsNanos, isBot }) => !isBot && tsNanos >= from && tsNanos < to).length;
+
+async function mergedRows(): Promise<{ covers: number; rows: number }> {
+  const [row] = await ask<{ covers: string; rows: string }>(stores.clickhouse, {
+    sql: `SELECT uniqExact(cover) AS covers, count() AS rows FROM merged_roll_ups
+          WHERE workspace_id = {workspace:UUID}`,
+    params: { workspace: workspaceId },
+    seconds: 20,
+  });
+  return { covers: Number(row?.covers), rows: Number(row?.rows) };
+}
+
+test('a window is large when it has more clicks than asked about, wherever they are counted', async () => {
+  const sizeOf = async (span: Span, upTo: number) =>
+    (await windowSize(stores.clickhouse, { workspaceId, span, condition: '', params: {}, upTo })).isLarge;
+  const at = (day: number, hours: number) => START + BigInt(day) * NANOS_PER_DAY + BigInt(hours) * HOUR;
+  const windows: Span[] = [
+    SPAN,
+    { from: at(3, 0), to: at(5, 0) }, // whole days
+    { from: at(3, 5), to: at(3, 9) }, // within a day
+    { from: at(3, 20), to: at(4, 4) }, // no whole day
+    { from: at(50, 3), to: at(80, 0) }, // beyond the newest, with days that are not rolled up
+    { from: at(-50, 0), to: at(90, 0) },
+    { from: at(-9, 0), to: at(-7, 0) }, // empty
+  ];
+  for (const span of windows) {
+    const people = peopleIn(span);
+    for (const upTo of [0, people - 1, people, people + 1, 1_000_000]) {
+      if (upTo >= 0) expect([span, upTo, await sizeOf(span, upTo)]).toEqual([span, upTo, people > upTo]);
+    }
+  }
+});
+
+test('what is counted beforehand for a workspace may be counted again', async () => {
+  const migrations = await readMigrations({ database: stores.clickhouseDatabase, cluster: '' });
+  const { statements } = migrations.find(({ name }) => name.startsWith('0004')) ?? { statements: [] };
+  for (const query of statements) await stores.clickhouse.command({ query });
+  const upTo = peopleIn(SPAN);
+  const size = { workspaceId, span: SPAN, condition: '', params: {} };
+  expect((await windowSize(stores.clickhouse, { ...size, upTo })).isLarge).toBe(false);
+  expect((await windowSize(stores.clickhouse, { ...size, upTo: upTo - 1 })).isLarge).toBe(true);
+});
+
+test('a cover is merged when it is asked for again, and says the same', async () => {
+  const truth = await exact();
+  expect(await estimated()).toEqual(truth);
+  expect(await mergedRows()).toEqual({ covers: 0, rows: 0 });
+  expect(await estimated()).toEqual(truth);
+  expect(await mergedRows()).toEqual({ covers: 1, rows: CHANNELS.length });
+  expect(await estimated()).toEqual(truth);
+  // The same whole days, other edges.
+  const narrower: Span = { from: SPAN.from + HOUR, to: SPAN.to - 3n * HOUR };
+  expect(await estimated(narrower)).toEqual(await exact(narrower));
+  const [rolledUp, counted] = await Promise.all([
+    workspaceStats(stores.clickhouse, workspaceId, SPAN, [], 0),
+    workspaceStats(stores.clickhouse, workspaceId, SPAN, []),
+  ]);
+  expect(rolledUp).toEqual(counted);
+  expect(await mergedRows()).toEqual({ covers: 1, rows: CHANNELS.length });
+});
+
+test('a cover that was merged twice counts once', async () => {
+  const truth = await exact();
+  await stores.clickhouse.command({
+    query: `INSERT INTO merged_roll_ups (workspace_id, cover, channel, clicks, visitors)
+            SELECT workspace_id, cover, channel, clicks, visitors FROM merged_roll_ups`,
+  });
+  expect((await mergedRows()).rows).toBe(2 * CHANNELS.length);
+  expect(await estimated()).toEqual(truth);
+});
+
+test('a day that is made again makes another cover', async () => {
+  await storeClicks(stores, [
+    { workspaceId, tsNanos: START + 20n * NANOS_PER_DAY + 5n, channel: 'tiktok', linkId: links[0] ?? '' },
+  ]);
+  await rollUp(stores.clickhouse, CLOSED);
+  const truth = await exact();
+  for (let time = 0; time < 3; time++) expect(await estimated()).toEqual(truth);
+  expect((await mergedRows()).covers).toBe(2);
+});
+
+test("a deleted bio button's history is in no report, merged or not", async () => {
+  await stores.clickhouse.insert({
+    table: 'deleted_links',
+    values: [{ workspace_id: workspaceId, link_id: links[0] }],
+    format: 'JSONEachRow',
+  });
+  const truth = await exact();
+  for (let time = 0; time < 3; time++) expect(await estimated()).toEqual(truth);
+  await stores.clickhouse.command({ query: 'TRUNCATE TABLE deleted_links' });
+});
+
+test('a merged cover is what is read', async () => {
+  const truth = await exact();
+  expect(await estimated()).toEqual(truth);
+  await stores.clickhouse.command({ query: 'TRUNCATE TABLE clicks_rolled_up' });
+  expect(await estimated()).toEqual(truth);
+  await stores.clickhouse.command({ query: 'TRUNCATE TABLE merged_roll_ups' });
+  expect(await estimated()).not.toEqual(truth);
+});

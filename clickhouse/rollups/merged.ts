@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto';
+import { createBoundedCache } from '../../core/bounded-cache.ts';
+import type { ClickHouseClient } from '../client.ts';
+import { ALIVE } from '../questions/ask.ts';
+
+/** Of so many covers it is remembered when they were asked for. */
+const COVERS = 4_096;
+/** A cover that is asked for twice within this time is merged, and looked after again when it is over. Milliseconds. */
+const SOON_MS = 3_600_000;
+const SECONDS = 120;
+
+/** The rolled-up periods of a window, of all links of a workspace. */
+export type WorkspaceCover = { workspaceId: string; generations: readonly string[] };
+
+/** The name of a cover: the same for the same periods, and another one when any of them was made again. */
+export function coverName({ generations }: Pick<WorkspaceCover, 'generations'>): string {
+  return createHash('sha256')
+    .update([...generations].sort().join())
+    .digest('hex')
+    .slice(0, 32);
+}
+
+/**
+ * The rows of a cover by channel as a subquery: `channel, clicks, visitors` (a state). From `merged_roll_ups` when the
+ * cover stands there, and else, decided by the store while it answers, from the roll-ups themselves. Uses the parameters
+ * `workspace`, `generations` and `cover`.
+ */
+export const MERGED_ROLL_UPS = `(
+  SELECT channel, clicks, visitors FROM merged_roll_ups FINAL
+  WHERE workspace_id = {workspace:UUID} AND cover = {cover:String}
+  UNION ALL
+  SELECT channel, clicks, visitors FROM clicks_rolled_up
+  WHERE workspace_id = {workspace:UUID} AND generation IN {generations:Array(UInt64)}
+    AND NOT exists(SELECT 1 FROM merged_roll_ups WHERE workspace_id = {workspace:UUID} AND cover = {cover:String}))`;
+
+type Asked = { at: number; merged: boolean };
+
+const askedFor = new WeakMap<ClickHouseClient, ReturnType<typeof createBoundedCache<string, Asked>>>();
+let merging: Promise<void> | null = null;
+
+/**
+ * Notes that a report was asked for. The second time it begins to merge the cover, one cover at a time, for the reports to
+ * come: nobody waits for it, and a failure only leaves them as they are.
+ */
+export function noteAsked(client: ClickHouseClient, cover: WorkspaceCover): void {
+  if (cover.generations.length === 0) return;
+  const known = askedFor.get(client) ?? createBoundedCache<string, Asked>(COVERS);
+  askedFor.set(client, known);
+  const name = `${cover.workspaceId}/${coverName(cover)}`;
+  const now = Date.now();
+  const before = known.get(name);
+  if (before === undefined || now - before.at > SOON_MS) {
+    known.set(name, { at: now, merged: false });
+  } else if (!before.merged && merging === null) {
+    before.merged = true;
+    merging = merge(client, cover)
+      .catch(() => known.delete(name))
+      .finally(() => {
+        merging = null;
+      });
+  }
+}
+
+/** Resolves when no cover is being merged by this process. */
+export async function mergingDone(): Promise<void> {
+  await merging;
+}
+
+/** Merges a cover unless it stands. Two at once write the same rows, of which one each counts. */
+async function merge(client: ClickHouseClient, cover: WorkspaceCover): Promise<void> {
+  await client.command({
+    query: `INSERT INTO merged_roll_ups (workspace_id, cover, channel, clicks, visitors)
+      SELECT {workspace:UUID}, {cover:String}, channel, sum(clicks), uniqCombined64MergeState(17)(visitors)
+      FROM clicks_rolled_up
+      WHERE workspace_id = {workspace:UUID} AND generation IN {generations:Array(UInt64)}
+        AND NOT exists(SELECT 1 FROM merged_roll_ups WHERE workspace_id = {workspace:UUID} AND cover = {cover:String})
+      GROUP BY channel`,
+    query_params: {
+      workspace: cover.workspaceId,
+      cover: coverName(cover),
+      generations: cover.generations.map(BigInt),
+    },
+    clickhouse_settings: { ...ALIVE, max_execution_time: SECONDS, wait_end_of_query: 1 },
+  });
+}
