@@ -61,11 +61,11 @@ export async function reportedClicks(
   const most = { upTo: given.exactUpTo };
   let size = await windowSize(client, { ...given, ...most });
   const clicks = size.hasDeleted ? { ...given, condition: `${given.condition} ${NOT_DELETED}` } : given;
-  if (size.hasDeleted && size.isLarge) size = await windowSize(client, { ...clicks, ...most });
+  if (size.hasDeleted && size.largeCover) size = await windowSize(client, { ...clicks, ...most });
   const { condition } = clicks;
   const credits = standingCredits(IN_SPAN, size.hasShared);
-  if (size.isLarge) {
-    return { exact: false, by: estimated(client, clicks, size.cover), condition, credits };
+  if (size.largeCover) {
+    return { exact: false, by: estimated(client, clicks, size.largeCover), condition, credits };
   }
   const params = paramsOf(clicks);
   const where = whereOf(clicks);

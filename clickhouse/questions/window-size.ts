@@ -15,10 +15,8 @@ type Given = {
 
 /** What is known of a window before its clicks are counted. */
 export type WindowSize = {
-  /** Whether it has more clicks of people than was asked about. */
-  isLarge: boolean;
-  /** What it can be put together from. */
-  cover: Cover;
+  /** What a window with more clicks of people than was asked about can be put together from; null: it has not so many. */
+  largeCover: Cover | null;
   /** Whether the workspace has deleted links. Their clicks are counted here. */
   hasDeleted: boolean;
   /** Whether the credit of any order of the workspace was shared among links. */
@@ -34,14 +32,24 @@ export async function windowSize(
   client: ClickHouseClient,
   { upTo, ...given }: Given & { upTo: number },
 ): Promise<WindowSize> {
-  const [most, { rolledUp, ...known }] = await Promise.all([
-    mostRows(client, given),
-    rolledUpOf(client, given),
-  ]);
-  const isLarge =
-    most > upTo &&
-    (rolledUp > upTo || rolledUp + (await clicksIn(client, given, known.cover.rest, upTo)) > upTo);
-  return { isLarge, ...known };
+  const [most, traits] = await Promise.all([mostRows(client, given), traitsOf(client, given.workspaceId)]);
+  if (most <= upTo) return { largeCover: null, ...traits };
+  const { rolledUp, cover } = await rolledUpOf(client, given);
+  const isLarge = rolledUp > upTo || rolledUp + (await clicksIn(client, given, cover.rest, upTo)) > upTo;
+  return { largeCover: isLarge ? cover : null, ...traits };
+}
+
+async function traitsOf(
+  client: ClickHouseClient,
+  workspaceId: string,
+): Promise<Pick<WindowSize, 'hasDeleted' | 'hasShared'>> {
+  const [row] = await ask<{ deleted: number; shared: number }>(client, {
+    sql: `SELECT exists(SELECT 1 FROM deleted_links WHERE workspace_id = {workspace:UUID}) AS deleted,
+            exists(SELECT 1 FROM order_credits WHERE workspace_id = {workspace:UUID} AND part > 0) AS shared`,
+    params: { workspace: workspaceId },
+    seconds: 20,
+  });
+  return { hasDeleted: row?.deleted === 1, hasShared: row?.shared === 1 };
 }
 
 /** Rows of the parts of the table that may hold the window's clicks. */
@@ -58,14 +66,12 @@ async function mostRows(client: ClickHouseClient, given: Given): Promise<number>
 async function rolledUpOf(
   client: ClickHouseClient,
   given: Given,
-): Promise<Omit<WindowSize, 'isLarge'> & { rolledUp: number }> {
+): Promise<{ rolledUp: number; cover: Cover }> {
   const { span, condition } = given;
   const [clicks, table] = condition === '' ? ['max', 'rolled_up_workspaces'] : ['sum', 'clicks_rolled_up'];
   const [row] = await ask<{
     periods: [period: 'day' | 'month', start: string, generation: string][];
     own: [generation: string, clicks: string][];
-    deleted: number;
-    shared: number;
   }>(client, {
     sql: `
       WITH (SELECT groupArray((period, start, generation)) FROM rolled_up_periods FINAL
@@ -75,9 +81,7 @@ async function rolledUpOf(
         (SELECT groupArray((toString(generation), toString(own))) FROM (
           SELECT generation, ${clicks}(clicks) AS own FROM ${table}
           WHERE workspace_id = {workspace:UUID} AND generation IN (SELECT arrayJoin(standing).3) ${condition}
-          GROUP BY generation)) AS own,
-        exists(SELECT 1 FROM deleted_links WHERE workspace_id = {workspace:UUID}) AS deleted,
-        exists(SELECT 1 FROM order_credits WHERE workspace_id = {workspace:UUID} AND part > 0) AS shared`,
+          GROUP BY generation)) AS own`,
     params: {
       ...paramsOf(given),
       firstDay: dateOf((span.from + NANOS_PER_DAY - 1n) / NANOS_PER_DAY),
@@ -91,8 +95,6 @@ async function rolledUpOf(
   return {
     cover,
     rolledUp: cover.generations.reduce((sum, generation) => sum + Number(own.get(generation) ?? 0), 0),
-    hasDeleted: row?.deleted === 1,
-    hasShared: row?.shared === 1,
   };
 }
 
