@@ -112,6 +112,18 @@ test('a cover is merged when it is asked for again, and says the same', async ()
   expect(await mergedRows()).toEqual({ covers: 1, rows: CHANNELS.length });
 });
 
+test('the store answers a scalar question once, however often it stands in a question', async () => {
+  const above = `(SELECT generateUUIDv4() FROM system.one) > toUUID('80000000-0000-0000-0000-000000000000')`;
+  for (let time = 0; time < 20; time++) {
+    const rows = await ask(stores.clickhouse, {
+      sql: `SELECT number FROM numbers(1) WHERE ${above} UNION ALL SELECT number FROM numbers(1) WHERE NOT ${above}`,
+      params: {},
+      seconds: 20,
+    });
+    expect(rows).toHaveLength(1);
+  }
+});
+
 test('a cover that was merged twice counts once', async () => {
   const truth = await exact();
   await stores.clickhouse.command({

@@ -6,7 +6,9 @@ import { ALIVE } from '../questions/ask.ts';
 /** Of so many covers it is remembered when they were asked for. */
 const COVERS = 4_096;
 /** A cover that is asked for twice within this time is merged, and looked after again when it is over. Milliseconds. */
-const SOON_MS = 3_600_000;
+const SOON_MS = 40 * 60_000;
+/** Minutes. Rows may be merged anew beyond the one and are read up to the other: they may be removed an hour old. */
+const AGE = { replaced: 30, read: 50 };
 const SECONDS = 120;
 
 /** The rolled-up periods of a window, of all links of a workspace. */
@@ -20,18 +22,22 @@ export function coverName({ generations }: Pick<WorkspaceCover, 'generations'>):
     .slice(0, 32);
 }
 
+const OF_COVER = 'workspace_id = {workspace:UUID} AND cover = {cover:String}';
+const isMerged = (minutes: number) =>
+  `(SELECT count() > 0 FROM merged_roll_ups WHERE ${OF_COVER} AND made > now() - INTERVAL ${minutes} MINUTE)`;
+
 /**
  * The rows of a cover by channel as a subquery: `channel, clicks, visitors` (a state). From `merged_roll_ups` when the
- * cover stands there, and else, decided by the store while it answers, from the roll-ups themselves. Uses the parameters
- * `workspace`, `generations` and `cover`.
+ * cover stands there, and else from the roll-ups themselves. The store decides while it answers, so nobody has to know; it
+ * answers equal scalar questions once, so it can't decide twice. Uses the parameters `workspace`, `generations` and
+ * `cover`.
  */
 export const MERGED_ROLL_UPS = `(
   SELECT channel, clicks, visitors FROM merged_roll_ups FINAL
-  WHERE workspace_id = {workspace:UUID} AND cover = {cover:String}
+  WHERE ${OF_COVER} AND ${isMerged(AGE.read)}
   UNION ALL
   SELECT channel, clicks, visitors FROM clicks_rolled_up
-  WHERE workspace_id = {workspace:UUID} AND generation IN {generations:Array(UInt64)}
-    AND NOT exists(SELECT 1 FROM merged_roll_ups WHERE workspace_id = {workspace:UUID} AND cover = {cover:String}))`;
+  WHERE workspace_id = {workspace:UUID} AND generation IN {generations:Array(UInt64)} AND NOT ${isMerged(AGE.read)})`;
 
 type Asked = { at: number; merged: boolean };
 
@@ -66,20 +72,26 @@ export async function mergingDone(): Promise<void> {
   await merging;
 }
 
-/** Merges a cover unless it stands. Two at once write the same rows, of which one each counts. */
+/** Merges a cover unless it has just been. Two at once write the same rows, of which one each counts. */
 async function merge(client: ClickHouseClient, cover: WorkspaceCover): Promise<void> {
   await client.command({
     query: `INSERT INTO merged_roll_ups (workspace_id, cover, channel, clicks, visitors)
       SELECT {workspace:UUID}, {cover:String}, channel, sum(clicks), uniqCombined64MergeState(17)(visitors)
       FROM clicks_rolled_up
       WHERE workspace_id = {workspace:UUID} AND generation IN {generations:Array(UInt64)}
-        AND NOT exists(SELECT 1 FROM merged_roll_ups WHERE workspace_id = {workspace:UUID} AND cover = {cover:String})
+        AND NOT ${isMerged(AGE.replaced)}
       GROUP BY channel`,
     query_params: {
       workspace: cover.workspaceId,
       cover: coverName(cover),
       generations: cover.generations.map(BigInt),
     },
-    clickhouse_settings: { ...ALIVE, max_execution_time: SECONDS, wait_end_of_query: 1 },
+    // One thread writes one part, so a cover is there in full or not at all.
+    clickhouse_settings: {
+      ...ALIVE,
+      max_execution_time: SECONDS,
+      wait_end_of_query: 1,
+      max_insert_threads: '1',
+    },
   });
 }
