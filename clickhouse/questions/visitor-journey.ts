@@ -67,7 +67,8 @@ const CLICKS_AND_IDENTIFIES = {
         '' AS email, toInt64(0) AS amount, '' AS currency`,
     )}
       FROM clicks WHERE ${OF_VISITOR} ${NOT_DELETED} ORDER BY ts DESC LIMIT {limit:UInt32})
-    UNION ALL ${stepOf('identify', `${NO_CLICK}, email, 0, ''`)} FROM identifies FINAL WHERE ${OF_VISITOR}
+    UNION ALL SELECT * FROM (${stepOf('identify', `${NO_CLICK}, email, 0, ''`)}
+      FROM identifies FINAL WHERE ${OF_VISITOR} ORDER BY ts DESC LIMIT {limit:UInt32})
     UNION ALL SELECT * FROM (${stepOf('has orders', `${NO_CLICK}, '', 0, ''`)} FROM orders WHERE ${OF_VISITOR} LIMIT 1)`,
   seconds: 20,
   settings: FAR_APART,
@@ -75,7 +76,8 @@ const CLICKS_AND_IDENTIFIES = {
 
 const ORDERS = {
   sql: `${OWN}
-    ${stepOf('order', `${NO_CLICK}, email, amount_minor AS amount, toString(currency) AS currency`)} FROM own_orders`,
+    ${stepOf('order', `${NO_CLICK}, email, amount_minor AS amount, toString(currency) AS currency`)} FROM own_orders
+    ORDER BY ts DESC LIMIT {limit:UInt32}`,
   seconds: 20,
 };
 
@@ -118,11 +120,11 @@ export async function visitorJourney(
   if (visitorId.toLowerCase() === NOBODY) return null;
   const params = { workspace: workspaceId, visitor: visitorId, limit };
   const found = await ask<StepRow | { type: 'has orders' }>(client, { ...CLICKS_AND_IDENTIFIES, params });
-  const steps = found.filter((row) => row.type !== 'has orders');
+  const others = found.filter((row) => row.type !== 'has orders');
   // Few visitors have bought, and finding the orders takes several steps.
-  const mayHaveOrders = steps.length < found.length || steps.some(({ email }) => email !== '');
-  if (mayHaveOrders) steps.push(...(await ask<StepRow>(client, { ...ORDERS, params })));
-  const rows = newestOf(steps, limit);
+  const mayHaveOrders = others.length < found.length || others.some(({ email }) => email !== '');
+  const orders = mayHaveOrders ? await ask<StepRow>(client, { ...ORDERS, params }) : [];
+  const rows = newestOf([...others, ...orders], limit);
   // Nearly every journey is whole: asking for the visitor too would read the same once more.
   const summary =
     rows.length < limit ? summaryOf(rows) : await visitorSummary(client, workspaceId, visitorId);
