@@ -86,6 +86,11 @@ export function formatInstantShort(nanos: bigint): string {
   return formatInstant(nanos, nanos % NANOS_PER_MICRO === 0n ? 6 : 9);
 }
 
+/** The UTC day of an instant in nanoseconds, `YYYY-MM-DD`. */
+export function formatDay(nanos: bigint): string {
+  return new Date(Number(nanos / NANOS_PER_MILLI)).toISOString().slice(0, 10);
+}
+
 /** The nearest instant that the store can compare with. */
 export function clampToStored(nanos: bigint): bigint {
   if (nanos < STORED_MIN_NANOS) return STORED_MIN_NANOS;

@@ -1,24 +1,19 @@
 import type { ClickHouseClient } from '../client.ts';
 import type { Cover } from '../rollups/cover.ts';
-import { coverName, MERGED_ROLL_UPS, noteAsked } from '../rollups/merged.ts';
+import { MERGED_ROLL_UPS, mergedParams, noteAsked } from '../rollups/merged.ts';
 import { standingCredits } from './standing-credits.ts';
-import { IN_SPAN, inSpans, NOT_DELETED, type Span } from './visible-clicks.ts';
+import {
+  IN_SPAN,
+  inSpans,
+  NOT_DELETED,
+  type ReportedClicks,
+  reportedParams,
+  reportedWhere,
+} from './visible-clicks.ts';
 import { windowSize } from './window-size.ts';
 
 /** Up to that many clicks in the window, visitors are counted exactly; above, within 1 %. */
 export const EXACT_CLICKS = 1_000_000;
-
-/** Which clicks a report counts: bots and deleted links never. */
-export type ReportedClicks = {
-  workspaceId: string;
-  span: Span;
-  /** Which links: a condition on `link_id` that begins with `AND`; empty: all of them. */
-  condition: string;
-  /** What the condition needs. */
-  params: Record<string, unknown>;
-  /** {@link EXACT_CLICKS} unless a test says otherwise. */
-  exactUpTo: number;
-};
 
 /** Keys that the roll-ups know; `workspace_id`: everything in one row. */
 const ROLLED_UP = ['workspace_id', 'channel', 'link_id'] as const;
@@ -58,17 +53,16 @@ export async function reportedClicks(
   client: ClickHouseClient,
   given: ReportedClicks,
 ): Promise<{ exact: boolean; by: ClicksBy; condition: string; credits: string }> {
-  const most = { upTo: given.exactUpTo };
-  let size = await windowSize(client, { ...given, ...most });
+  let size = await windowSize(client, given);
   const clicks = size.hasDeleted ? { ...given, condition: `${given.condition} ${NOT_DELETED}` } : given;
-  if (size.hasDeleted && size.largeCover) size = await windowSize(client, { ...clicks, ...most });
+  if (size.hasDeleted && size.largeCover) size = await windowSize(client, clicks);
   const { condition } = clicks;
   const credits = standingCredits(IN_SPAN, size.hasShared);
   if (size.largeCover) {
     return { exact: false, by: estimated(client, clicks, size.largeCover), condition, credits };
   }
-  const params = paramsOf(clicks);
-  const where = whereOf(clicks);
+  const params = reportedParams(clicks);
+  const where = reportedWhere(clicks);
   return {
     exact: true,
     condition,
@@ -83,28 +77,15 @@ export async function reportedClicks(
   };
 }
 
-const paramsOf = ({ workspaceId, span, params }: ReportedClicks) => ({
-  workspace: workspaceId,
-  ...span,
-  ...params,
-});
-const whereOf = ({ condition }: ReportedClicks) =>
-  `workspace_id = {workspace:UUID} AND NOT is_bot ${condition}`;
-
 /**
  * `uniqCombined64(17)` has a standard error of 0.29 %, so 1 % is three and a half of them; 16 bits would break the
  * promise once in seventy rows (`clickhouse/README.md` has the measurements).
  */
 function estimated(client: ClickHouseClient, clicks: ReportedClicks, cover: Cover): ClicksBy {
   const { workspaceId, condition } = clicks;
-  const { generations } = cover;
+  const merged = mergedParams(workspaceId, cover.generations);
   const rest = inSpans(cover.rest);
-  const params: Record<string, unknown> = {
-    ...paramsOf(clicks),
-    ...rest.params,
-    generations: generations.map(BigInt),
-    cover: coverName(cover),
-  };
+  const params: Record<string, unknown> = { ...reportedParams(clicks), ...rest.params, ...merged };
   return (key, visitors, links) => {
     const conditions = links ? `${condition} AND link_id IN {chosen:Array(UUID)}` : condition;
     if (!isRolledUp(key)) {
@@ -116,19 +97,19 @@ function estimated(client: ClickHouseClient, clicks: ReportedClicks, cover: Cove
         params: links ? { ...params, chosen: links } : params,
       };
     }
-    const [state, rolledState, merged] =
+    const [state, rolledState, estimate] =
       visitors === 'visitors'
         ? ['uniqCombined64State(17)(visitor_id)', 'visitors', 'uniqCombined64Merge(17)(state)']
         : ['0', '0', 'toUInt64(0)'];
     const isMerged = key !== 'link_id' && conditions === '';
-    if (isMerged) noteAsked(client, { workspaceId, generations });
+    if (isMerged) noteAsked(client, merged);
     const rolledUp = isMerged
       ? `(SELECT *, {workspace:UUID} AS workspace_id FROM ${MERGED_ROLL_UPS})`
       : `(SELECT * FROM clicks_rolled_up
           WHERE workspace_id = {workspace:UUID} AND generation IN {generations:Array(UInt64)} ${conditions})`;
     return {
       sql: `(
-        SELECT ${key}, sum(found) AS clicks, least(${merged}, sum(found)) AS visitors FROM (
+        SELECT ${key}, sum(found) AS clicks, least(${estimate}, sum(found)) AS visitors FROM (
           SELECT ${key}, clicks AS found, ${rolledState} AS state FROM ${rolledUp}
           UNION ALL
           SELECT ${key}, count(), ${state} FROM clicks

@@ -1,10 +1,9 @@
+import { formatDay } from '../../core/timestamps.ts';
 import type { ClickHouseClient } from '../client.ts';
 import { coverOf } from '../rollups/cover.ts';
 import { rolledUpPeriods } from '../rollups/periods.ts';
 import { ask } from './ask.ts';
 import { inSpans, type Span } from './visible-clicks.ts';
-
-const NANOS_PER_MILLI = 1_000_000n;
 
 /**
  * Clicks on some links per UTC day, without bots. Days that stand rolled up are read from there, a row a day; today,
@@ -18,7 +17,7 @@ export async function clicksByDay(
 ): Promise<Map<string, number>> {
   const { workspaceId, linkIds, span } = given;
   if (linkIds.length === 0) return new Map();
-  const periods = await rolledUpPeriods(client, { from: dayOf(span.from), to: dayOf(span.to) });
+  const periods = await rolledUpPeriods(client, { from: formatDay(span.from), to: formatDay(span.to) });
   const days = periods.filter(({ period }) => period === 'day');
   const { generations, rest } = coverOf(span, days);
   const outside = inSpans(rest);
@@ -41,8 +40,4 @@ export async function clicksByDay(
     seconds: 10,
   });
   return new Map(rows.map((row) => [row.day, Number(row.total)]));
-}
-
-function dayOf(nanos: bigint): string {
-  return new Date(Number(nanos / NANOS_PER_MILLI)).toISOString().slice(0, 10);
 }

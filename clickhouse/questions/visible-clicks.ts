@@ -26,3 +26,26 @@ export const ofLink = (linkId: string | null) => (linkId === null ? '' : 'AND li
  */
 export const NOT_DELETED =
   'AND link_id NOT IN (SELECT link_id FROM deleted_links WHERE workspace_id = {workspace:UUID})';
+
+/** Which clicks a report counts: bots and deleted links never. */
+export type ReportedClicks = {
+  workspaceId: string;
+  span: Span;
+  /** Which links: a condition on `link_id` that begins with `AND`; empty: all of them. */
+  condition: string;
+  /** What the condition needs. */
+  params: Record<string, unknown>;
+  /** Up to that many clicks in the window, visitors are counted exactly. */
+  exactUpTo: number;
+};
+
+/** The parameters of a report: `workspace`, `from`, `to`, and the condition's own. */
+export const reportedParams = ({ workspaceId, span, params }: ReportedClicks) => ({
+  workspace: workspaceId,
+  ...span,
+  ...params,
+});
+
+/** The condition that keeps to a report's clicks, at any time. */
+export const reportedWhere = ({ condition }: ReportedClicks) =>
+  `workspace_id = {workspace:UUID} AND NOT is_bot ${condition}`;

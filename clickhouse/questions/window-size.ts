@@ -1,17 +1,9 @@
-import { NANOS_PER_DAY } from '../../core/timestamps.ts';
+import { formatDay } from '../../core/timestamps.ts';
 import type { ClickHouseClient } from '../client.ts';
 import { type Cover, coverOf } from '../rollups/cover.ts';
+import { rolledUpPeriods } from '../rollups/periods.ts';
 import { ask } from './ask.ts';
-import { IN_SPAN, inSpans, type Span } from './visible-clicks.ts';
-
-type Given = {
-  workspaceId: string;
-  span: Span;
-  /** On `link_id`, beginning with `AND`; empty: all links. */
-  condition: string;
-  /** What the condition needs. */
-  params: Record<string, unknown>;
-};
+import { IN_SPAN, inSpans, type ReportedClicks, reportedParams, reportedWhere } from './visible-clicks.ts';
 
 /** What is known of a window before its clicks are counted. */
 export type WindowSize = {
@@ -24,18 +16,18 @@ export type WindowSize = {
 };
 
 /**
- * Whether a window has more than `upTo` clicks without bots, without counting them if it can be helped: the store says
- * from its index alone how many there are at most; the days that stand rolled up say how many there are at least, but
- * for what was erased since their last pass.
+ * Whether a window has more clicks without bots than are counted exactly, without counting them if it can be helped: the
+ * store says from its index alone how many there are at most; the days that stand rolled up say how many there are at
+ * least, but for what was erased since their last pass.
  */
-export async function windowSize(
-  client: ClickHouseClient,
-  { upTo, ...given }: Given & { upTo: number },
-): Promise<WindowSize> {
-  const [most, traits] = await Promise.all([mostRows(client, given), traitsOf(client, given.workspaceId)]);
-  if (most <= upTo) return { largeCover: null, ...traits };
-  const { rolledUp, cover } = await rolledUpOf(client, given);
-  const isLarge = rolledUp > upTo || rolledUp + (await clicksIn(client, given, cover.rest, upTo)) > upTo;
+export async function windowSize(client: ClickHouseClient, clicks: ReportedClicks): Promise<WindowSize> {
+  const { workspaceId, span, exactUpTo } = clicks;
+  const [most, traits] = await Promise.all([mostRows(client, clicks), traitsOf(client, workspaceId)]);
+  if (most <= exactUpTo) return { largeCover: null, ...traits };
+  const touching = { from: formatDay(span.from), to: formatDay(span.to) };
+  const cover = coverOf(span, await rolledUpPeriods(client, touching));
+  const rolledUp = await rolledUpIn(client, clicks, cover);
+  const isLarge = rolledUp > exactUpTo || rolledUp + (await clicksOutside(client, clicks, cover)) > exactUpTo;
   return { largeCover: isLarge ? cover : null, ...traits };
 }
 
@@ -53,71 +45,40 @@ async function traitsOf(
 }
 
 /** Rows of the parts of the table that may hold the window's clicks. */
-async function mostRows(client: ClickHouseClient, given: Given): Promise<number> {
+async function mostRows(client: ClickHouseClient, clicks: ReportedClicks): Promise<number> {
   const rows = await ask<{ rows: string | number }>(client, {
     sql: `EXPLAIN ESTIMATE SELECT ts FROM clicks
-          WHERE workspace_id = {workspace:UUID} ${given.condition} AND ${IN_SPAN}`,
-    params: paramsOf(given),
+          WHERE workspace_id = {workspace:UUID} ${clicks.condition} AND ${IN_SPAN}`,
+    params: reportedParams(clicks),
     seconds: 20,
   });
   return rows.reduce((sum, row) => sum + Number(row.rows), 0);
 }
 
-async function rolledUpOf(
-  client: ClickHouseClient,
-  given: Given,
-): Promise<{ rolledUp: number; cover: Cover }> {
-  const { span, condition } = given;
-  const [clicks, table] = condition === '' ? ['max', 'rolled_up_workspaces'] : ['sum', 'clicks_rolled_up'];
-  const [row] = await ask<{
-    periods: [period: 'day' | 'month', start: string, generation: string][];
-    own: [generation: string, clicks: string][];
-  }>(client, {
-    sql: `
-      WITH (SELECT groupArray((period, start, generation)) FROM rolled_up_periods FINAL
-          WHERE start >= {firstDay:Date32} AND start < {endDay:Date32}) AS standing
-      SELECT
-        arrayMap(one -> (one.1, toString(one.2), toString(one.3)), standing) AS periods,
-        (SELECT groupArray((toString(generation), toString(own))) FROM (
-          SELECT generation, ${clicks}(clicks) AS own FROM ${table}
-          WHERE workspace_id = {workspace:UUID} AND generation IN (SELECT arrayJoin(standing).3) ${condition}
-          GROUP BY generation)) AS own`,
-    params: {
-      ...paramsOf(given),
-      firstDay: dateOf((span.from + NANOS_PER_DAY - 1n) / NANOS_PER_DAY),
-      endDay: dateOf(span.to / NANOS_PER_DAY),
-    },
-    seconds: 20,
-  });
-  const periods = (row?.periods ?? []).map(([period, start, generation]) => ({ period, start, generation }));
-  const cover = coverOf(span, periods);
-  const own = new Map(row?.own);
-  return {
-    cover,
-    rolledUp: cover.generations.reduce((sum, generation) => sum + Number(own.get(generation) ?? 0), 0),
-  };
-}
-
-/** Clicks without bots in some spans, counted no further than one more than `upTo`. */
-async function clicksIn(
-  client: ClickHouseClient,
-  given: Given,
-  spans: readonly Span[],
-  upTo: number,
-): Promise<number> {
-  const { sql, params } = inSpans(spans);
+/** Clicks of the periods of a cover. */
+async function rolledUpIn(client: ClickHouseClient, clicks: ReportedClicks, cover: Cover): Promise<number> {
   const [row] = await ask<{ found: string }>(client, {
-    sql: `SELECT count() AS found FROM (SELECT 1 FROM clicks
-            WHERE workspace_id = {workspace:UUID} AND NOT is_bot ${given.condition} AND ${sql} LIMIT {more:UInt64})`,
-    params: { ...paramsOf(given), ...params, more: upTo + 1 },
-    seconds: 30,
+    sql: `SELECT sum(clicks) AS found
+          FROM ${clicks.condition === '' ? 'rolled_up_workspaces FINAL' : 'clicks_rolled_up'}
+          WHERE workspace_id = {workspace:UUID} AND generation IN {generations:Array(UInt64)} ${clicks.condition}`,
+    params: { ...reportedParams(clicks), generations: cover.generations.map(BigInt) },
+    seconds: 20,
   });
   return Number(row?.found ?? 0);
 }
 
-const paramsOf = ({ workspaceId, span, params }: Given) => ({ ...params, workspace: workspaceId, ...span });
-
-/** `YYYY-MM-DD` of a number of days since the epoch. */
-function dateOf(days: bigint): string {
-  return new Date(Number(days) * 86_400_000).toISOString().slice(0, 10);
+/** Clicks of people outside of the periods of a cover, counted no further than the answer needs. */
+async function clicksOutside(
+  client: ClickHouseClient,
+  clicks: ReportedClicks,
+  cover: Cover,
+): Promise<number> {
+  const { sql, params } = inSpans(cover.rest);
+  const [row] = await ask<{ found: string }>(client, {
+    sql: `SELECT count() AS found
+          FROM (SELECT 1 FROM clicks WHERE ${reportedWhere(clicks)} AND ${sql} LIMIT {more:UInt64})`,
+    params: { ...reportedParams(clicks), ...params, more: clicks.exactUpTo + 1 },
+    seconds: 30,
+  });
+  return Number(row?.found ?? 0);
 }

@@ -14,7 +14,7 @@ const NANOS_PER_MILLI = 1_000_000n;
  * Covers a window with as few periods as there are: months first, then days, then the clicks themselves. Periods
  * that reach over the window's ends are no use.
  */
-export function coverOf(window: Span, periods: readonly Omit<RolledUpPeriod, 'clicks'>[]): Cover {
+export function coverOf(window: Span, periods: readonly RolledUpPeriod[]): Cover {
   const whole = periods
     .map((period) => ({
       ...spanOf(period),
@@ -37,7 +37,7 @@ export function coverOf(window: Span, periods: readonly Omit<RolledUpPeriod, 'cl
   return { generations: used.map(({ generation }) => generation), rest };
 }
 
-function spanOf({ period, start }: Pick<RolledUpPeriod, 'period' | 'start'>): Span {
+function spanOf({ period, start }: RolledUpPeriod): Span {
   const first = new Date(`${start}T00:00:00Z`);
   const next = new Date(first);
   if (period === 'day') next.setUTCDate(first.getUTCDate() + 1);

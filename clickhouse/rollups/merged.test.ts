@@ -64,7 +64,7 @@ async function mergedRows(): Promise<{ covers: number; rows: number }> {
 
 test('a window is large when it has more clicks than asked about, wherever they are counted', async () => {
   const sizeOf = async (span: Span, upTo: number) =>
-    (await windowSize(stores.clickhouse, { workspaceId, span, condition: '', params: {}, upTo }))
+    (await windowSize(stores.clickhouse, { workspaceId, span, condition: '', params: {}, exactUpTo: upTo }))
       .largeCover !== null;
   const at = (day: number, hours: number) => START + BigInt(day) * NANOS_PER_DAY + BigInt(hours) * HOUR;
   const windows: Span[] = [
@@ -90,8 +90,8 @@ test('what is counted beforehand for a workspace may be counted again', async ()
   for (const query of statements) await stores.clickhouse.command({ query });
   const upTo = peopleIn(SPAN);
   const size = { workspaceId, span: SPAN, condition: '', params: {} };
-  expect((await windowSize(stores.clickhouse, { ...size, upTo })).largeCover).toBeNull();
-  expect((await windowSize(stores.clickhouse, { ...size, upTo: upTo - 1 })).largeCover).not.toBeNull();
+  expect((await windowSize(stores.clickhouse, { ...size, exactUpTo: upTo })).largeCover).toBeNull();
+  expect((await windowSize(stores.clickhouse, { ...size, exactUpTo: upTo - 1 })).largeCover).not.toBeNull();
 });
 
 test('a cover is merged when it is asked for again, and says the same', async () => {

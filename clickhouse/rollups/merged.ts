@@ -11,15 +11,17 @@ const SOON_MS = 40 * 60_000;
 const AGE = { replaced: 30, read: 50 };
 const SECONDS = 120;
 
-/** The rolled-up periods of a window, of all links of a workspace. */
-export type WorkspaceCover = { workspaceId: string; generations: readonly string[] };
+/** What is asked with: the rolled-up periods of a window, of all links of a workspace. */
+export type MergedParams = { workspace: string; generations: bigint[]; cover: string };
 
-/** The name of a cover: the same for the same periods, and another one when any of them was made again. */
-export function coverName({ generations }: Pick<WorkspaceCover, 'generations'>): string {
-  return createHash('sha256')
-    .update([...generations].sort().join())
-    .digest('hex')
-    .slice(0, 32);
+/** The parameters of {@link MERGED_ROLL_UPS}. The same periods make the same cover, and another one when any was made again. */
+export function mergedParams(workspaceId: string, generations: readonly string[]): MergedParams {
+  const names = [...generations].sort().join();
+  return {
+    workspace: workspaceId,
+    generations: generations.map(BigInt),
+    cover: createHash('sha256').update(names).digest('hex').slice(0, 32),
+  };
 }
 
 const OF_COVER = 'workspace_id = {workspace:UUID} AND cover = {cover:String}';
@@ -29,8 +31,7 @@ const isMerged = (minutes: number) =>
 /**
  * The rows of a cover by channel as a subquery: `channel, clicks, visitors` (a state). From `merged_roll_ups` when the
  * cover stands there, and else from the roll-ups themselves. The store decides while it answers, so nobody has to know; it
- * answers equal scalar questions once, so it can't decide twice. Uses the parameters `workspace`, `generations` and
- * `cover`.
+ * answers equal scalar questions once, so it can't decide twice. Goes with {@link mergedParams}.
  */
 export const MERGED_ROLL_UPS = `(
   SELECT channel, clicks, visitors FROM merged_roll_ups FINAL
@@ -48,18 +49,18 @@ let merging: Promise<void> | null = null;
  * Notes that a report was asked for. The second time it begins to merge the cover, one cover at a time, for the reports to
  * come: nobody waits for it, and a failure only leaves them as they are.
  */
-export function noteAsked(client: ClickHouseClient, cover: WorkspaceCover): void {
-  if (cover.generations.length === 0) return;
+export function noteAsked(client: ClickHouseClient, asked: MergedParams): void {
+  if (asked.generations.length === 0) return;
   const known = askedFor.get(client) ?? createBoundedCache<string, Asked>(COVERS);
   askedFor.set(client, known);
-  const name = `${cover.workspaceId}/${coverName(cover)}`;
+  const name = `${asked.workspace}/${asked.cover}`;
   const now = Date.now();
   const before = known.get(name);
   if (before === undefined || now - before.at > SOON_MS) {
     known.set(name, { at: now, merged: false });
   } else if (!before.merged && merging === null) {
     before.merged = true;
-    merging = merge(client, cover)
+    merging = merge(client, asked)
       .catch(() => known.delete(name))
       .finally(() => {
         merging = null;
@@ -73,7 +74,7 @@ export async function mergingDone(): Promise<void> {
 }
 
 /** Merges a cover unless it has just been. Two at once write the same rows, of which one each counts. */
-async function merge(client: ClickHouseClient, cover: WorkspaceCover): Promise<void> {
+async function merge(client: ClickHouseClient, asked: MergedParams): Promise<void> {
   await client.command({
     query: `INSERT INTO merged_roll_ups (workspace_id, cover, channel, clicks, visitors)
       SELECT {workspace:UUID}, {cover:String}, channel, sum(clicks), uniqCombined64MergeState(17)(visitors)
@@ -81,11 +82,7 @@ async function merge(client: ClickHouseClient, cover: WorkspaceCover): Promise<v
       WHERE workspace_id = {workspace:UUID} AND generation IN {generations:Array(UInt64)}
         AND NOT ${isMerged(AGE.replaced)}
       GROUP BY channel`,
-    query_params: {
-      workspace: cover.workspaceId,
-      cover: coverName(cover),
-      generations: cover.generations.map(BigInt),
-    },
+    query_params: asked,
     // One thread writes one part, so a cover is there in full or not at all.
     clickhouse_settings: {
       ...ALIVE,

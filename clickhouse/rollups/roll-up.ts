@@ -98,18 +98,18 @@ const fillMonth: Fill = (client, month) =>
 
 async function fill(client: ClickHouseClient, select: string, start: string): Promise<Filled> {
   const generation = nextGeneration();
-  await client.command({
-    query: `INSERT INTO clicks_rolled_up (workspace_id, generation, start, link_id, channel, clicks, visitors) ${select}`,
-    query_params: { generation, start },
-    clickhouse_settings: { ...SETTINGS, ...ALIVE, wait_end_of_query: 1 },
-  });
-  await client.command({
-    query: `INSERT INTO rolled_up_workspaces (workspace_id, generation, clicks)
-      SELECT workspace_id, generation, sum(clicks) FROM clicks_rolled_up
-      WHERE generation = {generation:UInt64} AND start = {start:Date} GROUP BY workspace_id, generation`,
-    query_params: { generation, start },
-    clickhouse_settings: { ...SETTINGS, ...ALIVE, wait_end_of_query: 1 },
-  });
+  const insert = (query: string) =>
+    client.command({
+      query: `INSERT INTO ${query}`,
+      query_params: { generation, start },
+      clickhouse_settings: { ...SETTINGS, ...ALIVE, wait_end_of_query: 1 },
+    });
+  await insert(
+    `clicks_rolled_up (workspace_id, generation, start, link_id, channel, clicks, visitors) ${select}`,
+  );
+  await insert(`rolled_up_workspaces (workspace_id, generation, clicks)
+    SELECT workspace_id, generation, sum(clicks) FROM clicks_rolled_up
+    WHERE generation = {generation:UInt64} AND start = {start:Date} GROUP BY workspace_id, generation`);
   const [row] = await ask<{ clicks: string }>(client, {
     sql: 'SELECT sum(clicks) AS clicks FROM rolled_up_workspaces FINAL WHERE generation = {generation:UInt64}',
     params: { generation },
