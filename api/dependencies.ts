@@ -13,6 +13,7 @@ import type { ResolveHost } from '../core/webhooks/resolve-host.ts';
 import type { KeyRecord } from '../sql/keys.ts';
 import type { Partner } from '../sql/partners.ts';
 import type { Pool } from '../sql/pool.ts';
+import type { ReadingPoint } from '../sql/reading-points.ts';
 import type { SessionRecord } from '../sql/sessions.ts';
 import type { Workspace } from '../sql/workspaces.ts';
 
@@ -52,7 +53,13 @@ export type SignedIn = {
  * The workspace that a request acts for, and the key it came with. A session of the console acts as a secret key
  * of its own, within its member's role.
  */
-export type Auth = { workspace: Workspace; key: KeyRecord; member?: SignedIn };
+export type Auth = {
+  workspace: Workspace;
+  key: KeyRecord;
+  member?: SignedIn;
+  /** On routes that read clicks, where it came with the key: see `readingPointOf`. */
+  readingPoint?: ReadingPoint;
+};
 
 /**
  * Who may call a route. `secret`: a secret workspace key, or a member's session. `any`: a publishable key too.
@@ -70,6 +77,8 @@ declare module 'fastify' {
     role?: Role;
     /** The plan a route needs; a function where it depends on the query. Without it: `paid`. */
     plan?: PlanNeed | ((request: FastifyRequest) => PlanNeed);
+    /** The route reads clicks: what is to be known before is asked for together with the key. */
+    readsClicks?: true;
     /** The route creates something: `Idempotency-Key` is checked and documented; see `withIdempotency`. */
     idempotent?: true;
     /** Codes that the route answers with besides those that follow from its other settings: for the document. */

@@ -65,6 +65,7 @@ const everything = (workspaceId: string): ClickFilter => ({
   before: now,
   linkIds: null,
   bots: false,
+  hasDeletedLinks: false,
 });
 
 async function streamTimes(client: ClickHouseClient): Promise<void> {
@@ -90,7 +91,8 @@ async function streamTimes(client: ClickHouseClient): Promise<void> {
     print([name, await best(() => newestClicks(client, filter, limit))]);
   }
   const { visitor } = sample;
-  const journey = () => visitorJourney(client, workspaceId, visitor, 10_000);
+  const journey = () =>
+    visitorJourney(client, { workspaceId, visitorId: visitor, hasDeletedLinks: false }, 10_000);
   print(['journey', await best(journey)]);
   const month = new Date(Date.parse(NOW) - 30 * 86_400_000);
   print(['events of a month', await best(() => countEvents(client, workspaceId, month, new Date(NOW)))]);

@@ -1,6 +1,8 @@
-import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
+import { ClickHouseLogLevel, type ClickHouseSettings, createClient } from '@clickhouse/client';
+import { createQuestionConnection, type QuestionConnection } from './ask-over-http.ts';
 
-export type { ClickHouseClient };
+/** The client of the analytical store; `questions` is the quick way to ask it ({@link QuestionConnection}). */
+export type ClickHouseClient = ReturnType<typeof createClient> & { readonly questions: QuestionConnection };
 
 export type ClickHouseOptions = {
   /** `http://user:password@host:port` */
@@ -11,22 +13,40 @@ export type ClickHouseOptions = {
   maxConnections?: number;
 };
 
-/** The client of the analytical store. Inserts are synchronous: an insert that resolved is stored. */
+const SETTINGS: ClickHouseSettings = {
+  async_insert: 0,
+  date_time_input_format: 'best_effort',
+  output_format_json_quote_64bit_integers: 1,
+};
+
+/** Inserts are synchronous: an insert that resolved is stored. */
 export function createClickHouse(options: ClickHouseOptions): ClickHouseClient {
-  return createClient({
-    url: options.url,
-    database: options.database,
-    request_timeout: options.timeoutMs ?? 30_000,
-    max_open_connections: options.maxConnections ?? 16,
+  const { url, database, timeoutMs = 30_000, maxConnections = 16 } = options;
+  const client = createClient({
+    url,
+    database,
+    request_timeout: timeoutMs,
+    max_open_connections: maxConnections,
     // It would write its own format to the console; every error is thrown to whoever asked.
     log: { level: ClickHouseLogLevel.OFF },
     compression: { response: false, request: false },
     // Hundreds of ids would make a URL that proxies refuse.
     use_multipart_params_auto: true,
-    clickhouse_settings: {
-      async_insert: 0,
-      date_time_input_format: 'best_effort',
-      output_format_json_quote_64bit_integers: 1,
+    clickhouse_settings: SETTINGS,
+  });
+  const questions = createQuestionConnection({
+    url,
+    database,
+    timeoutMs,
+    maxConnections,
+    settings: SETTINGS,
+  });
+  const close = client.close.bind(client);
+  return Object.assign(client, {
+    questions,
+    async close() {
+      questions.close();
+      await close();
     },
   });
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { clickId, uuidv7 } from '../../core/ids.ts';
 import { formatInstant } from '../../core/timestamps.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
-import { nextNanos, storeClicks } from '../../test/support/stored-events.ts';
+import { deleteWithHistory, nextNanos, storeClicks } from '../../test/support/stored-events.ts';
 
 type Click = { id: string; ts: string; link_id: string; visitor_id: string; is_bot: boolean };
 type Page = { clicks: Click[]; next_cursor: string | null; watermark: string };
@@ -177,11 +177,7 @@ describe('a page', () => {
 
   test("loses a deleted bio button's clicks at once", async () => {
     const [gone, kept] = await storeClicks(api.stores, [own(), own()]);
-    await api.stores.clickhouse.insert({
-      table: 'deleted_links',
-      values: [{ workspace_id: shop.workspace.id, link_id: gone?.linkId }],
-      format: 'JSONEachRow',
-    });
+    await deleteWithHistory(api.stores, shop.workspace.id, gone?.linkId);
     expect((await page('')).clicks.map((click) => click.link_id)).toEqual([kept?.linkId]);
     expect((await page(`link_id=${gone?.linkId}`)).clicks).toEqual([]);
   });

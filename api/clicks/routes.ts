@@ -1,6 +1,7 @@
 import { type ExportFormat, exportClicks } from '../../clickhouse/questions/export-clicks.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
+import { readingPointOf } from '../reading-point.ts';
 import { reportWindow } from '../report-window.ts';
 import { ClicksPage, ClicksQuery, ExportQuery } from './schemas.ts';
 import { clicksPage, linksOf } from './service.ts';
@@ -30,13 +31,13 @@ const MAX_EXPORTS = 4;
 /** `GET /clicks`, the raw stream, and `GET /clicks/export`, a window of it in one file. */
 export async function clickRoutes(app: Api, deps: ApiDeps): Promise<void> {
   const config = { scope: 'secret', plan: 'paid' } as const;
-  const readClicks = createClickReader(deps);
+  const readClicks = createClickReader(deps.clickhouse);
   let exports = 0;
 
   app.get(
     '/clicks',
     {
-      config,
+      config: { ...config, readsClicks: true },
       schema: {
         tags: ['Clicks'],
         operationId: 'listClicks',
@@ -49,7 +50,8 @@ export async function clickRoutes(app: Api, deps: ApiDeps): Promise<void> {
         response: { 200: ClicksPage },
       },
     },
-    async ({ auth, query }) => clicksPage(readClicks, auth.workspace.id, query),
+    async ({ auth, query }) =>
+      clicksPage(readClicks, auth.workspace.id, await readingPointOf(deps, auth), query),
   );
 
   app.get(
@@ -85,6 +87,7 @@ export async function clickRoutes(app: Api, deps: ApiDeps): Promise<void> {
         before: span.to,
         linkIds,
         bots: query.bots === 'include',
+        hasDeletedLinks: true,
       };
       const file = await exportClicks(deps.clickhouse, filter, query.format, gone.signal);
       return reply

@@ -1,6 +1,7 @@
 import type { ClickFilter } from '../../clickhouse/questions/newest-clicks.ts';
 import { clickRecord } from '../../core/click-record.ts';
 import { clampToStored, formatInstant, NANOS_PER_MICRO, requireInstant } from '../../core/timestamps.ts';
+import type { ReadingPoint } from '../../sql/reading-points.ts';
 import { readIdList } from '../id-lists.ts';
 import type { ReadClicks } from './shared-polls.ts';
 
@@ -28,21 +29,27 @@ export type PageRequest = FilterRequest & { limit: number; before?: string; sinc
  *
  * @throws {AppError} `bad_request` for a list of ids that is malformed or too long
  */
-export async function clicksPage(read: ReadClicks, workspaceId: string, request: PageRequest) {
+export async function clicksPage(
+  read: ReadClicks,
+  workspaceId: string,
+  { watermark, hasDeletedLinks }: ReadingPoint,
+  request: PageRequest,
+) {
   const filter: ClickFilter = {
     workspaceId,
     since: request.since === undefined ? null : clampToStored(requireInstant('since', request.since)),
     before: request.before === undefined ? null : clampToStored(requireInstant('before', request.before)),
     linkIds: linksOf(request),
     bots: request.bots === 'include',
+    hasDeletedLinks,
   };
-  const { rows, visibleBefore } = await read(filter, request.limit + 1);
+  const rows = await read(filter, request.limit + 1);
   const page = rows.slice(0, request.limit);
   const last = page.at(-1);
   return {
     clicks: page.map(clickRecord),
     next_cursor: rows.length > request.limit && last ? formatInstant(last.tsNanos, 9) : null,
     // Without a stream there is no click either, and the first one may come with any time.
-    watermark: formatInstant(BigInt(visibleBefore ?? 0) * NANOS_PER_MICRO, 6),
+    watermark: formatInstant(BigInt(watermark ?? 0) * NANOS_PER_MICRO, 6),
   };
 }

@@ -81,14 +81,44 @@ test('more clicks than one answer for all may bring are still everybody’s', as
   }
 });
 
+test('polls of more links than the store takes in one field', async () => {
+  const shop = await api.addWorkspace();
+  const links = Array.from({ length: 6_000 }, () => uuidv7());
+  const start = nowNanos() - 30_000_000_000n;
+  const made = await storeClicks(
+    api.stores,
+    links.map((linkId, n) => ({
+      workspaceId: shop.workspace.id,
+      tsNanos: start + BigInt(n) * 1_000n,
+      linkId,
+    })),
+  );
+  const answers = await Promise.all(
+    Array.from({ length: 12 }, (_, n) => {
+      const ids = links.slice(n * 500, n * 500 + 500).join(',');
+      return shop.get<Page>(`/clicks?link_ids=${ids}&since=${formatInstant(start, 9)}&limit=500`);
+    }),
+  );
+  const got = answers.flatMap(({ body }) => body.clicks.map(({ id }) => id));
+  expect(got.sort()).toEqual(made.map(({ tsNanos }) => clickId(tsNanos)).sort());
+});
+
 test('a store that is away is the error of everybody who waits, and of the next one who asks', async () => {
   const away = createClickHouse({ url: 'http://127.0.0.1:1', database: 'default' });
-  const read = createClickReader({ pool: api.stores.pool, clickhouse: away });
+  const read = createClickReader(away);
   const workspaceId = uuidv7();
   const poll = () =>
-    read({ workspaceId, since: nowNanos(), before: null, linkIds: [uuidv7()], bots: true }, 10).catch(
-      () => 'failed',
-    );
+    read(
+      {
+        workspaceId,
+        since: nowNanos(),
+        before: null,
+        linkIds: [uuidv7()],
+        bots: true,
+        hasDeletedLinks: false,
+      },
+      10,
+    ).catch(() => 'failed');
   expect(await Promise.all([poll(), poll(), poll()])).toEqual(['failed', 'failed', 'failed']);
   expect(await poll()).toBe('failed');
   await away.close();

@@ -1,16 +1,10 @@
+import type { ClickHouseClient } from '../../clickhouse/client.ts';
 import { type ClickFilter, newestClicks } from '../../clickhouse/questions/newest-clicks.ts';
 import type { ShownClick } from '../../core/click-record.ts';
 import { NANOS_PER_MICRO, nowNanos } from '../../core/timestamps.ts';
-import { watermark } from '../../sql/streams.ts';
-import type { ApiDeps } from '../dependencies.ts';
-
-type Stores = Pick<ApiDeps, 'pool' | 'clickhouse'>;
-
-/** A page of clicks, and the watermark that was read before it: microseconds since the epoch, null without a stream. */
-export type ReadPage = { rows: ShownClick[]; visibleBefore: number | null };
 
 /** Reads the newest clicks of a filter, `limit` at most, newest first. */
-export type ReadClicks = (filter: ClickFilter, limit: number) => Promise<ReadPage>;
+export type ReadClicks = (filter: ClickFilter, limit: number) => Promise<ShownClick[]>;
 
 /** A poll asks for what is new: no more than this behind. Others would make those that wait with them slow. */
 const RECENT = 300_000_000n * NANOS_PER_MICRO;
@@ -23,7 +17,7 @@ type Poll = ClickFilter & { since: bigint; linkIds: string[] };
 type Waiting = {
   poll: Poll;
   limit: number;
-  resolve(page: ReadPage): void;
+  resolve(page: ShownClick[]): void;
   reject(error: unknown): void;
 };
 
@@ -33,15 +27,11 @@ type Waiting = {
  * and each still gets what a question of their own, asked at that moment, would have brought
  * (`bench/pollers.ts`). Nothing is kept between two questions.
  */
-export function createClickReader(stores: Stores): ReadClicks {
+export function createClickReader(client: ClickHouseClient): ReadClicks {
   /** Polls that wait for the question under way in their workspace. */
   const underWay = new Map<string, Waiting[]>();
 
-  async function alone(filter: ClickFilter, limit: number): Promise<ReadPage> {
-    // Before the clicks: whatever becomes visible between the two is then newer than the watermark, or in the page.
-    const visibleBefore = await watermark(stores.pool);
-    return { rows: await newestClicks(stores.clickhouse, filter, limit), visibleBefore };
-  }
+  const alone: ReadClicks = (filter, limit) => newestClicks(client, filter, limit);
 
   async function together(polls: readonly Waiting[]): Promise<void> {
     const [first] = polls;
@@ -52,15 +42,16 @@ export function createClickReader(stores: Stores): ReadClicks {
       since: oldestSince(polls),
       linkIds: [...new Set(polls.flatMap(({ poll }) => poll.linkIds))],
       bots: polls.some(({ poll }) => poll.bots),
+      hasDeletedLinks: polls.some(({ poll }) => poll.hasDeletedLinks),
     };
-    const { rows, visibleBefore } = await alone(all, MOST_ROWS + 1);
+    const rows = await alone(all, MOST_ROWS + 1);
     if (rows.length > MOST_ROWS) {
       for (const { poll, limit, resolve, reject } of polls) alone(poll, limit).then(resolve, reject);
       return;
     }
     const pages = divide(rows, polls);
     polls.forEach(({ resolve }, index) => {
-      resolve({ rows: pages[index] ?? [], visibleBefore });
+      resolve(pages[index] ?? []);
     });
   }
 

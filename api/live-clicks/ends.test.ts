@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
+import type { QuestionConnection } from '../../clickhouse/ask-over-http.ts';
 import { type TestApi, testApi } from '../../test/support/api.ts';
 import { openEventStream, originOf } from '../../test/support/event-stream.ts';
 
@@ -26,16 +27,7 @@ test('connections end with the server, at once and also when nothing happens on 
 test('it is 503 while the store of clicks is away, and a connection ends when it stays away', async () => {
   let isAway = false;
   api = await testApi(({ clickhouse }) => ({
-    clickhouse: new Proxy(clickhouse, {
-      get(target, name) {
-        const value: unknown = Reflect.get(target, name);
-        if (name !== 'query' || typeof value !== 'function') return value;
-        return (...given: unknown[]) =>
-          isAway
-            ? Promise.reject(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }))
-            : value.apply(target, given);
-      },
-    }),
+    clickhouse: Object.assign(clickhouse, { questions: awayWhen(clickhouse.questions, () => isAway) }),
   }));
   const shop = await api.addWorkspace();
   const url = `${await originOf(api.app)}/api/v1/clicks/live`;
@@ -50,3 +42,13 @@ test('it is 503 while the store of clicks is away, and a connection ends when it
   const refused = await shop.get('/clicks/live');
   expect([refused.status, refused.headers['retry-after']]).toEqual([503, '1']);
 }, 60_000);
+
+function awayWhen(questions: QuestionConnection, isAway: () => boolean): QuestionConnection {
+  return {
+    ...questions,
+    rows: (asked) =>
+      isAway()
+        ? Promise.reject(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }))
+        : questions.rows(asked),
+  };
+}

@@ -2,9 +2,11 @@ import cookie from '@fastify/cookie';
 import type { FastifyRequest } from 'fastify';
 import { AppError } from '../../core/errors.ts';
 import { keyMatches, parseKey } from '../../core/keys.ts';
-import { callerByLookup } from '../../sql/callers.ts';
+import { type Caller, callerByLookup, clickReaderByLookup } from '../../sql/callers.ts';
 import { noteKeyUse } from '../../sql/keys.ts';
 import { partnerByLookup } from '../../sql/partners.ts';
+import type { Pool } from '../../sql/pool.ts';
+import type { ReadingPoint } from '../../sql/reading-points.ts';
 import type { Api, ApiDeps, Auth, Scope } from '../dependencies.ts';
 import { callerOfCookie, refuseRole } from '../session/caller.ts';
 import { refuseUncovered } from './plan.ts';
@@ -41,6 +43,7 @@ export async function addAuth(app: Api, deps: ApiDeps): Promise<void> {
   });
 }
 
+type Found = Caller & { readingPoint?: ReadingPoint };
 type WorkspaceScope = Exclude<Scope, 'public' | 'partner'>;
 
 async function authOf(deps: ApiDeps, request: FastifyRequest, scope: WorkspaceScope): Promise<Auth> {
@@ -50,7 +53,8 @@ async function authOf(deps: ApiDeps, request: FastifyRequest, scope: WorkspaceSc
     if (caller) return caller;
     if (isMembers) throw unauthorized('sign in to the console first');
   }
-  return checkWorkspaceKey(deps, tokenOf(request), scope);
+  const { readsClicks = false } = request.routeOptions.config;
+  return checkWorkspaceKey(deps, tokenOf(request), scope, readsClicks);
 }
 
 const unauthorized = (message: string) => new AppError('unauthorized', message);
@@ -67,10 +71,14 @@ async function checkWorkspaceKey(
   deps: ApiDeps,
   token: string,
   scope: Exclude<WorkspaceScope, 'member'>,
+  readsClicks: boolean,
 ): Promise<Auth> {
   const parsed = parseKey(token);
   if (parsed?.kind === 'partner') throw unauthorized('a partner key works on /api/v1/partner/* only');
-  const caller = parsed && (await callerByLookup(deps.pool, parsed.lookup));
+  const find: (db: Pool, lookup: string) => Promise<Found | null> = readsClicks
+    ? clickReaderByLookup
+    : callerByLookup;
+  const caller = parsed && (await find(deps.pool, parsed.lookup));
   if (!caller || !keyMatches(token, caller.key.hash)) throw unauthorized('there is no such key');
   if (caller.key.revoked_at) throw unauthorized('this key was revoked');
   const { hash: _, ...key } = caller.key;
@@ -85,7 +93,8 @@ async function checkWorkspaceKey(
       deps.log.debug({ err: error, key: key.id }, 'key use not noted'),
     );
   }
-  return { workspace: caller.workspace, key };
+  const { workspace, readingPoint } = caller;
+  return { workspace, key, ...(readingPoint && { readingPoint }) };
 }
 
 async function checkPartner(deps: ApiDeps, token: string) {

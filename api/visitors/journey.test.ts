@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
-import { NO_UUID, storeClicks, storeIdentifies, storeOrders } from '../../test/support/stored-events.ts';
+import {
+  deleteWithHistory,
+  NO_UUID,
+  storeClicks,
+  storeIdentifies,
+  storeOrders,
+} from '../../test/support/stored-events.ts';
 import type { LinkRecord } from '../links/schemas.ts';
 
 type Journey = {
@@ -131,11 +137,7 @@ describe('a journey', () => {
 
   test("loses a deleted bio button's clicks, and the visitor who had nothing else", async () => {
     const [made] = await storeClicks(api.stores, [own()]);
-    await api.stores.clickhouse.insert({
-      table: 'deleted_links',
-      values: [{ workspace_id: shop.workspace.id, link_id: made?.linkId }],
-      format: 'JSONEachRow',
-    });
+    await deleteWithHistory(api.stores, shop.workspace.id, made?.linkId);
     expect((await shop.get(`/visitors/${visitorId}/journey`)).status).toBe(404);
   });
 });

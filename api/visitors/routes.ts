@@ -4,6 +4,7 @@ import { toMajor } from '../../core/money.ts';
 import { formatInstant } from '../../core/timestamps.ts';
 import { slugsOfLinks } from '../../sql/link-slugs.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
+import { readingPointOf } from '../reading-point.ts';
 import { IdParams } from '../schemas.ts';
 import { Journey, JourneyQuery, Visitors, VisitorsQuery } from './schemas.ts';
 import { listVisitors } from './service.ts';
@@ -12,7 +13,9 @@ import { listVisitors } from './service.ts';
 const JOURNEY_LIMIT = 10_000;
 
 /** `GET /visitors`: who was there; `GET /visitors/:id/journey`: what one of them did. */
-export async function visitorRoutes(app: Api, { pool, clickhouse }: ApiDeps): Promise<void> {
+export async function visitorRoutes(app: Api, deps: ApiDeps): Promise<void> {
+  const { pool, clickhouse } = deps;
+
   app.get(
     '/visitors',
     {
@@ -33,7 +36,7 @@ export async function visitorRoutes(app: Api, { pool, clickhouse }: ApiDeps): Pr
   app.get(
     '/visitors/:id/journey',
     {
-      config: { scope: 'secret', plan: 'paid' },
+      config: { scope: 'secret', plan: 'paid', readsClicks: true },
       schema: {
         tags: ['Visitors'],
         operationId: 'getJourney',
@@ -49,7 +52,9 @@ export async function visitorRoutes(app: Api, { pool, clickhouse }: ApiDeps): Pr
     async ({ auth, params, query }) => {
       const id = params.id.toLowerCase();
       const { workspace } = auth;
-      const found = await visitorJourney(clickhouse, workspace.id, id, JOURNEY_LIMIT);
+      const { hasDeletedLinks } = await readingPointOf(deps, auth);
+      const of = { workspaceId: workspace.id, visitorId: id, hasDeletedLinks };
+      const found = await visitorJourney(clickhouse, of, JOURNEY_LIMIT);
       if (!found) throw new AppError('not_found', 'the workspace has no such visitor');
       const { summary, steps } = found;
       const links = new Set(steps.flatMap((step) => (step.type === 'click' ? [step.linkId] : [])));

@@ -23,15 +23,13 @@ export const ALIVE = {
  * @throws {ClickHouseError} with code 159 past `seconds`; a network error when the store is away
  */
 export async function ask<Row>(client: ClickHouseClient, question: Question): Promise<Row[]> {
-  const result = await client.query({
-    query: question.sql,
-    query_params: question.params,
-    clickhouse_settings: {
+  return client.questions.rows<Row>({
+    sql: question.sql,
+    params: question.params,
+    settings: {
       max_execution_time: question.seconds,
       ...(question.seconds > 20 && ALIVE),
       ...question.settings,
     },
-    format: 'JSONEachRow',
   });
-  return result.json<Row>();
 }

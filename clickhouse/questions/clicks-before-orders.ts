@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from '../client.ts';
+import { ask } from './ask.ts';
 
 /** Where to look for the clicks of one visitor before one order. Times in microseconds. */
 export type ClickSpan = {
@@ -49,26 +50,26 @@ export async function clicksBeforeOrders(
   spans: readonly ClickSpan[],
 ): Promise<ClickGroup[]> {
   if (spans.length === 0) return [];
-  const result = await client.query({
-    query: `SELECT span.position AS position, link_id, channel, count() AS clicks,
+  const rows = await ask<GroupRow>(client, {
+    sql: `SELECT span.position AS position, link_id, channel, count() AS clicks,
         toUnixTimestamp64Nano(min(ts)) AS first_ts, toUnixTimestamp64Nano(max(ts)) AS last_ts
       FROM ${MATCHES}
         AND clicks.ts >= fromUnixTimestamp64Micro({earliest:Int64}, 'UTC') AND clicks.ts >= span.since
         AND ${COUNTED}
       GROUP BY position, link_id, channel`,
-    query_params: { ...parametersOf(spans), earliest: Math.min(...spans.map((span) => span.from)) },
-    // Many visitors make a long list: in the body of the request, not in its address.
-    use_multipart_params: true,
-    format: 'JSONCompactEachRow',
+    params: {
+      ...parametersOf(spans),
+      earliest: spans.reduce((least, { from }) => Math.min(least, from), Infinity),
+    },
+    seconds: 30,
   });
-  const rows = await result.json<[number, string, string, string, string, string]>();
-  return rows.map(([position, linkId, channel, clicks, firstTs, lastTs]) => ({
-    position,
-    linkId,
-    channel,
-    clicks: Number(clicks),
-    firstTs: BigInt(firstTs),
-    lastTs: BigInt(lastTs),
+  return rows.map((row) => ({
+    position: row.position,
+    linkId: row.link_id,
+    channel: row.channel,
+    clicks: Number(row.clicks),
+    firstTs: BigInt(row.first_ts),
+    lastTs: BigInt(row.last_ts),
   }));
 }
 
@@ -78,15 +79,23 @@ export async function firstChannels(
   spans: readonly ClickSpan[],
 ): Promise<Map<number, string>> {
   if (spans.length === 0) return new Map();
-  const result = await client.query({
-    query: `SELECT span.position AS position, argMin(channel, ts) AS first_channel
+  const rows = await ask<{ position: number; first_channel: string }>(client, {
+    sql: `SELECT span.position AS position, argMin(channel, ts) AS first_channel
       FROM ${MATCHES} AND ${COUNTED} GROUP BY position`,
-    query_params: parametersOf(spans),
-    use_multipart_params: true,
-    format: 'JSONCompactEachRow',
+    params: parametersOf(spans),
+    seconds: 30,
   });
-  return new Map(await result.json<[number, string]>());
+  return new Map(rows.map((row) => [row.position, row.first_channel]));
 }
+
+type GroupRow = {
+  position: number;
+  link_id: string;
+  channel: string;
+  clicks: string;
+  first_ts: string;
+  last_ts: string;
+};
 
 function parametersOf(spans: readonly ClickSpan[]) {
   return {
@@ -95,6 +104,6 @@ function parametersOf(spans: readonly ClickSpan[]) {
     visitors: spans.map((span) => span.visitorId),
     froms: spans.map((span) => span.from),
     tos: spans.map((span) => span.to),
-    latest: Math.max(...spans.map((span) => span.to)),
+    latest: spans.reduce((most, { to }) => Math.max(most, to), 0),
   };
 }

@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from '../client.ts';
+import { ask } from './ask.ts';
 
 /** A version of an order, as the store knows it. */
 export type OrderVersion = { workspaceId: string; orderId: string; version: bigint };
@@ -14,22 +15,20 @@ export async function creditedVersions(
   versions: readonly OrderVersion[],
 ): Promise<Set<string>> {
   if (versions.length === 0) return new Set();
-  const result = await client.query({
-    query: `SELECT DISTINCT workspace_id, order_id, version FROM order_credits
+  const rows = await ask<{ workspace_id: string; order_id: string; version: string }>(client, {
+    sql: `SELECT DISTINCT workspace_id, order_id, version FROM order_credits
       WHERE (workspace_id, order_id, version) IN (SELECT arrayJoin(arrayZip({workspaces:Array(UUID)},
         {orders:Array(String)}, {versions:Array(UInt64)})))`,
-    query_params: {
+    params: {
       workspaces: versions.map((known) => known.workspaceId),
       orders: versions.map((known) => known.orderId),
       versions: versions.map((known) => known.version),
     },
-    use_multipart_params: true,
-    format: 'JSONCompactEachRow',
+    seconds: 30,
   });
-  const rows = await result.json<[string, string, string]>();
   return new Set(
-    rows.map(([workspaceId, orderId, version]) =>
-      versionKey({ workspaceId, orderId, version: BigInt(version) }),
+    rows.map((row) =>
+      versionKey({ workspaceId: row.workspace_id, orderId: row.order_id, version: BigInt(row.version) }),
     ),
   );
 }

@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from '../client.ts';
+import { ask } from './ask.ts';
 
 /**
  * How many events of the workspace count towards its plan in `[from, to)`: clicks that are no bots', identifies and
@@ -10,8 +11,8 @@ export async function countEvents(
   from: Date,
   to: Date,
 ): Promise<number> {
-  const result = await clickhouse.query({
-    query: `
+  const [row] = await ask<{ events: string }>(clickhouse, {
+    sql: `
       WITH {workspace:UUID} AS workspace,
            fromUnixTimestamp64Milli({from:Int64}) AS since,
            fromUnixTimestamp64Milli({to:Int64}) AS until
@@ -23,9 +24,8 @@ export async function countEvents(
         UNION ALL
         SELECT count() FROM orders FINAL WHERE workspace_id = workspace AND ts >= since AND ts < until
       )`,
-    query_params: { workspace: workspaceId, from: from.getTime(), to: to.getTime() },
-    format: 'JSONEachRow',
+    params: { workspace: workspaceId, from: from.getTime(), to: to.getTime() },
+    seconds: 30,
   });
-  const [row] = await result.json<{ events: string }>();
   return Number(row?.events ?? 0);
 }

@@ -3,7 +3,6 @@ import type { ClickHouseClient } from '../client.ts';
 import { ALIVE } from './ask.ts';
 import { clickIdSql } from './click-id.ts';
 import { type ClickFilter, clickConditions } from './newest-clicks.ts';
-import { NOT_DELETED } from './visible-clicks.ts';
 
 /** The store's own name of each format that clicks are exported in. */
 const FORMATS = { csv: 'CSVWithNames', ndjson: 'JSONEachRow', parquet: 'Parquet' } as const;
@@ -32,7 +31,7 @@ export async function exportClicks(
     query: `
       SELECT toString(${clickIdSql('ts')}) AS id, toDateTime64(ts, 6, 'UTC') AS ts, toString(link_id) AS link_id,
         toString(visitor_id) AS visitor_id, channel, country, city, device, browser, os, referer, is_bot
-      FROM clicks WHERE ${conditions} ${NOT_DELETED} ORDER BY ts DESC FORMAT ${FORMATS[format]}`,
+      FROM clicks WHERE ${conditions} ORDER BY ts DESC FORMAT ${FORMATS[format]}`,
     query_params: params,
     abort_signal: signal,
     clickhouse_settings: {

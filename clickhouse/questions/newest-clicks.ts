@@ -16,6 +16,8 @@ export type ClickFilter = {
   linkIds: string[] | null;
   /** Whether bots' clicks are in. */
   bots: boolean;
+  /** Whether the workspace has deleted links, whose clicks are left out. */
+  hasDeletedLinks: boolean;
 };
 
 /**
@@ -50,7 +52,7 @@ export async function newestClicks(
 async function newestOf(client: ClickHouseClient, filter: ClickFilter, limit: number): Promise<ShownClick[]> {
   const { conditions, params } = clickConditions(filter);
   const rows = await ask<ShownClickRow>(client, {
-    sql: `SELECT ${SHOWN_COLUMNS} FROM clicks WHERE ${conditions} ${NOT_DELETED} ORDER BY ts DESC LIMIT {limit:UInt32}`,
+    sql: `SELECT ${SHOWN_COLUMNS} FROM clicks WHERE ${conditions} ORDER BY ts DESC LIMIT {limit:UInt32}`,
     params: { ...params, limit },
     seconds: 20,
   });
@@ -100,5 +102,6 @@ export function clickConditions(filter: ClickFilter): {
     params.links = filter.linkIds;
   }
   if (!filter.bots) conditions.push('NOT is_bot');
-  return { conditions: conditions.join(' AND '), params };
+  const sql = conditions.join(' AND ');
+  return { conditions: filter.hasDeletedLinks ? `${sql} ${NOT_DELETED}` : sql, params };
 }

@@ -58,7 +58,7 @@ const NO_CLICK = `'' AS channel, toUUID('${NOBODY}') AS link_id, [] AS details`;
  * Clicks (the bots' own too: they are asked for by the id that a stream with `bots=include` showed), identifies, and
  * one row of type `has orders` when any version of an order names the visitor.
  */
-const CLICKS_AND_IDENTIFIES = {
+const clicksAndIdentifies = (hasDeletedLinks: boolean) => ({
   sql: `
     SELECT * FROM (${stepOf(
       'click',
@@ -66,13 +66,13 @@ const CLICKS_AND_IDENTIFIES = {
         [toString(country), toString(city), toString(device), toString(browser), toString(os), referer] AS details,
         '' AS email, toInt64(0) AS amount, '' AS currency`,
     )}
-      FROM clicks WHERE ${OF_VISITOR} ${NOT_DELETED} ORDER BY ts DESC LIMIT {limit:UInt32})
+      FROM clicks WHERE ${OF_VISITOR} ${hasDeletedLinks ? NOT_DELETED : ''} ORDER BY ts DESC LIMIT {limit:UInt32})
     UNION ALL SELECT * FROM (${stepOf('identify', `${NO_CLICK}, email, 0, ''`)}
       FROM identifies FINAL WHERE ${OF_VISITOR} ORDER BY ts DESC LIMIT {limit:UInt32})
     UNION ALL SELECT * FROM (${stepOf('has orders', `${NO_CLICK}, '', 0, ''`)} FROM orders WHERE ${OF_VISITOR} LIMIT 1)`,
   seconds: 20,
   settings: FAR_APART,
-};
+});
 
 const ORDERS = {
   sql: `${OWN}
@@ -110,16 +110,21 @@ async function visitorSummary(
 /**
  * The newest steps of a visitor, oldest first, and the visitor as a whole; null when the workspace has no click,
  * identify or order of that visitor. A visitor with more than `limit` steps has lost the oldest.
+ *
+ * @param of.hasDeletedLinks whether the workspace has deleted links, whose clicks are left out
  */
 export async function visitorJourney(
   client: ClickHouseClient,
-  workspaceId: string,
-  visitorId: string,
+  of: { workspaceId: string; visitorId: string; hasDeletedLinks: boolean },
   limit: number,
 ): Promise<{ summary: VisitorSummary; steps: JourneyStep[] } | null> {
+  const { workspaceId, visitorId } = of;
   if (visitorId.toLowerCase() === NOBODY) return null;
   const params = { workspace: workspaceId, visitor: visitorId, limit };
-  const found = await ask<StepRow | { type: 'has orders' }>(client, { ...CLICKS_AND_IDENTIFIES, params });
+  const found = await ask<StepRow | { type: 'has orders' }>(client, {
+    ...clicksAndIdentifies(of.hasDeletedLinks),
+    params,
+  });
   const others = found.filter((row) => row.type !== 'has orders');
   // Few visitors have bought, and finding the orders takes several steps.
   const mayHaveOrders = others.length < found.length || others.some(({ email }) => email !== '');

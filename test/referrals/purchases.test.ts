@@ -150,7 +150,8 @@ describe('report-purchase', () => {
     await m.purchase('n', 'o1', 12.5, { purchased_at: '2026-11-20T10:00:00.123Z', email: 'N@mail.example' });
     const { clickhouse, pool } = api.stores;
     expect(await publishOrders({ clickhouse, pool })).toBe(false);
-    expect((await visitorJourney(clickhouse, shop.workspace.id, visitor, 10))?.steps).toMatchObject([
+    const of = { workspaceId: shop.workspace.id, visitorId: visitor, hasDeletedLinks: false };
+    expect((await visitorJourney(clickhouse, of, 10))?.steps).toMatchObject([
       { type: 'order', amountMinor: 1250n, currency: 'usd' },
     ]);
     expect(await publishOrders({ clickhouse, pool })).toBe(false);

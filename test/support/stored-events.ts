@@ -1,4 +1,6 @@
+import { hideLinks } from '../../clickhouse/erasures.ts';
 import { uuidv7 } from '../../core/ids.ts';
+import { requestErasure } from '../../sql/erasures.ts';
 import type { TestStores } from './stores.ts';
 
 /**
@@ -176,4 +178,15 @@ export async function storeCredits(
       }));
     }),
   );
+}
+
+/** What the deletion of a bio button asks for, and the first thing that a worker does about it. */
+export async function deleteWithHistory(
+  { pool, clickhouse }: Pick<TestStores, 'pool' | 'clickhouse'>,
+  workspaceId: string,
+  linkId = NO_UUID,
+): Promise<void> {
+  const erased = { workspaceId, targetId: linkId };
+  await requestErasure(pool, { ...erased, kind: 'link' });
+  await hideLinks(clickhouse, [erased]);
 }

@@ -175,6 +175,28 @@ describe('attributeOrders', () => {
     expect((await credits(orderId)).map((row) => row.link_id)).toEqual([link]);
   });
 
+  it('joins more visitors than the store takes in one field', async () => {
+    const visitors = Array.from({ length: 8_000 }, () => uuidv7());
+    const email = 'everybody@example.com';
+    const ids = visitors.map((visitorId) => ({ workspaceId, visitorId, email, externalUserId: null, ts: 1 }));
+    await upsertIdentities(stores.pool, ids);
+    const [first, last] = [uuidv7(), uuidv7()];
+    await click({ visitor: visitors[0] ?? '', link: first, ts: NOW - 3 * DAY, channel: 'reddit' });
+    await click({ visitor: visitors.at(-1) ?? '', link: last, ts: NOW - 2 * DAY });
+    await updateWorkspace(stores.pool, workspaceId, { attribution_model: 'linear' });
+    const orderId = await order({ ts: NOW - DAY, email });
+    expect(await credits(orderId)).toMatchObject([
+      { link_id: first, first_channel: 'reddit' },
+      { link_id: last, first_channel: 'reddit' },
+    ]);
+  });
+
+  it('credits a batch of orders whose ids are as long as they may be', async () => {
+    const long = (n: number) => '🧾'.repeat(196) + String(n).padStart(4, '0');
+    for (let n = 0; n < 200; n++) await order({ ts: NOW - DAY, visitor: uuidv7(), orderId: long(n) });
+    expect(await credits(long(199))).toHaveLength(1);
+  });
+
   it("never joins another workspace's visitors", async () => {
     const visitor = uuidv7();
     await click({ visitor, link: uuidv7(), ts: NOW - 2 * DAY });

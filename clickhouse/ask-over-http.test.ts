@@ -1,0 +1,151 @@
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type TestStores, testStores } from '../test/support/stores.ts';
+import { type ClickHouseClient, createClickHouse } from './client.ts';
+
+let stores: TestStores;
+beforeAll(async () => {
+  stores = await testStores();
+});
+afterAll(() => stores.close());
+
+const ask = <Row>(sql: string, params: Record<string, unknown> = {}, client = stores.clickhouse) =>
+  client.questions.rows<Row>({ sql, params, settings: {} });
+
+describe('parameters come through as they are', () => {
+  const text = `it's a "tab"\t, a line\r\nbreak, a \\ and \\n, {x}, 100 %, ü, 🙂 & more=x?`;
+
+  test.each([
+    ['a text', 'String', text, text],
+    ['an empty text', 'String', '', ''],
+    ['texts', 'Array(String)', [text, '', 'b'], [text, '', 'b']],
+    ['no texts', 'Array(String)', [], []],
+    ['a number', 'Float64', -1.5, -1.5],
+    ['a number of 64 bits', 'Int64', -(2n ** 63n), '-9223372036854775808'],
+    ['numbers of 64 bits', 'Array(UInt64)', [2n ** 64n - 1n, 0n], ['18446744073709551615', '0']],
+    ['null', 'Nullable(String)', null, null],
+    ['more than a URL holds', 'String', text.repeat(200), text.repeat(200)],
+    ['many texts', 'Array(String)', Array(2_000).fill(text), Array(2_000).fill(text)],
+  ])('%s', async (_, type, value, expected) => {
+    const rows = await ask(`SELECT {value:${type}} AS value, 'ü\n' AS other`, { value });
+    expect(rows).toEqual([{ value: expected, other: 'ü\n' }]);
+  });
+
+  test('a parameter of no known type is refused before it is sent', async () => {
+    await expect(ask('SELECT 1', { value: undefined })).rejects.toThrow('a parameter that is undefined');
+  });
+});
+
+describe('answers', () => {
+  test('no row is none', async () => {
+    expect(await ask('SELECT 1 AS one WHERE false')).toEqual([]);
+  });
+
+  test('every row of a long answer, in its order', async () => {
+    const rows = await ask<{ n: string }>(
+      'SELECT number AS n, repeat(toString(number), 20) AS text FROM numbers(300000)',
+    );
+    expect(rows).toHaveLength(300_000);
+    expect(rows.every(({ n }, at) => n === String(at))).toBe(true);
+  });
+
+  test('an error after many rows is an error, not a shorter answer', async () => {
+    const late = ask(
+      `SELECT number, throwIf(number = 2000000, 'too late') FROM numbers(3000000) SETTINGS max_block_size = 1000`,
+    );
+    await expect(late).rejects.toMatchObject({
+      name: 'Error',
+      code: '395',
+      message: expect.stringContaining('too late'),
+    });
+  });
+
+  test('an error of the store has its code', async () => {
+    await expect(ask('SELECT * FROM nothing')).rejects.toMatchObject({ code: '60', type: 'UNKNOWN_TABLE' });
+    const slow = stores.clickhouse.questions.rows({
+      sql: 'SELECT sleepEachRow(0.1) FROM numbers(100) SETTINGS max_block_size = 1',
+      params: {},
+      settings: { max_execution_time: 1 },
+    });
+    await expect(slow).rejects.toMatchObject({ code: '159' });
+  });
+});
+
+describe('connections', () => {
+  test('one that was closed while it was idle is not the end of a question', async () => {
+    const gate = await openGate(stores.clickhouseUrl);
+    const client = clientOf(gate.url);
+    for (let turn = 0; turn < 5; turn++) {
+      expect(await ask('SELECT 1 AS one', {}, client)).toEqual([{ one: 1 }]);
+      gate.cutWithTheNextBytes();
+    }
+    expect(gate.connections()).toBe(5);
+    await client.close();
+    await gate.close();
+  });
+
+  test('a store that is gone is an error', async () => {
+    const gate = await openGate(stores.clickhouseUrl);
+    const client = clientOf(gate.url);
+    expect(await ask('SELECT 1 AS one', {}, client)).toHaveLength(1);
+    await gate.close();
+    await expect(ask('SELECT 1', {}, client)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    await client.close();
+  });
+
+  test('a store that says nothing is an error after the time that the client was given', async () => {
+    const silent = createServer();
+    const port = await portOf(silent);
+    const client = clientOf(`http://127.0.0.1:${port}`, 200);
+    await expect(ask('SELECT 1', {}, client)).rejects.toThrow('Timeout error');
+    await client.close();
+    silent.close();
+  });
+});
+
+function clientOf(url: string, timeoutMs = 10_000): ClickHouseClient {
+  return createClickHouse({ url, database: stores.clickhouseDatabase, timeoutMs });
+}
+
+function portOf(server: Server): Promise<number> {
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port));
+  });
+}
+
+/** A way to the store that can cut a connection at the moment when it is used again, as a server's idle limit does. */
+async function openGate(target: string) {
+  const open = new Set<Socket>();
+  let isCutting = false;
+  let count = 0;
+  const { hostname, port, username, password } = new URL(target);
+  const server = createServer((from) => {
+    count += 1;
+    isCutting = false;
+    const to = connect(Number(port), hostname);
+    open.add(from).add(to);
+    from.on('data', (bytes) => {
+      if (isCutting) from.resetAndDestroy();
+      else to.write(bytes);
+    });
+    to.on('data', (bytes) => from.write(bytes));
+    for (const [one, other] of [
+      [from, to],
+      [to, from],
+    ] as const) {
+      one.on('error', () => undefined).on('close', () => other.destroy());
+    }
+  });
+  const ownPort = await portOf(server);
+  return {
+    url: `http://${username}:${password}@127.0.0.1:${ownPort}`,
+    connections: () => count,
+    cutWithTheNextBytes() {
+      isCutting = true;
+    },
+    close() {
+      for (const socket of open) socket.destroy();
+      return new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
