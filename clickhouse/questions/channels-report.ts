@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '../client.ts';
 import { ask } from './ask.ts';
-import { EXACT_CLICKS, reportedClicks } from './clicks-by.ts';
+import { EXACT_CLICKS, report } from './clicks-by.ts';
 import { type FigureRow, type Figures, SUMMED_FIGURES, toFigures } from './report-figures.ts';
 import { ofLink, type Span } from './visible-clicks.ts';
 
@@ -17,24 +17,20 @@ export async function channelsReport(
   exactUpTo = EXACT_CLICKS,
   linkId: string | null = null,
 ): Promise<ChannelFigures[]> {
-  const { by, condition, credits } = await reportedClicks(client, {
-    workspaceId,
-    span,
-    condition: ofLink(linkId),
-    params: { link: linkId },
-    exactUpTo,
-  });
-  const clicks = by('channel', 'visitors');
-  const rows = await ask<FigureRow & { channel: string }>(client, {
-    sql: `
+  const asked = { workspaceId, span, condition: ofLink(linkId), params: { link: linkId }, exactUpTo };
+  const rows = await report(client, asked, ({ by, condition, credits }) => {
+    const clicks = by('channel', 'visitors');
+    return ask<FigureRow & { channel: string }>(client, {
+      sql: `
       SELECT channel, ${SUMMED_FIGURES} FROM (
         SELECT channel, clicks, visitors, 0. AS conversions, 0 AS revenue FROM ${clicks.sql}
         UNION ALL
         SELECT channel, 0, 0, sum(share), sum(amount_minor) FROM ${credits}
         WHERE channel != '' ${condition} GROUP BY channel)
       GROUP BY channel ORDER BY revenue DESC, clicks DESC, channel`,
-    params: clicks.params,
-    seconds: 60,
+      params: clicks.params,
+      seconds: 60,
+    });
   });
   return rows.map((row) => ({ channel: row.channel, ...toFigures(row) }));
 }

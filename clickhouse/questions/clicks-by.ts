@@ -1,6 +1,7 @@
 import type { ClickHouseClient } from '../client.ts';
 import type { Cover } from '../rollups/cover.ts';
 import { MERGED_ROLL_UPS, mergedParams, noteAsked } from '../rollups/merged.ts';
+import { knownSmall, noteSmall } from './small-windows.ts';
 import { standingCredits } from './standing-credits.ts';
 import {
   IN_SPAN,
@@ -10,7 +11,7 @@ import {
   reportedParams,
   reportedWhere,
 } from './visible-clicks.ts';
-import { windowSize } from './window-size.ts';
+import { traitsOf, type WorkspaceTraits, windowSize } from './window-size.ts';
 
 /** Up to that many clicks in the window, visitors are counted exactly; above, within 1 %. */
 export const EXACT_CLICKS = 1_000_000;
@@ -42,31 +43,68 @@ export type ClicksBy = (
   params: Record<string, unknown>;
 };
 
+/** How a report's clicks are counted. */
+export type Reported = {
+  /** Whether visitors are. */
+  exact: boolean;
+  by: ClicksBy;
+  /** The report's own condition, and besides it what keeps deleted links out, for the report's orders. */
+  condition: string;
+  /** The orders' credits, as a subquery (`standingCredits`). */
+  credits: string;
+};
+
 /**
- * How a report's clicks are counted. Few clicks are counted one by one, visitors exactly. Many are put together from
- * the days and months that stand rolled up and the clicks of the window's edges, visitors estimated.
+ * Answers a report. Few clicks are counted one by one, visitors exactly. Many are put together from the days and months
+ * that stand rolled up and the clicks of the window's edges, visitors estimated.
  *
- * @returns `condition`: the given one, and besides it what keeps deleted links out, for the report's orders; `credits`:
- *   theirs, as a subquery (`standingCredits`)
+ * A window that was small a while ago is answered as that at once. What was known of its workspace then is asked
+ * meanwhile, and if it has changed the report is answered anew.
+ *
+ * @param answer asks the store; it may be called twice
  */
-export async function reportedClicks(
+export async function report<T>(
   client: ClickHouseClient,
   given: ReportedClicks,
-): Promise<{ exact: boolean; by: ClicksBy; condition: string; credits: string }> {
-  let size = await windowSize(client, given);
-  const clicks = size.hasDeleted ? { ...given, condition: `${given.condition} ${NOT_DELETED}` } : given;
-  if (size.hasDeleted && size.largeCover) size = await windowSize(client, clicks);
-  const { condition } = clicks;
-  const credits = standingCredits(IN_SPAN, size.hasShared);
-  if (size.largeCover) {
-    return { exact: false, by: estimated(client, clicks, size.largeCover), condition, credits };
+  answer: (reported: Reported) => Promise<T>,
+): Promise<T> {
+  const before = knownSmall(client, given);
+  if (before) {
+    const [answered, now] = await Promise.all([
+      answer(oneByOne(given, before)),
+      traitsOf(client, given.workspaceId),
+    ]);
+    if (before.hasDeleted === now.hasDeleted && before.hasShared === now.hasShared) return answered;
   }
+  return answer(await reportedClicks(client, given));
+}
+
+async function reportedClicks(client: ClickHouseClient, given: ReportedClicks): Promise<Reported> {
+  let size = await windowSize(client, given);
+  const { traits } = size;
+  const clicks = withoutDeleted(given, traits);
+  if (traits.hasDeleted && size.largeCover) size = await windowSize(client, clicks);
+  if (!size.largeCover) {
+    noteSmall(client, given, traits);
+    return oneByOne(given, traits);
+  }
+  const { condition } = clicks;
+  const credits = standingCredits(IN_SPAN, traits.hasShared);
+  return { exact: false, by: estimated(client, clicks, size.largeCover), condition, credits };
+}
+
+function withoutDeleted(given: ReportedClicks, { hasDeleted }: WorkspaceTraits): ReportedClicks {
+  return hasDeleted ? { ...given, condition: `${given.condition} ${NOT_DELETED}` } : given;
+}
+
+function oneByOne(given: ReportedClicks, traits: WorkspaceTraits): Reported {
+  const clicks = withoutDeleted(given, traits);
   const params = reportedParams(clicks);
   const where = reportedWhere(clicks);
   return {
     exact: true,
-    condition,
-    credits,
+    condition: clicks.condition,
+    credits: standingCredits(IN_SPAN, traits.hasShared),
     by: (key, visitors, links) => ({
       sql: `(SELECT ${selected(key)}, count() AS clicks,
                ${visitors === 'visitors' ? 'uniqExact(visitor_id)' : 'toUInt64(0)'} AS visitors

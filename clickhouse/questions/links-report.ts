@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '../client.ts';
 import { ask } from './ask.ts';
-import { type ClicksBy, EXACT_CLICKS, reportedClicks } from './clicks-by.ts';
+import { type ClicksBy, EXACT_CLICKS, report } from './clicks-by.ts';
 import { type FigureRow, type Figures, SUMMED_FIGURES, toFigures } from './report-figures.ts';
 import type { Span } from './visible-clicks.ts';
 
@@ -23,16 +23,12 @@ export async function linksReport(
 ): Promise<LinkFigures[]> {
   const { kind, ...params } = choice;
   if (choice.kind === 'ids' && choice.ids.length === 0) return [];
-  const { exact, by, condition, credits } = await reportedClicks(client, {
-    workspaceId,
-    span,
-    condition: kind === 'ids' ? 'AND link_id IN {ids:Array(UUID)}' : '',
-    params,
-    exactUpTo,
-  });
-  const clicks = by('link_id', exact ? 'visitors' : 'no visitors');
-  const rows = await ask<FigureRow & { link_id: string }>(client, {
-    sql: `
+  const ofLinks = kind === 'ids' ? 'AND link_id IN {ids:Array(UUID)}' : '';
+  const asked = { workspaceId, span, condition: ofLinks, params, exactUpTo };
+  return report(client, asked, async ({ exact, by, condition, credits }) => {
+    const clicks = by('link_id', exact ? 'visitors' : 'no visitors');
+    const rows = await ask<FigureRow & { link_id: string }>(client, {
+      sql: `
       SELECT link_id, ${SUMMED_FIGURES} FROM (
         SELECT link_id, clicks, visitors, 0. AS conversions, 0 AS revenue FROM ${clicks.sql}
         UNION ALL
@@ -40,11 +36,12 @@ export async function linksReport(
         WHERE channel != '' ${condition} GROUP BY link_id)
       GROUP BY link_id ORDER BY revenue DESC, clicks DESC, toString(link_id) DESC
       ${kind === 'top' ? 'LIMIT {limit:UInt32} OFFSET {offset:UInt32}' : ''}`,
-    params: clicks.params,
-    seconds: 60,
+      params: clicks.params,
+      seconds: 60,
+    });
+    const links = rows.map((row) => ({ linkId: row.link_id, ...toFigures(row) }));
+    return exact ? links : addVisitors(client, by, links);
   });
-  const links = rows.map((row) => ({ linkId: row.link_id, ...toFigures(row) }));
-  return exact ? links : addVisitors(client, by, links);
 }
 
 /**

@@ -9,7 +9,12 @@ import { IN_SPAN, inSpans, type ReportedClicks, reportedParams, reportedWhere } 
 export type WindowSize = {
   /** What a window with more clicks of people than was asked about can be put together from; null: it has not so many. */
   largeCover: Cover | null;
-  /** Whether the workspace has deleted links. Their clicks are counted here. */
+  traits: WorkspaceTraits;
+};
+
+/** What makes a workspace's reports simpler where it is false. */
+export type WorkspaceTraits = {
+  /** Whether the workspace has deleted links. Their clicks are counted in its windows' size. */
   hasDeleted: boolean;
   /** Whether the credit of any order of the workspace was shared among links. */
   hasShared: boolean;
@@ -23,18 +28,15 @@ export type WindowSize = {
 export async function windowSize(client: ClickHouseClient, clicks: ReportedClicks): Promise<WindowSize> {
   const { workspaceId, span, exactUpTo } = clicks;
   const [most, traits] = await Promise.all([mostRows(client, clicks), traitsOf(client, workspaceId)]);
-  if (most <= exactUpTo) return { largeCover: null, ...traits };
+  if (most <= exactUpTo) return { largeCover: null, traits };
   const touching = { from: formatDay(span.from), to: formatDay(span.to) };
   const cover = coverOf(span, await rolledUpPeriods(client, touching));
   const rolledUp = await rolledUpIn(client, clicks, cover);
   const isLarge = rolledUp > exactUpTo || rolledUp + (await clicksOutside(client, clicks, cover)) > exactUpTo;
-  return { largeCover: isLarge ? cover : null, ...traits };
+  return { largeCover: isLarge ? cover : null, traits };
 }
 
-async function traitsOf(
-  client: ClickHouseClient,
-  workspaceId: string,
-): Promise<Pick<WindowSize, 'hasDeleted' | 'hasShared'>> {
+export async function traitsOf(client: ClickHouseClient, workspaceId: string): Promise<WorkspaceTraits> {
   const [row] = await ask<{ deleted: number; shared: number }>(client, {
     sql: `SELECT exists(SELECT 1 FROM deleted_links WHERE workspace_id = {workspace:UUID}) AS deleted,
             exists(SELECT 1 FROM order_credits WHERE workspace_id = {workspace:UUID} AND part > 0) AS shared`,

@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '../client.ts';
 import { ask } from './ask.ts';
-import { BUCKET, CLICK_KEYS, EXACT_CLICKS, reportedClicks } from './clicks-by.ts';
+import { BUCKET, CLICK_KEYS, EXACT_CLICKS, type Reported, report } from './clicks-by.ts';
 import { type FigureRow, type Figures, SUMMED_FIGURES, toFigures } from './report-figures.ts';
 import { ofLink, type Span } from './visible-clicks.ts';
 
@@ -21,14 +21,12 @@ export async function workspaceStats(
   exactUpTo = EXACT_CLICKS,
   linkId: string | null = null,
 ): Promise<{ totals: Figures; series: BucketFigures[] }> {
-  const { by, condition, credits } = await reportedClicks(client, {
-    workspaceId,
-    span,
-    condition: ofLink(linkId),
-    params: { starts, link: linkId },
-    exactUpTo,
-  });
-  const figuresBy = async (key: 'workspace_id' | 'bucket', ofCredit: string) => {
+  const asked = { workspaceId, span, condition: ofLink(linkId), params: { starts, link: linkId }, exactUpTo };
+  const figuresBy = (
+    { by, condition, credits }: Reported,
+    key: 'workspace_id' | 'bucket',
+    ofCredit: string,
+  ) => {
     const clicks = by(key, 'visitors');
     return ask<FigureRow & { bucket: string }>(client, {
       sql: `
@@ -42,10 +40,12 @@ export async function workspaceStats(
       seconds: 60,
     });
   };
-  const [[whole], buckets] = await Promise.all([
-    figuresBy('workspace_id', '{workspace:UUID}'),
-    starts.length === 0 ? [] : figuresBy('bucket', BUCKET),
-  ]);
+  const [[whole], buckets] = await report(client, asked, (reported) =>
+    Promise.all([
+      figuresBy(reported, 'workspace_id', '{workspace:UUID}'),
+      starts.length === 0 ? [] : figuresBy(reported, 'bucket', BUCKET),
+    ]),
+  );
   return {
     totals: whole ? toFigures(whole) : { clicks: 0, visitors: 0, conversions: 0, revenueMinor: 0n },
     series: buckets.map((row) => ({ start: BigInt(row.bucket), ...toFigures(row) })),
@@ -67,19 +67,15 @@ export async function clicksByDimension(
   { dimension, limit, linkId = null }: { dimension: ClickDimension; limit: number; linkId?: string | null },
   exactUpTo = EXACT_CLICKS,
 ): Promise<ValueFigures[]> {
-  const { by } = await reportedClicks(client, {
-    workspaceId,
-    span,
-    condition: ofLink(linkId),
-    params: { limit, link: linkId },
-    exactUpTo,
-  });
-  const clicks = by(dimension, 'visitors');
-  const rows = await ask<{ value: string; clicks: string; visitors: string }>(client, {
-    sql: `SELECT ${dimension} AS value, clicks, visitors FROM ${clicks.sql}
-          ORDER BY clicks DESC, value LIMIT {limit:UInt32}`,
-    params: clicks.params,
-    seconds: 60,
+  const asked = { workspaceId, span, condition: ofLink(linkId), params: { limit, link: linkId }, exactUpTo };
+  const rows = await report(client, asked, ({ by }) => {
+    const clicks = by(dimension, 'visitors');
+    return ask<{ value: string; clicks: string; visitors: string }>(client, {
+      sql: `SELECT ${dimension} AS value, clicks, visitors FROM ${clicks.sql}
+            ORDER BY clicks DESC, value LIMIT {limit:UInt32}`,
+      params: clicks.params,
+      seconds: 60,
+    });
   });
   return rows.map((row) => ({
     value: row.value,

@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { uuidv7 } from '../../core/ids.ts';
+import { NANOS_PER_DAY, nowNanos } from '../../core/timestamps.ts';
+import { storeClicks, storeCredits } from '../../test/support/stored-events.ts';
+import { type TestStores, testStores } from '../../test/support/stores.ts';
+import { hideLinks } from '../erasures.ts';
+import { channelsReport } from './channels-report.ts';
+import { workspaceStats } from './workspace-stats.ts';
+
+let stores: TestStores;
+let workspaceId: string;
+let questions = 0;
+
+beforeAll(async () => {
+  stores = await testStores();
+  const { rows } = stores.clickhouse.questions;
+  stores.clickhouse.questions.rows = (asked) => {
+    questions += 1;
+    return rows(asked);
+  };
+});
+afterAll(() => stores.close());
+beforeEach(() => {
+  workspaceId = uuidv7();
+});
+
+const lastDays = (days: number) => ({ from: nowNanos() - BigInt(days) * NANOS_PER_DAY, to: nowNanos() });
+const click = (given: object = {}) => storeClicks(stores, [{ workspaceId, channel: 'reddit', ...given }]);
+
+async function reported(days = 30) {
+  questions = 0;
+  const [reddit] = await channelsReport(stores.clickhouse, workspaceId, lastDays(days));
+  return { clicks: reddit?.clicks ?? 0, revenue: Number(reddit?.revenueMinor ?? 0n), questions };
+}
+
+test('a window that was small is not sized again, and neither is one inside it', async () => {
+  await click();
+  expect(await reported()).toEqual({ clicks: 1, revenue: 0, questions: 3 });
+  await click();
+  expect(await reported()).toEqual({ clicks: 2, revenue: 0, questions: 2 });
+  expect((await reported(7)).questions).toBe(2);
+  expect((await reported(31)).questions).toBe(3);
+  expect((await reported(30)).questions).toBe(2);
+});
+
+test('windows of a dashboard and those before them are known side by side', async () => {
+  const [now, earlier] = [
+    lastDays(30),
+    { from: nowNanos() - 60n * NANOS_PER_DAY, to: nowNanos() - 30n * NANOS_PER_DAY },
+  ];
+  const both = () =>
+    Promise.all([now, earlier].map((span) => workspaceStats(stores.clickhouse, workspaceId, span, [])));
+  await both();
+  questions = 0;
+  await both();
+  expect(questions).toBe(4);
+});
+
+test('a link that is deleted between two reports is out of the second', async () => {
+  const [gone] = await click();
+  await click();
+  expect((await reported()).clicks).toBe(2);
+  await hideLinks(stores.clickhouse, [{ workspaceId, targetId: gone?.linkId ?? '' }]);
+  expect(await reported()).toMatchObject({ clicks: 1, questions: 5 });
+  expect(await reported()).toMatchObject({ clicks: 1, questions: 2 });
+});
+
+test('credit that is shared for the first time between two reports, and then no more, counts once', async () => {
+  const orderId = uuidv7();
+  const part = { linkId: uuidv7(), channel: 'reddit', share: 1, amountMinor: 1_000 };
+  const order = { workspaceId, orderId, tsNanos: nowNanos() - NANOS_PER_DAY };
+  await storeCredits(stores, [{ ...order, version: 1n, parts: [part] }]);
+  expect(await reported()).toMatchObject({ revenue: 1_000, questions: 3 });
+  const half = { ...part, share: 0.5, amountMinor: 500 };
+  await storeCredits(stores, [{ ...order, version: 2n, parts: [half, half] }]);
+  await storeCredits(stores, [{ ...order, version: 3n, parts: [{ ...part, amountMinor: 700 }] }]);
+  expect(await reported()).toMatchObject({ revenue: 700 });
+  expect(await reported()).toMatchObject({ revenue: 700, questions: 2 });
+});
+
+test('what one report may not count one by one is sized, whatever another found small', async () => {
+  await click();
+  await reported();
+  questions = 0;
+  const [reddit] = await channelsReport(stores.clickhouse, workspaceId, lastDays(30), 0);
+  expect(reddit?.clicks).toBe(1);
+  expect(questions).toBeGreaterThan(2);
+});
