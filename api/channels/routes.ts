@@ -1,5 +1,4 @@
-import { channelsReport } from '../../clickhouse/questions/channels-report.ts';
-import { lifetimeValues } from '../../clickhouse/questions/lifetime-values.ts';
+import { channelsReport, channelsWithValues } from '../../clickhouse/questions/channels-report.ts';
 import { toMajor } from '../../core/money.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { reportWindow } from '../report-window.ts';
@@ -26,11 +25,12 @@ export async function channelRoutes(app: Api, { clickhouse }: ApiDeps): Promise<
     async ({ auth, query }) => {
       const { id, currency } = auth.workspace;
       const { shown, span } = reportWindow(query);
-      const [rows, values] = await Promise.all([
-        channelsReport(clickhouse, id, span),
-        query.ltv === '1' ? lifetimeValues(clickhouse, id) : null,
-      ]);
-      const channels = rows.map(({ channel, clicks, visitors, conversions, revenueMinor }) => ({
+      const found =
+        query.ltv === '1'
+          ? await channelsWithValues(clickhouse, id, span)
+          : { channels: await channelsReport(clickhouse, id, span), values: null };
+      const { values } = found;
+      const channels = found.channels.map(({ channel, clicks, visitors, conversions, revenueMinor }) => ({
         channel,
         clicks,
         visitors,

@@ -52,6 +52,7 @@ export type Reported = {
   condition: string;
   /** The orders' credits, as a subquery (`standingCredits`). */
   credits: string;
+  traits: WorkspaceTraits;
 };
 
 /**
@@ -90,7 +91,7 @@ async function reportedClicks(client: ClickHouseClient, given: ReportedClicks): 
   }
   const { condition } = clicks;
   const credits = standingCredits(IN_SPAN, traits.hasShared);
-  return { exact: false, by: estimated(client, clicks, size.largeCover), condition, credits };
+  return { exact: false, by: estimated(client, clicks, size.largeCover), condition, credits, traits };
 }
 
 function withoutDeleted(given: ReportedClicks, { hasDeleted }: WorkspaceTraits): ReportedClicks {
@@ -105,6 +106,7 @@ function oneByOne(given: ReportedClicks, traits: WorkspaceTraits): Reported {
     exact: true,
     condition: clicks.condition,
     credits: standingCredits(IN_SPAN, traits.hasShared),
+    traits,
     by: (key, visitors, links) => ({
       sql: `(SELECT ${selected(key)}, count() AS clicks,
                ${visitors === 'visitors' ? 'uniqExact(visitor_id)' : 'toUInt64(0)'} AS visitors
