@@ -109,7 +109,7 @@ test('a killed tier comes back, and so does a killed store under redirects that 
   for (const tier of TIERS) {
     const before = childOf(tier);
     process.kill(before.pid, 'SIGKILL');
-    while (stillRuns(before) || !existingChild(tier) || childOf(tier).pid === before.pid) await delay(20);
+    while (stillRuns(before) || (existingChild(tier)?.pid ?? before.pid) === before.pid) await delay(20);
   }
   await readyAgain(service);
   process.kill(postmaster(), 'SIGKILL');
@@ -121,12 +121,12 @@ test('a killed tier comes back, and so does a killed store under redirects that 
   expect(await untilClicks(service, key, link, clicks)).toHaveLength(clicks);
 });
 
-function existingChild(name: string): boolean {
+/** The record of a tier's process; null while it has none. */
+function existingChild(name: string): ProcessRecord | null {
   try {
-    childOf(name);
-    return true;
+    return childOf(name);
   } catch {
-    return false;
+    return null;
   }
 }
 

@@ -55,6 +55,8 @@ export type WebhookBench = {
     hook: Hook,
     isSo: (delivery: LoggedDelivery) => boolean,
   ): Promise<LoggedDelivery>;
+  /** Stops the workers and sets their clock right, for the next test on the same bench. */
+  rest(): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -127,8 +129,13 @@ export async function createWebhookBench(): Promise<WebhookBench> {
         await sleep(20);
       }
     },
-    async close() {
+    async rest() {
       await Promise.all([...running].map((workers) => workers.stop(0)));
+      running.clear();
+      bench.ahead = 0;
+    },
+    async close() {
+      await bench.rest();
       await reader.close();
       await api.close();
       disk.remove();

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { TestWorkspace } from '../../test/support/api.ts';
 import { isGenuine, type Receiver, startReceiver } from '../../test/support/receiver.ts';
 import {
@@ -17,13 +17,16 @@ const DAY = 24 * HOUR;
 let bench: WebhookBench;
 let shop: TestWorkspace;
 let receiver: Receiver;
-beforeEach(async () => {
+beforeAll(async () => {
   bench = await createWebhookBench();
+});
+afterAll(() => bench.close());
+beforeEach(async () => {
   shop = await bench.api.addWorkspace();
   receiver = await startReceiver();
 });
 afterEach(async () => {
-  await bench.close();
+  await bench.rest();
   await receiver.close();
 });
 
@@ -223,7 +226,8 @@ describe('a webhook', () => {
       // Written with the outcomes, at the latest some seconds after them.
       if (day % 4 === 3) {
         const { pool } = bench.api.stores;
-        const failing = () => pool.query('SELECT 1 FROM webhooks WHERE failing_since IS NOT NULL');
+        const failing = () =>
+          pool.query('SELECT 1 FROM webhooks WHERE id = $1 AND failing_since IS NOT NULL', [hook.id]);
         while ((await failing()).rowCount !== 0) await sleep(50);
       }
       bench.ahead += 2 * DAY;
