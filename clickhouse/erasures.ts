@@ -6,6 +6,9 @@ const NOBODY = '00000000-0000-0000-0000-000000000000';
 /** What makes an order nobody's. The order itself stays: it is the workspace's revenue. */
 const MADE_NOBODYS = `UPDATE visitor_id = toUUID('${NOBODY}'), email = '', external_user_id = ''`;
 
+/** Emails of one statement: the store takes no parameter beyond 128 KiB, and an email may be 254 characters of 4 bytes. */
+const EMAILS = 100;
+
 /** Something whose rows must be rewritten out of the store, in one workspace. */
 export type Erased = { workspaceId: string; targetId: string };
 
@@ -74,12 +77,16 @@ export async function hideVisitor(
       clickhouse_settings: { lightweight_deletes_sync: '2' },
     });
   }
-  await client.command({
-    query: `ALTER TABLE orders ${MADE_NOBODYS} WHERE (${own})
-              OR (workspace_id = {workspace:UUID} AND visitor_id = toUUID('${NOBODY}') AND email IN {emails:Array(String)})`,
-    query_params: { ...params, emails },
-    clickhouse_settings: { mutations_sync: '2' },
-  });
+  // Once at least, for the visitor's own.
+  for (let from = 0; from === 0 || from < emails.length; from += EMAILS) {
+    await client.command({
+      query: `ALTER TABLE orders ${MADE_NOBODYS} WHERE (${own})
+                OR (workspace_id = {workspace:UUID} AND visitor_id = toUUID('${NOBODY}') AND email IN {emails:Array(String)})`,
+      query_params: { ...params, emails: emails.slice(from, from + EMAILS) },
+      use_multipart_params: true,
+      clickhouse_settings: { mutations_sync: '2' },
+    });
+  }
   return { clicks: Number(found?.clicks ?? 0), identifies: Number(found?.identifies ?? 0) };
 }
 

@@ -148,6 +148,30 @@ describe('visitor delete', () => {
     expect(identities.rows).toEqual([{ visitor_id: bob, email: SHARED }]);
   });
 
+  test('takes a visitor with more emails than the store takes in one field', async () => {
+    const visitorId = uuidv7();
+    const emails = Array.from({ length: 1_200 }, (_, n) => `${'x'.repeat(200)}${n}@example.com`);
+    const reports = emails.map((email) => ({ workspaceId: shop.workspace.id, visitorId, email }));
+    await storeIdentifies(api.stores, reports);
+    await upsertIdentities(
+      api.stores.pool,
+      reports.map((report) => ({ ...report, externalUserId: null, ts: 1 })),
+    );
+    const bought = [0, 99, 100, 1_199];
+    for (const n of bought) await storeOrder(`by email ${n}`, { email: emails[n] ?? '' });
+    const { deleted } = await cli.json<{ deleted: number }>(
+      ...['visitor', 'delete', '--workspace', 'shop', '--visitor', visitorId],
+    );
+    expect(deleted).toBe(1_200 + bought.length);
+    expect((await journeyOf(visitorId)).status).toBe(404);
+    const named = await api.stores.clickhouse.questions.rows({
+      sql: `SELECT order_id FROM orders FINAL WHERE startsWith(order_id, 'by email') AND email != ''`,
+      params: {},
+      settings: {},
+    });
+    expect(named).toEqual([]);
+  });
+
   test('is no error when nothing is left, and asks for what may still be on its way', async () => {
     expect(await deleteAnn()).toEqual({ deleted: 0 });
     const human = await cli.run('visitor', 'delete', '--workspace', 'shop', '--visitor', uuidv7());
