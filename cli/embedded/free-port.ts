@@ -5,18 +5,25 @@ import { createServer } from 'node:net';
 const FIRST = 15_000;
 const LAST = 32_000;
 const TRIES = 200;
+/** Ports that this process was told lately: of several for one start none is bound when the next is looked for. */
+const told = new Set<number>();
+const TOLD = 2_000;
 
 /**
  * A TCP port that nobody listens on and that no outgoing connection will be given: such a connection would
- * otherwise take it between this answer and the listening. Two starts at once may still be given the same one:
- * whoever binds it copes with losing that race.
+ * otherwise take it between this answer and the listening. One process is not told the same one twice, but two
+ * processes at once may be: whoever binds it copes with losing that race.
  */
 export async function freePort(host = '127.0.0.1'): Promise<number> {
   let refusal: unknown;
   for (let attempt = 0; attempt < TRIES; attempt++) {
     const port = randomInt(FIRST, LAST);
+    if (told.has(port)) continue;
     refusal = await listenBriefly(host, port);
-    if (refusal === null) return port;
+    if (refusal !== null) continue;
+    if (told.size >= TOLD) told.clear();
+    told.add(port);
+    return port;
   }
   throw new Error(`no free port on ${host}`, { cause: refusal });
 }
