@@ -1,4 +1,5 @@
 import type { Queryable } from './pool.ts';
+import { WATERMARK } from './streams.ts';
 
 /** What is to be known before clicks are read. */
 export type ReadingPoint = {
@@ -17,7 +18,7 @@ export type ReadingPointRow = { watermark: number | null; has_deleted_links: boo
  * @param workspaceId SQL that gives it
  */
 export const readingPointColumns = (workspaceId: string) => `
-  (SELECT min(visible_before) FROM ingest_streams WHERE state = 'active') AS watermark,
+  (${WATERMARK}) AS watermark,
   EXISTS (SELECT FROM erasures e WHERE e.workspace_id = ${workspaceId} AND e.kind = 'link') AS has_deleted_links`;
 
 export const toReadingPoint = (row: ReadingPointRow): ReadingPoint => ({

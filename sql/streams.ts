@@ -95,6 +95,9 @@ export async function advanceStreams(
   );
 }
 
+/** The question of {@link watermark}. */
+export const WATERMARK = `SELECT min(visible_before) AS watermark FROM ingest_streams WHERE state = 'active'`;
+
 /**
  * The watermark, in microseconds since the epoch: **every click with `ts` older than it is already visible in
  * ClickHouse**. It is the least `visible_before` of the streams that are not retired.
@@ -107,9 +110,7 @@ export async function advanceStreams(
  * @returns null when there is no stream, so no click either
  */
 export async function watermark(db: Queryable): Promise<number | null> {
-  const { rows } = await db.query<{ watermark: number | null }>(
-    `SELECT min(visible_before) AS watermark FROM ingest_streams WHERE state = 'active'`,
-  );
+  const { rows } = await db.query<{ watermark: number | null }>(WATERMARK);
   return rows[0]?.watermark ?? null;
 }
 

@@ -5,8 +5,6 @@ import { keyMatches, parseKey } from '../../core/keys.ts';
 import { type Caller, callerByLookup, clickReaderByLookup } from '../../sql/callers.ts';
 import { noteKeyUse } from '../../sql/keys.ts';
 import { partnerByLookup } from '../../sql/partners.ts';
-import type { Pool } from '../../sql/pool.ts';
-import type { ReadingPoint } from '../../sql/reading-points.ts';
 import type { Api, ApiDeps, Auth, Scope } from '../dependencies.ts';
 import { callerOfCookie, refuseRole } from '../session/caller.ts';
 import { refuseUncovered } from './plan.ts';
@@ -43,7 +41,6 @@ export async function addAuth(app: Api, deps: ApiDeps): Promise<void> {
   });
 }
 
-type Found = Caller & { readingPoint?: ReadingPoint };
 type WorkspaceScope = Exclude<Scope, 'public' | 'partner'>;
 
 async function authOf(deps: ApiDeps, request: FastifyRequest, scope: WorkspaceScope): Promise<Auth> {
@@ -75,10 +72,9 @@ async function checkWorkspaceKey(
 ): Promise<Auth> {
   const parsed = parseKey(token);
   if (parsed?.kind === 'partner') throw unauthorized('a partner key works on /api/v1/partner/* only');
-  const find: (db: Pool, lookup: string) => Promise<Found | null> = readsClicks
-    ? clickReaderByLookup
-    : callerByLookup;
-  const caller = parsed && (await find(deps.pool, parsed.lookup));
+  const find = readsClicks ? clickReaderByLookup : callerByLookup;
+  const caller: (Caller & Pick<Auth, 'readingPoint'>) | null =
+    parsed && (await find(deps.pool, parsed.lookup));
   if (!caller || !keyMatches(token, caller.key.hash)) throw unauthorized('there is no such key');
   if (caller.key.revoked_at) throw unauthorized('this key was revoked');
   const { hash: _, ...key } = caller.key;
