@@ -1,7 +1,8 @@
 import type { ClickHouseClient } from '../client.ts';
+import { mergedParams } from '../rollups/asked-again.ts';
 import type { Cover } from '../rollups/cover.ts';
-import { MERGED_ROLL_UPS, mergedParams, noteAsked } from '../rollups/merged.ts';
-import { knownSmall, noteSmall } from './small-windows.ts';
+import { MERGED_LINKS, MERGED_ROLL_UPS, noteChannelsAsked, noteLinksAsked } from '../rollups/merged.ts';
+import { isStillKnown, type KnownWindow, knownWindow, noteWindow } from './known-windows.ts';
 import { standingCredits } from './standing-credits.ts';
 import {
   IN_SPAN,
@@ -11,7 +12,7 @@ import {
   reportedParams,
   reportedWhere,
 } from './visible-clicks.ts';
-import { traitsOf, type WorkspaceTraits, windowSize } from './window-size.ts';
+import { type WorkspaceTraits, windowSize } from './window-size.ts';
 
 /** Up to that many clicks in the window, visitors are counted exactly; above, within 1 %. */
 export const EXACT_CLICKS = 1_000_000;
@@ -59,8 +60,8 @@ export type Reported = {
  * Answers a report. Few clicks are counted one by one, visitors exactly. Many are put together from the days and months
  * that stand rolled up and the clicks of the window's edges, visitors estimated.
  *
- * A window that was small a while ago is answered as that at once. What was known of its workspace then is asked
- * meanwhile, and if it has changed the report is answered anew.
+ * A window of which it is known how it was counted is answered so at once. Whether that still holds is asked meanwhile,
+ * and if it does not the report is answered anew.
  *
  * @param answer asks the store; it may be called twice
  */
@@ -69,52 +70,45 @@ export async function report<T>(
   given: ReportedClicks,
   answer: (reported: Reported) => Promise<T>,
 ): Promise<T> {
-  const before = knownSmall(client, given);
-  if (before) {
-    const [answered, now] = await Promise.all([
-      answer(oneByOne(given, before)),
-      traitsOf(client, given.workspaceId),
+  const known = knownWindow(client, given);
+  if (known) {
+    const [answered, holds] = await Promise.all([
+      answer(reported(client, given, known)),
+      isStillKnown(client, given, known),
     ]);
-    if (before.hasDeleted === now.hasDeleted && before.hasShared === now.hasShared) return answered;
+    if (holds) return answered;
   }
-  return answer(await reportedClicks(client, given));
-}
-
-async function reportedClicks(client: ClickHouseClient, given: ReportedClicks): Promise<Reported> {
   let size = await windowSize(client, given);
   const { traits } = size;
+  if (traits.hasDeleted && size.largeCover) size = await windowSize(client, withoutDeleted(given, traits));
+  noteWindow(client, given, size);
+  return answer(reported(client, given, { cover: size.largeCover, traits }));
+}
+
+function reported(client: ClickHouseClient, given: ReportedClicks, { cover, traits }: KnownWindow): Reported {
   const clicks = withoutDeleted(given, traits);
-  if (traits.hasDeleted && size.largeCover) size = await windowSize(client, clicks);
-  if (!size.largeCover) {
-    noteSmall(client, given, traits);
-    return oneByOne(given, traits);
-  }
-  const { condition } = clicks;
-  const credits = standingCredits(IN_SPAN, traits.hasShared);
-  return { exact: false, by: estimated(client, clicks, size.largeCover), condition, credits, traits };
+  return {
+    exact: cover === null,
+    by: cover === null ? oneByOne(clicks) : estimated(client, clicks, cover),
+    condition: clicks.condition,
+    credits: standingCredits(IN_SPAN, traits.hasShared),
+    traits,
+  };
 }
 
 function withoutDeleted(given: ReportedClicks, { hasDeleted }: WorkspaceTraits): ReportedClicks {
   return hasDeleted ? { ...given, condition: `${given.condition} ${NOT_DELETED}` } : given;
 }
 
-function oneByOne(given: ReportedClicks, traits: WorkspaceTraits): Reported {
-  const clicks = withoutDeleted(given, traits);
+function oneByOne(clicks: ReportedClicks): ClicksBy {
   const params = reportedParams(clicks);
-  const where = reportedWhere(clicks);
-  return {
-    exact: true,
-    condition: clicks.condition,
-    credits: standingCredits(IN_SPAN, traits.hasShared),
-    traits,
-    by: (key, visitors, links) => ({
-      sql: `(SELECT ${selected(key)}, count() AS clicks,
-               ${visitors === 'visitors' ? 'uniqExact(visitor_id)' : 'toUInt64(0)'} AS visitors
-             FROM clicks WHERE ${where} AND ${IN_SPAN} ${links ? 'AND link_id IN {chosen:Array(UUID)}' : ''}
-             GROUP BY ${key})`,
-      params: links ? { ...params, chosen: links } : params,
-    }),
-  };
+  return (key, visitors, links) => ({
+    sql: `(SELECT ${selected(key)}, count() AS clicks,
+             ${visitors === 'visitors' ? 'uniqExact(visitor_id)' : 'toUInt64(0)'} AS visitors
+           FROM clicks WHERE ${reportedWhere(clicks)} AND ${IN_SPAN} ${links ? 'AND link_id IN {chosen:Array(UUID)}' : ''}
+           GROUP BY ${key})`,
+    params: links ? { ...params, chosen: links } : params,
+  });
 }
 
 /**
@@ -123,9 +117,25 @@ function oneByOne(given: ReportedClicks, traits: WorkspaceTraits): Reported {
  */
 function estimated(client: ClickHouseClient, clicks: ReportedClicks, cover: Cover): ClicksBy {
   const { workspaceId, condition } = clicks;
-  const merged = mergedParams(workspaceId, cover.generations);
+  const merged = mergedParams(workspaceId, cover);
   const rest = inSpans(cover.rest);
   const params: Record<string, unknown> = { ...reportedParams(clicks), ...rest.params, ...merged };
+
+  /** The rows of the cover, for a key that they know. */
+  function rolledUpRows(key: ClickKey, links: string[] | undefined): string {
+    if (key !== 'link_id' && condition === '' && !links) {
+      noteChannelsAsked(client, merged);
+      return `(SELECT *, {workspace:UUID} AS workspace_id FROM ${MERGED_ROLL_UPS})`;
+    }
+    if (key === 'link_id' && links) {
+      noteLinksAsked(client, { ...merged, chosen: links });
+      return `(SELECT * FROM ${MERGED_LINKS} WHERE true ${condition})`;
+    }
+    return `(SELECT * FROM clicks_rolled_up
+      WHERE workspace_id = {workspace:UUID} AND generation IN {generations:Array(UInt64)} ${condition}
+        ${links ? 'AND link_id IN {chosen:Array(UUID)}' : ''})`;
+  }
+
   return (key, visitors, links) => {
     const conditions = links ? `${condition} AND link_id IN {chosen:Array(UUID)}` : condition;
     if (!isRolledUp(key)) {
@@ -141,16 +151,10 @@ function estimated(client: ClickHouseClient, clicks: ReportedClicks, cover: Cove
       visitors === 'visitors'
         ? ['uniqCombined64State(17)(visitor_id)', 'visitors', 'uniqCombined64Merge(17)(state)']
         : ['0', '0', 'toUInt64(0)'];
-    const isMerged = key !== 'link_id' && conditions === '';
-    if (isMerged) noteAsked(client, merged);
-    const rolledUp = isMerged
-      ? `(SELECT *, {workspace:UUID} AS workspace_id FROM ${MERGED_ROLL_UPS})`
-      : `(SELECT * FROM clicks_rolled_up
-          WHERE workspace_id = {workspace:UUID} AND generation IN {generations:Array(UInt64)} ${conditions})`;
     return {
       sql: `(
         SELECT ${key}, sum(found) AS clicks, least(${estimate}, sum(found)) AS visitors FROM (
-          SELECT ${key}, clicks AS found, ${rolledState} AS state FROM ${rolledUp}
+          SELECT ${key}, clicks AS found, ${rolledState} AS state FROM ${rolledUpRows(key, links)}
           UNION ALL
           SELECT ${key}, count(), ${state} FROM clicks
           WHERE workspace_id = {workspace:UUID} AND NOT is_bot ${conditions} AND ${rest.sql} GROUP BY ${key})

@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from '../client.ts';
-import { coverOf } from '../rollups/cover.ts';
+import { coverOf, generationsOf } from '../rollups/cover.ts';
 import { rolledUpPeriods } from '../rollups/periods.ts';
 import { ask } from './ask.ts';
 import { inSpans } from './visible-clicks.ts';
@@ -19,13 +19,13 @@ export async function clicksOnLinks(
   const { workspaceId, linkIds, now } = given;
   if (linkIds.length === 0) return new Map();
   const span = { from: 0n, to: BigInt(now.getTime()) * NANOS_PER_MILLI };
-  const { generations, rest } = coverOf(span, await rolledUpPeriods(client));
-  const outside = inSpans(rest);
+  const cover = coverOf(span, await rolledUpPeriods(client));
+  const outside = inSpans(cover.rest);
   const params: Record<string, unknown> = {
     ...outside.params,
     workspace: workspaceId,
     links: linkIds,
-    generations: generations.map(BigInt),
+    generations: generationsOf(cover),
   };
   const rows = await ask<{ link_id: string; total: string }>(client, {
     sql: `SELECT link_id, sum(clicks) AS total FROM (

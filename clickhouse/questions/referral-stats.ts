@@ -1,6 +1,6 @@
 import { formatDay } from '../../core/timestamps.ts';
 import type { ClickHouseClient } from '../client.ts';
-import { coverOf } from '../rollups/cover.ts';
+import { coverOf, generationsOf } from '../rollups/cover.ts';
 import { rolledUpPeriods } from '../rollups/periods.ts';
 import { ask } from './ask.ts';
 import { inSpans, type Span } from './visible-clicks.ts';
@@ -19,8 +19,8 @@ export async function clicksByDay(
   if (linkIds.length === 0) return new Map();
   const periods = await rolledUpPeriods(client, { from: formatDay(span.from), to: formatDay(span.to) });
   const days = periods.filter(({ period }) => period === 'day');
-  const { generations, rest } = coverOf(span, days);
-  const outside = inSpans(rest);
+  const cover = coverOf(span, days);
+  const outside = inSpans(cover.rest);
   const rows = await ask<{ day: string; total: string }>(client, {
     sql: `SELECT day, sum(clicks) AS total FROM (
             SELECT start AS day, sum(clicks) AS clicks FROM clicks_rolled_up
@@ -35,7 +35,7 @@ export async function clicksByDay(
       ...outside.params,
       workspace: workspaceId,
       links: linkIds,
-      generations: generations.map(BigInt),
+      generations: generationsOf(cover),
     },
     seconds: 10,
   });

@@ -1,6 +1,6 @@
 import { formatDay } from '../../core/timestamps.ts';
 import type { ClickHouseClient } from '../client.ts';
-import { type Cover, coverOf } from '../rollups/cover.ts';
+import { type Cover, coverOf, generationsOf } from '../rollups/cover.ts';
 import { rolledUpPeriods } from '../rollups/periods.ts';
 import { ask } from './ask.ts';
 import { IN_SPAN, inSpans, type ReportedClicks, reportedParams, reportedWhere } from './visible-clicks.ts';
@@ -9,6 +9,8 @@ import { IN_SPAN, inSpans, type ReportedClicks, reportedParams, reportedWhere } 
 export type WindowSize = {
   /** What a window with more clicks of people than was asked about can be put together from; null: it has not so many. */
   largeCover: Cover | null;
+  /** Whether the clicks of its whole periods alone are more. */
+  isCoverLarge: boolean;
   traits: WorkspaceTraits;
 };
 
@@ -28,12 +30,13 @@ export type WorkspaceTraits = {
 export async function windowSize(client: ClickHouseClient, clicks: ReportedClicks): Promise<WindowSize> {
   const { workspaceId, span, exactUpTo } = clicks;
   const [most, traits] = await Promise.all([mostRows(client, clicks), traitsOf(client, workspaceId)]);
-  if (most <= exactUpTo) return { largeCover: null, traits };
+  if (most <= exactUpTo) return { largeCover: null, isCoverLarge: false, traits };
   const touching = { from: formatDay(span.from), to: formatDay(span.to) };
   const cover = coverOf(span, await rolledUpPeriods(client, touching));
   const rolledUp = await rolledUpIn(client, clicks, cover);
-  const isLarge = rolledUp > exactUpTo || rolledUp + (await clicksOutside(client, clicks, cover)) > exactUpTo;
-  return { largeCover: isLarge ? cover : null, traits };
+  const isCoverLarge = rolledUp > exactUpTo;
+  const isLarge = isCoverLarge || rolledUp + (await clicksOutside(client, clicks, cover)) > exactUpTo;
+  return { largeCover: isLarge ? cover : null, isCoverLarge, traits };
 }
 
 export async function traitsOf(client: ClickHouseClient, workspaceId: string): Promise<WorkspaceTraits> {
@@ -63,7 +66,7 @@ async function rolledUpIn(client: ClickHouseClient, clicks: ReportedClicks, cove
     sql: `SELECT sum(clicks) AS found
           FROM ${clicks.condition === '' ? 'rolled_up_workspaces FINAL' : 'clicks_rolled_up'}
           WHERE workspace_id = {workspace:UUID} AND generation IN {generations:Array(UInt64)} ${clicks.condition}`,
-    params: { ...reportedParams(clicks), generations: cover.generations.map(BigInt) },
+    params: { ...reportedParams(clicks), generations: generationsOf(cover) },
     seconds: 20,
   });
   return Number(row?.found ?? 0);

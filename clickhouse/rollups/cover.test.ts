@@ -21,7 +21,7 @@ describe('a window', () => {
       month('2026-01-01'),
       month('2026-02-01'),
     ]);
-    expect(cover.generations).toEqual(['d2026-01-31', 'm2026-02-01', 'd2026-03-01']);
+    expect(cover.periods).toEqual([day('2026-01-31'), month('2026-02-01'), day('2026-03-01')]);
     expect(cover.rest).toEqual([
       { from: at('2026-01-30T12:00:00Z'), to: at('2026-01-31') },
       { from: at('2026-03-02'), to: at('2026-03-02T00:00:01Z') },
@@ -38,8 +38,8 @@ describe('a window', () => {
 
   test('of nothing rolled up, or of less than a day, is its own rest', () => {
     const window = { from: at('2026-01-01T00:00:01Z'), to: at('2026-01-02') };
-    expect(coverOf(window, [])).toEqual({ generations: [], rest: [window] });
-    expect(coverOf(window, [day('2026-01-01')])).toEqual({ generations: [], rest: [window] });
+    expect(coverOf(window, [])).toEqual({ periods: [], rest: [window] });
+    expect(coverOf(window, [day('2026-01-01')])).toEqual({ periods: [], rest: [window] });
     expect(coverOf({ from: at('2026-01-01'), to: at('2026-01-02') }, [day('2026-01-01')]).rest).toEqual([]);
   });
 
@@ -60,7 +60,7 @@ describe('a window', () => {
         const window = { from: hour(Math.min(a, b)), to: hour(Math.max(a, b) + 1) };
         const cover = coverOf(window, [...someDays, ...someMonths]);
         const pieces = [...cover.rest];
-        for (const generation of cover.generations) {
+        for (const { generation } of cover.periods) {
           const from = at(generation.slice(1));
           const first = new Date(Number(from / 1_000_000n));
           const next =

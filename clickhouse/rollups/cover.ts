@@ -3,7 +3,8 @@ import type { RolledUpPeriod } from './periods.ts';
 
 /** How a window is put together: whole periods that stand rolled up, and the rest of it, click by click. */
 export type Cover = {
-  generations: string[];
+  /** Oldest first. */
+  periods: RolledUpPeriod[];
   /** Oldest first, apart from each other, none of them empty. */
   rest: Span[];
 };
@@ -16,11 +17,7 @@ const NANOS_PER_MILLI = 1_000_000n;
  */
 export function coverOf(window: Span, periods: readonly RolledUpPeriod[]): Cover {
   const whole = periods
-    .map((period) => ({
-      ...spanOf(period),
-      generation: period.generation,
-      isMonth: period.period === 'month',
-    }))
+    .map((period) => ({ ...spanOf(period), period, isMonth: period.period === 'month' }))
     .filter(({ from, to }) => from >= window.from && to <= window.to);
   const months = whole.filter(({ isMonth }) => isMonth);
   const days = whole.filter(
@@ -29,13 +26,17 @@ export function coverOf(window: Span, periods: readonly RolledUpPeriod[]): Cover
   const used = [...months, ...days].sort((a, b) => (a.from < b.from ? -1 : 1));
   const rest: Span[] = [];
   let from = window.from;
-  for (const period of used) {
-    if (period.from > from) rest.push({ from, to: period.from });
-    from = period.to;
+  for (const next of used) {
+    if (next.from > from) rest.push({ from, to: next.from });
+    from = next.to;
   }
   if (from < window.to) rest.push({ from, to: window.to });
-  return { generations: used.map(({ generation }) => generation), rest };
+  return { periods: used.map(({ period }) => period), rest };
 }
+
+/** What names the rows of a cover in the roll-ups. */
+export const generationsOf = ({ periods }: Cover): bigint[] =>
+  periods.map(({ generation }) => BigInt(generation));
 
 function spanOf({ period, start }: RolledUpPeriod): Span {
   const first = new Date(`${start}T00:00:00Z`);

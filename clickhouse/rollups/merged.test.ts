@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
 import { NANOS_PER_DAY, parseInstant } from '../../core/timestamps.ts';
 import { storeClicks } from '../../test/support/stored-events.ts';
@@ -6,10 +6,11 @@ import { type TestStores, testStores } from '../../test/support/stores.ts';
 import { readMigrations } from '../migrate.ts';
 import { ask } from '../questions/ask.ts';
 import { channelsReport } from '../questions/channels-report.ts';
+import { linksReport } from '../questions/links-report.ts';
 import type { Span } from '../questions/visible-clicks.ts';
 import { windowSize } from '../questions/window-size.ts';
 import { workspaceStats } from '../questions/workspace-stats.ts';
-import { mergingDone } from './merged.ts';
+import { mergingDone } from './asked-again.ts';
 import { rollUp } from './roll-up.ts';
 
 const START = parseInstant('2026-08-10') ?? 0n;
@@ -122,6 +123,69 @@ test('the store answers a scalar question once, however often it stands in a que
     });
     expect(rows).toHaveLength(1);
   }
+});
+
+describe('links that were shown', () => {
+  const top = (limit: number, exactUpTo?: number) =>
+    linksReport(stores.clickhouse, workspaceId, SPAN, { kind: 'top', limit, offset: 0 }, exactUpTo);
+
+  async function estimatedTop(limit: number) {
+    const shown = await top(limit, 0);
+    await mergingDone();
+    return shown;
+  }
+
+  async function mergedLinks(): Promise<string[]> {
+    const rows = await ask<{ link_id: string }>(stores.clickhouse, {
+      sql: 'SELECT link_id FROM merged_link_roll_ups WHERE workspace_id = {workspace:UUID} ORDER BY toString(link_id)',
+      params: { workspace: workspaceId },
+      seconds: 20,
+    });
+    return rows.map(({ link_id }) => link_id);
+  }
+
+  /** Merged rows that say that each of some links had one visitor, made so many minutes ago. */
+  const pretend = (linkIds: readonly string[], minutes: number) =>
+    stores.clickhouse.command({
+      query: `INSERT INTO merged_link_roll_ups
+        SELECT workspace_id, cover, arrayJoin({links:Array(UUID)}) AS link_id, 1,
+          uniqCombined64State(17)(generateUUIDv4()), now() - INTERVAL {minutes:UInt32} MINUTE
+        FROM (SELECT DISTINCT workspace_id, cover FROM merged_roll_ups WHERE workspace_id = {workspace:UUID})
+        GROUP BY workspace_id, cover, link_id`,
+      query_params: { workspace: workspaceId, links: linkIds, minutes },
+    });
+
+  test('are merged when they are shown again, and only they', async () => {
+    const truth = await top(3);
+    expect(await estimatedTop(3)).toEqual(truth);
+    expect(await mergedLinks()).toEqual([]);
+    for (let time = 0; time < 2; time++) expect(await estimatedTop(3)).toEqual(truth);
+    expect(await mergedLinks()).toEqual(truth.map(({ linkId }) => linkId).sort());
+  });
+
+  test('and others beside them are counted alike, and merged in their turn', async () => {
+    const truth = await top(6);
+    for (let time = 0; time < 3; time++) expect(await estimatedTop(6)).toEqual(truth);
+    expect(await mergedLinks()).toEqual([...links].sort());
+    const some = [links[1] ?? '', links[4] ?? ''];
+    const chosen = (exactUpTo?: number) =>
+      linksReport(stores.clickhouse, workspaceId, SPAN, { kind: 'ids', ids: some }, exactUpTo);
+    expect(await chosen(0)).toEqual(await chosen());
+  });
+
+  test('are read from there until what was merged is old', async () => {
+    const truth = await top(6);
+    const figures = async () => new Map((await estimatedTop(6)).map((row) => [row.linkId, row.visitors]));
+    const counted = new Map(truth.map(({ linkId, visitors }) => [linkId, visitors]));
+    const [first = '', ...rest] = links;
+    await pretend([first], 1);
+    const pretended = await figures();
+    expect(pretended.get(first)).toBeLessThan(counted.get(first) ?? 0);
+    for (const link of rest) expect([link, pretended.get(link)]).toEqual([link, counted.get(link)]);
+    await stores.clickhouse.command({ query: 'TRUNCATE TABLE merged_link_roll_ups' });
+    await pretend([first], 51);
+    expect(await figures()).toEqual(counted);
+  });
 });
 
 test('a cover that was merged twice counts once', async () => {

@@ -151,6 +151,13 @@ test('a pass that was cut off before its period stood changes nothing', async ()
 
 test('rows that were replaced are removed an hour later, those that stand are not', async () => {
   const { clickhouse } = stores;
+  const merged = ['merged_roll_ups', 'merged_link_roll_ups'];
+  for (const table of merged) {
+    await clickhouse.command({
+      query: `INSERT INTO ${table} (workspace_id, cover, made)
+        SELECT generateUUIDv4(), 'old', arrayJoin([now() - INTERVAL 2 HOUR, now()])`,
+    });
+  }
   const standing = (await rolledUpPeriods(clickhouse)).filter((period) => period.clicks > 0);
   await storeClicks(stores, [{ workspaceId: workspaces[0] ?? '', tsNanos: START + 5n }]);
   const [day] = await made();
@@ -165,6 +172,14 @@ test('rows that were replaced are removed an hour later, those that stand are no
   };
   // Generation 7 of the test above is old enough to go; those of the last minutes wait for reports under way.
   await expect.poll(async () => (await stored()).includes('7'), { timeout: 20_000 }).toBe(false);
+  for (const table of merged) {
+    const left = async () => {
+      const sql = `SELECT count() AS n FROM ${table} WHERE cover = 'old'`;
+      const [row] = await ask<{ n: string }>(clickhouse, { sql, params: {}, seconds: 20 });
+      return Number(row?.n);
+    };
+    await expect.poll(left, { timeout: 20_000 }).toBe(1);
+  }
   const kept = await stored();
   expect(kept).toEqual(expect.arrayContaining(standing.map((period) => period.generation)));
   await expectSameReports(2);

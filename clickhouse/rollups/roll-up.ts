@@ -139,11 +139,13 @@ async function dropReplaced(client: ClickHouseClient): Promise<void> {
   if (rows.length === 0) return;
   // A mutation is kept as text and takes no parameters.
   const generations = rows.map(({ generation }) => BigInt(generation)).join(', ');
+  const merged = `made < toDateTime(${before / 1_000_000n})`;
   const gone = {
     clicks_rolled_up: `generation IN (${generations})`,
     rolled_up_workspaces: `generation IN (${generations})`,
     // Which covers had one of them is not told; those of today are made again when they are asked for.
-    merged_roll_ups: `made < toDateTime(${before / 1_000_000n})`,
+    merged_roll_ups: merged,
+    merged_link_roll_ups: merged,
   };
   for (const [table, condition] of Object.entries(gone)) {
     await client.command({

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
-import { NANOS_PER_DAY, nowNanos } from '../../core/timestamps.ts';
+import { formatDay, NANOS_PER_DAY, nowNanos } from '../../core/timestamps.ts';
 import { storeClicks, storeCredits } from '../../test/support/stored-events.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
 import { hideLinks } from '../erasures.ts';
+import { rollUp } from '../rollups/roll-up.ts';
 import { channelsReport } from './channels-report.ts';
 import { workspaceStats } from './workspace-stats.ts';
 
@@ -27,9 +28,9 @@ beforeEach(() => {
 const lastDays = (days: number) => ({ from: nowNanos() - BigInt(days) * NANOS_PER_DAY, to: nowNanos() });
 const click = (given: object = {}) => storeClicks(stores, [{ workspaceId, channel: 'reddit', ...given }]);
 
-async function reported(days = 30) {
+async function reported(days = 30, exactUpTo = 1_000_000) {
   questions = 0;
-  const [reddit] = await channelsReport(stores.clickhouse, workspaceId, lastDays(days));
+  const [reddit] = await channelsReport(stores.clickhouse, workspaceId, lastDays(days), exactUpTo);
   return { clicks: reddit?.clicks ?? 0, revenue: Number(reddit?.revenueMinor ?? 0n), questions };
 }
 
@@ -85,4 +86,47 @@ test('what one report may not count one by one is sized, whatever another found 
   const [reddit] = await channelsReport(stores.clickhouse, workspaceId, lastDays(30), 0);
   expect(reddit?.clicks).toBe(1);
   expect(questions).toBeGreaterThan(2);
+});
+
+const rollUpAll = () => rollUp(stores.clickhouse, formatDay(nowNanos()));
+const daysAgo = (days: number) => ({ tsNanos: nowNanos() - BigInt(days) * NANOS_PER_DAY });
+
+test('a window that was large is not sized again while its whole days are the same', async () => {
+  for (const days of [3, 5, 9]) await click(daysAgo(days));
+  await rollUpAll();
+  expect(await reported(7, 1)).toEqual({ clicks: 2, revenue: 0, questions: 5 });
+  expect(await reported(7, 1)).toEqual({ clicks: 2, revenue: 0, questions: 3 });
+  // Another window beside it, and the first is still known.
+  expect(await reported(30, 1)).toEqual({ clicks: 3, revenue: 0, questions: 5 });
+  expect(await reported(30, 1)).toEqual({ clicks: 3, revenue: 0, questions: 3 });
+  expect((await reported(7, 1)).questions).toBe(3);
+  // What is more than one click need not be more than two.
+  expect((await reported(30, 2)).questions).toBe(5);
+});
+
+test('a day that is rolled up anew between two reports is in the second', async () => {
+  for (const days of [3, 5]) await click(daysAgo(days));
+  await rollUpAll();
+  await reported(7, 1);
+  await click(daysAgo(5));
+  await rollUpAll();
+  expect(await reported(7, 1)).toEqual({ clicks: 3, revenue: 0, questions: 8 });
+  expect(await reported(7, 1)).toEqual({ clicks: 3, revenue: 0, questions: 3 });
+});
+
+test('a link that is deleted between two reports of a large window is out of the second', async () => {
+  const [gone] = await click(daysAgo(3));
+  for (const days of [3, 5]) await click(daysAgo(days));
+  await rollUpAll();
+  expect((await reported(7, 1)).clicks).toBe(3);
+  await hideLinks(stores.clickhouse, [{ workspaceId, targetId: gone?.linkId ?? '' }]);
+  for (let time = 0; time < 3; time++) expect((await reported(7, 1)).clicks).toBe(2);
+});
+
+test('a window that is large by its edges alone is sized each time', async () => {
+  await click(daysAgo(3));
+  await click();
+  await rollUpAll();
+  for (let time = 0; time < 2; time++)
+    expect(await reported(7, 1)).toMatchObject({ clicks: 2, questions: 6 });
 });

@@ -1,0 +1,94 @@
+import { type BoundedCache, createBoundedCache } from '../../core/bounded-cache.ts';
+import { formatDay, NANOS_PER_DAY, nowNanos } from '../../core/timestamps.ts';
+import type { ClickHouseClient } from '../client.ts';
+import { type Cover, coverOf } from '../rollups/cover.ts';
+import { rolledUpPeriods } from '../rollups/periods.ts';
+import type { ReportedClicks, Span } from './visible-clicks.ts';
+import { traitsOf, type WindowSize, type WorkspaceTraits } from './window-size.ts';
+
+/** How a window was counted a while ago: one by one, or from its cover; and what else was known of its workspace. */
+export type KnownWindow = { cover: Cover | null; traits: WorkspaceTraits };
+
+type NotedWindow = KnownWindow & { span: Span; exactUpTo: number; atNanos: bigint };
+
+const WORKSPACES = 10_000;
+/** Windows of a workspace: those of a dashboard, and each one's before it. */
+const WINDOWS = 8;
+/** For so long a small window is taken for small. Should it grow beyond, its visitors are still counted exactly, only slower. */
+const KEPT_NANOS = 600_000_000_000n;
+
+const known = new WeakMap<ClickHouseClient, BoundedCache<string, NotedWindow[]>>();
+
+/** How a window was counted that had few clicks and was around this one, or many in the same whole periods; null: that is not known. */
+export function knownWindow(client: ClickHouseClient, asked: ReportedClicks): KnownWindow | null {
+  if (asked.condition !== '') return smallAround(client, asked);
+  for (const { cover, exactUpTo, traits, span } of notedOf(client, asked)) {
+    if (cover === null || asked.exactUpTo > exactUpTo || !isWithinDay(span, asked.span)) continue;
+    const same = coverOf(asked.span, cover.periods);
+    if (same.periods.length === cover.periods.length) return { cover: same, traits };
+  }
+  return smallAround(client, asked);
+}
+
+/** Whether two windows begin less than a day apart, and end so. */
+const isWithinDay = (one: Span, other: Span) =>
+  apart(one.from, other.from) < NANOS_PER_DAY && apart(one.to, other.to) < NANOS_PER_DAY;
+const apart = (one: bigint, other: bigint) => (one > other ? one - other : other - one);
+
+const notedOf = (client: ClickHouseClient, { workspaceId }: ReportedClicks) =>
+  known.get(client)?.get(workspaceId) ?? [];
+
+/** The window of some links has no more clicks than that of all. */
+function smallAround(client: ClickHouseClient, asked: ReportedClicks): KnownWindow | null {
+  const now = nowNanos();
+  const isAround = ({ cover, span, exactUpTo, atNanos }: NotedWindow) => {
+    // A window up to now ends later when it is asked for again.
+    const isInside = asked.span.from >= span.from && asked.span.to <= span.to + KEPT_NANOS;
+    return cover === null && isInside && asked.exactUpTo >= exactUpTo && now - atNanos < KEPT_NANOS;
+  };
+  return notedOf(client, asked).find(isAround) ?? null;
+}
+
+/** Keeps how a window of all the workspace's links is counted. */
+export function noteWindow(client: ClickHouseClient, asked: ReportedClicks, size: WindowSize): void {
+  const { workspaceId, span, exactUpTo, condition } = asked;
+  const { largeCover: cover, isCoverLarge, traits } = size;
+  // Beside its whole periods, a large window may have had clicks that it will not have when it has moved on; and links may
+  // be deleted.
+  if (condition !== '' || (cover !== null && (!isCoverLarge || traits.hasDeleted))) return;
+  const ofClient = known.get(client) ?? createBoundedCache<string, NotedWindow[]>(WORKSPACES);
+  known.set(client, ofClient);
+  const noted = { span, exactUpTo, atNanos: nowNanos(), traits, cover };
+  const others = notedOf(client, asked).filter((window) => !makesNeedless(noted, window));
+  ofClient.set(workspaceId, [noted, ...others].slice(0, WINDOWS));
+}
+
+/** Whether a window says what another one does. */
+function makesNeedless({ cover, span }: NotedWindow, other: NotedWindow): boolean {
+  if (cover === null || other.cover === null) {
+    return cover === other.cover && other.span.from >= span.from && other.span.to <= span.to;
+  }
+  return isSameCover(cover, other.cover);
+}
+
+/** Whether a window would be counted today as it was known. */
+export async function isStillKnown(
+  client: ClickHouseClient,
+  { workspaceId, span }: ReportedClicks,
+  { cover, traits }: KnownWindow,
+): Promise<boolean> {
+  const touching = { from: formatDay(span.from), to: formatDay(span.to) };
+  const [now, periods] = await Promise.all([
+    traitsOf(client, workspaceId),
+    cover === null ? [] : rolledUpPeriods(client, touching),
+  ]);
+  if (now.hasDeleted !== traits.hasDeleted || now.hasShared !== traits.hasShared) return false;
+  return cover === null || isSameCover(cover, coverOf(span, periods));
+}
+
+function isSameCover({ periods }: Cover, other: Cover): boolean {
+  return (
+    periods.length === other.periods.length &&
+    periods.every(({ generation }, n) => generation === other.periods[n]?.generation)
+  );
+}

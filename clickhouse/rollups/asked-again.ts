@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto';
+import { createBoundedCache } from '../../core/bounded-cache.ts';
+import type { ClickHouseClient } from '../client.ts';
+import { ALIVE } from '../questions/ask.ts';
+import { type Cover, generationsOf } from './cover.ts';
+
+/** Of so many things it is remembered when they were asked for. */
+const REMEMBERED = 4_096;
+/** What is asked for twice within this time is merged, and looked after again when it is over. Milliseconds. */
+const SOON_MS = 40 * 60_000;
+/** Minutes. Rows may be merged anew beyond the one and are read up to the other: they may be removed an hour old. */
+const AGE = { replaced: 30, read: 50 };
+const SECONDS = 120;
+
+const youngerThan = (minutes: number) => `made > now() - INTERVAL ${minutes} MINUTE`;
+/** Merged rows of a cover. Goes with {@link mergedParams}, as what follows. */
+export const OF_COVER = 'workspace_id = {workspace:UUID} AND cover = {cover:String}';
+/** Merged rows that may be read. */
+export const READABLE = `${OF_COVER} AND ${youngerThan(AGE.read)}`;
+/** Merged rows that need not be made again yet. */
+export const STILL_NEW = `${OF_COVER} AND ${youngerThan(AGE.replaced)}`;
+
+/** The rolled-up periods of a window of a workspace, as parameters. */
+export type MergedParams = { workspace: string; generations: bigint[]; cover: string };
+
+/** The parameters of merged rows. The same periods make the same cover, and another one when any was made again. */
+export function mergedParams(workspaceId: string, cover: Cover): MergedParams {
+  const generations = generationsOf(cover);
+  return { workspace: workspaceId, generations, cover: nameOf(generations.map(String)) };
+}
+
+/** A name for a set of texts: 32 hexadecimal digits. */
+export const nameOf = (texts: readonly string[]) =>
+  createHash('sha256')
+    .update([...texts].sort().join())
+    .digest('hex')
+    .slice(0, 32);
+
+type Asked = { at: number; merged: boolean };
+
+const askedFor = new WeakMap<ClickHouseClient, ReturnType<typeof createBoundedCache<string, Asked>>>();
+let merging: Promise<void> | null = null;
+
+/**
+ * Notes that something was asked for which is quicker once it is merged. The second time it begins to merge it, one thing at
+ * a time, for the reports to come: nobody waits for it, and a failure only leaves them as they are.
+ *
+ * @param name of what was asked for
+ * @param query inserts what is merged, with the parameters
+ */
+export function noteAsked(
+  client: ClickHouseClient,
+  name: string,
+  query: string,
+  params: Record<string, unknown>,
+): void {
+  const known = askedFor.get(client) ?? createBoundedCache<string, Asked>(REMEMBERED);
+  askedFor.set(client, known);
+  const now = Date.now();
+  const before = known.get(name);
+  if (before === undefined || now - before.at > SOON_MS) {
+    known.set(name, { at: now, merged: false });
+  } else if (!before.merged && merging === null) {
+    before.merged = true;
+    merging = insert(client, query, params)
+      .catch(() => known.delete(name))
+      .finally(() => {
+        merging = null;
+      });
+  }
+}
+
+/** Resolves when nothing is being merged by this process. */
+export async function mergingDone(): Promise<void> {
+  await merging;
+}
+
+/** One thread writes one part, so what is merged is there in full or not at all. */
+async function insert(
+  client: ClickHouseClient,
+  query: string,
+  params: Record<string, unknown>,
+): Promise<void> {
+  await client.command({
+    query,
+    query_params: params,
+    clickhouse_settings: {
+      ...ALIVE,
+      max_execution_time: SECONDS,
+      wait_end_of_query: 1,
+      max_insert_threads: '1',
+    },
+  });
+}
