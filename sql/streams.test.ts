@@ -1,6 +1,14 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type TestStores, testStores } from '../test/support/stores.ts';
-import { advanceStreams, readStreams, registerStream, retireStream, watermark } from './streams.ts';
+import { takeLane } from './lanes.ts';
+import {
+  advanceLaneAndStreams,
+  advanceStreams,
+  readStreams,
+  registerStream,
+  retireStream,
+  watermark,
+} from './streams.ts';
 
 let stores: TestStores;
 beforeAll(async () => {
@@ -48,4 +56,30 @@ it('never moves a stream back', async () => {
   await advanceStreams(pool, [{ ...stream, highWater: 7n, visibleBefore: 700 }]);
   const after = (await readStreams(pool)).find(({ streamId }) => streamId === stream.streamId);
   expect(after).toMatchObject({ highWater: 9n, visibleBefore: 900 });
+});
+
+it('moves a lane and its streams on together, or neither', async () => {
+  const { pool } = stores;
+  const { streamId } = await registerStream(pool, 'ingest-2');
+  const taken = await takeLane(pool, { consumer: 'c', partition: 'ingest-2', holder: 'a', leaseMs: -1 });
+  if (!taken) throw new Error('a lane expected');
+  const standing = async () => {
+    const { rows } = await pool.query<{ next_offset: string; high_water: string; visible_before: number }>(
+      `SELECT next_offset, high_water, visible_before FROM log_lanes, ingest_streams WHERE stream_id = $1`,
+      [streamId],
+    );
+    return rows.map((row) => [row.next_offset, row.high_water, row.visible_before].map(Number));
+  };
+  const moved = { streamId, ordinal: 0, highWater: 3n, visibleBefore: 5_000 };
+  expect(await advanceLaneAndStreams(pool, taken, { from: 0n, to: 70n }, [moved])).toBe(true);
+  expect(await standing()).toEqual([[70, 3, 5_000]]);
+  const further = { ...moved, highWater: 9n, visibleBefore: 9_000 };
+  const range = { from: 70n, to: 90n };
+  // Not where the lane stands, and not by who holds it.
+  expect(await advanceLaneAndStreams(pool, taken, { from: 0n, to: 90n }, [further])).toBe(false);
+  const successor = await takeLane(pool, { consumer: 'c', partition: 'ingest-2', holder: 'b', leaseMs: 9 });
+  expect(await advanceLaneAndStreams(pool, taken, range, [further])).toBe(false);
+  expect(await standing()).toEqual([[70, 3, 5_000]]);
+  expect(successor && (await advanceLaneAndStreams(pool, successor, range, []))).toBe(true);
+  expect(await standing()).toEqual([[90, 3, 5_000]]);
 });

@@ -1,5 +1,6 @@
 import type { NewStream } from '../core/event-log/port.ts';
 import { uuidv7 } from '../core/ids.ts';
+import type { Lane } from './lanes.ts';
 import type { Queryable } from './pool.ts';
 import { inTransaction, type Pool } from './pool.ts';
 
@@ -81,18 +82,42 @@ export async function advanceStreams(
   streams: readonly StreamProgress[],
 ): Promise<void> {
   if (streams.length === 0) return;
-  await transaction.query(
-    `UPDATE ingest_streams AS stream
-     SET high_water = greatest(stream.high_water, moved.high_water),
-         visible_before = greatest(stream.visible_before, moved.visible_before)
-     FROM unnest($1::uuid[], $2::numeric[], $3::bigint[]) AS moved (stream_id, high_water, visible_before)
-     WHERE stream.stream_id = moved.stream_id`,
-    [
-      streams.map((stream) => stream.streamId),
-      streams.map((stream) => String(stream.highWater)),
-      streams.map((stream) => stream.visibleBefore),
-    ],
+  await transaction.query(ADVANCE_STREAMS, columnsOf(streams));
+}
+
+const ADVANCE_STREAMS = `UPDATE ingest_streams AS stream
+  SET high_water = greatest(stream.high_water, moved.high_water),
+      visible_before = greatest(stream.visible_before, moved.visible_before)
+  FROM unnest($1::uuid[], $2::numeric[], $3::bigint[]) AS moved (stream_id, high_water, visible_before)
+  WHERE stream.stream_id = moved.stream_id`;
+
+const columnsOf = (streams: readonly StreamProgress[]) => [
+  streams.map((stream) => stream.streamId),
+  streams.map((stream) => String(stream.highWater)),
+  streams.map((stream) => stream.visibleBefore),
+];
+
+/**
+ * Moves a lane and its streams on in one statement, for a range of which Postgres keeps nothing else. Fenced as
+ * `lockLane` does.
+ *
+ * @returns false when the lane is not held under this epoch or not at `from`: then nothing has changed
+ */
+export async function advanceLaneAndStreams(
+  db: Queryable,
+  lane: Lane,
+  { from, to }: { from: bigint; to: bigint },
+  streams: readonly StreamProgress[],
+): Promise<boolean> {
+  const { rows } = await db.query<{ advanced: boolean }>(
+    `WITH lane AS (
+       UPDATE log_lanes SET next_offset = $8, intent = NULL, updated_at = now()
+       WHERE consumer = $4 AND partition = $5 AND epoch = $6 AND next_offset = $7 RETURNING 1),
+     streams AS (${ADVANCE_STREAMS} AND EXISTS (SELECT FROM lane))
+     SELECT EXISTS (SELECT FROM lane) AS advanced`,
+    [...columnsOf(streams), lane.consumer, lane.partition, lane.epoch, String(from), String(to)],
   );
+  return rows[0]?.advanced === true;
 }
 
 /** The question of {@link watermark}. */

@@ -4,7 +4,7 @@ import { upsertIdentities } from '../../sql/identities.ts';
 import { advanceLane, type Lane, lockLane } from '../../sql/lanes.ts';
 import { inTransaction, type Pool, type PoolClient } from '../../sql/pool.ts';
 import { recordSales } from '../../sql/recorded-sales.ts';
-import { advanceStreams } from '../../sql/streams.ts';
+import { advanceLaneAndStreams, advanceStreams } from '../../sql/streams.ts';
 import { addUsedLeases } from '../../sql/used-leases.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import type { Retry } from '../retry.ts';
@@ -24,7 +24,7 @@ const REFUSED_VALUE = /^(22|23|54)/;
 /**
  * The step that makes a stored range final: in one transaction, under the lane's lock and epoch, everything that
  * Postgres keeps of it and the lane's new offset. So each range has its effects exactly once, however often
- * the step is tried.
+ * the step is tried. Clicks and heartbeats leave nothing else there: then the transaction is one statement.
  */
 export function createAdvanceStep(dependencies: AdvanceDependencies): AdvanceStep {
   const { pool, retry, metrics, log } = dependencies;
@@ -74,6 +74,10 @@ export function createAdvanceStep(dependencies: AdvanceDependencies): AdvanceSte
 
   return async function advance(lane, prepared, refused) {
     const letters = await retry('advance', async () => {
+      const isProgressOnly = refused.length === 0 && keepsNothing(prepared);
+      if (isProgressOnly && (await advanceLaneAndStreams(pool, lane, prepared.range, prepared.streams))) {
+        return [];
+      }
       try {
         return await attempt(lane, prepared, refused, false);
       } catch (error) {
@@ -87,6 +91,9 @@ export function createAdvanceStep(dependencies: AdvanceDependencies): AdvanceSte
     }
   };
 }
+
+const keepsNothing = ({ identifies, orders, leaseUses, deadLetters }: Prepared) =>
+  identifies.length + orders.length + leaseUses.length + deadLetters.length === 0;
 
 /** Runs `work` so that its failure leaves the transaction usable. @returns why Postgres refuses it, or null */
 async function refusal(transaction: PoolClient, work: () => Promise<void>): Promise<string | null> {
