@@ -155,10 +155,13 @@ test('rows that were replaced are removed an hour later, those that stand are no
   for (const table of merged) {
     await clickhouse.command({
       query: `INSERT INTO ${table} (workspace_id, cover, made)
-        SELECT generateUUIDv4(), 'old', arrayJoin([now() - INTERVAL 2 HOUR, now()])`,
+        SELECT generateUUIDv4(), 'old', arrayJoin([now() - INTERVAL 2 HOUR, now() + INTERVAL 1 HOUR])`,
     });
   }
-  const standing = (await rolledUpPeriods(clickhouse)).filter((period) => period.clicks > 0);
+  // January is made again twice.
+  const standing = (await rolledUpPeriods(clickhouse)).filter(
+    ({ clicks, start }) => clicks > 0 && !start.startsWith('2026-01'),
+  );
   await storeClicks(stores, [{ workspaceId: workspaces[0] ?? '', tsNanos: START + 5n }]);
   const [day] = await made();
   expect(day).toBe('day 2026-01-20');
@@ -170,7 +173,10 @@ test('rows that were replaced are removed an hour later, those that stand are no
     });
     return rows.map((row) => row.generation);
   };
-  // Generation 7 of the test above is old enough to go; those of the last minutes wait for reports under way.
+  // Generation 7 of the test above is old enough to go once what stands in its place is: an hour and a half from now.
+  expect(await stored()).toContain('7');
+  await storeClicks(stores, [{ workspaceId: workspaces[0] ?? '', tsNanos: START + 6n }]);
+  await rollUp(clickhouse, CLOSED, Date.now() + 5_400_000);
   await expect.poll(async () => (await stored()).includes('7'), { timeout: 20_000 }).toBe(false);
   for (const table of merged) {
     const left = async () => {
@@ -183,4 +189,28 @@ test('rows that were replaced are removed an hour later, those that stand are no
   const kept = await stored();
   expect(kept).toEqual(expect.arrayContaining(standing.map((period) => period.generation)));
   await expectSameReports(2);
+});
+
+test('a day that had stood for long is kept for reports under way when it is made again', async () => {
+  const { clickhouse } = stores;
+  const [workspaceId = ''] = workspaces;
+  const early = parseInstant('2025-12-01') ?? 0n;
+  const [click] = await storeClicks(stores, [{ workspaceId, tsNanos: early }]);
+  const old = { generation: '9', start: '2025-12-01', clicks: 1 };
+  const row = { ...old, workspace_id: workspaceId, link_id: click?.linkId, channel: click?.channel };
+  await clickhouse.insert({ table: 'clicks_rolled_up', values: [row], format: 'JSONEachRow' });
+  await clickhouse.insert({
+    table: 'rolled_up_periods',
+    values: [{ ...old, period: 'day' }],
+    format: 'JSONEachRow',
+  });
+  const isStored = async () => {
+    const sql = 'SELECT count() AS rows FROM clicks_rolled_up WHERE generation = 9';
+    const [found] = await ask<{ rows: string }>(clickhouse, { sql, params: {}, seconds: 20 });
+    return found?.rows === '1';
+  };
+  await storeClicks(stores, [{ workspaceId, tsNanos: early + 1n }]);
+  expect(await made()).toContain('day 2025-12-01');
+  await clickhouse.command({ query: 'OPTIMIZE TABLE clicks_rolled_up FINAL' }); // after every mutation that was begun
+  expect(await isStored()).toBe(true);
 });

@@ -23,8 +23,13 @@ export type RollUpOutcome = { days: number; made: string[] };
  * that do not stand; two passes at once make the same thing twice.
  *
  * @param closed `YYYY-MM-DD`: the watermark has passed every day before it
+ * @param now milliseconds since the epoch
  */
-export async function rollUp(client: ClickHouseClient, closed: string): Promise<RollUpOutcome> {
+export async function rollUp(
+  client: ClickHouseClient,
+  closed: string,
+  now = Date.now(),
+): Promise<RollUpOutcome> {
   const standing = await rolledUpPeriods(client);
   const clicks = await clicksByDay(client, closed);
   const outcome: RollUpOutcome = { days: clicks.size, made: [] };
@@ -45,7 +50,7 @@ export async function rollUp(client: ClickHouseClient, closed: string): Promise<
   for (const [month, count] of clicksByMonth(clicks, closed)) {
     if (months.get(month) !== count) await make('month', month, fillMonth);
   }
-  if (standing.length > 0 && outcome.made.length > 0) await dropReplaced(client);
+  if (standing.length > 0 && outcome.made.length > 0) await dropReplaced(client, now);
   return outcome;
 }
 
@@ -127,12 +132,17 @@ function nextGeneration(): bigint {
   return lastGeneration;
 }
 
-/** Begins to remove the rows that no longer stand, except those that a report or another pass may be using. */
-async function dropReplaced(client: ClickHouseClient): Promise<void> {
-  const before = BigInt(Date.now()) * 1_000n - KEPT_MICROS;
+/**
+ * Begins to remove the rows that no longer stand, except those that a report or another pass may be using: what was made
+ * a short time ago, and what was replaced by it.
+ */
+async function dropReplaced(client: ClickHouseClient, now: number): Promise<void> {
+  const before = BigInt(now) * 1_000n - KEPT_MICROS;
   const rows = await ask<{ generation: string }>(client, {
-    sql: `SELECT DISTINCT generation FROM clicks_rolled_up WHERE generation < {before:UInt64}
-            AND generation NOT IN (SELECT generation FROM rolled_up_periods FINAL)`,
+    sql: `SELECT generation FROM clicks_rolled_up WHERE generation < {before:UInt64}
+            AND generation NOT IN (SELECT generation FROM rolled_up_periods FINAL)
+          GROUP BY generation
+          HAVING max(start IN (SELECT start FROM rolled_up_periods FINAL WHERE generation >= {before:UInt64})) = 0`,
     params: { before },
     seconds: SECONDS,
   });
