@@ -1,4 +1,5 @@
 import { type IncomingMessage, request } from 'node:http';
+import { connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -133,6 +134,11 @@ describe('with many clicks', () => {
     });
   });
 
+  const listening = async () => {
+    const [address] = api.app.addresses();
+    return address ? `http://127.0.0.1:${address.port}` : api.app.listen({ host: '127.0.0.1', port: 0 });
+  };
+
   /** Starts an export and resolves with its answer as soon as its head is there, without reading on. */
   function begin(origin: string): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
@@ -160,17 +166,53 @@ describe('with many clicks', () => {
   }
 
   test('four exports run at once, a fifth is a 503, and callers who hang up end theirs', async () => {
-    const origin = await api.app.listen({ host: '127.0.0.1', port: 0 });
+    const origin = await listening();
     const answers = await Promise.all(Array.from({ length: 4 }, () => begin(origin)));
     expect(answers.map((answer) => answer.statusCode)).toEqual([200, 200, 200, 200]);
     expect(await running()).toBe(4); // nobody reads, so they wait
     const fifth = await shop.get(`/clicks/export?${WINDOW}`);
     expect([fifth.status, fifth.body.error.code]).toEqual([503, 'unavailable']);
     expect(fifth.headers['retry-after']).toBeDefined();
+    const other = await api.addWorkspace();
+    expect((await other.get(`/clicks/export?${WINDOW}`)).status).toBe(200);
     for (const answer of answers) answer.destroy();
     await expect.poll(running, { timeout: 20_000 }).toBe(0);
     await expect
       .poll(async () => (await shop.get(`/clicks/export?${WINDOW}&link_ids=${uuidv7()}`)).status)
       .toBe(200);
+  });
+
+  test('callers who hang up before their key was looked up hold no place', async () => {
+    const { port } = new URL(await listening());
+    const { pool } = api.stores;
+    const asked = Promise.withResolvers<void>();
+    const { query } = pool;
+    let left = 8;
+    Object.assign(pool, {
+      query: async (...given: unknown[]) => {
+        if (--left === 0) asked.resolve();
+        await gone;
+        return Reflect.apply(query, pool, given);
+      },
+    });
+    const callers = Array.from({ length: 8 }, () => {
+      const caller = connect(Number(port), '127.0.0.1');
+      caller.write(
+        `GET /api/v1/clicks/export?${WINDOW} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${shop.secretKey}\r\n\r\n`,
+      );
+      return caller;
+    });
+    const gone = asked.promise.then(async () => {
+      for (const caller of callers) caller.resetAndDestroy();
+      await expect.poll(connections).toBe(0);
+    });
+    const connections = () =>
+      new Promise<number>((resolve, reject) =>
+        api.app.server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
+      );
+    await gone;
+    Object.assign(pool, { query });
+    const mine = async () => (await shop.get(`/clicks/export?${WINDOW}&link_ids=${uuidv7()}`)).status;
+    for (let time = 0; time < 4; time++) expect(await mine()).toBe(200);
   });
 });

@@ -23,16 +23,16 @@ const EXPORT_ANSWER = {
 };
 
 /**
- * Exports of one process at a time. Each holds a connection to the store for as long as its reader likes, and the
- * other questions need some too.
+ * Exports of one process at a time, and those of one workspace. Each holds a connection to the store for as long as its
+ * reader likes, and inserts of the same process need some too.
  */
-const MAX_EXPORTS = 4;
+const MAX_EXPORTS = { all: 12, ofWorkspace: 4 };
 
 /** `GET /clicks`, the raw stream, and `GET /clicks/export`, a window of it in one file. */
 export async function clickRoutes(app: Api, deps: ApiDeps): Promise<void> {
   const config = { scope: 'secret', plan: 'paid' } as const;
   const readClicks = createClickReader(deps.clickhouse);
-  let exports = 0;
+  const exporting: string[] = [];
 
   app.get(
     '/clicks',
@@ -64,25 +64,29 @@ export async function clickRoutes(app: Api, deps: ApiDeps): Promise<void> {
         tags: ['Clicks'],
         operationId: 'exportClicks',
         summary: 'A window of clicks as a file, newest first',
-        description: `At most ${MAX_EXPORTS} at a time in each API process; a reader that stands still for 30 s is cut off.`,
+        description: `At most ${MAX_EXPORTS.ofWorkspace} of a workspace at a time in each API process; a reader that stands still for 30 s is cut off.`,
         querystring: ExportQuery,
       },
     },
     async ({ auth, query }, reply) => {
       const linkIds = linksOf(query);
       const { span } = reportWindow(query);
-      if (exports >= MAX_EXPORTS) {
-        throw new AppError('unavailable', `${MAX_EXPORTS} exports are under way, try again`);
+      const workspaceId = auth.workspace.id;
+      const own = exporting.filter((id) => id === workspaceId).length;
+      if (own >= MAX_EXPORTS.ofWorkspace || exporting.length >= MAX_EXPORTS.all) {
+        throw new AppError('unavailable', `${own || exporting.length} exports are under way, try again`);
       }
-      exports += 1;
+      // A caller who has hung up by now will not be seen to do so again.
+      if (reply.raw.closed) throw new AppError('unavailable', 'the caller has gone');
+      exporting.push(workspaceId);
       // A caller who hangs up ends the query, also before its first byte.
       const gone = new AbortController();
       reply.raw.once('close', () => {
-        exports -= 1;
+        exporting.splice(exporting.indexOf(workspaceId), 1);
         gone.abort();
       });
       const filter = {
-        workspaceId: auth.workspace.id,
+        workspaceId,
         since: span.from,
         before: span.to,
         linkIds,
