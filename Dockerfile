@@ -10,6 +10,8 @@ RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund
 # What browsers load. esbuild's script fetches its program for this platform at the locked version.
 FROM packages AS web
 RUN npm rebuild esbuild
+# The console has the pure parts of it.
+COPY core core
 COPY web web
 RUN node --disable-warning=ExperimentalWarning web/build.ts
 

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { uuidv7 } from '../../core/ids.ts';
 import { accountFor } from '../faults/accounting.ts';
 import { clickLinks } from '../support/clicker.ts';
-import { makeLink } from '../support/first-click.ts';
+import { type Link, makeLink } from '../support/first-click.ts';
 import { NO_KAFKA } from '../support/kafka.ts';
 import { askAllTheWhile } from './asker.ts';
 import { readYaml } from './compose-file.ts';
@@ -22,7 +23,7 @@ const VISITOR = '8.8.8.8';
 describe('the processes of docker-compose.yml', () => {
   const exposed: Exposed = new Map();
   let deployment: TestDeployment;
-  let nginx: LocalNginx;
+  let nginx: LocalNginx | undefined;
 
   beforeAll(async () => {
     if (NO_KAFKA !== false) return;
@@ -122,13 +123,48 @@ describe('the processes of docker-compose.yml', () => {
     expect(problems).toEqual([]);
   });
 
+  /** nginx in front of the deployment, and the addresses that it opens. */
+  async function behindNginx() {
+    nginx ??= await startNginx(writeNginxConfig(deployment.directory, deployment.host), deployment.host);
+    const front = `http://${deployment.host('nginx')}`;
+    return { front, service: { api_url: `${front}:3000/api/v1`, short_url: `${front}:8080` } };
+  }
+
+  test('what the API and redirects take passes through nginx, however long', async (context) => {
+    context.skip(NO_NGINX !== false, String(NO_NGINX));
+    const { service } = await behindNginx();
+    const headers = { authorization: `Bearer ${deployment.key}`, 'content-type': 'application/json' };
+    const ids = Array.from({ length: 500 }, () => uuidv7()).join(',');
+    const asked = await fetch(`${service.api_url}/links?ids=${ids}`, { headers });
+    expect([asked.status, await asked.json()]).toMatchObject([200, { links: [] }]);
+
+    const destination = `https://shop.example/${'ü'.repeat(2_000)}`;
+    const body = JSON.stringify({ name: 'Long', destination_url: destination, channel: 'reddit' });
+    const made = await fetch(`${service.api_url}/links`, { method: 'POST', headers, body });
+    expect(made.status).toBe(201);
+    const [link] = ((await made.json()) as { links: Link[] }).links;
+    const visit = () => fetch(`${service.short_url}/${link?.slug}`, { redirect: 'manual' });
+    await expect.poll(async () => (await visit()).status, { timeout: 20_000 }).not.toBe(404);
+    const sent = await visit();
+    expect([sent.status, sent.headers.get('location')?.startsWith(encodeURI(destination))]).toEqual([
+      302,
+      true,
+    ]);
+
+    // Larger than any body may be: the API says so itself.
+    const padding = ' '.repeat(16 * 1_048_576 + 1);
+    const refused = await fetch(`${service.api_url}/links/bulk`, { method: 'POST', headers, body: padding });
+    expect([refused.status, await refused.json()]).toMatchObject([
+      413,
+      { error: { code: 'payload_too_large' } },
+    ]);
+  });
+
   test('every process is restarted, one after the other: nothing that is asked fails, every click is counted once', {
     timeout: 300_000,
   }, async (context) => {
     context.skip(NO_NGINX !== false, String(NO_NGINX));
-    nginx = await startNginx(writeNginxConfig(deployment.directory, deployment.host), deployment.host);
-    const front = `http://${deployment.host('nginx')}`;
-    const service = { api_url: `${front}:3000/api/v1`, short_url: `${front}:8080` };
+    const { front, service } = await behindNginx();
     const link = await makeLink(service, deployment.key, 'rolling');
 
     const stop = new AbortController();
@@ -154,11 +190,11 @@ describe('the processes of docker-compose.yml', () => {
 
     const clicked = await Promise.all(clicking);
     for (const { refused, unanswered, answered } of clicked) {
-      expect([refused, unanswered], nginx.log()).toEqual([new Map(), 0]);
+      expect([refused, unanswered], nginx?.log()).toEqual([new Map(), 0]);
       expect(answered.length).toBeGreaterThan(100);
     }
     const answers = (await asking).map((seen) => [...seen.keys()]);
-    expect(answers, nginx.log()).toEqual([['200'], ['400'], ['401']]);
+    expect(answers, nginx?.log()).toEqual([['200'], ['400'], ['401']]);
     await accountFor(
       service,
       deployment.key,

@@ -1,4 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { validate } from 'dockerfile-utils';
 import { expect, test } from 'vitest';
 import { ROOT, readComposeFile } from './compose-file.ts';
@@ -44,5 +47,31 @@ test('what it copies exists, is let through to the build, and holds every comman
     const [script = ''] = command ?? [];
     expect(existsSync(`${ROOT}${script}`), name).toBe(true);
     expect(copied, name).toContain(script.split('/')[0]);
+  }
+});
+
+test('the stage that builds what browsers load has all that the build needs', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'hoplog-image-'));
+  const stages = text.split(/^(?=FROM )/m);
+  const steps = ['packages', 'web'].flatMap((name) => {
+    const stage = stages.find((one) => one.split('\n')[0]?.endsWith(` AS ${name}`)) ?? '';
+    return stage.split('\n').filter((line) => line.startsWith('COPY '));
+  });
+  try {
+    for (const step of steps) {
+      const paths = step.split(' ').slice(1, -1);
+      for (const path of paths) {
+        const isSource = (source: string) => source !== join(ROOT, 'web/dist');
+        cpSync(join(ROOT, path), join(directory, path), { recursive: true, filter: isSource });
+      }
+    }
+    symlinkSync(join(ROOT, 'node_modules'), join(directory, 'node_modules'));
+    const build = lines.find((line) => line.startsWith('RUN node '))?.split(' ') ?? [];
+    execFileSync(process.execPath, build.slice(2), { cwd: directory, stdio: 'pipe' });
+    for (const file of ['pixel.js', 'embed.js', 'embed-page.js', 'console/manifest.json']) {
+      expect(existsSync(join(directory, 'web/dist', file)), file).toBe(true);
+    }
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
   }
 });
