@@ -96,13 +96,23 @@ export async function lockWorkspace(tx: Queryable, id: string): Promise<Workspac
   return rows[0];
 }
 
-/** The workspace that the operator means by an id or a slug, or null. */
+/** The workspace that the operator means by an id or a slug, or null. An id goes before a slug that looks like it. */
 export async function findWorkspace(db: Queryable, idOrSlug: string): Promise<Workspace | null> {
   const { rows } = await db.query<Workspace>(
-    `SELECT ${COLUMNS} FROM workspaces WHERE id::text = lower($1) OR slug = $1`,
+    `SELECT ${COLUMNS} FROM workspaces WHERE id::text = lower($1) OR slug = $1
+     ORDER BY id::text = lower($1) DESC LIMIT 1`,
     [idOrSlug],
   );
   return rows[0] ?? null;
+}
+
+/** Whether any order of the workspace is known. */
+export async function hasOrders(db: Queryable, id: string): Promise<boolean> {
+  const { rows } = await db.query<{ found: boolean }>(
+    'SELECT EXISTS (SELECT FROM orders WHERE workspace_id = $1) AS found',
+    [id],
+  );
+  return rows[0]?.found === true;
 }
 
 /** Every workspace, oldest first. */

@@ -87,6 +87,21 @@ describe('workspace', () => {
     });
   });
 
+  test("a workspace's currency stays what it is once it has orders, and an id goes before a slug", async () => {
+    const { workspace } = await create();
+    const set = ['workspace', 'set', '--workspace', workspace.id, '--currency'];
+    expect(await cli.json(...set, 'eur')).toMatchObject({ workspace: { currency: 'eur' } });
+    await create('--name', workspace.id);
+    expect(await cli.json(...set, 'usd')).toMatchObject({ workspace: { id: workspace.id } });
+    await api.stores.pool.query(
+      `INSERT INTO orders (workspace_id, order_id, version, source, ts, stream_ordinal, amount_minor, currency,
+         attribution_model, attribution_window) VALUES ($1, 'o', 1, 'server', 1, 0, 1999, 'usd', 'linear', 7)`,
+      [workspace.id],
+    );
+    await cli.refused(1, /the workspace has orders: its currency stays usd/, ...set, 'jpy');
+    expect(await cli.json(...set, 'usd')).toMatchObject({ workspace: { currency: 'usd' } });
+  });
+
   test('list has every workspace, oldest first', async () => {
     const { workspace } = await create();
     const { workspaces } = await cli.json<{ workspaces: Workspace[] }>('workspace', 'list');

@@ -7,6 +7,7 @@ import {
   type AttributionModel,
   createWorkspace,
   findWorkspace,
+  hasOrders,
   listWorkspaces,
   PLAN_STATUSES,
   PLANS,
@@ -99,10 +100,14 @@ export function workspaceCommands(program: Command): void {
     )
     .option('--attribution-window <days>', '1 to 365 days', wholeNumber(1, 365))
     .option('--domain <domain>', 'the domain of its own-site destinations', domain)
-    .option('--currency <code>', 'ISO 4217 code of its revenue', currency)
+    .option('--currency <code>', 'ISO 4217 code of its revenue, while it has no orders', currency)
     .action(async (options: SetOptions, command: Command) => {
       const result = await withStores(async ({ pool }) => {
-        const { id } = await namedWorkspace(pool, options.workspace);
+        const { id, currency: present } = await namedWorkspace(pool, options.workspace);
+        // What orders were worth stands in the reports as amounts of the present one.
+        if (options.currency !== undefined && options.currency !== present && (await hasOrders(pool, id))) {
+          throw new AppError('conflict', `the workspace has orders: its currency stays ${present}`);
+        }
         const workspace = await updateWorkspace(pool, id, {
           plan: options.plan,
           plan_status: options.status,
