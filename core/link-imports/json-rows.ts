@@ -1,3 +1,4 @@
+import { parsedJson } from './parsed-json.ts';
 import { type ReadRow, RowProblem, sourceRow } from './source-row.ts';
 
 /** A row with more characters than this is not waited for. */
@@ -24,7 +25,7 @@ type Found = { line: number; json: string };
 
 function rowOf({ line, json }: Found): ReadRow {
   try {
-    return sourceRow(line, JSON.parse(json) as Record<string, unknown>);
+    return sourceRow(line, parsedJson(json) as Record<string, unknown>);
   } catch (error) {
     return { line, problem: new RowProblem(null, `is no JSON: ${(error as Error).message}`) };
   }

@@ -1,3 +1,4 @@
+import { parsedJson } from './parsed-json.ts';
 import { nameOf, RowProblem, type SourceRow } from './source-row.ts';
 
 /** Reading values the way other systems write them. */
@@ -21,7 +22,7 @@ export function tagsOf(value: unknown): string[] {
 function parted(text: string): unknown[] {
   if (text.trim().startsWith('[')) {
     try {
-      const list: unknown = JSON.parse(text);
+      const list: unknown = parsedJson(text);
       if (Array.isArray(list)) return list;
     } catch {
       // A tag may begin with a bracket.

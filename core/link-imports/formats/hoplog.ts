@@ -1,4 +1,5 @@
 import type { CreateRow } from '../create-row.ts';
+import { parsedJson } from '../parsed-json.ts';
 import { isYes, RowProblem, type SourceRow } from '../source-row.ts';
 import { listOf } from '../values.ts';
 import type { Format } from './format.ts';
@@ -11,7 +12,7 @@ const asList: Reader = (text) => listOf(text);
 const asInteger: Reader = (text) => (/^\d{1,15}$/.test(text) ? Number(text) : text);
 const asJson: Reader = (text, column) => {
   try {
-    return JSON.parse(text) as unknown;
+    return parsedJson(text);
   } catch (error) {
     throw new RowProblem(column, `is no JSON: ${(error as Error).message}`);
   }
