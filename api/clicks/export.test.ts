@@ -135,8 +135,9 @@ describe('with many clicks', () => {
   });
 
   const listening = async () => {
-    const [address] = api.app.addresses();
-    return address ? `http://127.0.0.1:${address.port}` : api.app.listen({ host: '127.0.0.1', port: 0 });
+    const address = api.app.server.address();
+    if (address !== null && typeof address === 'object') return `http://127.0.0.1:${address.port}`;
+    return api.app.listen({ host: '127.0.0.1', port: 0 });
   };
 
   /** Starts an export and resolves with its answer as soon as its head is there, without reading on. */
