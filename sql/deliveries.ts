@@ -1,5 +1,6 @@
 import { CLICK_EVENT } from '../core/webhooks/event-types.ts';
 import type { SentRequest } from './delivery-queue.ts';
+import { isErased } from './erased-deliveries.ts';
 import { isoMicros } from './instants.ts';
 import type { Queryable } from './pool.ts';
 
@@ -25,6 +26,9 @@ const COLUMNS = `id, event_id, type, status, attempts, response_status, response
   ${isoMicros('next_attempt_at')} AS next_attempt_at, ${isoMicros('created_at')} AS created_at,
   ${isoMicros('delivered_at')} AS delivered_at`;
 
+/** Deliveries of clicks whose link's history is erased are in no answer, though the workers remove them a little later. */
+const IS_SHOWN = `NOT ${isErased('webhook_deliveries')}`;
+
 /**
  * The deliveries of a webhook, newest first.
  *
@@ -41,7 +45,7 @@ export async function listDeliveries(
   const { rows } = await db.query<Delivery>(
     `SELECT ${COLUMNS} FROM webhook_deliveries
      WHERE workspace_id = $1 AND webhook_id = $2 AND ($3::timestamptz IS NULL OR webhook_deliveries.created_at < $3)
-       AND ($4::text IS NULL OR status = $4) AND ($5::text IS NULL OR type = $5) ${typed}
+       AND ($4::text IS NULL OR status = $4) AND ($5::text IS NULL OR type = $5) ${typed} AND ${IS_SHOWN}
      ORDER BY webhook_deliveries.created_at DESC LIMIT $6`,
     [workspaceId, webhookId, page.before, page.status, page.type, page.limit],
   );
@@ -63,7 +67,7 @@ export async function lastDeliveries(
   const { rows } = await db.query<{ webhook_id: string } & LastDelivery>(
     `SELECT hook.id AS webhook_id, last.* FROM unnest($2::uuid[]) AS hook (id) CROSS JOIN LATERAL (
        SELECT id, type, status, attempts, response_status, error, ${isoMicros('created_at')} AS created_at
-       FROM webhook_deliveries WHERE workspace_id = $1 AND webhook_id = hook.id
+       FROM webhook_deliveries WHERE workspace_id = $1 AND webhook_id = hook.id AND ${IS_SHOWN}
        ORDER BY webhook_deliveries.created_at DESC LIMIT 1) AS last`,
     [workspaceId, webhookIds],
   );
@@ -87,7 +91,7 @@ export async function deliveryById(
 ): Promise<DeliveryDetail | null> {
   const { rows } = await db.query<DeliveryDetail>(
     `SELECT ${COLUMNS}, body, request FROM webhook_deliveries
-     WHERE workspace_id = $1 AND webhook_id = $2 AND id = $3`,
+     WHERE workspace_id = $1 AND webhook_id = $2 AND id = $3 AND ${IS_SHOWN}`,
     [workspaceId, webhookId, id],
   );
   return rows[0] ?? null;
@@ -123,7 +127,7 @@ export async function redeliver(
   const { rows } = await tx.query<Delivery>(
     `UPDATE webhook_deliveries SET status = 'pending', next_attempt_at = clock_timestamp(), delivered_at = NULL,
        attempts = CASE status WHEN 'pending' THEN attempts ELSE 0 END
-     WHERE workspace_id = $1 AND webhook_id = $2 AND id = $3 RETURNING ${COLUMNS}`,
+     WHERE workspace_id = $1 AND webhook_id = $2 AND id = $3 AND ${IS_SHOWN} RETURNING ${COLUMNS}`,
     [workspaceId, webhookId, id],
   );
   return rows[0] ?? null;

@@ -1,3 +1,4 @@
+import { isErased } from './erased-deliveries.ts';
 import type { Queryable } from './pool.ts';
 
 /** A stored delivery on its way. */
@@ -101,7 +102,10 @@ export type NewDelivery = Omit<ClaimedDelivery, 'attempts'> & {
   state: DeliveryState;
 };
 
-/** Adds deliveries that are not there yet; those that are stay as they stand. */
+/**
+ * Adds deliveries that are not there yet; those that are stay as they stand. A click that the log brings when its link's
+ * history has been erased is not kept.
+ */
 export async function addDeliveries(tx: Queryable, deliveries: readonly NewDelivery[]): Promise<void> {
   if (deliveries.length === 0) return;
   await tx.query(
@@ -114,6 +118,7 @@ export async function addDeliveries(tx: Queryable, deliveries: readonly NewDeliv
        $9::int[], $10::text[], $11::text[], $12::text[], $13::float8[], $14::float8[], $15::bigint[])
        AS given (id, workspace_id, webhook_id, event_id, type, body, status, attempts, response_status,
          response_body, error, request, next_at, delivered, created)
+     WHERE NOT ${isErased('given')}
      ON CONFLICT (id) DO NOTHING`,
     [
       deliveries.map((row) => row.id),

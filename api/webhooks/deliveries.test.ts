@@ -3,6 +3,7 @@ import { uuidv7 } from '../../core/ids.ts';
 import { deliveryId } from '../../core/webhooks/delivery.ts';
 import { insertDelivery } from '../../sql/deliveries.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import { changeBioPage, makeBioPage, trackedLinks } from '../../test/support/bio.ts';
 
 type Hook = { id: string };
 type Delivery = {
@@ -31,7 +32,7 @@ async function create(): Promise<Hook> {
 }
 
 /** A delivery as the workers queue it. */
-function addDelivery({ id }: Hook, type: string): Promise<Delivery> {
+function addDelivery({ id }: Hook, type: string, data: object = {}): Promise<Delivery> {
   const eventId = uuidv7();
   return insertDelivery(api.stores.pool, {
     id: deliveryId(id, eventId),
@@ -39,7 +40,7 @@ function addDelivery({ id }: Hook, type: string): Promise<Delivery> {
     webhookId: id,
     eventId,
     type,
-    body: '{}',
+    body: JSON.stringify({ data }),
   });
 }
 
@@ -99,4 +100,28 @@ test('deliveries are made again only for a webhook that is active and a delivery
   await shop.patch(`/webhooks/${hook.id}`, { is_active: false });
   expect((await again(hook.id)).status).toBe(409);
   expect((await shop.post(`/webhooks/${hook.id}/test`)).status).toBe(409);
+});
+
+test('of a removed bio button the clicks leave the log at once, and can’t be delivered again', async () => {
+  const hook = await create();
+  const { shop: removed, blog: kept } = trackedLinks(await makeBioPage(shop, 'logged'));
+  const stays = await addDelivery(hook, 'click.created', { link_id: kept });
+  const goes = await addDelivery(hook, 'click.created', { link_id: removed });
+  const path = `/webhooks/${hook.id}`;
+  const shown = async () => {
+    const { body } = await shop.get<{ last_delivery: Delivery }>(path);
+    const { deliveries } = (await shop.get<Page>(`${path}/deliveries`)).body;
+    return [body.last_delivery.id, ...deliveries.map((one) => one.id)];
+  };
+  expect(await shown()).toEqual([goes.id, goes.id, stays.id]);
+  await changeBioPage(shop, 'logged', { links: [{ id: 'blog', url: 'https://blog.example' }] });
+  expect(await shown()).toEqual([stays.id, stays.id]);
+  const statuses = async ({ id }: Delivery) => [
+    (await shop.get(`${path}/deliveries/${id}`)).status,
+    (await shop.post(`${path}/deliveries/${id}/redeliver`)).status,
+  ];
+  expect([await statuses(goes), await statuses(stays)]).toEqual([
+    [404, 404],
+    [200, 200],
+  ]);
 });

@@ -4,7 +4,7 @@ import { inTransaction } from '../../sql/pool.ts';
 import { deleteWebhook, listWebhooks, webhookById } from '../../sql/webhooks.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { cutPage, readCursor } from '../pages.ts';
-import { withIdempotency } from '../plugins/idempotency.ts';
+import { withIdempotency, withPreparedIdempotency } from '../plugins/idempotency.ts';
 import { IdParams, Ok } from '../schemas.ts';
 import { requireReceiverUrl } from './receiver-url.ts';
 import {
@@ -83,8 +83,9 @@ export async function webhookRoutes(app: Api, deps: ApiDeps): Promise<void> {
       },
     },
     async (request, reply) => {
-      await requireReceiverUrl(request.body.url, rules);
-      return withIdempotency(pool, request, reply, async (tx) => ({
+      // A replay is not judged anew: its host may have another address by now.
+      const prepare = () => requireReceiverUrl(request.body.url, rules);
+      return withPreparedIdempotency(pool, request, reply, prepare, async (tx) => ({
         status: 201,
         body: await createWebhook(tx, request.auth.workspace.id, request.body),
       }));

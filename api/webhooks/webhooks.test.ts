@@ -161,6 +161,21 @@ describe('a webhook', () => {
     expect(second.headers['idempotent-replayed']).toBe('true');
   });
 
+  test('is shown again to a replay, also when its host has an address by then that would be refused', async () => {
+    const body = { ...BODY, url: 'https://moving.example/hook' };
+    const headers = { 'idempotency-key': 'one webhook that moves' };
+    NAMES['moving.example'] = ['8.8.8.8'];
+    const first = await shop.post<Hook>('/webhooks', body, { headers });
+    expect(first.status).toBe(201);
+    NAMES['moving.example'] = ['10.0.0.1'];
+    const again = await shop.post<Hook>('/webhooks', body, { headers });
+    expect([again.status, again.body]).toEqual([201, first.body]);
+    expect(again.headers['idempotent-replayed']).toBe('true');
+    // A new request is.
+    const other = await shop.post('/webhooks', body, { headers: { 'idempotency-key': 'another webhook' } });
+    expect(other.status).toBe(400);
+  });
+
   test('comes up once in a walk through pages, newest first', async () => {
     const owner = await api.addWorkspace();
     const made = [];

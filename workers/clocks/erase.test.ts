@@ -2,10 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
+import { deliveryBody } from '../../core/webhooks/delivery.ts';
+import { addDeliveries, type DeliveryState } from '../../sql/delivery-queue.ts';
 import { requestErasure } from '../../sql/erasures.ts';
 import { createRig, type Rig } from '../../test/support/worker-rig.ts';
 import { createWorkerMetrics } from '../metrics.ts';
 import { click, heartbeat, identify } from '../test-support/events.ts';
+import { pendingState } from '../webhooks/outcome.ts';
 import { eraseRequested } from './erase.ts';
 
 let rig: Rig;
@@ -59,5 +62,40 @@ describe('erasures', () => {
     while ((await open()) !== 0) await eraseRequested({ pool, clickhouse, metrics });
     const hidden = await rig.ask<{ link_id: string }>('SELECT link_id FROM deleted_links');
     expect(hidden).toEqual({ link_id: button });
+  });
+
+  it('of a link take the deliveries of its clicks along, made or not, and those that come later are not kept', async () => {
+    const { pool, clickhouse } = rig.stores;
+    const [webhookId, erased, kept] = [uuidv7(), uuidv7(), uuidv7()];
+    await pool.query(
+      `INSERT INTO webhooks (id, workspace_id, url, events, active_since, created_at, updated_at)
+       VALUES ($1, $2, 'https://a.example', '{click.created}', now(), now(), now())`,
+      [webhookId, rig.workspace],
+    );
+    const over = { ...pendingState(1, 0), status: 'failed' as const, nextAttemptAt: null };
+    let micros = 0;
+    const add = (link: string, type: string, state: DeliveryState) => {
+      const [id, eventId] = [uuidv7(), uuidv7()];
+      const body = deliveryBody({ id: eventId, type, created_at: '', data: { link_id: link } });
+      const createdAt = ++micros;
+      const delivery = { id, workspaceId: rig.workspace, webhookId, eventId, type, body, createdAt, state };
+      return addDeliveries(pool, [delivery]);
+    };
+    for (const link of [erased, kept]) {
+      await add(link, 'click.created', pendingState(0, 0));
+      await add(link, 'click.created', over);
+    }
+    await add(erased, 'sale.created', over);
+    await requestErasure(pool, { workspaceId: rig.workspace, kind: 'link', targetId: erased });
+    await eraseRequested({ pool, clickhouse, metrics: createWorkerMetrics(new Registry()) });
+    await add(erased, 'click.created', over);
+    const { rows } = await pool.query<{ what: string }>(
+      `SELECT type || ' ' || status || ' ' || (body::json #>> '{data,link_id}') AS what FROM webhook_deliveries ORDER BY created_at`,
+    );
+    expect(rows.map(({ what }) => what)).toEqual([
+      `click.created pending ${kept}`,
+      `click.created failed ${kept}`,
+      `sale.created failed ${erased}`,
+    ]);
   });
 });

@@ -1,5 +1,6 @@
 import type { ClickHouseClient } from '../../clickhouse/client.ts';
 import { beginRewriting, hideLinks, isRewriting, stillStored } from '../../clickhouse/erasures.ts';
+import { dropErasedDeliveries } from '../../sql/erased-deliveries.ts';
 import { type Erasure, finishErasures, forgetVisitors, openErasures } from '../../sql/erasures.ts';
 import type { Pool } from '../../sql/pool.ts';
 import { watermark } from '../../sql/streams.ts';
@@ -8,6 +9,8 @@ import type { WorkerMetrics } from '../metrics.ts';
 export type EraseDependencies = { pool: Pool; clickhouse: ClickHouseClient; metrics: WorkerMetrics };
 
 const BATCH = 500;
+/** Deliveries of clicks that go in one round. */
+const DELIVERIES = 5_000;
 const KINDS = ['visitor', 'link'] as const;
 
 /**
@@ -15,18 +18,19 @@ const KINDS = ['visitor', 'link'] as const;
  * anywhere: an erasure is done when the store holds no row of its target and the watermark has passed the
  * request, so that no event from before it is still on its way.
  *
- * @returns false: what is being rewritten needs time
+ * @returns whether more deliveries may be there; else false: what is being rewritten needs time
  */
 export async function eraseRequested(dependencies: EraseDependencies): Promise<boolean> {
   const { pool, clickhouse, metrics } = dependencies;
   const open = await openErasures(pool, BATCH);
   if (open.length === 0) return false;
+  const links = open.filter((erasure) => erasure.kind === 'link');
+  const deliveries = await dropErasedDeliveries(pool, links, DELIVERIES);
+  metrics.cleaned.inc({ what: 'webhook_deliveries' }, deliveries);
+  if (deliveries === DELIVERIES) return true;
   const before = (await watermark(pool)) ?? Number.POSITIVE_INFINITY;
   await forgetVisitors(pool, open);
-  await hideLinks(
-    clickhouse,
-    open.filter((erasure) => erasure.kind === 'link'),
-  );
+  await hideLinks(clickhouse, links);
   if (await isRewriting(clickhouse)) return false;
   const done: Erasure[] = [];
   for (const kind of KINDS) {

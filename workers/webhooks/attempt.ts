@@ -44,7 +44,7 @@ export function createAttempt({ send, turns, metrics, now, signal }: AttemptDepe
 
   return async function attempt(webhook, { eventId, body }) {
     const outcome = await turns.run<Outcome>(
-      webhook.id,
+      webhook,
       () => once(webhook, eventId, body),
       () => ({ kind: 'interrupted' }),
     );

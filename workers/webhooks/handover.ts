@@ -57,7 +57,7 @@ export function createHandover(dependencies: {
     for (const delivery of deliveries) {
       const { webhook } = delivery;
       const one: Handed = { delivery, outcome: null, settled: null };
-      if (turns.roomForNew(webhook.id) > 0) {
+      if (turns.roomForNew(webhook) > 0) {
         one.settled = attempt(webhook, delivery).then((outcome) => {
           one.outcome = outcome;
           return outcome;

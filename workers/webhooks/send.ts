@@ -113,37 +113,54 @@ export function createSender(dependencies: { resolve: ResolveHost; allowPrivate:
 
 function exchange(request: ClientRequest, body: string, signal: AbortSignal): Promise<Reply> {
   return new Promise((resolve, reject) => {
-    const abort = () => request.destroy(signal.reason);
-    signal.addEventListener('abort', abort, { once: true });
-    const timer = setTimeout(() => request.destroy(new TimeoutError()), SEND.answerMs);
+    // Nothing that happens after the first of these changes the outcome. Destroying a request alone would not do: it
+    // may have been destroyed already, and then says nothing any more.
     const settle = () => {
       clearTimeout(timer);
       signal.removeEventListener('abort', abort);
     };
-    request.once('error', (error) => {
+    const fail = (error: unknown) => {
       settle();
       reject(error);
+    };
+    const cutOff = (reason: unknown) => {
+      fail(reason);
+      request.destroy();
+    };
+    const abort = () => cutOff(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    const timer = setTimeout(() => cutOff(new TimeoutError()), SEND.answerMs);
+    request.on('error', fail);
+    request.once('close', () => fail(new Error('the connection was closed')));
+    // A 101: without this listener Node would close the connection and tell nobody.
+    request.once('upgrade', (response, socket) => {
+      settle();
+      socket.destroy();
+      resolve({ status: response.statusCode ?? 101, body: '', retryAfter: undefined });
     });
     request.once('response', (response) => {
-      clearTimeout(timer);
-      void readBody(response).then((text) => {
-        settle();
-        const retryAfter = response.headers['retry-after'];
-        resolve({ status: response.statusCode ?? 0, body: text, retryAfter });
-      });
+      settle();
+      const retryAfter = response.headers['retry-after'];
+      const read = readBody(response, signal);
+      resolve(read.then((text) => ({ status: response.statusCode ?? 0, body: text, retryAfter })));
     });
     request.end(body);
   });
 }
 
-/** The body, or what of it came in time and fits. The status has come: a body that breaks off changes nothing. */
-function readBody(response: IncomingMessage): Promise<string> {
+/**
+ * The body, or what of it came in time, before the signal and fits. The status has come: a body that breaks off
+ * changes nothing.
+ */
+function readBody(response: IncomingMessage, signal: AbortSignal): Promise<string> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
     const timer = setTimeout(finish, SEND.bodyMs);
+    signal.addEventListener('abort', finish, { once: true });
     function finish(): void {
       clearTimeout(timer);
+      signal.removeEventListener('abort', finish);
       // Rather a new connection than the rest of an endless body.
       if (!response.complete) response.destroy();
       const text = new TextDecoder().decode(Buffer.concat(chunks).subarray(0, SEND.bodyBytes));

@@ -53,9 +53,11 @@ export function startStored(dependencies: {
     // With very many webhooks each still gets a place.
     const most = Math.max(1, Math.floor(STORED.claim / due.length));
     let left: number = STORED.claim;
+    const roomFor = turns.roomForStored();
     for (const webhookId of due) {
-      const own = snapshot.byId.has(webhookId) ? turns.roomForStored(webhookId) : STORED.roomToGiveUp;
-      const room = Math.min(own, most, left);
+      const webhook = snapshot.byId.get(webhookId);
+      const share = Math.min(most, left);
+      const room = webhook ? roomFor(webhook, share) : Math.min(STORED.roomToGiveUp, share);
       left -= room;
       if (room > 0) rooms.push({ webhookId, room });
     }

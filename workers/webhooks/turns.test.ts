@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { createTurns, TURNS } from './turns.ts';
 
 /** Work that ends when the test says so. */
@@ -12,16 +12,21 @@ function held() {
 }
 
 const sentAway = () => undefined;
+const hook = (id: string, workspaceId = 'workspace') => ({ id, workspaceId });
+
+/** Lets attempts that are under way take long enough to be slow. */
+const letTimePass = () => vi.advanceTimersByTimeAsync(TURNS.slowAfterMs);
+afterEach(() => vi.useRealTimers());
 
 test('an unknown receiver gets few attempts at a time, one that answers quickly gets many', async () => {
   const turns = createTurns();
   const first = held();
-  const begun = Array.from({ length: 10 }, () => turns.run('a', first.work, sentAway));
+  const begun = Array.from({ length: 10 }, () => turns.run(hook('a'), first.work, sentAway));
   expect([turns.inFlight(), turns.waiting()]).toEqual([TURNS.atATime.unknown, 10 - TURNS.atATime.unknown]);
   first.end();
   await Promise.all(begun);
   const second = held();
-  const more = Array.from({ length: 100 }, () => turns.run('a', second.work, sentAway));
+  const more = Array.from({ length: 100 }, () => turns.run(hook('a'), second.work, sentAway));
   expect(turns.inFlight()).toBe(TURNS.atATime.fast);
   second.end();
   await Promise.all(more);
@@ -32,13 +37,13 @@ test('receivers that answer nobody hold up no other, however many they are', asy
   const turns = createTurns();
   const dead = held();
   const stuck = Array.from({ length: 600 }, (_, index) =>
-    Array.from({ length: 4 }, () => turns.run(`dead-${index}`, dead.work, sentAway)),
+    Array.from({ length: 4 }, () => turns.run(hook(`dead-${index}`), dead.work, sentAway)),
   ).flat();
   // The pool is full of them: one second later they have left it.
   let served = 0;
   for (let delivery = 0; delivery < 200; delivery++) {
     await turns.run(
-      'alive',
+      hook('alive'),
       async () => {
         served += 1;
       },
@@ -46,8 +51,8 @@ test('receivers that answer nobody hold up no other, however many they are', asy
     );
   }
   expect(served).toBe(200);
-  expect(turns.roomForNew('dead-0')).toBe(0);
-  expect(turns.roomForNew('alive')).toBe(TURNS.newWaiting.fast);
+  expect(turns.roomForNew(hook('dead-0'))).toBe(0);
+  expect(turns.roomForNew(hook('alive'))).toBe(TURNS.newWaiting.fast);
   dead.end();
   await Promise.all(stuck);
   expect([turns.inFlight(), turns.waiting()]).toEqual([0, 0]);
@@ -58,7 +63,7 @@ test('those that wait for a receiver that has become slow are sent away', async 
   const slow = held();
   const outcomes = Array.from({ length: 50 }, () =>
     turns.run(
-      'slow',
+      hook('slow'),
       async () => {
         await slow.work();
         return 'attempted';
@@ -75,6 +80,57 @@ test('those that wait for a receiver that has become slow are sent away', async 
 
 test('a receiver whose attempts fail gives its places back', async () => {
   const turns = createTurns();
-  await expect(turns.run('a', () => Promise.reject(new Error('no')), sentAway)).rejects.toThrow('no');
+  await expect(turns.run(hook('a'), () => Promise.reject(new Error('no')), sentAway)).rejects.toThrow('no');
   expect(turns.inFlight()).toBe(0);
+});
+
+test('what waits for slow receivers takes no room from a quick one, however much it is', async () => {
+  vi.useFakeTimers();
+  const turns = createTurns();
+  const dead = held();
+  const hooks = Array.from({ length: 1_100 }, (_, index) => hook(`dead-${index}`, `workspace-${index}`));
+  const stuck = hooks.flatMap((one) => Array.from({ length: 12 }, () => turns.run(one, dead.work, sentAway)));
+  // So many at a time have left the quick pool after a second.
+  for (let left = hooks.length; left > 0; left -= TURNS.poolSize / TURNS.atATime.unknown) await letTimePass();
+  expect(hooks.map((one) => turns.roomForNew(one))).toEqual(hooks.map(() => 0));
+  expect(turns.roomForNew(hook('alive'))).toBe(TURNS.newWaiting.unknown);
+  expect(turns.roomForStored()(hook('alive'), 1_000)).toBe(TURNS.storedWaiting.unknown);
+  dead.end();
+  await Promise.all(stuck);
+  expect([turns.inFlight(), turns.waiting()]).toEqual([0, 0]);
+});
+
+test('the slow receivers of one workspace leave room and places to those of another', async () => {
+  vi.useFakeTimers();
+  const turns = createTurns();
+  const dead = held();
+  const many = Array.from({ length: 200 }, (_, index) => hook(`dead-${index}`, 'greedy'));
+  const other = hook('slow', 'modest');
+  const stuck = [...many.flatMap((one) => [one, one, one, one]), other].map((one) =>
+    turns.run(one, dead.work, sentAway),
+  );
+  await letTimePass();
+  await letTimePass();
+  expect([turns.inFlight(), turns.waiting()]).toEqual([801, 0]);
+
+  const begun: string[] = [];
+  const begin = (one: typeof other) => {
+    const work = () => {
+      begun.push(one.workspaceId);
+      return dead.work();
+    };
+    stuck.push(turns.run(one, work, sentAway));
+  };
+  for (const one of [...many.slice(0, 10), other]) begin(one);
+  await letTimePass();
+  expect(begun).toEqual(['modest']);
+
+  const roomFor = turns.roomForStored();
+  const rooms = many.map((one) => roomFor(one, 8));
+  expect(rooms.reduce((sum, room) => sum + room)).toBe(TURNS.waiting.slowOfWorkspace - 10);
+  expect(roomFor(other, 8)).toBe(8);
+  dead.end();
+  await Promise.all(stuck);
+  expect(begun).toHaveLength(11);
+  expect([turns.inFlight(), turns.waiting()]).toEqual([0, 0]);
 });

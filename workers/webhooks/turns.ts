@@ -6,32 +6,43 @@
  *      └──a quick answer── slow ◀──an attempt takes a second──┘      8 at a time, in the slow pool
  *
  * An attempt that has taken a second goes over to the slow pool while it runs, so a receiver that answers nobody
- * holds places of the quick pool for a second at the longest. Within a pool webhooks take turns.
+ * holds places of the quick pool for a second at the longest. Within a pool webhooks take turns, and of the slow pool a
+ * workspace has a quarter at the most. What waits for slow receivers takes nothing of the room of the quick ones.
  */
 export type Turns = {
   /**
    * Runs `work` when it is the webhook's turn. Where the webhook becomes slow meanwhile and many wait for it, `sentAway`
    * says what comes of it instead: the store is the place to wait for long.
    */
-  run<T>(webhookId: string, work: () => Promise<T>, sentAway: () => T): Promise<T>;
+  run<T>(webhook: Hook, work: () => Promise<T>, sentAway: () => T): Promise<T>;
   /** How many deliveries to hand over at once from the stream; none to a slow receiver: they are stored. */
-  roomForNew(webhookId: string): number;
-  /** How many stored deliveries to take into memory. */
-  roomForStored(webhookId: string): number;
+  roomForNew(webhook: Hook): number;
+  /**
+   * Shares out the room for stored deliveries: what it answers says how many of a webhook to take into memory, `most` at
+   * the most, and counts them as taken where it is asked about the next one.
+   */
+  roomForStored(): (webhook: Hook, most: number) => number;
   inFlight(): number;
   waiting(): number;
 };
 
+type Hook = { id: string; workspaceId: string };
 type Pool = { size: number; active: number; ring: Receiver[] };
 type Receiver = {
   id: string;
+  workspaceId: string;
   /** Quick answers in a row; -1: the last attempt was slow. */
   quick: number;
   active: number;
   /** Each is told whether it may begin. */
   waiting: ((mayBegin: boolean) => void)[];
+  /** Of a pool, or of those that are held back. */
   isInRing: boolean;
 };
+/** What a workspace has of the slow pool. `held`: receivers whose turn came while it had all that it may have. */
+type Share = { active: number; held: Receiver[] };
+/** Deliveries in memory that wait, for quick receivers, for slow ones, and for the slow ones of a workspace. */
+type Waiting = { quick: number; slow: number; slowOf: Map<string, number> };
 
 export const TURNS = {
   slowAfterMs: 1_000,
@@ -40,22 +51,35 @@ export const TURNS = {
   newWaiting: { unknown: 100, fast: 1_000, slow: 0 },
   storedWaiting: { unknown: 32, fast: 256, slow: 8 },
   poolSize: 512,
-  allWaiting: 8_192,
+  /** Places of the slow pool that one workspace may have. */
+  slowOfWorkspace: 128,
+  /** Of the slow two for each place: with attempts of 20 s the last has its turn while its claim holds. */
+  waiting: { quick: 8_192, slow: 1_024, slowOfWorkspace: 256 },
   remembered: 20_000,
 } as const;
 
 export function createTurns(): Turns {
   const receivers = new Map<string, Receiver>();
+  const shares = new Map<string, Share>();
   const quick: Pool = { size: TURNS.poolSize, active: 0, ring: [] };
   const slow: Pool = { size: TURNS.poolSize, active: 0, ring: [] };
-  let waiting = 0;
+  const waiting: Waiting = { quick: 0, slow: 0, slowOf: new Map() };
+  let inFlight = 0;
 
-  function receiverOf(id: string): Receiver {
+  function receiverOf({ id, workspaceId }: Hook): Receiver {
     const known = receivers.get(id);
     if (known) return known;
-    const receiver: Receiver = { id, quick: 0, active: 0, waiting: [], isInRing: false };
+    const receiver: Receiver = { id, workspaceId, quick: 0, active: 0, waiting: [], isInRing: false };
     receivers.set(id, receiver);
     return receiver;
+  }
+
+  function shareOf(workspaceId: string): Share {
+    const known = shares.get(workspaceId);
+    if (known) return known;
+    const share: Share = { active: 0, held: [] };
+    shares.set(workspaceId, share);
+    return share;
   }
 
   function paceOf({ quick: row }: Pick<Receiver, 'quick'>): 'unknown' | 'fast' | 'slow' {
@@ -64,6 +88,12 @@ export function createTurns(): Turns {
   }
 
   const poolOf = (receiver: Receiver) => (receiver.quick < 0 ? slow : quick);
+
+  function setQuick(receiver: Receiver, row: number): void {
+    count(waiting, receiver, -receiver.waiting.length);
+    receiver.quick = row;
+    count(waiting, receiver, receiver.waiting.length);
+  }
 
   function queue(receiver: Receiver): void {
     if (receiver.isInRing || receiver.waiting.length === 0) return;
@@ -76,40 +106,71 @@ export function createTurns(): Turns {
     while (pool.active < pool.size) {
       const receiver = pool.ring.shift();
       if (!receiver) return;
-      receiver.isInRing = false;
       // It may have become slow, or quick, while it stood here.
-      if (poolOf(receiver) === pool && receiver.active < TURNS.atATime[paceOf(receiver)]) {
-        receiver.waiting.shift()?.(true);
+      const isHere = poolOf(receiver) === pool;
+      const share = isHere && pool === slow ? shares.get(receiver.workspaceId) : undefined;
+      if (share && share.active >= TURNS.slowOfWorkspace) {
+        share.held.push(receiver);
+        continue;
       }
+      receiver.isInRing = false;
+      if (isHere && receiver.active < TURNS.atATime[paceOf(receiver)]) receiver.waiting.shift()?.(true);
       queue(receiver);
     }
   }
 
   function pumpBoth(): void {
-    pump(quick);
     pump(slow);
+    pump(quick);
+    pump(slow); // those that the quick pool found to be slow
+  }
+
+  /**
+   * Takes a place of the slow pool. Attempts that go over to it while they run may be more than the share of their
+   * workspace: those beyond it take nothing from the others.
+   */
+  function enterSlow({ workspaceId }: Receiver): void {
+    const share = shareOf(workspaceId);
+    share.active += 1;
+    if (share.active <= TURNS.slowOfWorkspace) slow.active += 1;
+  }
+
+  function leaveSlow({ workspaceId }: Receiver): void {
+    const share = shareOf(workspaceId);
+    share.active -= 1;
+    if (share.active < TURNS.slowOfWorkspace) slow.active -= 1;
+    slow.ring.push(...share.held.splice(0));
+    if (share.active === 0) shares.delete(workspaceId);
   }
 
   /** Takes a place for an attempt. @returns how to give it back */
   function enter(receiver: Receiver): () => void {
-    let pool = poolOf(receiver);
+    let isInSlow = poolOf(receiver) === slow;
     let isSlow = false;
-    pool.active += 1;
+    if (isInSlow) enterSlow(receiver);
+    else quick.active += 1;
     receiver.active += 1;
+    inFlight += 1;
     const late = setTimeout(() => {
       isSlow = true;
-      receiver.quick = -1;
-      pool.active -= 1;
-      pool = slow;
-      pool.active += 1;
-      for (const send of receiver.waiting.splice(TURNS.storedWaiting.slow)) send(false);
+      if (!isInSlow) {
+        quick.active -= 1;
+        enterSlow(receiver);
+        isInSlow = true;
+      }
+      setQuick(receiver, -1);
+      const room = roomIn(waiting, receiver) + receiver.waiting.length;
+      const kept = Math.max(0, Math.min(TURNS.storedWaiting.slow, room));
+      for (const send of receiver.waiting.splice(kept)) send(false);
       pumpBoth();
     }, TURNS.slowAfterMs);
     return () => {
       clearTimeout(late);
-      pool.active -= 1;
+      if (isInSlow) leaveSlow(receiver);
+      else quick.active -= 1;
       receiver.active -= 1;
-      if (!isSlow) receiver.quick += 1;
+      inFlight -= 1;
+      if (!isSlow) setQuick(receiver, receiver.quick + 1);
       queue(receiver);
       if (receivers.size > TURNS.remembered && receiver.active === 0 && receiver.waiting.length === 0) {
         receivers.delete(receiver.id);
@@ -118,19 +179,20 @@ export function createTurns(): Turns {
     };
   }
 
-  function room(webhookId: string, limits: Record<'unknown' | 'fast' | 'slow', number>): number {
-    const receiver = receivers.get(webhookId) ?? { quick: 0, waiting: [] };
+  /** @param then who waits, or would */
+  function room(then: Waiting, webhook: Hook, limits: Record<'unknown' | 'fast' | 'slow', number>): number {
+    const receiver = receivers.get(webhook.id) ?? { workspaceId: webhook.workspaceId, quick: 0, waiting: [] };
     const own = limits[paceOf(receiver)] - receiver.waiting.length;
-    return Math.max(0, Math.min(own, TURNS.allWaiting - waiting));
+    return Math.max(0, Math.min(own, roomIn(then, receiver)));
   }
 
   return {
-    async run(webhookId, work, sentAway) {
-      const receiver = receiverOf(webhookId);
-      waiting += 1;
+    async run(webhook, work, sentAway) {
+      const receiver = receiverOf(webhook);
+      count(waiting, receiver, 1);
       const leave = await new Promise<(() => void) | null>((resolve) => {
         receiver.waiting.push((mayBegin) => {
-          waiting -= 1;
+          count(waiting, receiver, -1);
           resolve(mayBegin ? enter(receiver) : null);
         });
         queue(receiver);
@@ -143,9 +205,37 @@ export function createTurns(): Turns {
         leave();
       }
     },
-    roomForNew: (webhookId) => room(webhookId, TURNS.newWaiting),
-    roomForStored: (webhookId) => room(webhookId, TURNS.storedWaiting),
-    inFlight: () => quick.active + slow.active,
-    waiting: () => waiting,
+    roomForNew: (webhook) => room(waiting, webhook, TURNS.newWaiting),
+    roomForStored() {
+      const then = { ...waiting, slowOf: new Map(waiting.slowOf) };
+      return (webhook, most) => {
+        const given = Math.min(most, room(then, webhook, TURNS.storedWaiting));
+        count(then, receivers.get(webhook.id) ?? { workspaceId: webhook.workspaceId, quick: 0 }, given);
+        return given;
+      };
+    },
+    inFlight: () => inFlight,
+    waiting: () => waiting.quick + waiting.slow,
   };
+}
+
+type Paced = Pick<Receiver, 'workspaceId' | 'quick'>;
+
+/** Counts so many more, or fewer, that wait for a receiver. */
+function count(waiting: Waiting, { workspaceId, quick }: Paced, change: number): void {
+  if (quick >= 0) {
+    waiting.quick += change;
+    return;
+  }
+  waiting.slow += change;
+  const ofWorkspace = (waiting.slowOf.get(workspaceId) ?? 0) + change;
+  if (ofWorkspace === 0) waiting.slowOf.delete(workspaceId);
+  else waiting.slowOf.set(workspaceId, ofWorkspace);
+}
+
+/** How many more may wait for receivers of this pace, and workspace where it is slow. Below 0 when there are too many. */
+function roomIn(waiting: Waiting, { workspaceId, quick }: Paced): number {
+  if (quick >= 0) return TURNS.waiting.quick - waiting.quick;
+  const ofWorkspace = TURNS.waiting.slowOfWorkspace - (waiting.slowOf.get(workspaceId) ?? 0);
+  return Math.min(TURNS.waiting.slow - waiting.slow, ofWorkspace);
 }
