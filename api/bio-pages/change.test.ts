@@ -140,6 +140,23 @@ describe('buttons', () => {
     expect(after.links.every((button) => button.tracked_link_id !== null)).toBe(true);
   });
 
+  test('one that moves to a short link of this service leads straight there, and keeps its history', async () => {
+    const other = await api.addWorkspace();
+    const before = await makeBioPage(other, 'moved-here');
+    const { tracked_link_id: old, short_url } = before.links[0] ?? {};
+    await addClicks(api, other.workspace.id, old ?? '', [{}]);
+    const here = { id: 'shop', label: 'Shop', url: `${short_url}/foo` };
+    const { links } = await changeBioPage(other, 'moved-here', { links: [here] });
+    expect(links).toMatchObject([{ url: here.url, tracked_link_id: null, short_url: null }]);
+    expect((await other.get(`/links/${old}`)).status).toBe(404);
+    expect((await other.get('/clicks')).text).toContain(old);
+    const asked = await openErasures(api.stores.pool, 1_000);
+    expect(asked).not.toContainEqual(expect.objectContaining({ targetId: old }));
+    const after = trackedLinks(await changeBioPage(other, 'moved-here', { links: [{ ...here, url }] }));
+    expect(after.shop).toEqual(expect.any(String));
+    expect(after.shop).not.toBe(old);
+  });
+
   test('the same id on another page is another button', async () => {
     const one = trackedLinks(await makeBioPage(shop, 'page-one'));
     const two = trackedLinks(await makeBioPage(shop, 'page-two'));

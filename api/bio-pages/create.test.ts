@@ -245,7 +245,21 @@ describe('GET /bio-pages/availability', () => {
   });
 
   test('without a slug: 400', async () => {
-    expect((await shop.get('/bio-pages/availability')).status).toBe(400);
+    const answer = await shop.get('/bio-pages/availability');
+    expect([answer.status, answer.body]).toMatchObject([
+      400,
+      { error: { code: 'bad_request', details: [{ path: 'slug', message: 'is required' }] } },
+    ]);
+  });
+
+  test('without a slug it is the page of that name, where there is one', async () => {
+    const page = await makeBioPage(shop, 'availability');
+    expect((await shop.get('/bio-pages/availability')).body).toEqual(page);
+    expect((await check('availability')).body).toMatchObject({ reason: 'taken' });
+    const other = await api.addWorkspace();
+    expect((await other.get('/bio-pages/availability')).status).toBe(400);
+    expect((await shop.patch('/bio-pages/availability', { title: 'Hours' })).status).toBe(200);
+    expect((await shop.delete('/bio-pages/availability')).status).toBe(200);
   });
 
   test('the slug of a deleted page is free for its workspace and for nobody else', async () => {
@@ -315,6 +329,7 @@ describe('limits', () => {
     ['a button with a bare word', button({ url: 'example' })],
     ['a button with a space in its URL', button({ url: 'https://a.example/ b' })],
     ['a button URL of 2,049 characters', button({ url: url(2_049) })],
+    ['one of characters without width', button({ url: `https://a${'\u200b'.repeat(700)}.example/` })],
     ['a label of 81', button({ label: 'x'.repeat(81) })],
     ['an id of 65', button({ id: 'x'.repeat(65) })],
     ['an id with a dot', button({ id: 'a.b' })],

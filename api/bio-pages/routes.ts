@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
+import { badRequest } from '../../core/errors.ts';
 import { bioSlugProblem, normaliseBioSlug } from '../../core/slugs.ts';
-import { isBioSlugFree, listBioPages } from '../../sql/bio-pages.ts';
+import { type BioPage, findBioPage, isBioSlugFree, listBioPages } from '../../sql/bio-pages.ts';
 import { inTransaction } from '../../sql/pool.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { cutPage, readCursor } from '../pages.ts';
@@ -32,6 +33,11 @@ const tags = ['Bio pages'];
 export async function bioPageRoutes(app: Api, deps: ApiDeps): Promise<void> {
   const { pool, config } = deps;
   const rules = { shortUrl: config.shortUrl, log: deps.log };
+
+  async function showPage(page: BioPage): Promise<BioPageRecord> {
+    const [record] = await toRecords(pool, page.workspace_id, [page], config);
+    return record as BioPageRecord;
+  }
 
   app.post(
     '/bio-pages',
@@ -91,18 +97,24 @@ export async function bioPageRoutes(app: Api, deps: ApiDeps): Promise<void> {
   app.get(
     '/bio-pages/availability',
     {
-      config: CONFIG,
+      config: { ...CONFIG, answers: { 200: Type.Union([Availability, BioPageRecord]) } },
       schema: {
         tags,
         operationId: 'checkBioSlug',
         summary: 'Whether a slug is free',
         description:
-          'The slug is normalised first. One of a page that the workspace has deleted is free for it, and for nobody else.',
+          'The slug is normalised first. One of a page that the workspace has deleted is free for it, and for nobody else. Without `slug`: the page whose own slug is `availability`, if there is one, else 400.',
         querystring: AvailabilityQuery,
-        response: { 200: Availability },
       },
     },
-    async ({ auth, query }) => {
+    async ({ auth, query }): Promise<Availability | BioPageRecord> => {
+      if (query.slug === undefined) {
+        // A page may be called as this question is.
+        const { workspaceId, madeIn } = shelfOf(auth);
+        const page = await findBioPage(pool, workspaceId, { id: null, slug: 'availability', madeIn });
+        if (!page) throw badRequest('slug', 'is required');
+        return showPage(page);
+      }
       const slug = normaliseBioSlug(query.slug);
       const problem = bioSlugProblem(slug);
       const taken = problem === null && !(await isBioSlugFree(pool, auth.workspace.id, slug));
@@ -152,11 +164,7 @@ export async function bioPageRoutes(app: Api, deps: ApiDeps): Promise<void> {
         response: { 200: BioPageRecord },
       },
     },
-    async ({ auth, params }) => {
-      const page = await requirePage(pool, shelfOf(auth), params.id);
-      const [record] = await toRecords(pool, auth.workspace.id, [page], config);
-      return record as BioPageRecord;
-    },
+    async ({ auth, params }) => showPage(await requirePage(pool, shelfOf(auth), params.id)),
   );
 
   app.patch(
@@ -241,4 +249,5 @@ back as it was read. \`null\` clears \`avatar_url\` and \`metadata\`.
 
 \`links\` replaces the whole list. A button keeps its short link and history while its \`id\` stays, also with another
 \`url\` or \`label\`. One that is left out, or becomes a section, is removed with its short link and click history:
-that leaves every answer at once and the store within a day.`;
+that leaves every answer at once and the store within a day. One that moves to a short link of this service leads
+straight there: its own short link is deleted, and its clicks remain in reports.`;

@@ -173,13 +173,14 @@ export const PageParams = Type.Object({
   id: Type.String({ minLength: 1, description: "The page's id or its slug." }),
 });
 
-export const AvailabilityQuery = Type.Object({ slug: Type.String() });
+export const AvailabilityQuery = Type.Object({ slug: Type.Optional(Type.String()) });
 
 export const Availability = Type.Object({
   slug: Type.String({ description: 'As it would be stored.' }),
   available: Type.Boolean(),
   reason: Nullable(OneOf(['invalid', 'reserved', 'taken'])),
 });
+export type Availability = Static<typeof Availability>;
 
 export const StatsQuery = Type.Object(WINDOW_PARAMETERS);
 

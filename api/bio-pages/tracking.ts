@@ -18,13 +18,14 @@ const SLUG_TRIES = 8;
 
 export type TrackingRules = { shortUrl: string; log: Pick<Logger, 'warn'> };
 
-/** Buttons as they are to be stored, and the short links that no button has any more. */
+/** Buttons as they are to be stored, and the short links of buttons that are gone: their history must go too. */
 export type TrackedList = { buttons: BioButton[]; removed: string[] };
 
 /**
  * Gives each link button its short link: the one that it has, as long as its id stays, or a new one. Nothing about
- * it makes a save fail: a button that gets none leads straight to its URL, and the next save tries again. The caller
- * holds the workspace's lock, so that the cap is exact.
+ * it makes a save fail: a button that gets none leads straight to its URL, and the next save tries again. One that has
+ * moved to where no short link may lead loses its own as by `DELETE /links/:id`: the button stays, and so does its
+ * history. The caller holds the workspace's lock, so that the cap is exact.
  *
  * @param page the slug is what the links' `utm_campaign` says
  * @param current what the page has now
@@ -39,19 +40,29 @@ export async function trackButtons(
 ): Promise<TrackedList> {
   const before = new Map(current.map((button) => [button.id, button]));
   const kept = new Set<string>();
+  const stale = new Set<string>();
   const buttons: BioButton[] = [];
   for (const button of wanted) {
     const old = before.get(button.id);
-    const linkId = button.type === 'link' ? (old?.link_id ?? null) : null;
+    const oldLink = button.type === 'link' ? (old?.link_id ?? null) : null;
+    const linkId = mayHaveLink(button, rules) ? oldLink : null;
     if (old && linkId !== null) {
       kept.add(linkId);
-      await followButton(tx, workspace.id, old, button, rules.shortUrl);
+      await followButton(tx, workspace.id, old, button);
+    } else if (oldLink !== null) {
+      stale.add(oldLink);
     }
     buttons.push({ ...button, link_id: linkId });
   }
-  const removed = current.flatMap(({ link_id }) => (link_id !== null && !kept.has(link_id) ? [link_id] : []));
-  for (const id of removed) await deleteLink(tx, workspace.id, id);
+  const unused = current.flatMap(({ link_id }) => (link_id !== null && !kept.has(link_id) ? [link_id] : []));
+  for (const id of unused) await deleteLink(tx, workspace.id, id);
+  const removed = unused.filter((id) => !stale.has(id));
   return { buttons: await linkButtons(tx, workspace, page, buttons, rules), removed };
+}
+
+/** A short link that led to a short link could lead to itself. */
+function mayHaveLink({ type, url }: WantedButton, { shortUrl }: TrackingRules): boolean {
+  return type === 'link' && url !== null && !isOnOrigin(url, shortUrl);
 }
 
 /** A short link leads where its button says, and its campaign is called what the button is. */
@@ -60,10 +71,9 @@ async function followButton(
   workspaceId: string,
   old: TrackedButton,
   button: WantedButton,
-  shortUrl: string,
 ): Promise<void> {
   if (old.destination_id === null || button.url === null) return;
-  const moved = button.url !== old.destination_url && !isOnOrigin(button.url, shortUrl);
+  const moved = button.url !== old.destination_url;
   const renamed = button.label !== old.label;
   if (!moved && !renamed) return;
   await updateDestination(tx, workspaceId, old.destination_id, {
@@ -79,10 +89,7 @@ async function linkButtons(
   buttons: BioButton[],
   rules: TrackingRules,
 ): Promise<BioButton[]> {
-  const missing = buttons.filter(
-    ({ type, link_id, url }) =>
-      type === 'link' && link_id === null && url !== null && !isOnOrigin(url, rules.shortUrl),
-  );
+  const missing = buttons.filter((button) => button.link_id === null && mayHaveLink(button, rules));
   if (missing.length === 0) return buttons;
   await tx.query('SAVEPOINT tracking');
   try {

@@ -93,6 +93,10 @@ test('a framed page may connect to the API that it is told of, and to no text th
   expect(await policyFor('https://api.example.com/', 'iframe')).toContain(
     "connect-src 'self' https://api.example.com;",
   );
+  // In the policy as browsers call it.
+  expect(await policyFor('https://früh.example:8443', 'iframe')).toContain(
+    "connect-src 'self' https://xn--frh-ioa.example:8443;",
+  );
   // As a page of its own it stands under this deployment's name.
   expect(await policyFor('https://api.example.com', 'document')).not.toContain('api.example.com');
   for (const hostile of [
@@ -102,6 +106,13 @@ test('a framed page may connect to the API that it is told of, and to no text th
     'data:',
     'https://a\r\nx: y',
     "'unsafe-eval'",
+    'https://*.example',
+    'https://a/;script-src *',
+    'https://u:p@a',
+    // Browsers ignore a policy's source with these.
+    'https://my_api.example',
+    'https://[::1]:3000',
+    'https://a.',
   ]) {
     expect(await policyFor(hostile, 'iframe'), hostile).toContain("connect-src 'self';");
   }

@@ -1,3 +1,4 @@
+import { embedOrigin } from '../../core/embed-origin.ts';
 import type { Asset } from '../assets.ts';
 
 /** Where a page's files are found, their content's hash in the name. */
@@ -52,15 +53,13 @@ export function pagePolicy(apis: readonly string[]): string {
 /**
  * The API's origin that a framed page asks for (`api_base`), or null.
  *
- * Only names, addresses and ports get into a header: an origin may hold `;` and quotes too. Only a framed page is let
- * connect elsewhere: whoever frames it could show anything under their own name, while as a page of its own it stands
- * under this deployment's.
+ * Only a framed page is let connect elsewhere: whoever frames it could show anything under their own name, while as a
+ * page of its own it stands under this deployment's.
  *
  * @param destination the request's `Sec-Fetch-Dest`; browsers before 2023 leave it out, and the page's script asks
  *   the same question itself
  */
 export function requestedApi(value: unknown, destination: string | undefined): string | null {
   if (typeof value !== 'string' || destination === 'document') return null;
-  const text = value.trim().replace(/\/$/, '').toLowerCase();
-  return /^https?:\/\/(?:[a-z0-9.-]{1,253}|\[[0-9a-f:]{2,45}\])(?::\d{1,5})?$/.test(text) ? text : null;
+  return embedOrigin(value.trim());
 }

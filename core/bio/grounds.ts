@@ -1,7 +1,7 @@
 import { isWebUrl } from '../web-urls.ts';
 import { type Colour, cssOf, isGroundFor, over, parseColour, readableOn } from './colours.ts';
 import { gradientNamed } from './gradients.ts';
-import { DEFAULT_THEME, type Theme } from './theme.ts';
+import { DEFAULT_THEME, IMAGE_URL_LIMIT, type Theme } from './theme.ts';
 
 /** A theme's colours worked out: what is drawn behind and on what, and each text readable on its ground. */
 export type Palette = {
@@ -55,7 +55,7 @@ function canvasOf(theme: Theme, text: Colour): Palette['canvas'] & { grounds: Co
     const grounds = gradient.stops.map((stop) => colourOf(stop, stop));
     return { colour: gradient.stops[0] ?? '', image, grounds };
   }
-  if (canvasMode === 'image' && isWebUrl(canvasValue, canvasValue.length)) {
+  if (canvasMode === 'image' && isWebUrl(canvasValue, IMAGE_URL_LIMIT)) {
     // A dark veil under light text, a light one under dark text: over a photo of any colour.
     const veil = { ...(isLight(text) ? BLACK : WHITE), a: theme.cardMode === 'none' ? SCRIM : 0 };
     const image = `linear-gradient(${cssOf(veil)},${cssOf(veil)}),url("${cssUrl(canvasValue)}")`;

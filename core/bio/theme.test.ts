@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { paletteOf } from './grounds.ts';
 import { DEFAULT_THEME, mergeTheme, type Theme } from './theme.ts';
 
 const merged = (sent: Record<string, unknown>) => mergeTheme(DEFAULT_THEME, sent);
@@ -46,4 +47,14 @@ test('keys that are not sent stay, keys that no theme has are left out', () => {
     font: 'serif',
     textColor: 'teal',
   });
+});
+
+test.each([
+  ['https://cdn.example/früh.jpg', 'https://cdn.example/fr%C3%BCh.jpg'],
+  ['https://bücher.example/{a}', 'https://xn--bcher-kva.example/%7Ba%7D'],
+  ['https://cdn.example', 'https://cdn.example/'],
+])('an image at %s is drawn, though it is longer as browsers ask for it', (canvasValue, drawn) => {
+  const theme = merged({ canvasMode: 'image', canvasValue });
+  expect(theme.canvasValue).toBe(canvasValue);
+  expect(paletteOf(theme).canvas.image).toContain(`url("${drawn}")`);
 });

@@ -77,10 +77,17 @@ test('an API base is an origin of http or https and nothing more', () => {
     'javascript:alert(1)',
     'ftp://x.example',
     'https://u:p@x.example',
+    'https://:p@x.example',
     'https://x.example/v1',
+    // The page's policy can't name these.
+    'https://my_api.example',
+    'https://[::1]:3000',
+    'https://a;b',
   ]) {
     expect(problemsOf(`?key=${KEY}&uid=u&api_base=${encodeURIComponent(base)}`), base).toEqual(['api_base']);
   }
+  const read = readSettings(`?key=${KEY}&uid=u&api_base=${encodeURIComponent('https://früh.example')}`);
+  expect(read).toMatchObject({ settings: { apiBase: 'https://xn--frh-ioa.example' } });
 });
 
 test('hex colours have three or six digits', () => {

@@ -1,5 +1,7 @@
 /** What the page's address says, judged. Pure. */
 
+import { embedOrigin } from '../../core/embed-origin.ts';
+
 export type Theme = 'light' | 'dark';
 export type Tier = 'free' | 'paid';
 
@@ -78,9 +80,9 @@ export function readSettings(query: string): ReadSettings {
     refuse('days', `must be a whole number from ${FEWEST_DAYS} to ${MOST_DAYS}`);
   }
   const apiBaseText = text('api_base');
-  const apiBase = apiBaseText === null ? null : originOf(apiBaseText);
+  const apiBase = apiBaseText === null ? null : embedOrigin(apiBaseText);
   if (apiBaseText !== null && apiBase === null) {
-    refuse('api_base', 'must be an origin such as https://api.example.com');
+    refuse('api_base', 'must be an origin such as https://api.example.com, without "_" and no IPv6 address');
   }
 
   if (problems.length > 0 || key === null || userId === null) return { ok: false, problems, theme };
@@ -95,15 +97,4 @@ export function hexColour(text: string): string | null {
   const digits = /^#?([0-9a-f]{3}|[0-9a-f]{6})$/i.exec(text)?.[1]?.toLowerCase();
   if (!digits) return null;
   return digits.length === 6 ? `#${digits}` : `#${digits.replace(/./g, '$&$&')}`;
-}
-
-/** The origin that a text names, a trailing slash allowed; null for anything else. */
-function originOf(text: string): string | null {
-  try {
-    const url = new URL(text);
-    const bare = url.pathname === '/' && url.search === '' && url.hash === '' && url.username === '';
-    return bare && (url.protocol === 'https:' || url.protocol === 'http:') ? url.origin : null;
-  } catch {
-    return null;
-  }
 }
