@@ -1,7 +1,7 @@
 import { isEmail, normaliseEmail } from './emails.ts';
 import { badRequest } from './errors.ts';
 import { uuidToBytes } from './ids.ts';
-import { MoneyError, toMinor } from './money.ts';
+import { AMOUNT_LIMIT, MoneyError, toMajor, toMinor } from './money.ts';
 
 /** Who did it, as a body of `/track/*` or `/collect` says it. */
 export type PersonRequest = {
@@ -20,6 +20,16 @@ export function readPerson(request: PersonRequest): Person {
   if (!visitor && !email && !user) {
     throw badRequest('visitor_id', 'send at least one of visitor_id, email and external_user_id');
   }
+  return readPersonOrNobody(request);
+}
+
+/**
+ * For what may name nobody: then all of it is null.
+ *
+ * @throws {AppError} `bad_request` when the email is none
+ */
+export function readPersonOrNobody(request: PersonRequest): Person {
+  const { visitor_id: visitor, email, external_user_id: user } = request;
   if (email && !isEmail(email)) throw badRequest('email', 'must be an email address');
   return {
     visitorId: visitor ? uuidToBytes(visitor) : null,
@@ -31,11 +41,16 @@ export function readPerson(request: PersonRequest): Person {
 /**
  * An amount in major units as minor ones of its currency.
  *
- * @throws {AppError} `bad_request` when the currency is unknown, or the amount finer than its minor unit or too large
+ * @throws {AppError} `bad_request` when the currency is unknown, or the amount finer than its minor unit or larger
+ *   than {@link AMOUNT_LIMIT}
  */
 export function readAmount(amount: number, currency: string): { amountMinor: number; currency: string } {
   try {
-    return { amountMinor: toMinor(amount, currency), currency: currency.toLowerCase() };
+    const amountMinor = toMinor(amount, currency);
+    if (amountMinor > AMOUNT_LIMIT) {
+      throw badRequest('amount', `must be at most ${toMajor(AMOUNT_LIMIT, currency)} ${currency}`);
+    }
+    return { amountMinor, currency: currency.toLowerCase() };
   } catch (error) {
     if (!(error instanceof MoneyError)) throw error;
     throw error.problem === 'unknown_currency'

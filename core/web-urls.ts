@@ -5,6 +5,8 @@ const SPACE_OR_CONTROL = /[\s\p{Cc}]/u;
 /** What is wrong with a link or image on a page of ours, null when nothing is. */
 function problem(text: string, limit: number): string | null {
   if (text.length > limit) return `must be at most ${limit} characters`;
+  // A parser drops characters without width from a host, so the length when encoded does not bound what is stored.
+  if (new TextEncoder().encode(text).length > limit) return `must be at most ${limit} bytes`;
   if (SPACE_OR_CONTROL.test(text)) return 'must not contain white space or control characters';
   // Without "//" the parser still takes `https:example.com`, which nobody means.
   const url = /^https?:\/\/[^/\\?#]/i.test(text) ? URL.parse(text) : null;
@@ -14,7 +16,7 @@ function problem(text: string, limit: number): string | null {
   return url.href.length > limit ? `must be at most ${limit} characters when encoded` : null;
 }
 
-/** Whether a text is an `http(s)` URL of at most `limit` characters, without credentials and white space. */
+/** Whether a text is an `http(s)` URL of at most `limit` characters and bytes, without credentials and white space. */
 export function isWebUrl(text: string, limit: number): boolean {
   return problem(text, limit) === null;
 }

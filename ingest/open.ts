@@ -5,7 +5,7 @@ import { freedAhead, openEventLogWriter, ownBatches } from '../core/event-log/op
 import { createAddressSealer } from '../core/events/address-seal.ts';
 import type { Logger } from '../core/log.ts';
 import { createPool } from '../sql/pool.ts';
-import { highWater, registerStream } from '../sql/streams.ts';
+import { highWater, isRetiredStream, registerStream } from '../sql/streams.ts';
 import { createIngest, type Ingest } from './create-ingest.ts';
 import { loadSecrets } from './kept-secrets.ts';
 import { readOutstanding } from './max-clicks/outstanding.ts';
@@ -42,7 +42,8 @@ export async function openIngest(given: {
   const sealer = createAddressSealer(secrets.address);
   const eventLog = await openEventLogWriter(config, {
     streamName,
-    register: () => registerStream(pool, streamName),
+    register: (id) => registerStream(pool, streamName, id),
+    isRetired: (id) => isRetiredStream(pool, id),
     stored: (id) => highWater(pool, id),
     sealer,
     log,
@@ -66,7 +67,7 @@ export async function openIngest(given: {
           pool,
           streamId,
           batchesAfter: (sequence) => ownBatches(config.dataDir, streamName, sequence),
-          freedAhead: freedAhead(config.dataDir, streamName),
+          freedAhead: () => freedAhead(config.dataDir, streamName),
           sealer,
         }),
       tableDir: dir,

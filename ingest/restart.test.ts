@@ -7,11 +7,12 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '../cli/embedded/free-port.ts';
+import { retireStream } from '../sql/streams.ts';
 import { clickLinks } from '../test/support/clicker.ts';
 import { journalEvents, makeLink, makeWorkspace } from '../test/support/ingest.ts';
 import { type IngestProcess, startIngestProcess } from '../test/support/ingest-process.ts';
 import { type TestStores, testStores } from '../test/support/stores.ts';
-import { BROWSER } from '../test/support/visitors.ts';
+import { BROWSER, visit } from '../test/support/visitors.ts';
 
 let stores: TestStores;
 let dataDir: string;
@@ -63,6 +64,27 @@ test('after SIGTERM a connection that was left open is answered once more, and t
   await ended;
   expect(await stopped).toBe(0);
   expect(await journalEvents(stores.pool, dataDir, 'ended')).toHaveLength(2);
+});
+
+test('a process whose stream was retired comes back as another stream, and serves', async () => {
+  const env = { DATABASE_URL: stores.databaseUrl, DATA_DIR: dataDir, STREAM_NAME: 'retired' };
+  const streams = async () => {
+    const { rows } = await stores.pool.query<{ stream_id: string; state: string }>(
+      `SELECT stream_id, state FROM ingest_streams WHERE name = 'retired' ORDER BY ordinal`,
+    );
+    return rows;
+  };
+  const visitOnce = async () => {
+    const ingest = await startIngestProcess(env);
+    expect((await visit(`${ingest.url}/${slug}`)).status).toBe(302);
+    expect(await ingest.stop()).toBe(0);
+  };
+  await visitOnce();
+  for (const { stream_id } of await streams()) await retireStream(stores.pool, stream_id);
+  await visitOnce();
+  await visitOnce();
+  expect((await streams()).map(({ state }) => state)).toEqual(['retired', 'active']);
+  expect(await journalEvents(stores.pool, dataDir, 'retired')).toHaveLength(3);
 });
 
 test('of processes that share a port one after the other restarts, and no visitor is refused', async () => {

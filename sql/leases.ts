@@ -11,10 +11,10 @@ export type LeaseAnswer =
   | { kind: 'granted'; granted: number; remaining: number }
   /**
    * Nothing is left to grant. `spent`: every credit of the other streams has been used as well, so it stays so
-   * unless `max_clicks` is raised.
+   * unless `max_clicks` is raised; or the link is gone. `excess`: what is granted beyond a limit that was lowered.
    */
-  | { kind: 'none_left'; granted: number; spent: boolean }
-  /** The link is gone or has no limit any more. */
+  | { kind: 'none_left'; granted: number; spent: boolean; excess: number }
+  /** The link has no limit any more. */
   | { kind: 'unlimited' };
 
 /** Largest number of credits that one request takes beyond those it needs at once. */
@@ -38,18 +38,22 @@ export async function leaseCredits(
       'SELECT max_clicks FROM links WHERE id = $1 AND deleted_at IS NULL FOR NO KEY UPDATE',
       [linkId],
     );
-    const limit = links[0]?.max_clicks ?? null;
-    if (limit === null) return { kind: 'unlimited' };
+    const [link] = links;
+    if (link?.max_clicks === null) return { kind: 'unlimited' };
+    // What a retired stream has left is never used and never given back: nobody is to wait for it.
     const { rows } = await tx.query<{ total: number; own: number; others_idle: number }>(
       `SELECT coalesce(sum(granted), 0)::bigint AS total,
               coalesce(sum(granted) FILTER (WHERE stream_id = $2), 0)::bigint AS own,
-              coalesce(sum(granted - used) FILTER (WHERE stream_id <> $2), 0)::bigint AS others_idle
-       FROM link_leases WHERE link_id = $1`,
+              coalesce(sum(granted - used) FILTER (WHERE stream_id <> $2 AND state = 'active'), 0)::bigint AS others_idle
+       FROM link_leases JOIN ingest_streams USING (stream_id) WHERE link_id = $1`,
       [linkId, streamId],
     );
     const { total, own, others_idle } = rows[0] ?? { total: 0, own: 0, others_idle: 0 };
-    const left = limit - total;
-    if (left <= 0) return { kind: 'none_left', granted: own, spent: others_idle === 0 };
+    const left = (link?.max_clicks ?? 0) - total;
+    if (left <= 0) {
+      const spent = link === undefined || others_idle === 0;
+      return { kind: 'none_left', granted: own, spent, excess: -left };
+    }
     if (needed === 0) return { kind: 'granted', granted: own, remaining: left };
     const chunk = Math.min(LARGEST_CHUNK, Math.ceil(left / CHUNK_DIVISOR));
     const take = Math.min(left, Math.max(needed, chunk));

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
-import { bioBody, changeBioPage, makeBioPage, trackedLinks } from '../../test/support/bio.ts';
-import { startTestIngest, type TestIngest } from '../../test/support/ingest.ts';
+import { changeBioPage, makeBioPage, trackedLinks } from '../../test/support/bio.ts';
+import { slugsHeld, startTestIngest, type TestIngest } from '../../test/support/ingest.ts';
 
 let api: TestApi;
 let shop: TestWorkspace;
@@ -210,16 +210,23 @@ describe('changes', () => {
 test('pages are served with PostgreSQL down, after a restart too; one that is not published is 404, not 503', async () => {
   await makeBioPage(shop, 'kept');
   await makeBioPage(shop, 'kept-draft', { is_published: false });
+  // Every field as long as the API takes it, of characters that take the most bytes as JSON.
+  const address = (length: number) => `https://a.example/${'\\'.repeat(length - 18)}`;
   const largest = {
+    title: '\u0001'.repeat(60),
     bio: '😀'.repeat(280),
+    avatar_url: address(1_024),
     links: Array.from({ length: 50 }, (_, n) => ({
       id: `${n}`,
-      label: '😀'.repeat(80),
-      url: `https://hop.example/${'x'.repeat(2_028)}`,
-      image_url: `https://img.example/${'x'.repeat(1_004)}`,
+      label: '\u0001'.repeat(80),
+      url: address(2_048),
+      emoji: '\u0001'.repeat(16),
+      image_url: address(1_024),
     })),
+    social_links: Array.from({ length: 12 }, () => ({ platform: 'x', url: address(2_048) })),
+    theme: { canvasMode: 'image', canvasValue: address(1_024), footerImage: address(1_024) },
   };
-  await shop.post('/bio-pages', bioBody('largest', largest));
+  await makeBioPage(shop, 'largest', largest);
   for (const slug of ['kept', 'largest'])
     await expect.poll(async () => (await get(slug)).status, SOON).toBe(200);
   expect((await get('kept-draft')).status).toBe(404);
@@ -232,4 +239,21 @@ test('pages are served with PostgreSQL down, after a restart too; one that is no
   expect((await get('never-heard-of')).status).toBe(503);
   await ingest.close();
   ingest = await start({ dataDir });
+});
+
+test('a page that the table can’t hold is asked of PostgreSQL, and holds up neither changes nor a first start', async () => {
+  await makeBioPage(shop, 'beyond');
+  await makeBioPage(shop, 'behind');
+  // Both are in the table from here on, so that only a change can make them others.
+  for (const slug of ['beyond', 'behind'])
+    expect(await html(slug)).toContain('Notes on the Analytical Engine');
+  await api.stores.pool.query(`UPDATE bio_pages SET bio = repeat('x', 1100000) WHERE slug = 'beyond'`);
+  await changeBioPage(shop, 'behind', { title: 'Behind it' });
+  await expect.poll(() => html('behind'), SOON).toContain('Behind it');
+  expect((await html('beyond')).includes('x'.repeat(1_100_000))).toBe(true);
+  const fresh = await start();
+  await expect.poll(() => slugsHeld(fresh), SOON).toBe(await slugsHeld(ingest));
+  expect((await fetch(`${fresh.url}/beyond`)).status).toBe(200);
+  await fresh.close();
+  await fresh.remove();
 });

@@ -133,7 +133,7 @@ test.each([
   [{ type: 'purchase' }, 'type'],
   [{ type: undefined }, 'type'],
   [{ visitor_id: 'nobody' }, 'visitor_id'],
-  [{ visitor_id: undefined, email: undefined }, 'visitor_id'],
+  [{ type: 'identify', visitor_id: undefined, email: undefined }, 'visitor_id'],
   [{ email: 'nobody' }, 'email'],
   [{ email: 5 }, 'email'],
   [{ external_user_id: '' }, 'external_user_id'],
@@ -147,6 +147,7 @@ test.each([
   [{ amount: -1 }, 'amount'],
   [{ amount: 1.005 }, 'amount'],
   [{ amount: 1e300 }, 'amount'],
+  [{ amount: 10_000_000_000.01 }, 'amount'],
   [{ currency: 'doubloons' }, 'currency'],
 ])('%j is 400 and names the field', async (fields, path) => {
   const before = (await ingest.events()).length;
@@ -159,6 +160,18 @@ test.each([
 test('an empty text or null means that the visitor or the email is not known', async () => {
   expect((await collect(order({ visitor_id: null, order_id: 'A-4' }))).status).toBe(202);
   expect((await ingest.events()).at(-1)).toMatchObject({ visitorId: null });
+});
+
+test('an order that names nobody is an order, as under Global Privacy Control', async () => {
+  expect((await collect(order({ visitor_id: null, email: undefined, order_id: 'A-7' }))).status).toBe(202);
+  expect((await ingest.events()).at(-1)).toMatchObject({
+    kind: 'order',
+    orderId: 'A-7',
+    amountMinor: 1_999,
+    visitorId: null,
+    email: null,
+    externalUserId: null,
+  });
 });
 
 test('a body of more than 16 KiB is 413', async () => {

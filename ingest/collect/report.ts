@@ -1,7 +1,7 @@
 import { badRequest } from '../../core/errors.ts';
 import type { IdentifyEvent, OrderEvent, Unstamped } from '../../core/events/types.ts';
 import { isUuid } from '../../core/ids.ts';
-import { readAmount, readPerson } from '../../core/track-reports.ts';
+import { readAmount, readPerson, readPersonOrNobody } from '../../core/track-reports.ts';
 
 /** The fields of a body that has been parsed as JSON and is an object. */
 export type ReportBody = Readonly<Record<string, unknown>>;
@@ -10,7 +10,8 @@ const TEXT_LIMIT = 200;
 const EMAIL_TEXT_LIMIT = 354;
 
 /**
- * Reads what the pixel reports. Fields that it does not know are ignored, and nothing is coerced.
+ * Reads what the pixel reports. Fields that it does not know are ignored, and nothing is coerced. An order may name
+ * nobody, as under Global Privacy Control: it counts as a conversion of no link.
  *
  * @throws {AppError} `bad_request` that names the field
  */
@@ -22,12 +23,12 @@ export function readReport(
   if (type !== 'identify' && type !== 'order') throw badRequest('type', 'must be "identify" or "order"');
   const visitor = optionalText(body, 'visitor_id', TEXT_LIMIT);
   if (visitor !== null && !isUuid(visitor)) throw badRequest('visitor_id', 'must be a UUID');
-  const person = readPerson({
+  const person = {
     visitor_id: visitor,
     email: optionalText(body, 'email', EMAIL_TEXT_LIMIT),
     external_user_id: optionalText(body, 'external_user_id', TEXT_LIMIT),
-  });
-  if (type === 'identify') return { kind: 'identify', workspaceId, ...person, source: 'pixel' };
+  };
+  if (type === 'identify') return { kind: 'identify', workspaceId, ...readPerson(person), source: 'pixel' };
   const orderId = optionalText(body, 'order_id', TEXT_LIMIT);
   if (orderId === null) throw badRequest('order_id', 'is required');
   const { amount } = body;
@@ -38,7 +39,7 @@ export function readReport(
     workspaceId,
     orderId,
     ...readAmount(amount, currency),
-    ...person,
+    ...readPersonOrNobody(person),
     source: 'pixel',
   };
 }

@@ -31,8 +31,11 @@ const HEADER = 8;
 const PAGE_BYTES = 2 ** 20;
 const PAGE_UNITS = PAGE_BYTES / UNIT;
 
-/** Bytes of the largest record: four addresses of 4,096 characters and every other field fit several times. */
-export const LARGEST_RECORD = 2 ** 18;
+/**
+ * Bytes of the largest record: of the largest block that its header can name, which is a little less than a page. The
+ * largest bio page that the API takes, 50 buttons of two addresses each, is 0.4 MiB (`../bio/bio.test.ts` makes it).
+ */
+export const LARGEST_RECORD = (2 ** 16 - 1) * UNIT - HEADER;
 
 export function createArena(): Arena {
   const pages: Buffer[] = [];

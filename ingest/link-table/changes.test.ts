@@ -1,6 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
-import { inTransaction } from '../../sql/pool.ts';
+import { silentLogger } from '../../core/log.ts';
+import { createKey } from '../../sql/keys.ts';
+import { inTransaction, type Pool } from '../../sql/pool.ts';
 import {
   makeLink,
   makeWorkspace,
@@ -10,6 +15,11 @@ import {
 } from '../../test/support/ingest.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
 import { eventually, visit } from '../../test/support/visitors.ts';
+import { createTableLoader } from './loader.ts';
+import { createResolver } from './resolver.ts';
+import { createLinkTable } from './table.ts';
+import { createTableFiles } from './table-files.ts';
+import { createTableWriter } from './table-writer.ts';
 
 let stores: TestStores;
 let ingest: TestIngest;
@@ -109,4 +119,83 @@ test('a slug of a programme is known as such: not a link, and not unknown to the
   );
   expect(await statusOf('MyCode')).toBe(404);
   expect(await slugs()).toBe(before + 1);
+});
+
+/** The pool, and a way to hold the answer to the next question that a pattern matches. */
+function withHeldAnswers(pool: Pool) {
+  const holds: { question: RegExp; answered: PromiseWithResolvers<void>; release: Promise<void> }[] = [];
+  async function query(...asked: Parameters<Pool['query']>) {
+    const [question] = asked as unknown as [string | { text: string }];
+    const text = typeof question === 'string' ? question : question.text;
+    const index = holds.findIndex((hold) => hold.question.test(text));
+    const [hold] = index < 0 ? [] : holds.splice(index, 1);
+    const answer = await pool.query(...asked);
+    hold?.answered.resolve();
+    await hold?.release;
+    return answer;
+  }
+  return {
+    pool: new Proxy(pool, {
+      get(target, name) {
+        if (name === 'query') return query;
+        const value: unknown = Reflect.get(target, name);
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    }),
+    /** `answered`: PostgreSQL has answered, and nobody has been told. */
+    hold(question: RegExp) {
+      const [answered, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      holds.push({ question, answered, release: release.promise });
+      return { answered: answered.promise, release: release.resolve };
+    },
+  };
+}
+
+/** A link table that has not begun to follow PostgreSQL. */
+async function quietTable(pool: Pool, dir: string) {
+  const [log, most] = [silentLogger(), Number.POSITIVE_INFINITY];
+  const table = createLinkTable();
+  const files = createTableFiles({ dir, table, log });
+  const writer = createTableWriter({ table, files, kept: await files.load(), most, log });
+  const loader = createTableLoader({ pool, table, writer, most, log });
+  onTestFinished(async () => {
+    await loader.stop();
+    await files.close();
+  });
+  return { table, loader, resolver: createResolver({ pool, table, writer, loader }) };
+}
+
+test.each([
+  ['a change', true],
+  ['the first load', false],
+])('an answer from before %s never brings back what that has taken away', async (_, followed) => {
+  const { id, slug } = await makeLink(stores.pool, workspaceId, 'https://example.com/');
+  const { key } = await createKey(stores.pool, { workspaceId, kind: 'publishable', label: '' });
+  const dir = await mkdtemp(join(tmpdir(), 'hoplog-table-'));
+  onTestFinished(() => rm(dir, { recursive: true }));
+  const { pool, hold } = withHeldAnswers(stores.pool);
+  const { table, loader, resolver } = await quietTable(pool, dir);
+  const follow = async () => {
+    loader.start();
+    await expect.poll(loader.loaded, soon).toBe(true);
+  };
+  if (followed) await follow();
+
+  const miss = hold(/l\.slug = \$1/);
+  const asked = resolver.ask(slug).catch(() => null);
+  await miss.answered;
+  // One round reads the link and then the key: the link is gone while the round is still under way.
+  const round = followed ? hold(/FROM api_keys.*id = ANY/s) : null;
+  await inTransaction(stores.pool, async (tx) => {
+    await tx.query('UPDATE links SET deleted_at = now() WHERE id = $1', [id]);
+    await tx.query('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [key.id]);
+  });
+  await (round?.answered ?? follow());
+  expect(table.find(slug)).toBeNull();
+  miss.release();
+  await asked;
+  await new Promise(setImmediate);
+  const found = table.find(slug);
+  round?.release();
+  expect(found).toBeNull();
 });

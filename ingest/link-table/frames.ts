@@ -1,5 +1,6 @@
 import { readSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
+import { LARGEST_RECORD } from './arena.ts';
 
 /**
  * How the table stands in its files: `u32le length | u32le crc | u8 operation | payload`, the length and the
@@ -10,7 +11,7 @@ export const OPERATIONS = { put: 1, remove: 2, putKey: 3, removeKey: 4 } as cons
 export type Operation = (typeof OPERATIONS)[keyof typeof OPERATIONS];
 
 const HEADER = 8;
-const LARGEST_FRAME = 2 ** 20;
+const LARGEST_FRAME = HEADER + 1 + LARGEST_RECORD;
 const PIECE = 2 ** 22;
 
 export function encodeFrame(operation: Operation, payload: Uint8Array): Buffer {

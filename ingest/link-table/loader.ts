@@ -36,7 +36,7 @@ export type TableLoader = {
   loaded(): boolean;
   /** Milliseconds since the table was last known to be what PostgreSQL says; infinite before that. */
   age(): number;
-  /** How many rounds have changed something: tells a caller whether its answer from PostgreSQL may be outdated. */
+  /** How often changes have come or a walk has begun: an answer to what was asked before may be outdated. */
   rounds(): number;
   stop(): Promise<void>;
 };
@@ -90,6 +90,8 @@ export function createTableLoader(given: {
     if (loaded && Date.now() - currentAt > LONGEST_ABSENCE_MS) loaded = false;
     if (!loaded && walk === null) {
       cursor = await oldestRunningTransaction(pool);
+      // Changes of earlier transactions are not read any more: what was asked before now may not know of them.
+      rounds += 1;
       applied = new Set();
       walk = everything();
       writer.beginLoad();
@@ -196,6 +198,8 @@ export function createTableLoader(given: {
   }
 
   async function readAgain(changes: LinkChange[]): Promise<void> {
+    // Before anything is put: whoever has asked PostgreSQL before now may have an answer from before these changes.
+    rounds += 1;
     const idsOf = (...kinds: LinkChange['kind'][]) => [
       ...new Set(changes.filter(({ kind }) => kinds.includes(kind)).map(({ target_id }) => target_id)),
     ];
@@ -209,7 +213,6 @@ export function createTableLoader(given: {
     if (others.length > 0) writer.replaceOthers(others, await otherSlugsOf(pool, others));
     const keys = idsOf('key');
     if (keys.length > 0) writer.replaceKeys(keys, await publishableKeysWithIds(pool, keys));
-    rounds += 1;
   }
 
   async function pause(): Promise<void> {

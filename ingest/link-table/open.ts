@@ -34,7 +34,7 @@ export async function openLinkTable(given: {
   const files = createTableFiles({ dir, table, log });
   const kept = await files.load();
   log.info({ slugs: table.size(), kept }, 'link table: read from disk');
-  const writer = createTableWriter({ table, files, kept, most });
+  const writer = createTableWriter({ table, files, kept, most, log });
   writer.trim();
   const loader = createTableLoader({ pool, table, writer, most, log });
   const resolver = createResolver({ pool, table, writer, loader });

@@ -1,10 +1,15 @@
 import { uuidToBytes } from '../../core/ids.ts';
+import type { Logger } from '../../core/log.ts';
 import type { LinkTableRow, OtherSlugRow, PublishableKeyRow } from '../../sql/link-table.ts';
-import { encodeLink, encodeOther } from './records.ts';
+import { LARGEST_RECORD } from './arena.ts';
+import { encodeLink, encodeOther, idOf, slugOf } from './records.ts';
 import type { LinkTable } from './table.ts';
 import type { TableFiles } from './table-files.ts';
 
-/** Puts PostgreSQL's rows into the table and notes on disk what that changed. */
+/**
+ * Puts PostgreSQL's rows into the table and notes on disk what that changed. A row that the table can't hold is left
+ * out, so that each visitor of its slug asks PostgreSQL: it must not stop the rows behind it.
+ */
 export type TableWriter = {
   putLink(row: LinkTableRow): void;
   putOther(row: OtherSlugRow): void;
@@ -31,15 +36,28 @@ export function createTableWriter(given: {
   files: TableFiles;
   kept: boolean;
   most: number;
+  log: Logger;
 }): TableWriter {
-  const { table, files, most } = given;
+  const { table, files, most, log } = given;
   let firstLoad = !given.kept;
   let keysLoaded = new Set<string>();
+  /** Slugs of rows that were left out: each is told once, not at each visit. */
+  const leftOut = new Set<string>();
 
   function put(record: Buffer): void {
-    if (!table.put(record)) return;
-    files.notePut(record);
-    trim();
+    if (record.length > LARGEST_RECORD) {
+      leaveOut(record);
+    } else if (table.put(record)) {
+      files.notePut(record);
+      trim();
+    }
+  }
+  function leaveOut(record: Buffer): void {
+    remove(idOf(record));
+    const slug = slugOf(record);
+    if (leftOut.has(slug)) return;
+    leftOut.add(slug);
+    log.error({ slug, bytes: record.length }, 'link table: too large to be held, PostgreSQL is asked for it');
   }
   function trim(): void {
     while (table.links() > most) {

@@ -1,9 +1,13 @@
 import { randomBytes } from 'node:crypto';
+import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { bytesToUuid, uuidToBytes, uuidv7 } from '../../core/ids.ts';
 import type { LinkTableRow } from '../../sql/link-table.ts';
 import { createArena, LARGEST_RECORD } from './arena.ts';
+import { encodeFrame, OPERATIONS, readFrames } from './frames.ts';
 import { decodeRecord, encodeLink, encodeOther } from './records.ts';
 import { createRefIndex } from './ref-index.ts';
 import { createLinkTable } from './table.ts';
@@ -230,7 +234,25 @@ test('the arena gives freed blocks out again and keeps records apart', () => {
   expect([...arena.refs()].sort()).toEqual([...live.keys()].sort());
   // 200 records of up to 3,000 bytes: without reuse 20,000 of them would have taken 30 MiB.
   expect(arena.bytes()).toBeLessThanOrEqual(4 * 2 ** 20);
+  const largest = [1, 2].map((byte) => Buffer.alloc(LARGEST_RECORD, byte));
+  const refs = largest.map((record) => arena.put(record, 0));
+  expect(refs.map((ref, index) => arena.read(ref).equals(largest[index] ?? Buffer.alloc(0)))).toEqual([
+    true,
+    true,
+  ]);
+  expect([...arena.refs()]).toHaveLength(live.size + 2);
   expect(() => arena.put(Buffer.alloc(LARGEST_RECORD + 1), 0)).toThrow(RangeError);
+});
+
+test('a file gives the largest record back', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'hoplog-frames-'));
+  writeFileSync(join(dir, 'frames'), encodeFrame(OPERATIONS.put, Buffer.alloc(LARGEST_RECORD, 7)));
+  const fd = openSync(join(dir, 'frames'), 'r');
+  const lengths: number[] = [];
+  const { whole } = readFrames(fd, (_, payload) => lengths.push(payload.length));
+  closeSync(fd);
+  rmSync(dir, { recursive: true });
+  expect([whole, lengths]).toEqual([true, [LARGEST_RECORD]]);
 });
 
 test('the index survives collisions, removals and growth', () => {

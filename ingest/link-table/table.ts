@@ -1,4 +1,4 @@
-import { createArena } from './arena.ts';
+import { createArena, LARGEST_RECORD } from './arena.ts';
 import {
   decodeRecord,
   hashOfId,
@@ -33,6 +33,7 @@ export type LinkTable = {
    * Puts a record (see `records.ts`) in the place of the one with its id, if there is one.
    *
    * @returns whether anything changed
+   * @throws {RangeError} and changes nothing, when it is larger than {@link LARGEST_RECORD}
    */
   put(record: Buffer): boolean;
   /** Removes the record with this id. @returns whether there was one */
@@ -115,6 +116,7 @@ export function createLinkTable(): LinkTable {
       return decodeRecord(arena.read(ref));
     },
     put(record) {
+      if (record.length > LARGEST_RECORD) throw new RangeError(`record of ${record.length} bytes`);
       const id = idOf(record);
       const before = refOfId(id);
       if (before !== 0) {

@@ -92,6 +92,11 @@ export function createCredits(given: { pool: Pool; streamId: string; log: Logger
     const answer = await leaseCredits(pool, { linkId: account.linkId, streamId, needed });
     if (answer.kind === 'unlimited') return account.answerWaiters('unlimited');
     account.setGranted(answer.granted);
+    if (answer.kind === 'none_left' && answer.excess > 0 && account.credits > 0) {
+      // The limit was lowered. These may also be credits whose return PostgreSQL did not get to hear of.
+      await giveBackIdle(account);
+      return lease(account, needed);
+    }
     account.serveWaiters();
     if (answer.kind === 'granted') return;
     account.spent = answer.spent && account.credits === 0;
@@ -182,6 +187,8 @@ export function createCredits(given: { pool: Pool; streamId: string; log: Logger
         const account = createAccount(linkId, null);
         account.granted = granted;
         account.credits = credits;
+        // They may have been granted under a higher limit than the present one, which no visitor has told yet.
+        account.mustReturn = credits > 0;
         accounts.set(linkId, account);
       }
       begun = true;

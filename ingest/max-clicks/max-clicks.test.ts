@@ -4,6 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CLICK_FLAGS, type ClickEvent } from '../../core/events/types.ts';
 import { bytesToUuid } from '../../core/ids.ts';
+import { silentLogger } from '../../core/log.ts';
+import type { Pool } from '../../sql/pool.ts';
+import { registerStream } from '../../sql/streams.ts';
 import {
   journalEvents,
   type LinkColumns,
@@ -15,6 +18,7 @@ import {
 import { startIngestProcess } from '../../test/support/ingest-process.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
 import { CRAWLER, visit } from '../../test/support/visitors.ts';
+import { createCredits } from './credits.ts';
 
 let stores: TestStores;
 let first: TestIngest;
@@ -182,6 +186,59 @@ test('a restart goes on with the credits that are left', async () => {
   await first.close();
   first = await startTestIngest({ ...stores, dataDir: first.dataDir, env: { STREAM_NAME: 'ingest-a' } });
   expect(await visitUntilSpent([`${first.url}/${slug}`])).toBe(6);
+});
+
+/** The pool, which fails the first return of credits before PostgreSQL has got it. */
+function losingOneReturn(pool: Pool): Pool {
+  let lost = false;
+  const query = (...asked: Parameters<Pool['query']>) => {
+    if (lost || !String(asked[0]).includes('SET granted = granted - $3')) return pool.query(...asked);
+    lost = true;
+    return Promise.reject(new Error('lost'));
+  };
+  return { query, connect: () => pool.connect() } as unknown as Pool;
+}
+
+test.each([
+  ['at once', (pool: Pool) => pool],
+  ['at a second try', losingOneReturn],
+])(
+  'credits that a killed run has left go back first, %s: a limit lowered meanwhile holds for them',
+  async (name, through) => {
+    const { id } = await limited(100);
+    const { streamId } = await registerStream(stores.pool, `ingest-left ${name}`);
+    await stores.pool.query(
+      'INSERT INTO link_leases (link_id, stream_id, granted, used) VALUES ($1, $2, 650, 50)',
+      [id, streamId],
+    );
+    const credits = createCredits({ pool: through(stores.pool), streamId, log: silentLogger() });
+    credits.begin([{ linkId: id, granted: 650, credits: 600 }]);
+    let taken = 0;
+    for (let outcome = ''; outcome !== 'spent' && taken < 100; ) {
+      outcome = credits.take(id, 100);
+      if (outcome === 'wait') outcome = await credits.ask(id);
+      if (outcome === 'taken') taken++;
+      // Time passes: for a while after an error nothing is asked.
+      if (outcome === 'unavailable') await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    expect(taken).toBe(50);
+    await credits.close();
+  },
+);
+
+test('whoever waits for a credit of a link that is deleted is not let through; of one without limit they are', async () => {
+  const { streamId } = await registerStream(stores.pool, 'ingest-waiting');
+  const credits = createCredits({ pool: stores.pool, streamId, log: silentLogger() });
+  credits.begin([]);
+  for (const [change, outcome] of [
+    ['deleted_at = now()', 'spent'],
+    ['max_clicks = NULL', 'unlimited'],
+  ]) {
+    const { id } = await limited(5);
+    await stores.pool.query(`UPDATE links SET ${change} WHERE id = $1`, [id]);
+    expect([credits.take(id, 5), await credits.ask(id)]).toEqual(['wait', outcome]);
+  }
+  await credits.close();
 });
 
 test('kill -9 under load and restarts: exactly max_clicks counted clicks, and every answer is among them', async () => {

@@ -24,20 +24,20 @@ export async function readOutstanding(given: {
   streamId: string;
   /** The stream's own batches that hold anything beyond a sequence. */
   batchesAfter(sequence: bigint): AsyncIterable<LogBatch>;
-  /** The newest sequence that the journal no longer holds although workers may not have stored it; -1: none. */
-  freedAhead: bigint;
+  /**
+   * The newest sequence that the journal no longer holds although workers may not have stored it; -1: none. Asked again,
+   * because the journal goes on freeing while it is read.
+   */
+  freedAhead(): bigint;
   sealer: AddressSealer;
 }): Promise<Outstanding> {
   const { pool, streamId } = given;
   const before = await leasesOfStream(pool, streamId);
   if (before.leases.length === 0) return [];
-  if (before.highWater < given.freedAhead) {
-    throw new Error(
-      'workers have not stored what the journal gave up under pressure: asked again until they have',
-    );
-  }
-  const counted = await countedIn(given.batchesAfter(before.highWater), given.sealer);
+  insistOn(before.highWater, given.freedAhead());
+  const counted = await countedIn(given.batchesAfter(before.highWater), streamId, given.sealer);
   const now = await leasesOfStream(pool, streamId);
+  insistOn(now.highWater, given.freedAhead());
   return now.leases.map(({ link_id, granted, used }) => {
     const sequences = counted.get(link_id) ?? [];
     const unseen = sequences.filter((sequence) => sequence > now.highWater).length;
@@ -45,13 +45,23 @@ export async function readOutstanding(given: {
   });
 }
 
-/** Sequences of counted clicks by link. */
+/** @throws when the journal lacks what the mark does not cover */
+function insistOn(highWater: bigint, freedAhead: bigint): void {
+  if (highWater >= freedAhead) return;
+  throw new Error(
+    'workers have not stored what the journal gave up under pressure: asked again until they have',
+  );
+}
+
+/** Sequences of a stream's counted clicks by link. A journal may also hold an earlier stream's, which has leases of its own. */
 async function countedIn(
   batches: AsyncIterable<LogBatch>,
+  streamId: string,
   sealer: AddressSealer,
 ): Promise<Map<string, bigint[]>> {
   const counted = new Map<string, bigint[]>();
   for await (const batch of batches) {
+    if (batch.streamId !== streamId) continue;
     for (const { sequence, event } of decodeEvents(batch, sealer).events) {
       if (event.kind !== 'click' || (event.flags & CLICK_FLAGS.counted) === 0) continue;
       const link = bytesToUuid(event.linkId);

@@ -23,8 +23,10 @@ const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
  * @param title text, escaped here
  * @param main HTML of the page's main part
  * @param headers added to those that every page has
+ * @param hasForm then `form-action` is left out: browsers judge by it every address that the answer redirects to, and
+ *   the destination's own redirects after it, which may lead to an app
  */
-export function createPage(title: string, main: string, headers: Headers = []): Page {
+export function createPage(title: string, main: string, headers: Headers = [], hasForm = false): Page {
   const body =
     `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
     `<meta name="robots" content="noindex"><title>${escapeHtml(title)}</title><style>${STYLE}</style></head>` +
@@ -35,7 +37,7 @@ export function createPage(title: string, main: string, headers: Headers = []): 
       ['Cache-Control', 'no-store'],
       [
         'Content-Security-Policy',
-        `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
+        `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; ${hasForm ? '' : "form-action 'none'; "}base-uri 'none'; frame-ancestors 'none'`,
       ],
       ['X-Content-Type-Options', 'nosniff'],
       ...headers,

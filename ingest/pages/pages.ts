@@ -16,10 +16,13 @@ export const RETRY_AFTER = '1';
 export const ATTEMPTS_RETRY_AFTER = '60';
 
 export function createPages(): Pages {
-  const form = (alert: string) =>
-    `${alert}<form method="post"><label for="password">Password</label>` +
-    '<input id="password" name="password" type="password" autocomplete="current-password" required autofocus>' +
-    '<button type="submit">Continue</button></form>';
+  const form = (alert: string) => {
+    const main =
+      `${alert}<form method="post"><label for="password">Password</label>` +
+      '<input id="password" name="password" type="password" autocomplete="current-password" required autofocus>' +
+      '<button type="submit">Continue</button></form>';
+    return createPage('Password required', main, [], true);
+  };
   return {
     notFound: createPage('Link not found', '<p>There is no link at this address.</p>'),
     gone: createPage('Link expired', '<p>This link is no longer active.</p>'),
@@ -28,11 +31,8 @@ export function createPages(): Pages {
       '<p>This link cannot be opened right now. Try again in a moment.</p>',
       [['Retry-After', RETRY_AFTER]],
     ),
-    passwordForm: createPage('Password required', form('<p>This link is protected by a password.</p>')),
-    wrongPassword: createPage(
-      'Password required',
-      form('<p role="alert">That password is not right. Try again.</p>'),
-    ),
+    passwordForm: form('<p>This link is protected by a password.</p>'),
+    wrongPassword: form('<p role="alert">That password is not right. Try again.</p>'),
     tooManyAttempts: createPage(
       'Too many attempts',
       '<p role="alert">Too many wrong passwords. Try again in a minute.</p>',

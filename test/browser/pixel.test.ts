@@ -91,6 +91,28 @@ test('a real browser clicks, identifies and buys, and the reports tell of it', a
     .toMatchObject([{ channel: 'newsletter', clicks: 1, visitors: 1, conversions: 1, revenue: 19.99 }]);
 });
 
+test('under Global Privacy Control an order counts, and nobody is named', async (context) => {
+  context.skip(Boolean(NO_CHROMIUM), String(NO_CHROMIUM));
+  const { workspace_id, secret_key } = service.demo;
+  const page = await browser.newPage({ userAgent: PERSON });
+  await page.addInitScript("Object.defineProperty(navigator, 'globalPrivacyControl', { value: true })");
+  await page.goto(`${shopUrl}/checkout?_vid=5b104370-c9bd-8db2-8a30-83f8041ed7fd`);
+  await page.waitForFunction("'tracker' in window");
+  const [answer] = await Promise.all([
+    page.waitForResponse(/\/collect$/),
+    page.evaluate(`tracker.order({ order_id: 'o-2', amount: 5, email: 'bob@example.com' })`),
+  ]);
+  expect(answer.status()).toBe(202);
+  await page.close();
+
+  await untilVisible(service, secret_key, Date.now());
+  const { rows } = await served.pool.query(
+    'SELECT amount_minor, visitor_id, email, external_user_id FROM orders WHERE workspace_id = $1 AND order_id = $2',
+    [workspace_id, 'o-2'],
+  );
+  expect(rows).toEqual([{ amount_minor: 500, visitor_id: null, email: null, external_user_id: null }]);
+});
+
 test('the API reference opens in a real browser without a call to another host', async (context) => {
   context.skip(Boolean(NO_CHROMIUM), String(NO_CHROMIUM));
   const page = await browser.newPage();

@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ownBatches } from '../../core/event-log/open.ts';
+import type { LogBatch } from '../../core/event-log/port.ts';
+import { CLICK_FLAGS } from '../../core/events/types.ts';
+import { uuidToBytes } from '../../core/ids.ts';
+import { leaseCredits } from '../../sql/leases.ts';
+import { advanceStreams, registerStream } from '../../sql/streams.ts';
+import { addUsedLeases } from '../../sql/used-leases.ts';
+import { makeLink, makeWorkspace } from '../../test/support/ingest.ts';
+import {
+  openTestJournal,
+  TEST_STREAM_NAME,
+  temporaryDataDir,
+  testClick,
+  testSealer,
+} from '../../test/support/journal.ts';
+import { type TestStores, testStores } from '../../test/support/stores.ts';
+import { type Outstanding, readOutstanding } from './outstanding.ts';
+
+let stores: TestStores;
+let linkId: string;
+beforeAll(async () => {
+  stores = await testStores();
+  const workspace = await makeWorkspace(stores.pool);
+  ({ id: linkId } = await makeLink(stores.pool, workspace.id, 'https://example.com/', { max_clicks: 100 }));
+});
+afterAll(() => stores.close());
+
+/** A stream that was granted ten credits, and whose visitors took some of them. */
+async function streamWithClicks(dataDir: string, clicks: number, isRetired = false): Promise<string> {
+  const journal = await openTestJournal(dataDir, {
+    register: (id) => registerStream(stores.pool, TEST_STREAM_NAME, id),
+    isRetired: async () => isRetired,
+  });
+  const { streamId } = journal.stream;
+  await leaseCredits(stores.pool, { linkId, streamId, needed: 10 });
+  const click = testClick('a', { linkId: uuidToBytes(linkId), flags: CLICK_FLAGS.counted });
+  for (let made = 0; made < clicks; made++) {
+    await new Promise((resolve) => journal.append(click, resolve));
+  }
+  await journal.close();
+  return streamId;
+}
+
+function outstanding(
+  streamId: string,
+  batchesAfter: (sequence: bigint) => AsyncIterable<LogBatch>,
+  freedAhead = () => -1n,
+): Promise<Outstanding> {
+  return readOutstanding({ pool: stores.pool, streamId, batchesAfter, freedAhead, sealer: testSealer });
+}
+
+test('what the journal gives up while it is read is waited for', async () => {
+  const { dataDir, remove } = temporaryDataDir();
+  const streamId = await streamWithClicks(dataDir, 4);
+  let freed = -1n;
+  async function* freeing(): AsyncGenerator<LogBatch> {
+    freed = 3n; // the clicks: under pressure, after they had been listed
+    yield* [];
+  }
+  await expect(outstanding(streamId, freeing, () => freed)).rejects.toThrow(/under pressure/);
+  await addUsedLeases(stores.pool, [{ linkId, streamId, clicks: 4 }]);
+  await advanceStreams(stores.pool, [{ streamId, ordinal: 0, highWater: 3n, visibleBefore: 1 }]);
+  expect(await outstanding(streamId, freeing, () => freed)).toEqual([{ linkId, granted: 10, credits: 6 }]);
+  remove();
+});
+
+test('what a journal still holds of a stream of before uses no credit of its successor', async () => {
+  const { dataDir, remove } = temporaryDataDir();
+  const before = await streamWithClicks(dataDir, 7);
+  const streamId = await streamWithClicks(dataDir, 2, true);
+  expect(streamId).not.toBe(before);
+  const batches = (sequence: bigint) => ownBatches(dataDir, TEST_STREAM_NAME, sequence);
+  expect(await outstanding(streamId, batches)).toEqual([{ linkId, granted: 10, credits: 8 }]);
+  remove();
+});

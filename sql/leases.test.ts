@@ -1,0 +1,28 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { makeLink, makeWorkspace } from '../test/support/ingest.ts';
+import { type TestStores, testStores } from '../test/support/stores.ts';
+import { leaseCredits } from './leases.ts';
+import { registerStream, retireStream } from './streams.ts';
+
+let stores: TestStores;
+beforeAll(async () => {
+  stores = await testStores();
+});
+afterAll(() => stores.close());
+
+it('holds a link for used up once only retired streams have credits left', async () => {
+  const { pool } = stores;
+  const { id: linkId } = await makeLink(pool, (await makeWorkspace(pool)).id, 'https://example.com/', {
+    max_clicks: 60,
+  });
+  const { streamId: gone } = await registerStream(pool, 'ingest-0');
+  const { streamId } = await registerStream(pool, 'ingest-1');
+  expect(await leaseCredits(pool, { linkId, streamId: gone, needed: 60 })).toMatchObject({ granted: 60 });
+  const spent = async () => {
+    const answer = await leaseCredits(pool, { linkId, streamId, needed: 1 });
+    return answer.kind === 'none_left' && answer.spent;
+  };
+  expect(await spent()).toBe(false);
+  await retireStream(pool, gone);
+  expect(await spent()).toBe(true);
+});

@@ -1,0 +1,59 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { hashPassword } from '../../core/passwords.ts';
+import { makeLink, makeWorkspace, startTestIngest, type TestIngest } from '../support/ingest.ts';
+import { type TestStores, testStores } from '../support/stores.ts';
+import { NO_CHROMIUM, sharedChromium } from './chromium.ts';
+
+let stores: TestStores;
+let ingest: TestIngest;
+let shop: Server;
+let browser: Browser;
+let url: string;
+
+beforeAll(async () => {
+  if (NO_CHROMIUM) return;
+  stores = await testStores();
+  ingest = await startTestIngest(stores);
+  // Another port is another origin. Shops send visitors on as well: to their language, to an app store.
+  shop = createServer((request, response) => {
+    if (request.url?.startsWith('/page')) response.writeHead(302, { location: '/en/page' });
+    else response.setHeader('content-type', 'text/html');
+    response.end('<!doctype html><title>Shop</title>');
+  });
+  await new Promise<void>((resolve) => shop.listen(0, '127.0.0.1', resolve));
+  const { id } = await makeWorkspace(stores.pool);
+  const destination = `http://127.0.0.1:${(shop.address() as AddressInfo).port}/page`;
+  const password_hash = await hashPassword('open sesame');
+  url = `${ingest.url}/${(await makeLink(stores.pool, id, destination, { password_hash })).slug}`;
+  browser = await sharedChromium();
+});
+afterAll(async () => {
+  if (NO_CHROMIUM) return;
+  shop.close();
+  await ingest.close();
+  await ingest.remove();
+  await stores.close();
+});
+
+test('a browser types the password, also after a wrong one, and ends at the destination', async ({
+  skip,
+}) => {
+  skip(Boolean(NO_CHROMIUM), String(NO_CHROMIUM));
+  const page = await browser.newPage();
+  const violations: string[] = [];
+  page.on('console', (message) => {
+    if (message.text().includes('Content Security Policy')) violations.push(message.text());
+  });
+  await page.goto(url);
+  await page.fill('#password', 'wrong');
+  await page.press('#password', 'Enter');
+  await page.getByRole('alert').waitFor();
+  await page.fill('#password', 'open sesame');
+  await page.press('#password', 'Enter');
+  await expect.poll(() => page.title(), { timeout: 10_000 }).toBe('Shop');
+  expect([new URL(page.url()).pathname, violations]).toEqual(['/en/page', []]);
+  await page.close();
+});
