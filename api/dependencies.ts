@@ -79,8 +79,11 @@ declare module 'fastify' {
     plan?: PlanNeed | ((request: FastifyRequest) => PlanNeed);
     /** The route reads clicks: what is to be known before is asked for together with the key. */
     readsClicks?: true;
-    /** The route creates something: `Idempotency-Key` is checked and documented; see `withIdempotency`. */
-    idempotent?: true;
+    /**
+     * The route creates something: `Idempotency-Key` is checked and documented; see `withIdempotency`. `unkept`: its
+     * answer holds a secret and is not kept, so that the key is checked and nothing else.
+     */
+    idempotent?: true | 'unkept';
     /** Codes that the route answers with besides those that follow from its other settings: for the document. */
     errors?: ErrorCode[];
     /** Answers for the document where one schema can't serialise them all. */

@@ -99,6 +99,8 @@ test('minor units print as the major amount', () => {
   expect(toMajor(7, 'jpy')).toBe(7);
   expect(toMajor(1005n, 'kwd')).toBe(1.005);
   expect(problemOf(() => toMajor(1.5, 'usd'))).toBe('out_of_range');
+  expect(problemOf(() => toMajor(Number.NaN, 'usd'))).toBe('out_of_range');
+  expect(toMajor(2 ** 54, 'usd')).toBe(180_143_985_094_819.84);
 });
 
 test.each([

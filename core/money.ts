@@ -18,6 +18,12 @@ export class MoneyError extends Error {
   }
 }
 
+/**
+ * Largest amount of an order that is taken in, in minor units of any currency: 10^10 dollars. A sum of nine thousand
+ * such amounts is still within 2^53.
+ */
+export const AMOUNT_LIMIT = 1_000_000_000_000;
+
 /** Codes of the table that are no money to pay with: metals, bonds, funds of account, tests, "none". */
 const NOT_MONEY = new Set('XAG XAU XBA XBB XBC XBD XDR XPD XPT XSU XTS XUA XXX'.split(' '));
 
@@ -64,11 +70,15 @@ export function toMinor(major: number, currency: string): number {
 /**
  * Minor units to the number of major ones that prints the same digits.
  *
- * @throws {MoneyError} `unknown_currency`; `out_of_range` when `minor` is no safe integer
+ * @param minor a sum may be beyond 2^53: as a number it is as near to the exact one as numbers are, and so is the answer
+ * @throws {MoneyError} `unknown_currency`; `out_of_range` when `minor` is no integer
  */
 export function toMajor(minor: number | bigint, currency: string): number {
   const exponent = exponentOf(currency);
-  const count = integer(minor);
+  if (typeof minor === 'number' && !Number.isInteger(minor)) {
+    throw new MoneyError('out_of_range', `${minor} minor units`);
+  }
+  const count = BigInt(minor);
   if (exponent === 0) return Number(count);
   const sign = count < 0n ? '-' : '';
   const text = (count < 0n ? -count : count).toString().padStart(exponent + 1, '0');
@@ -111,9 +121,18 @@ export function percentOf(minor: number | bigint, percent: number): number {
  * @throws {MoneyError} `unknown_currency`, `not_finite`, `out_of_range`
  */
 export function convertMinor(minor: number | bigint, from: string, to: string, rate: number): number {
+  return safe(convertSum(integer(minor), from, to, rate), `${minor} ${from} in ${to}`);
+}
+
+/**
+ * {@link convertMinor} of a sum, which may be beyond what numbers hold exactly.
+ *
+ * @throws {MoneyError} `unknown_currency`, `not_finite`
+ */
+export function convertSum(minor: bigint, from: string, to: string, rate: number): bigint {
   const { digits, scale } = decimalOf(rate);
-  const numerator = integer(minor) * digits * 10n ** BigInt(exponentOf(to));
-  return safe(halfEven(numerator, 10n ** BigInt(scale + exponentOf(from))), `${minor} ${from} in ${to}`);
+  const numerator = minor * digits * 10n ** BigInt(exponentOf(to));
+  return halfEven(numerator, 10n ** BigInt(scale + exponentOf(from)));
 }
 
 /**

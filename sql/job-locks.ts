@@ -17,17 +17,18 @@ export async function withJobLock<T>(
 ): Promise<T | null> {
   const client = await pool.connect();
   let broken: Error | undefined;
+  const breaks = (error: Error) => {
+    broken = error; // closing the connection frees the lock, also one of which nothing was heard
+  };
   try {
-    const { rows } = await client.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1) AS locked', [
-      JOBS[job],
-    ]);
+    const lock = client.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1) AS locked', [JOBS[job]]);
+    lock.catch(breaks);
+    const { rows } = await lock;
     if (!rows[0]?.locked) return null;
     try {
       return await work();
     } finally {
-      await client.query('SELECT pg_advisory_unlock($1)', [JOBS[job]]).catch((error: Error) => {
-        broken = error; // closing the connection frees the lock
-      });
+      await client.query('SELECT pg_advisory_unlock($1)', [JOBS[job]]).catch(breaks);
     }
   } finally {
     client.release(broken);

@@ -7,6 +7,8 @@ export type LinkStatus = (typeof LINK_STATUSES)[number];
 
 /** Which links are searched for; null: not asked. */
 export type LinkSearch = {
+  /** These alone; unknown ones are left out. */
+  ids: string[] | null;
   /** Part of the slug, the name or the destination, in any case of letters. */
   text: string | null;
   /** `smart`: Smart Links, which have no channel. */
@@ -73,6 +75,7 @@ const SORT_KEYS = { created: 'created_at', name: 'lower(name)', figure: 'coalesc
 
 function conditionsOf(search: LinkSearch, parameter: (value: unknown) => string): string {
   const conditions: string[] = [];
+  if (search.ids !== null) conditions.push(`l.id = ANY (${parameter(search.ids)})`);
   if (search.text !== null) {
     const text = parameter(search.text);
     // position() knows no wildcards, so nothing needs escaping.

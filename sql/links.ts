@@ -145,6 +145,8 @@ export async function linksOfDestination(
 }
 
 export type LinkFilter = {
+  /** These alone; unknown ones are left out. */
+  ids: string[] | null;
   channel: Channel | null;
   destinationId: string | null;
   /** Part of the slug, in any case of letters. */
@@ -164,6 +166,7 @@ export async function listLinks(db: Queryable, workspaceId: string, filter: Link
     values.push(value);
     conditions.push(` AND ${condition(`$${values.length}`)}`);
   };
+  add((p) => `l.id = ANY (${p})`, filter.ids);
   add((p) => `l.channel = ${p}`, filter.channel);
   add((p) => `l.destination_id = ${p}`, filter.destinationId);
   // position() knows no wildcards, so nothing needs escaping.

@@ -125,6 +125,21 @@ export async function programById(db: Queryable, workspaceId: string, id: string
   return rows[0] ? programOf(rows[0]) : null;
 }
 
+/**
+ * The programme, whose currency stays as it is until the transaction ends. Its other terms may change meanwhile: a
+ * purchase waits for no change of them, and none of these for purchases, however many overlap.
+ *
+ * @throws Error when the workspace has none
+ */
+export async function holdProgram(tx: Queryable, workspaceId: string, id: string): Promise<Program> {
+  const { rows } = await tx.query<Row>(
+    `${SELECT} WHERE p.workspace_id = $1 AND p.id = $2 FOR KEY SHARE OF p`,
+    [workspaceId, id],
+  );
+  if (!rows[0]) throw new Error(`programme ${id} is gone`);
+  return programOf(rows[0]);
+}
+
 /** The programme as it is now, locked until the transaction ends, or null. */
 export async function lockProgram(tx: Queryable, workspaceId: string, id: string): Promise<Program | null> {
   const { rows } = await tx.query<Row>(
@@ -134,18 +149,50 @@ export async function lockProgram(tx: Queryable, workspaceId: string, id: string
   return rows[0] ? programOf(rows[0]) : null;
 }
 
-/** The most recent programme that is active, else the most recent one, or null. */
+/** The programme whose campaign this is, or null. */
+export async function programOfDestination(
+  db: Queryable,
+  workspaceId: string,
+  destinationId: string,
+): Promise<Program | null> {
+  const { rows } = await db.query<Row>(`${SELECT} WHERE p.workspace_id = $1 AND p.destination_id = $2`, [
+    workspaceId,
+    destinationId,
+  ]);
+  return rows[0] ? programOf(rows[0]) : null;
+}
+
+/** Gives a programme another code. The caller has claimed it, and changes the link that the code is. */
+export async function updateProgramCode(
+  tx: Queryable,
+  workspaceId: string,
+  id: string,
+  code: string,
+): Promise<void> {
+  await tx.query(
+    `UPDATE programs SET code = $3, updated_at = clock_timestamp()
+     WHERE id = $1 AND workspace_id = $2 AND code <> $3`,
+    [id, workspaceId, code],
+  );
+}
+
+/** The most recent programme, whatever its status, or null. */
 export async function latestProgram(db: Queryable, workspaceId: string): Promise<Program | null> {
   const { rows } = await db.query<Row>(
-    `${SELECT} WHERE p.workspace_id = $1 ORDER BY p.status = 'active' DESC, p.created_at DESC, p.id DESC LIMIT 1`,
+    `${SELECT} WHERE p.workspace_id = $1 ORDER BY p.created_at DESC, p.id DESC LIMIT 1`,
     [workspaceId],
   );
   return rows[0] ? programOf(rows[0]) : null;
 }
 
-/** Whether anything was ever earned in the programme's currency. */
-export async function programHasCommissions(db: Queryable, id: string): Promise<boolean> {
-  const { rows } = await db.query<{ found: boolean }>(
+/**
+ * Whether anything was ever earned in the programme's currency. Waits for purchases that are being judged by its terms
+ * ({@link holdProgram}), and lets no other begin until the transaction ends.
+ */
+export async function programHasCommissions(tx: Queryable, id: string): Promise<boolean> {
+  await tx.query('SELECT FROM programs WHERE id = $1 FOR UPDATE', [id]);
+  // A statement of its own, after the lock: it must see what those purchases wrote.
+  const { rows } = await tx.query<{ found: boolean }>(
     'SELECT EXISTS (SELECT 1 FROM commissions WHERE program_id = $1) AS found',
     [id],
   );

@@ -52,6 +52,23 @@ export async function insertCodeLink(
 }
 
 /**
+ * Makes a programme's code the slug of its link, and brings the link back where it was deleted; its `external_id` may
+ * be another's by then. The caller has claimed the code.
+ */
+export async function updateCodeLink(
+  tx: Queryable,
+  program: Pick<Program, 'id' | 'workspace_id'>,
+  code: string,
+): Promise<void> {
+  await tx.query(
+    `UPDATE links SET slug = $3, deleted_at = NULL, updated_at = clock_timestamp(),
+       external_id = CASE WHEN deleted_at IS NULL THEN external_id END
+     WHERE id = $1 AND workspace_id = $2 AND (slug <> $3 OR deleted_at IS NOT NULL)`,
+    [program.id, program.workspace_id, code],
+  );
+}
+
+/**
  * Mints a referrer's link: a short link of the programme's campaign under a generated slug, which goes to the
  * destination as `ref=<slug>`. The caller holds the workspace's lock.
  *

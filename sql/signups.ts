@@ -13,14 +13,28 @@ export type Signup = {
   address_hash: Buffer | null;
   reported_at: Date;
 } & (
-  | { state: 'pending'; program_id: null; enrollment_id: null; block_reason: null }
-  | { state: 'matched'; program_id: string; enrollment_id: string; block_reason: BlockReason | null }
+  | {
+      state: 'pending';
+      program_id: null;
+      enrollment_id: null;
+      /** Who is taken for the referrer when no click of the visitor can tell; null: nobody. */
+      fallback_enrollment_id: string | null;
+      block_reason: null;
+    }
+  | {
+      state: 'matched';
+      program_id: string;
+      enrollment_id: string;
+      fallback_enrollment_id: null;
+      block_reason: BlockReason | null;
+    }
 );
 
+export type PendingSignup = Extract<Signup, { state: 'pending' }>;
 export type MatchedSignup = Extract<Signup, { state: 'matched' }>;
 
 const COLUMNS = `id, workspace_id, external_user_id, email, device_id, visitor_id, address_hash, state, program_id,
-  enrollment_id, block_reason, reported_at`;
+  enrollment_id, fallback_enrollment_id, block_reason, reported_at`;
 
 export type SignupReport = Pick<
   Signup,
@@ -98,6 +112,35 @@ export async function userOfOrder(
   return rows[0]?.external_user_id ?? null;
 }
 
+/**
+ * Keeps what a report adds to a pending signup that the caller has locked. The visitor stays the first one, whose
+ * clicks are looked for up to when the signup was reported first, and so does whom a report named.
+ */
+export async function completePendingSignup(
+  tx: Queryable,
+  signup: PendingSignup,
+  report: SignupReport,
+  fallbackEnrollmentId: string | null,
+): Promise<PendingSignup> {
+  const { rows } = await tx.query<PendingSignup>(
+    `UPDATE signups SET email = coalesce($3, email), device_id = coalesce($4, device_id),
+       visitor_id = coalesce(visitor_id, $5), address_hash = coalesce($6, address_hash),
+       fallback_enrollment_id = coalesce(fallback_enrollment_id, $7)
+     WHERE workspace_id = $1 AND id = $2 RETURNING ${COLUMNS}`,
+    [
+      signup.workspace_id,
+      signup.id,
+      report.email,
+      report.device_id,
+      report.visitor_id,
+      report.address_hash,
+      fallbackEnrollmentId,
+    ],
+  );
+  if (!rows[0]) throw new Error(`signup ${signup.id} is gone`);
+  return rows[0];
+}
+
 /** Matches a signup that the caller has locked. What the present report adds to an earlier one is kept. */
 export async function matchSignup(
   tx: Queryable,
@@ -108,7 +151,7 @@ export async function matchSignup(
   const { rows } = await tx.query<MatchedSignup>(
     `UPDATE signups SET state = 'matched', program_id = $3, enrollment_id = $4, block_reason = $5,
        email = coalesce($6, email), device_id = coalesce($7, device_id), visitor_id = coalesce($8, visitor_id),
-       address_hash = coalesce($9, address_hash)
+       address_hash = coalesce($9, address_hash), fallback_enrollment_id = NULL
      WHERE workspace_id = $1 AND id = $2 RETURNING ${COLUMNS}`,
     [
       signup.workspace_id,
@@ -126,13 +169,23 @@ export async function matchSignup(
   return rows[0];
 }
 
-/** Pending signups that were reported before `before`, oldest first, across workspaces. */
-export async function pendingSignups(db: Queryable, before: Date, limit: number): Promise<Signup[]> {
+/**
+ * The first pending signup behind another one, by the time of the report, across workspaces. Null: none is left that was
+ * reported before `before`.
+ *
+ * @param after null: from the oldest one on
+ */
+export async function nextPendingSignup(
+  db: Queryable,
+  before: Date,
+  after: Pick<Signup, 'id' | 'reported_at'> | null,
+): Promise<Signup | null> {
   const { rows } = await db.query<Signup>(
-    `SELECT ${COLUMNS} FROM signups WHERE state = 'pending' AND reported_at < $1 ORDER BY reported_at LIMIT $2`,
-    [before, limit],
+    `SELECT ${COLUMNS} FROM signups WHERE state = 'pending' AND reported_at < $1
+       AND ($2::timestamptz IS NULL OR (reported_at, id) > ($2, $3::uuid)) ORDER BY reported_at, id LIMIT 1`,
+    [before, after?.reported_at ?? null, after?.id ?? null],
   );
-  return rows;
+  return rows[0] ?? null;
 }
 
 /** Drops a pending signup that nobody referred; its purchases are nobody's either. */

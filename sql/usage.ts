@@ -1,4 +1,4 @@
-import { convertMinor, toMajor } from '../core/money.ts';
+import { convertSum, toMajor } from '../core/money.ts';
 import { commissionEarned } from './commissions.ts';
 import { readRates } from './currency-rates.ts';
 import type { Queryable } from './pool.ts';
@@ -35,7 +35,7 @@ export async function commissionUsed(
   const rateOf = await readRates(db);
   const minor = earned.reduce((sum, { currency, amount_minor }) => {
     const rate = rateOf(currency, workspace.currency);
-    return rate === null ? sum : sum + convertMinor(amount_minor, currency, workspace.currency, rate);
-  }, 0);
+    return rate === null ? sum : sum + convertSum(BigInt(amount_minor), currency, workspace.currency, rate);
+  }, 0n);
   return toMajor(minor, workspace.currency);
 }

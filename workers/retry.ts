@@ -42,11 +42,14 @@ export function createRetry(dependencies: RetryDependencies): Retry {
   };
 }
 
-/** A short name of what went wrong: the error's code (`ECONNREFUSED`, an SQLSTATE, ClickHouse's number). */
+/**
+ * A short name of what went wrong: the code of the error, else of its cause (`ECONNREFUSED`, an SQLSTATE, ClickHouse's
+ * number).
+ */
 export function causeOf(error: unknown): string {
   if (error instanceof Error) {
     if ('code' in error && typeof error.code === 'string' && error.code !== '') return error.code;
-    return error.name;
+    return error.cause instanceof Error ? causeOf(error.cause) : error.name;
   }
   return 'unknown';
 }

@@ -46,7 +46,7 @@ export async function keyRoutes(app: Api, { pool }: Pick<ApiDeps, 'pool'>): Prom
   app.post(
     '/keys',
     {
-      config: CONFIG,
+      config: { ...CONFIG, idempotent: 'unkept' },
       schema: {
         tags,
         operationId: 'createKey',
@@ -96,7 +96,7 @@ export async function keyRoutes(app: Api, { pool }: Pick<ApiDeps, 'pool'>): Prom
 }
 
 const CREATE_DESCRIPTION = `The answer has the \`token\`: only its hash is kept, so it can't be shown again.
-\`Idempotency-Key\` is not looked at here, since an answer with a token is not kept: a call that was repeated made a second
+\`Idempotency-Key\` changes nothing here, since an answer with a token is not kept: a call that was repeated made a second
 key, which the list shows and which can be revoked.`;
 
 const REVOKE_DESCRIPTION = `It holds at once: the next call with the key is a 401. It can't be taken back; a second

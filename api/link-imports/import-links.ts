@@ -5,7 +5,7 @@ import { formatOf } from '../../core/link-imports/formats/known.ts';
 import { ImportErrors, type RowError } from '../../core/link-imports/import-errors.ts';
 import { type ReadRow, RowProblem, type SourceRow } from '../../core/link-imports/source-row.ts';
 import { slugKey } from '../../core/slugs.ts';
-import { inTransaction, type Pool } from '../../sql/pool.ts';
+import { inTransaction, type Pool, type PoolClient } from '../../sql/pool.ts';
 import { lockWorkspace } from '../../sql/workspaces.ts';
 import { type BulkRow, createEach, readBulkRows } from '../links/bulk.ts';
 import { CreateBody } from '../links/schemas.ts';
@@ -22,14 +22,18 @@ export type ImportResult = {
   errors: RowError[];
 };
 
-export type ImportOptions = ImportDefaults & {
-  pool: Pool;
-  workspaceId: string;
+/** What is imported, and for whom. */
+export type ImportSource = ImportDefaults & {
   /** Origin of short links. */
   shortUrl: string;
   rows: AsyncIterable<ReadRow> | Iterable<ReadRow>;
   /** Is told the format, once it is known, and the columns of the first row. */
   onFormat(format: Format, columns: string[]): void;
+};
+
+export type ImportOptions = ImportSource & {
+  pool: Pool;
+  workspaceId: string;
   /** Is told of every batch. */
   onProgress(result: Readonly<ImportResult>): void;
 };
@@ -43,6 +47,9 @@ type Pending = {
 
 const check = bodyCheck(CreateBody);
 
+/** Rows that passed every check which needs no store, or why they did not. */
+type Batch = { pending: Pending[]; checked: BulkRow[] };
+
 /**
  * Creates a link for each row exactly as `POST /links` would, in batches, and holds no more than one of them. A row
  * that is refused is an error of its own. A row whose link is there already, because its `external_id` or its slug
@@ -51,43 +58,81 @@ const check = bodyCheck(CreateBody);
  * @throws {UnknownFormat} when the file is of no known format; the stores' errors, with the batches before them done
  */
 export async function importLinks(options: ImportOptions): Promise<ImportResult> {
+  const { pool, workspaceId, onProgress } = options;
   const errors = new ImportErrors();
   const result: ImportResult = { created: 0, skipped: 0, errors: errors.list };
+  for await (const batch of batchesOf(options, errors)) {
+    await inTransaction(pool, (tx) => createBatch(tx, workspaceId, batch, { result, errors }));
+    onProgress(result);
+  }
+  return inOrder(result);
+}
+
+/** An import that was read whole, for {@link writeImport}. */
+export type ReadImport = { batches: Batch[]; errors: ImportErrors };
+
+/**
+ * Reads an import that fits into memory, outside of any transaction: passwords are hashed here.
+ *
+ * @throws {UnknownFormat} when it is of no known format
+ */
+export async function readImport(source: ImportSource): Promise<ReadImport> {
+  const errors = new ImportErrors();
+  const batches: Batch[] = [];
+  for await (const batch of batchesOf(source, errors)) batches.push(batch);
+  return { batches, errors };
+}
+
+/** {@link importLinks} of what was read before, all in the caller's transaction. */
+export async function writeImport(
+  tx: PoolClient,
+  workspaceId: string,
+  { batches, errors }: ReadImport,
+): Promise<ImportResult> {
+  const result: ImportResult = { created: 0, skipped: 0, errors: errors.list };
+  for (const batch of batches) await createBatch(tx, workspaceId, batch, { result, errors });
+  return inOrder(result);
+}
+
+/** A row that can't be read is known before the batch that is under way. */
+function inOrder(result: ImportResult): ImportResult {
+  result.errors.sort((a, b) => a.line - b.line);
+  return result;
+}
+
+async function* batchesOf(source: ImportSource, errors: ImportErrors): AsyncGenerator<Batch> {
   let format: Format | null = null;
-  let batch: Pending[] = [];
+  let pending: Pending[] = [];
   const slugs = new Set<string>();
 
-  async function flush(): Promise<void> {
-    if (batch.length === 0) return;
-    const { created, skipped } = await createBatch(options, batch, errors);
-    result.created += created;
-    result.skipped += skipped;
-    batch = [];
+  async function take(): Promise<Batch> {
+    const taken = pending;
+    pending = [];
     slugs.clear();
-    options.onProgress(result);
+    const bodies = taken.map(({ body }) => body);
+    return { pending: taken, checked: await readBulkRows(bodies, check, { shortUrl: source.shortUrl }) };
   }
 
-  for await (const row of options.rows) {
+  for await (const row of source.rows) {
     if ('problem' in row) {
       errors.add(row.line, row.problem, null);
       continue;
     }
     if (format === null) {
       format = formatOf(row);
-      options.onFormat(format, Object.keys(row.values));
+      source.onFormat(format, Object.keys(row.values));
     }
-    for (const pending of pendingOf(row, format, options, errors)) {
-      const { slug } = pending.body;
+    for (const link of pendingOf(row, format, source, errors)) {
+      const { slug } = link.body;
       // A slug that stands twice in a file has to be found by the second row: batches are judged as a whole.
-      if (batch.length === BATCH || (typeof slug === 'string' && slugs.has(slugKey(slug)))) await flush();
-      batch.push(pending);
+      if (pending.length === BATCH || (typeof slug === 'string' && slugs.has(slugKey(slug)))) {
+        yield await take();
+      }
+      pending.push(link);
       if (typeof slug === 'string') slugs.add(slugKey(slug));
     }
   }
-  await flush();
-  // A row that can't be read is known before the batch that is under way.
-  errors.list.sort((a, b) => a.line - b.line);
-  return result;
+  if (pending.length > 0) yield await take();
 }
 
 function pendingOf(
@@ -119,40 +164,30 @@ function refuseBrokenText(row: SourceRow): void {
 }
 
 async function createBatch(
-  { pool, workspaceId, shortUrl }: ImportOptions,
-  batch: readonly Pending[],
-  errors: ImportErrors,
-): Promise<{ created: number; skipped: number }> {
-  // Before the transaction: passwords are hashed here.
-  const checked = await readBulkRows(
-    batch.map((pending) => pending.body),
-    check,
-    { shortUrl },
-  );
-  return inTransaction(pool, async (tx) => {
-    await lockWorkspace(tx, workspaceId);
-    const known = await alreadyImported(tx, workspaceId, checked);
-    const open = batch.flatMap((pending, index) => {
-      const row = checked[index];
-      return row === undefined || known.has(row) ? [] : [{ pending, row }];
-    });
-    const outcomes = await createEach(
-      tx,
-      workspaceId,
-      open.map(({ row }): BulkRow => row),
-    );
-    let created = 0;
-    let skipped = batch.length - open.length;
-    for (const [index, outcome] of outcomes.entries()) {
-      const pending = open[index]?.pending;
-      if (!pending) continue;
-      if (outcome instanceof AppError)
-        errors.add(pending.source.line, problemOf(outcome, pending), pending.source);
-      else if (outcome.made) created += outcome.links.length;
-      else skipped += 1;
-    }
-    return { created, skipped };
+  tx: PoolClient,
+  workspaceId: string,
+  { pending, checked }: Batch,
+  { result, errors }: { result: ImportResult; errors: ImportErrors },
+): Promise<void> {
+  await lockWorkspace(tx, workspaceId);
+  const known = await alreadyImported(tx, workspaceId, checked);
+  const open = pending.flatMap((link, index) => {
+    const row = checked[index];
+    return row === undefined || known.has(row) ? [] : [{ link, row }];
   });
+  const outcomes = await createEach(
+    tx,
+    workspaceId,
+    open.map(({ row }) => row),
+  );
+  result.skipped += pending.length - open.length;
+  for (const [index, outcome] of outcomes.entries()) {
+    const link = open[index]?.link;
+    if (!link) continue;
+    if (outcome instanceof AppError) errors.add(link.source.line, problemOf(outcome, link), link.source);
+    else if (outcome.made) result.created += outcome.links.length;
+    else result.skipped += 1;
+  }
 }
 
 /** The create's refusal in the words of the file. */

@@ -89,6 +89,19 @@ test('characters beyond 16 bits stay whole wherever the text is cut', async () =
   for (const { name } of await links()) expect(name.replaceAll('🐇', '')).toMatch(/^[01]$/);
 });
 
+test('JSON that nests without end refuses its row and stops nothing', async () => {
+  const deep = `{"a":${'['.repeat(20_000)}${']'.repeat(20_000)}}`;
+  const cell = `"${deep.replaceAll('"', '""')}"`;
+  const rows = `https://a.example/,One,reddit,${cell}\nhttps://b.example/,Two,reddit,{}`;
+  const csv = await importText(`destination_url,name,channel,metadata\n${rows}`);
+  expect(csv).toMatchObject({ created: 1, errors: [{ line: 2 }] });
+  const named = `${'{"name":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
+  const link = (tags: string) =>
+    `{"destination_url":"https://c.example/","name":"C","channel":"reddit","tags":[${tags}]}`;
+  const json = await importText(`[\n${link(named)},\n${link('"x"')}]`);
+  expect(json).toMatchObject({ created: 1, errors: [{ line: 2 }] });
+});
+
 test('rows without a channel get the one that is given, or become Smart Links', async () => {
   const row = (slug: string) => `destination_url,name,slug\nhttps://shop.example,A,${slug}`;
   await importText(row('a'), { channel: 'x' });
@@ -114,6 +127,25 @@ test('a text that is no export, is empty or has too many rows makes nothing', as
     errors: [],
   });
   expect(await links()).toEqual([]);
+});
+
+test('an Idempotency-Key replays the answer, and an import that failed half-way is made anew', async () => {
+  const rows = Array.from({ length: 150 }, (_, n) => `https://shop.example/${n},A`);
+  const body = { text: ['destination_url,name', ...rows].join('\n') };
+  const options = { headers: { 'idempotency-key': 'import' } };
+  await api.stores.pool.query(
+    `ALTER TABLE destinations ADD CONSTRAINT fails CHECK (destination_url NOT LIKE '%/149')`,
+  );
+  expect((await shop.post('/links/import', body, options)).status).toBe(500);
+  expect(await links()).toEqual([]);
+  await api.stores.pool.query('ALTER TABLE destinations DROP CONSTRAINT fails');
+  const first = await shop.post('/links/import', body, options);
+  expect([first.status, first.body]).toMatchObject([200, { created: 150, errors: [] }]);
+  const second = await shop.post('/links/import', body, options);
+  expect([second.body, second.headers['idempotent-replayed']]).toEqual([first.body, 'true']);
+  expect(await links()).toHaveLength(150);
+  const other = await shop.post('/links/import', { text: body.text.replace('149', '150') }, options);
+  expect([other.status, other.body.error.code]).toEqual([422, 'idempotency_key_reused']);
 });
 
 test("the plan's cap of links refuses the rows beyond it", async () => {

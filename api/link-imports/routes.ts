@@ -1,13 +1,15 @@
 import { creatableChannel } from '../../core/enrich/channels.ts';
 import { badRequest } from '../../core/errors.ts';
 import { csvRows } from '../../core/link-imports/csv-rows.ts';
+import type { Format } from '../../core/link-imports/formats/format.ts';
 import { isHoplogColumn } from '../../core/link-imports/formats/hoplog.ts';
 import { UnknownFormat } from '../../core/link-imports/formats/known.ts';
 import { jsonRows } from '../../core/link-imports/json-rows.ts';
 import type { ReadRow } from '../../core/link-imports/source-row.ts';
 import { formOf } from '../../core/link-imports/text-form.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
-import { importLinks } from './import-links.ts';
+import { withIdempotency } from '../plugins/idempotency.ts';
+import { readImport, writeImport } from './import-links.ts';
 import { IMPORT_LIMIT, ImportBody, Imported } from './schemas.ts';
 
 /** Bytes of a body: as many as `POST /links/bulk` takes. */
@@ -21,7 +23,7 @@ export async function linkImportRoutes(app: Api, { config, pool }: ApiDeps): Pro
     '/links/import',
     {
       bodyLimit: IMPORT_BODY_LIMIT,
-      config: { scope: 'secret', plan: 'any' },
+      config: { scope: 'secret', plan: 'any', idempotent: true },
       schema: {
         tags: ['Links'],
         operationId: 'importLinks',
@@ -31,40 +33,38 @@ export async function linkImportRoutes(app: Api, { config, pool }: ApiDeps): Pro
         response: { 200: Imported },
       },
     },
-    async ({ auth, body }) => {
-      const { workspace } = auth;
-      const rows = await readRows(body.text);
+    async (request, reply) => {
+      const { text, channel } = request.body;
       let format: string | null = null;
       let unknown: string[] = [];
-      try {
-        const result = await app.workspaceTurns(workspace.id, () =>
-          importLinks({
-            pool,
-            workspaceId: workspace.id,
-            shortUrl,
-            primaryDomain: workspace.primary_domain,
-            channel: body.channel === 'smart' ? 'smart' : (creatableChannel(body.channel) ?? 'other'),
-            rows,
-            onFormat({ name }, columns) {
-              format = name;
-              unknown = name === 'Hoplog' ? columns.filter((column) => !isHoplogColumn(column)) : [];
-            },
-            onProgress: () => undefined,
-          }),
-        );
-        const { created, skipped, errors } = result;
-        // Not the rows themselves, which the caller has: a refused one may hold a password.
-        return {
-          format,
-          unknown_columns: unknown,
-          created,
-          skipped,
-          errors: errors.map(({ line, column, message }) => ({ line, column, message })),
-        };
-      } catch (error) {
+      const source = {
+        shortUrl,
+        primaryDomain: request.auth.workspace.primary_domain,
+        channel: channel === 'smart' ? ('smart' as const) : (creatableChannel(channel) ?? 'other'),
+        rows: await readRows(text),
+        onFormat({ name }: Format, columns: string[]) {
+          format = name;
+          unknown = name === 'Hoplog' ? columns.filter((column) => !isHoplogColumn(column)) : [];
+        },
+      };
+      const read = await readImport(source).catch((error: unknown): never => {
         if (error instanceof UnknownFormat) throw badRequest('text', error.message);
         throw error;
-      }
+      });
+      return withIdempotency(pool, request, reply, async (tx) => {
+        const { created, skipped, errors } = await writeImport(tx, request.auth.workspace.id, read);
+        return {
+          status: 200,
+          body: {
+            format,
+            unknown_columns: unknown,
+            created,
+            skipped,
+            // Not the rows themselves, which the caller has: a refused one may hold a password.
+            errors: errors.map(({ line, column, message }) => ({ line, column, message })),
+          },
+        };
+      });
     },
   );
 }
@@ -104,6 +104,7 @@ the fields of \`POST /links\` (\`targeting.mobile\` and \`retargeting.facebook\`
 
 Each row is judged as \`POST /links\` would judge it; a refused one stops nothing and stands in \`errors\` with its line. A
 row whose link is there already, by its \`external_id\` or by its slug with the same destination, is skipped: a call that
-broke off is simply sent again. A longer file goes in several calls, each with the line that names the columns.
+broke off is simply sent again, with its \`Idempotency-Key\` where rows have neither. A longer file goes in several calls,
+each with the line that names the columns.
 
 Destinations on the workspace's primary domain are its own, others count as \`external\`. An import never sets the domain.`;

@@ -4,6 +4,7 @@ import { linkSlugProblem } from '../../core/slugs.ts';
 import { type DestinationChange, updateDestination } from '../../sql/destinations.ts';
 import { holdFolder } from '../../sql/folders.ts';
 import {
+  deleteLink,
   type Link,
   type LinkChange,
   linkByExternalId,
@@ -11,14 +12,18 @@ import {
   lockLink,
   updateLink,
 } from '../../sql/links.ts';
-import type { PoolClient } from '../../sql/pool.ts';
+import type { PoolClient, Queryable } from '../../sql/pool.ts';
+import { programById, programOfDestination, updateProgramCode } from '../../sql/programs.ts';
 import { claimSlugs } from '../../sql/slugs.ts';
 import { lockWorkspace } from '../../sql/workspaces.ts';
+import { requireCode, requireRoomForReferral } from '../programs/settings.ts';
 import { checkMetadata } from '../schemas.ts';
 import { keepToOwnDomain } from './own-domain.ts';
 import type { ChangeBody } from './schemas.ts';
 import { readSettings } from './settings.ts';
 import { slugTaken } from './slug-choice.ts';
+
+export const noSuchLink = () => new AppError('not_found', 'the workspace has no such link');
 
 /** A change of a link and its campaign, once everything that needs no store has been checked. */
 export type ChangeRequest = { link: LinkChange; campaign: DestinationChange; destinationUrl: URL | null };
@@ -59,20 +64,26 @@ export async function readChangeRequest(
 
 /**
  * Changes a link and, for all its links, its campaign. A slug that the link gives up stays reserved for it: nobody
- * else can take over printed links, and the link can take it back.
+ * else can take over printed links, and the link can take it back. A programme follows a change of its links.
  *
- * @throws {AppError} `not_found` (link, folder), `bad_request` (domain), `conflict` (slug, external_id)
+ * @throws {AppError} `not_found` (link, folder), `bad_request` (domain, a programme's rules), `conflict` (slug,
+ *   external_id)
  */
 export async function changeLink(
   tx: PoolClient,
   workspaceId: string,
   id: string,
-  { link: change, campaign, destinationUrl }: ChangeRequest,
+  request: ChangeRequest,
 ): Promise<Link> {
+  const { link: change, campaign, destinationUrl } = request;
   // Always first, as in a create, so that the two never wait for each other.
   const workspace = await lockWorkspace(tx, workspaceId);
   const link = await lockLink(tx, workspaceId, id);
-  if (!link) throw new AppError('not_found', 'the workspace has no such link');
+  if (!link) throw noSuchLink();
+  const program = await programOfDestination(tx, workspaceId, link.destination_id);
+  if (program) keepProgramRules(request);
+  const code = program?.id === link.id ? change.slug : undefined;
+  if (code !== undefined) requireCode('slug', code);
   if (destinationUrl && !link.external) await keepToOwnDomain(tx, workspace, destinationUrl);
   if (campaign.folder_id && !(await holdFolder(tx, workspaceId, campaign.folder_id))) {
     throw new AppError('not_found', 'folder_id: the workspace has no such folder');
@@ -80,9 +91,34 @@ export async function changeLink(
   await refuseTaken(tx, link, change);
   await updateDestination(tx, workspaceId, link.destination_id, campaign);
   await updateLink(tx, workspaceId, id, change);
+  if (code !== undefined) await updateProgramCode(tx, workspaceId, id, code);
   const changed = await linkById(tx, workspaceId, id);
   if (!changed) throw new Error(`link ${id} is gone`);
   return changed;
+}
+
+/**
+ * Deletes a link, but not the one that a programme's code is: a programme has a code as long as there is the programme.
+ *
+ * @throws {AppError} `not_found`; `conflict` that names the programme
+ */
+export async function removeLink(db: Queryable, workspaceId: string, id: string): Promise<void> {
+  const program = await programById(db, workspaceId, id);
+  if (program && (await linkById(db, workspaceId, id))) {
+    throw new AppError(
+      'conflict',
+      `the link is the code of the programme "${program.name}", which may get another code instead`,
+    );
+  }
+  if (!(await deleteLink(db, workspaceId, id))) throw noSuchLink();
+}
+
+/** The links of a programme's campaign add `ref` to wherever they lead. */
+function keepProgramRules({ link, destinationUrl }: ChangeRequest): void {
+  if (destinationUrl) requireRoomForReferral('destination_url', destinationUrl);
+  const { mobile, desktop } = link.targeting ?? {};
+  if (mobile !== undefined) requireRoomForReferral('targeting.mobile', new URL(mobile));
+  if (desktop !== undefined) requireRoomForReferral('targeting.desktop', new URL(desktop));
 }
 
 async function refuseTaken(tx: PoolClient, link: Link, { slug, external_id }: LinkChange): Promise<void> {

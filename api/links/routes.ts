@@ -1,13 +1,13 @@
 import { Type } from 'typebox';
 import { filterChannel } from '../../core/enrich/channels.ts';
-import { AppError } from '../../core/errors.ts';
-import { deleteLink, linkById, listLinks } from '../../sql/links.ts';
+import { linkById, listLinks } from '../../sql/links.ts';
 import { inTransaction } from '../../sql/pool.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
+import { readIdList } from '../id-lists.ts';
 import { linkImportRoutes } from '../link-imports/routes.ts';
 import { cutPage, readCursor } from '../pages.ts';
 import { IdParams, Ok } from '../schemas.ts';
-import { changeLink, readChangeRequest } from './change.ts';
+import { changeLink, noSuchLink, readChangeRequest, removeLink } from './change.ts';
 import { linkCreateRoutes } from './create-routes.ts';
 import { linkPerformance } from './performance.ts';
 import { toRecord } from './record.ts';
@@ -20,8 +20,6 @@ import {
   RecordsPage,
 } from './schemas.ts';
 import { linkSearchRoutes } from './search-routes.ts';
-
-const notFound = () => new AppError('not_found', 'the workspace has no such link');
 
 /** Everything on links. Their creation, import and search, which have files of their own, it registers too. */
 export async function linkRoutes(app: Api, deps: ApiDeps): Promise<void> {
@@ -44,22 +42,25 @@ export async function linkRoutes(app: Api, deps: ApiDeps): Promise<void> {
         operationId: 'listLinks',
         summary: 'Performance of links, or their records',
         description:
-          'Without `view`: clicks, visitors, conversions and revenue of links in a window, most revenue first; needs a paid plan. `view=records`: the records, newest first, on any plan; pass `next_cursor` back as `cursor` until it is null.',
+          'Without `view`: clicks, visitors, conversions and revenue of links in a window, most revenue first; needs a paid plan. `view=records`: the records, newest first, on any plan, also of single links by `ids`; pass `next_cursor` back as `cursor` until it is null.',
         querystring: ListQuery,
       },
     },
     async ({ auth, query }) => {
       const { workspace } = auth;
       if (query.view !== 'records') return linkPerformance(deps, workspace, query);
+      const ids = query.ids === undefined ? null : readIdList('ids', query.ids);
+      const limit = ids ? ids.length : query.limit;
       const links = await listLinks(pool, workspace.id, {
+        ids,
         channel: query.channel === undefined ? null : filterChannel(query.channel),
         destinationId: query.destination_id ?? null,
         slugPart: query.slug ?? null,
         externalId: query.external_id ?? null,
         before: readCursor(query.cursor),
-        limit: query.limit + 1,
+        limit: limit + 1,
       });
-      const page = cutPage(links, query.limit);
+      const page = cutPage(links, limit);
       return { links: page.rows.map((link) => toRecord(link, shortUrl)), next_cursor: page.nextCursor };
     },
   );
@@ -78,7 +79,7 @@ export async function linkRoutes(app: Api, deps: ApiDeps): Promise<void> {
     },
     async ({ auth, params }) => {
       const link = await linkById(pool, auth.workspace.id, params.id);
-      if (!link) throw notFound();
+      if (!link) throw noSuchLink();
       return toRecord(link, shortUrl);
     },
   );
@@ -92,7 +93,7 @@ export async function linkRoutes(app: Api, deps: ApiDeps): Promise<void> {
         operationId: 'changeLink',
         summary: 'Change a link or its campaign',
         description:
-          "Any subset of the fields; `null` clears. `destination_url`, `name`, `tags` and `folder_id` are the campaign's and change for all its links. A slug that is given up stays reserved for the link.",
+          "Any subset of the fields; `null` clears. `destination_url`, `name`, `tags` and `folder_id` are the campaign's and change for all its links. A slug that is given up stays reserved for the link. The slug of a programme's own link is its code, and the links of its campaign lead nowhere that has `ref` or `_vid` in its query.",
         params: IdParams,
         body: ChangeBody,
         response: { 200: LinkRecord },
@@ -110,19 +111,19 @@ export async function linkRoutes(app: Api, deps: ApiDeps): Promise<void> {
   app.delete(
     '/links/:id',
     {
-      config: { scope: 'secret', plan: 'any' },
+      config: { scope: 'secret', plan: 'any', errors: ['conflict'] },
       schema: {
         tags: ['Links'],
         operationId: 'deleteLink',
         summary: 'Delete a link',
         description:
-          'It stops redirecting at once and is gone from every links endpoint. Its slug stays reserved; its place under the cap and its `external_id` are free again; its clicks stay in channels, clicks and journeys.',
+          "It stops redirecting at once and is gone from every links endpoint. Its slug stays reserved; its place under the cap and its `external_id` are free again; its clicks stay in channels, clicks and journeys. The link that a programme's code is can't be deleted (409).",
         params: IdParams,
         response: { 200: Ok },
       },
     },
     async ({ auth, params }) => {
-      if (!(await deleteLink(pool, auth.workspace.id, params.id))) throw notFound();
+      await removeLink(pool, auth.workspace.id, params.id);
       return { ok: true as const };
     },
   );

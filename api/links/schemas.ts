@@ -195,11 +195,13 @@ export const ListQuery = Type.Object({
     minimum: 1,
     maximum: 500,
     default: 100,
-    description: 'Links per page. Performance ignores it when `ids` is sent.',
+    description: 'Links per page. Ignored when `ids` is sent.',
   }),
   ...WINDOW_PARAMETERS,
   ids: Type.Optional(
-    Type.String({ description: 'Performance: exactly these links, at most 500 ids between commas.' }),
+    Type.String({
+      description: 'Exactly these links, at most 500 ids between commas; unknown ones are left out.',
+    }),
   ),
   include: Type.Optional(OneOf(['settings'], { description: 'Performance: each record under `settings`.' })),
   cursor: Type.Optional(

@@ -47,7 +47,7 @@ export async function memberRoutes(app: Api, { pool, config }: ApiDeps): Promise
   app.post(
     '/members/invites',
     {
-      config: OWNERS,
+      config: { ...OWNERS, idempotent: 'unkept' },
       schema: {
         tags,
         operationId: 'inviteMember',
@@ -108,7 +108,8 @@ export async function memberRoutes(app: Api, { pool, config }: ApiDeps): Promise
         tags,
         operationId: 'removeMember',
         summary: 'Remove a member',
-        description: 'Its sessions end with the next request. The last owner stays: 409.',
+        description:
+          'Its sessions end with the next request, streams of clicks within 15 s. The last owner stays: 409.',
         params: IdParams,
         response: { 200: Ok },
       },

@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createKey } from '../../sql/keys.ts';
 import { createPartner } from '../../sql/partners.ts';
-import { type Answer, type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import {
+  type Answer,
+  type ErrorBody,
+  type TestApi,
+  type TestWorkspace,
+  testApi,
+} from '../../test/support/api.ts';
 import type { Me } from '../me/schemas.ts';
 import type { Provisioned } from './schemas.ts';
 
@@ -34,6 +40,18 @@ const me = (key: string | null) => shop.get<Me>('/me', { key });
 const keyOf = (answer: Answer<Provisioned>) => answer.body.key ?? '';
 
 describe('POST /partner/workspaces', () => {
+  test('refuses a malformed Idempotency-Key, and keeps no answer for another', async () => {
+    const post = (idempotencyKey: string) =>
+      shop.post<Provisioned & ErrorBody>(
+        '/partner/workspaces',
+        { external_id: 'cus_key', name: 'Shop' },
+        { key: platform.key, headers: { 'idempotency-key': idempotencyKey } },
+      );
+    const refused = await post('x'.repeat(201));
+    expect([refused.status, refused.body.error?.details?.[0]?.path]).toEqual([400, 'Idempotency-Key']);
+    expect([(await post('one')).status, (await post('one')).status]).toEqual([201, 200]);
+  });
+
   test('makes a workspace with a secret key: 201', async () => {
     const { status, body, headers } = await platform.post({ external_id: 'cus_1', name: 'Corner Shop' });
     expect(status).toBe(201);

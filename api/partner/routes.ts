@@ -12,7 +12,7 @@ export async function partnerRoutes(app: Api, { pool }: ApiDeps): Promise<void> 
   app.post(
     '/partner/workspaces',
     {
-      config: { scope: 'partner' },
+      config: { scope: 'partner', idempotent: 'unkept' },
       schema: {
         tags,
         operationId: 'provisionWorkspace',
@@ -61,7 +61,7 @@ export async function partnerRoutes(app: Api, { pool }: ApiDeps): Promise<void> 
 }
 
 const PROVISION_DESCRIPTION = `Safe to repeat: there is one workspace per \`external_id\` and partner, however often
-and however many at once you call. \`Idempotency-Key\` is not looked at here: an answer with a key is not kept.
+and however many at once you call. \`Idempotency-Key\` changes nothing here: an answer with a key is not kept.
 
 | Outcome | Status | \`key\` |
 |---|---|---|

@@ -90,6 +90,12 @@ describe('what a key may be', () => {
     expect([answer.status, answer.body.error.details?.[0]?.path]).toEqual([400, 'Idempotency-Key']);
   });
 
+  test.each(['/links/import', '/keys', '/members/invites'])('%s looks at it too', async (path) => {
+    const given = { text: 'destination_url,name', kind: 'secret', role: 'viewer' };
+    const answer = await shop.post(path, given, withKey('x'.repeat(201)));
+    expect([answer.status, answer.body.error?.details?.[0]?.path]).toEqual([400, 'Idempotency-Key']);
+  });
+
   test('1 and 200 printable characters are accepted', async () => {
     expect((await create('1')).status).toBe(201);
     expect((await create('~'.repeat(200))).status).toBe(201);

@@ -1,7 +1,15 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, badRequest } from '../../core/errors.ts';
-import { type KeptAnswer, keepAnswer, keptAnswer, lockIdempotencyKey } from '../../sql/idempotency.ts';
+import {
+  awaitIdempotencyKey,
+  type KeptAnswer,
+  keepAnswer,
+  lockIdempotencyKey,
+  releaseKey,
+  reserveKey,
+  stateOfKey,
+} from '../../sql/idempotency.ts';
 import { inTransaction, type Pool, type PoolClient } from '../../sql/pool.ts';
 import type { Api } from '../dependencies.ts';
 
@@ -12,11 +20,12 @@ export function addIdempotency(app: Api): void {
   app.decorateRequest('idempotency', null);
   app.addHook('preValidation', async (request) => {
     const key = request.headers['idempotency-key'];
-    if (!request.routeOptions.config.idempotent || key === undefined) return;
+    const { idempotent } = request.routeOptions.config;
+    if (!idempotent || key === undefined) return;
     if (typeof key !== 'string' || !PRINTABLE.test(key)) {
       throw badRequest('Idempotency-Key', 'must be 1 to 200 printable characters');
     }
-    request.idempotency = { key, fingerprint: fingerprintOf(request) };
+    if (idempotent === true) request.idempotency = { key, fingerprint: fingerprintOf(request) };
   });
 }
 
@@ -35,31 +44,100 @@ export async function withIdempotency(
   reply: FastifyReply,
   work: (tx: PoolClient) => Promise<KeptAnswer>,
 ): Promise<FastifyReply> {
+  return send(reply, await answerOnce(pool, request, null, work));
+}
+
+/**
+ * {@link withIdempotency} for work that waits for something first. `prepare` does that without a connection; meanwhile
+ * the key is reserved, so that a second request is told that the first runs. A replay does not prepare anything.
+ *
+ * A process that dies leaves the key reserved for some seconds. A request that takes longer than that may find that
+ * another one has taken its key over; then that one's answer counts.
+ */
+export async function withPreparedIdempotency<T>(
+  pool: Pool,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  prepare: () => Promise<T>,
+  work: (tx: PoolClient, prepared: T) => Promise<KeptAnswer>,
+): Promise<FastifyReply> {
+  const { idempotency, auth, server } = request;
+  if (!idempotency) {
+    const prepared = await prepare();
+    return withIdempotency(pool, request, reply, (tx) => work(tx, prepared));
+  }
+  const workspaceId = auth.workspace.id;
+  const reservation = { workspaceId, key: idempotency.key, holder: randomUUID() };
+  const kept = await server.workspaceTurns(workspaceId, () =>
+    inTransaction(pool, async (tx) => {
+      const before = await answerBefore(tx, workspaceId, idempotency, null);
+      if (!before) await reserveKey(tx, reservation);
+      return before;
+    }),
+  );
+  if (kept) return send(reply, { ...kept, replayed: true });
+  try {
+    const prepared = await prepare();
+    return send(reply, await answerOnce(pool, request, reservation.holder, (tx) => work(tx, prepared)));
+  } catch (error) {
+    // What went wrong is for the caller to know; a reservation that stays ends by itself.
+    await releaseKey(pool, reservation).catch(() => undefined);
+    throw error;
+  }
+}
+
+type Answer = KeptAnswer & { replayed: boolean };
+type RequestKey = NonNullable<FastifyRequest['idempotency']>;
+
+async function answerOnce(
+  pool: Pool,
+  request: FastifyRequest,
+  holder: string | null,
+  work: (tx: PoolClient) => Promise<KeptAnswer>,
+): Promise<Answer> {
   const { idempotency } = request;
   const workspaceId = request.auth.workspace.id;
-  const { workspaceTurns } = request.server;
-  const transaction = async (tx: PoolClient): Promise<KeptAnswer & { replayed: boolean }> => {
+  const transaction = async (tx: PoolClient): Promise<Answer> => {
     if (!idempotency) return { ...(await work(tx)), replayed: false };
-    const { key, fingerprint } = idempotency;
-    if (!(await lockIdempotencyKey(tx, workspaceId, key))) {
-      throw new AppError('idempotency_in_progress', 'the first request with this Idempotency-Key still runs');
-    }
-    const kept = await keptAnswer(tx, workspaceId, key);
-    if (kept) {
-      if (!kept.fingerprint.equals(fingerprint)) {
-        throw new AppError(
-          'idempotency_key_reused',
-          'this Idempotency-Key came with another request in the last 24 hours',
-        );
-      }
-      return { status: kept.status, body: kept.body, replayed: true };
-    }
+    const kept = await answerBefore(tx, workspaceId, idempotency, holder);
+    if (kept) return { ...kept, replayed: true };
     const made = await work(tx);
+    const { key, fingerprint } = idempotency;
     if (made.status >= 200 && made.status < 300)
       await keepAnswer(tx, { workspaceId, key, fingerprint, ...made });
+    if (holder !== null) await releaseKey(tx, { workspaceId, key, holder });
     return { ...made, replayed: false };
   };
-  const answer = await workspaceTurns(workspaceId, () => inTransaction(pool, transaction));
+  return request.server.workspaceTurns(workspaceId, () => inTransaction(pool, transaction));
+}
+
+/** The answer that a request with this key got before, or null: then the key's lock is held until the transaction ends. */
+async function answerBefore(
+  tx: PoolClient,
+  workspaceId: string,
+  { key, fingerprint }: RequestKey,
+  holder: string | null,
+): Promise<KeptAnswer | null> {
+  if (holder !== null) await awaitIdempotencyKey(tx, workspaceId, key);
+  else if (!(await lockIdempotencyKey(tx, workspaceId, key))) throw inProgress();
+  const { kept, isReserved } = await stateOfKey(tx, workspaceId, key, holder);
+  if (kept) {
+    if (!kept.fingerprint.equals(fingerprint)) {
+      throw new AppError(
+        'idempotency_key_reused',
+        'this Idempotency-Key came with another request in the last 24 hours',
+      );
+    }
+    return { status: kept.status, body: kept.body };
+  }
+  if (isReserved) throw inProgress();
+  return null;
+}
+
+const inProgress = () =>
+  new AppError('idempotency_in_progress', 'the first request with this Idempotency-Key still runs');
+
+function send(reply: FastifyReply, answer: Answer): FastifyReply {
   if (answer.replayed) reply.header('Idempotent-Replayed', 'true');
   return reply.status(answer.status).send(answer.body);
 }

@@ -77,7 +77,8 @@ There is no request-rate limit but for wrong sign-ins.
 Every \`POST\` that creates, but for those of sign-in, takes an \`Idempotency-Key\` of 1 to 200 printable ASCII characters, scoped to the
 workspace, for 24 hours. A replay gets the first answer with \`Idempotent-Replayed: true\`. The same key with another
 method, path or body is \`422 idempotency_key_reused\`; while the first request runs, \`409 idempotency_in_progress\`.
-The order of a body's keys does not matter. Only 2xx answers are kept: an error made nothing.
+The order of a body's keys does not matter. Only 2xx answers are kept: an error made nothing. An answer with a token is never
+kept: there the header is checked, and a call that is repeated is made again.
 
 ## Webhooks
 A delivery is a \`POST\` of \`{ "id", "type", "created_at", "data" }\`, signed as the

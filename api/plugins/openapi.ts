@@ -93,13 +93,13 @@ function documented(schema: FastifySchema, route: RouteOptions): FastifySchema {
   if (scope !== 'public' && scope !== 'partner' && plan !== 'any') codes.push('payment_required');
   if (route.url.includes(':')) codes.push('not_found');
   if (schema.body) codes.push('payload_too_large', 'unsupported_media_type');
-  if (idempotent) codes.push('idempotency_in_progress', 'idempotency_key_reused');
+  if (idempotent === true) codes.push('idempotency_in_progress', 'idempotency_key_reused');
   codes.push(...(route.config?.errors ?? []));
   return {
     ...schema,
     ...(schema.body ? { body: withoutClosedObjects(schema.body) } : {}),
     ...(schema.querystring ? { querystring: withOptionalDefaults(schema.querystring) } : {}),
-    ...(idempotent ? { headers: IDEMPOTENCY_HEADER } : {}),
+    ...(idempotent === true ? { headers: IDEMPOTENCY_HEADER } : {}),
     security: SECURITY[scope],
     response: { ...asRecord(schema.response), ...route.config?.answers, ...errorResponses(codes) },
   };

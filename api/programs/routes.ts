@@ -83,8 +83,8 @@ export async function programRoutes(app: Api, { pool, config }: ApiDeps): Promis
     },
     async ({ auth, params, body }) => {
       const rules = { shortUrl, now: new Date() };
-      const program = await inTransaction(pool, (tx) =>
-        changeProgram(tx, auth.workspace.id, params.id, body, rules),
+      const program = await app.workspaceTurns(auth.workspace.id, () =>
+        inTransaction(pool, (tx) => changeProgram(tx, auth.workspace.id, params.id, body, rules)),
       );
       return programRecord(program);
     },

@@ -3,7 +3,6 @@ import { toMajor } from '../../core/money.ts';
 import { toCredits } from '../../core/referrals/credits.ts';
 import { generateSlug } from '../../core/slugs.ts';
 import { insertDestination, updateDestination } from '../../sql/destinations.ts';
-import { updateLink } from '../../sql/links.ts';
 import type { Queryable } from '../../sql/pool.ts';
 import {
   insertProgram,
@@ -14,7 +13,7 @@ import {
   programHasCommissions,
   updateProgram,
 } from '../../sql/programs.ts';
-import { insertCodeLink } from '../../sql/referral-links.ts';
+import { insertCodeLink, updateCodeLink } from '../../sql/referral-links.ts';
 import { claimSlugs } from '../../sql/slugs.ts';
 import { lockWorkspace } from '../../sql/workspaces.ts';
 import type { ProgramChange, ProgramRecord } from './schemas.ts';
@@ -63,7 +62,8 @@ export async function createProgram(
 }
 
 /**
- * Changes a programme for what happens from now on. A code that is given up stays reserved.
+ * Changes a programme for what happens from now on. A code that is given up stays reserved. A code that is said, be it
+ * the same one, brings back a code's link that was deleted when that was possible.
  *
  * @throws {AppError} `not_found`, `bad_request`; `conflict` when the code is taken, or when the currency would change
  *   under commissions that were earned in it
@@ -76,15 +76,17 @@ export async function changeProgram(
   rules: { shortUrl: string; now: Date },
 ): Promise<Program> {
   if (change.destination_url !== undefined) requireProgramDestination(change.destination_url, rules.shortUrl);
+  // Always first, as in a change of its link, so that the two never wait for each other.
+  await lockWorkspace(tx, workspaceId);
   const program = await lockProgram(tx, workspaceId, id);
   if (!program) throw noSuchProgram();
   const settings = changedSettings(program, change);
   if (settings.terms.currency !== program.terms.currency && (await programHasCommissions(tx, id))) {
     throw new AppError('conflict', `commissions were earned in ${program.terms.currency}`);
   }
-  if (settings.code !== program.code) {
+  if (change.code !== undefined) {
     await claimCode(tx, { code: settings.code, programId: id, workspaceId });
-    await updateLink(tx, workspaceId, id, { slug: settings.code });
+    await updateCodeLink(tx, program, settings.code);
   }
   await updateProgram(tx, workspaceId, id, settings, rules.now);
   await updateDestination(tx, workspaceId, program.destination_id, {

@@ -66,7 +66,7 @@ export function changedSettings(current: ProgramSettings, change: ProgramChange)
     payout_methods: change.payout_methods ?? current.payout_methods,
     min_payout_minor: readMoney('min_payout', minPayout, currency),
   };
-  requireCode(settings.code);
+  requireCode('code', settings.code);
   requireRate('commission_rate', settings, settings.terms.commissionRate);
   for (const [index, rate] of settings.terms.levels.entries()) requireRate(`levels.${index}`, settings, rate);
   return settings;
@@ -79,18 +79,31 @@ export function changedSettings(current: ProgramSettings, change: ProgramChange)
  * @throws {AppError} `bad_request`
  */
 export function requireProgramDestination(text: string, shortUrl: string): void {
-  const url = requireDestination('destination_url', text, { shortUrl });
+  requireRoomForReferral('destination_url', requireDestination('destination_url', text, { shortUrl }));
+}
+
+/**
+ * What {@link requireProgramDestination} says of an address that is a destination.
+ *
+ * @param path name of the field
+ * @throws {AppError} `bad_request`
+ */
+export function requireRoomForReferral(path: string, url: URL): void {
   for (const name of ['ref', '_vid']) {
     if (url.searchParams.has(name)) {
-      throw badRequest('destination_url', `must not have ${name} in its query: referral links add it`);
+      throw badRequest(path, `must not have ${name} in its query: referral links add it`);
     }
   }
 }
 
-function requireCode(code: string): void {
+/**
+ * @param path name of the field
+ * @throws {AppError} `bad_request` when it can't be a programme's code
+ */
+export function requireCode(path: string, code: string): void {
   const problem = programCodeProblem(code);
-  if (problem === 'reserved') throw badRequest('code', 'is reserved');
-  if (problem) throw badRequest('code', 'must be 3 to 40 characters of A-Z a-z 0-9 - _');
+  if (problem === 'reserved') throw badRequest(path, 'is reserved');
+  if (problem) throw badRequest(path, 'must be 3 to 40 characters of A-Z a-z 0-9 - _');
 }
 
 function requireRate(path: string, { terms }: ProgramSettings, rate: number): void {

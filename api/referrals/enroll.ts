@@ -37,11 +37,12 @@ export type Enrolled = { enrollment: Enrollment; slug: string };
 export async function enroll(
   tx: Queryable,
   workspaceId: string,
-  request: EnrollRequest,
+  given: EnrollRequest,
   now: Date,
 ): Promise<Enrolled> {
+  requireEmail('email', given.email);
+  const request = { ...given, email: given.email?.trim() ?? null };
   const { externalUserId } = request;
-  requireEmail('email', request.email);
   const asked = request.programId === null ? null : await requireProgram(tx, workspaceId, request.programId);
   const known = await lockEnrollmentOfUser(tx, workspaceId, externalUserId);
   if (known) return completed(tx, known, request, now);

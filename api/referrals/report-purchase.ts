@@ -1,3 +1,4 @@
+import { normaliseEmail } from '../../core/emails.ts';
 import { badRequest } from '../../core/errors.ts';
 import { NANOS_PER_MILLI, requireInstant, STORED_MAX_NANOS } from '../../core/timestamps.ts';
 import { readAmount } from '../../core/track-reports.ts';
@@ -18,7 +19,7 @@ export function readPurchase(body: PurchaseBody, now: Date): PurchaseReport {
   return {
     orderId: body.order_id,
     externalUserId: body.external_user_id,
-    email,
+    email: email === null ? null : normaliseEmail(email),
     ...readAmount(body.amount, body.currency ?? 'usd'),
     isRenewal: body.is_renewal ?? false,
     purchasedAt: body.purchased_at ? readPurchasedAt(body.purchased_at) : now,

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { referralLinksClicked } from '../../clickhouse/questions/referral-clicks.ts';
 import { enrollmentOfUser } from '../../sql/enrollments.ts';
 import { enrollmentOfLinks, enrollmentOfRef } from '../../sql/referral-links.ts';
+import type { Referrer } from '../../sql/rewards/record-signup.ts';
 import type { Signup } from '../../sql/signups.ts';
 import { watermark } from '../../sql/streams.ts';
 import type { ApiDeps } from '../dependencies.ts';
@@ -14,44 +15,49 @@ import type { SignupAnswer, SignupBody } from './schemas.ts';
 const VISIBLE_WITHIN = 2_000;
 const LOOK_EVERY = 40;
 
-/** `unknown`: a click that is not visible yet may tell. `none`: nobody referred the user. */
-export type Referrer = { enrollmentId: string } | 'unknown' | 'none';
-
-/** Who referred a user, by the report of the signup: `ref_code`, then `_vid`, then `referrer_external_user_id`. */
+/**
+ * Who referred a user, by the report of the signup: `ref_code`, then the visitor, then `referrer_external_user_id`.
+ * Whoever is named last counts only once no click of the visitor can tell.
+ *
+ * @param visitorId the report's `_vid`, or that of an earlier report that is still pending
+ * @returns `none`: nobody referred the user
+ */
 export async function resolveReferrer(
   deps: Pick<ApiDeps, 'pool' | 'clickhouse'>,
   workspaceId: string,
   body: SignupBody,
-): Promise<Referrer> {
+  visitorId: string | null,
+): Promise<Referrer | 'none'> {
   const { pool } = deps;
   if (body.ref_code) {
     const enrollmentId = await enrollmentOfRef(pool, workspaceId, body.ref_code);
     if (enrollmentId) return { enrollmentId };
   }
-  const byVisitor = body._vid ? await referrerOfVisitor(deps, workspaceId, body._vid) : 'none';
+  const byVisitor = visitorId ? await referrerOfVisitor(deps, workspaceId, visitorId) : 'none';
   if (typeof byVisitor === 'object') return byVisitor;
-  if (body.referrer_external_user_id) {
-    const enrollment = await enrollmentOfUser(pool, workspaceId, body.referrer_external_user_id);
-    if (enrollment) return { enrollmentId: enrollment.id };
-  }
-  return byVisitor;
+  const named = body.referrer_external_user_id
+    ? await enrollmentOfUser(pool, workspaceId, body.referrer_external_user_id)
+    : null;
+  if (byVisitor === 'unknown') return { unlessClicked: named?.id ?? null };
+  return named ? { enrollmentId: named.id } : 'none';
 }
 
 async function referrerOfVisitor(
   { pool, clickhouse }: Pick<ApiDeps, 'pool' | 'clickhouse'>,
   workspaceId: string,
   visitorId: string,
-): Promise<Referrer> {
+): Promise<{ enrollmentId: string } | 'unknown' | 'none'> {
   const askedAt = Date.now();
   let isVisible = await hasPassed(pool, askedAt);
   while (!isVisible && Date.now() - askedAt < VISIBLE_WITHIN) {
     await sleep(LOOK_EVERY);
     isVisible = await hasPassed(pool, askedAt);
   }
+  // An older click that is visible says nothing: a newer one may be on its way.
+  if (!isVisible) return 'unknown';
   const links = await referralLinksClicked(clickhouse, { workspaceId, visitorId, before: null });
   const enrollmentId = await enrollmentOfLinks(pool, workspaceId, links);
-  if (enrollmentId) return { enrollmentId };
-  return isVisible ? 'none' : 'unknown';
+  return enrollmentId ? { enrollmentId } : 'none';
 }
 
 /** Whether every click before the instant (milliseconds) is visible; without streams there are no clicks. */

@@ -8,7 +8,7 @@ import { recordSignup } from '../../sql/rewards/record-signup.ts';
 import { type DeploymentSecrets, readSecrets } from '../../sql/secrets.ts';
 import { signupOfUser } from '../../sql/signups.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
-import { withIdempotency } from '../plugins/idempotency.ts';
+import { withIdempotency, withPreparedIdempotency } from '../plugins/idempotency.ts';
 import { enroll, enrolled, requireEmail } from './enroll.ts';
 import { savedMethod, savePayoutMethod, switchRewardMode } from './payout-method.ts';
 import { purchaseAnswer, readPurchase, refundAnswer } from './report-purchase.ts';
@@ -101,17 +101,22 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
       const { body, auth } = request;
       const { workspace } = auth;
       requireEmail('email', body.email ?? null);
-      const known = await signupOfUser(pool, workspace.id, body.new_user_external_user_id);
-      const referrer = known?.state === 'matched' ? 'none' : await resolveReferrer(deps, workspace.id, body);
-      const hash = await hashOfCaller(request);
-      return withIdempotency(pool, request, reply, async (tx) => {
+      const prepare = async () => {
+        const known = await signupOfUser(pool, workspace.id, body.new_user_external_user_id);
+        const visitorId = body._vid ?? known?.visitor_id ?? null;
+        const referrer =
+          known?.state === 'matched' ? 'none' : await resolveReferrer(deps, workspace.id, body, visitorId);
+        return { known, visitorId, referrer, hash: await hashOfCaller(request) };
+      };
+      return withPreparedIdempotency(pool, request, reply, prepare, async (tx, prepared) => {
+        const { known, visitorId, referrer, hash } = prepared;
         if (referrer === 'none') return { status: 200, body: signupAnswer(known) };
         const report = {
           workspace_id: workspace.id,
           external_user_id: body.new_user_external_user_id,
-          email: body.email ?? null,
+          email: body.email?.trim() ?? null,
           device_id: body.device_id ?? null,
-          visitor_id: body._vid ?? null,
+          visitor_id: visitorId,
           address_hash: hash,
         };
         const signup = await recordSignup(tx, workspace, report, referrer, new Date());

@@ -21,8 +21,7 @@ export const EnrollBody = Body({
     Nullable(
       Type.String({
         format: 'uuid',
-        description:
-          'The most recent active programme unless given. A user who is enrolled stays in the first one.',
+        description: 'The most recent programme unless given. A user who is enrolled stays in the first one.',
       }),
     ),
   ),
@@ -73,7 +72,7 @@ export type SignupAnswer = Static<typeof SignupAnswer>;
 export const PurchaseBody = Body({
   external_user_id: UserId,
   order_id: Type.String({ minLength: 1, maxLength: 200, description: 'The idempotency key.' }),
-  amount: Type.Number({ minimum: 0, description: 'Major units.' }),
+  amount: Type.Number({ minimum: 0, description: 'Major units; at most 10^12 minor ones.' }),
   currency: Type.Optional(Type.String({ default: 'usd', description: 'ISO 4217 code.' })),
   email: Type.Optional(Nullable(Email)),
   is_renewal: Type.Optional(

@@ -22,7 +22,7 @@ export const OrderBody = Body(
       maxLength: 200,
       description: 'Your id of the order: reports of one order count once.',
     }),
-    amount: Type.Number({ minimum: 0, description: 'Major units of `currency`.' }),
+    amount: Type.Number({ minimum: 0, description: 'Major units of `currency`; at most 10^12 minor ones.' }),
     currency: Type.String({ default: 'usd', description: 'ISO 4217 code.' }),
     ...PERSON_FIELDS,
   },

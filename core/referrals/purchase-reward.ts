@@ -1,4 +1,4 @@
-import { percentOfConverted, toMinor } from '../money.ts';
+import { MoneyError, percentOfConverted, toMinor } from '../money.ts';
 import { isOneMailbox } from './self-referral.ts';
 import {
   type BlockReason,
@@ -93,8 +93,9 @@ export function purchaseRewards(facts: PurchaseFacts): PurchaseVerdict {
   return nothing(paysCommission && !covered ? 'renewal_not_covered' : 'no_reward_configured');
 }
 
-/** Commissions by level, least level first; null when the sale's currency has no rate. */
-function commissionsOf({ terms, sale, earners, rate }: PurchaseFacts): PurchaseReward[] | null {
+/** Commissions by level, least level first; null when one of them can't be told in the programme's currency. */
+function commissionsOf(facts: PurchaseFacts): PurchaseReward[] | null {
+  const { terms, sale, earners } = facts;
   if (sale.amountMinor === 0) return [];
   const rewards: PurchaseReward[] = [];
   const paid = new Set<string>();
@@ -105,16 +106,26 @@ function commissionsOf({ terms, sale, earners, rate }: PurchaseFacts): PurchaseR
     paid.add(earner.enrollmentId);
     if (!isNew || levelRate === 0 || earner.status === 'suspended' || isBuyer(earner, sale)) continue;
     if (!earnsCommission(terms, earner.rewardMode)) continue;
-    if (terms.commissionType === 'percent' && rate === null) return null;
     const amountMinor =
-      terms.commissionType === 'flat'
-        ? toMinor(levelRate, terms.currency)
-        : percentOfConverted(sale.amountMinor, levelRate, sale.currency, terms.currency, rate ?? 1);
+      terms.commissionType === 'flat' ? toMinor(levelRate, terms.currency) : percentage(facts, levelRate);
+    if (amountMinor === null) return null;
     if (amountMinor > 0) {
       rewards.push({ type: 'commission', enrollmentId: earner.enrollmentId, level: index + 1, amountMinor });
     }
   }
   return rewards;
+}
+
+/** Null when the sale's currency has no rate, or one that makes more of the sale than numbers hold. */
+function percentage({ terms, sale, rate }: PurchaseFacts, percent: number): number | null {
+  if (rate === null) return null;
+  try {
+    return percentOfConverted(sale.amountMinor, percent, sale.currency, terms.currency, rate);
+  } catch (error) {
+    // The order stands, whatever it can't earn: its report must not fail for ever.
+    if (error instanceof MoneyError) return null;
+    throw error;
+  }
 }
 
 function isBuyer(earner: Earner, sale: Sale): boolean {

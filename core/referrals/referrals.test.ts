@@ -138,6 +138,7 @@ describe('a purchase', () => {
     expect(reason({ terms: { creditEnabled: true, purchaseCredit: 0 } })).toBe('no_reward_configured');
     expect(reason({ sale: { amountMinor: 0 } })).toBe('no_reward_configured');
     expect(reason({ sale: { currency: 'sek' }, rate: null })).toBe('no_currency_rate');
+    expect(reason({ sale: { currency: 'sek' }, rate: 1e15 })).toBe('no_currency_rate');
     expect(reason({ terms: { commissionMonths: 1 }, earlier: sold })).toBe('renewal_not_covered');
   });
 

@@ -9,7 +9,7 @@ import { grantRecord, insertGrant } from '../grants.ts';
 import { appendEntries, type Entry } from '../ledger.ts';
 import { queueEvents, type RecordEvent } from '../outbox.ts';
 import type { Queryable } from '../pool.ts';
-import { type Program, programById } from '../programs.ts';
+import { holdProgram, type Program } from '../programs.ts';
 import { earlierPurchases, type Purchase, putPurchase } from '../purchases.ts';
 import { refundsOfOrder } from '../refunds.ts';
 import { lockOrderByNumber, type ReportedOrder } from '../reported-orders.ts';
@@ -20,8 +20,8 @@ import { takeBack } from './take-back.ts';
 const DAY_MS = 86_400_000;
 
 /**
- * Judges the purchase of a referred buyer and writes its rewards, with the verdict. The caller holds the order and
- * the buyer's signup.
+ * Judges the purchase of a referred buyer and writes its rewards, with the verdict, and takes back what refunds that
+ * came before it leave of them. The caller holds the order and the buyer's signup.
  *
  * @returns the purchase with its verdict
  */
@@ -36,8 +36,7 @@ export async function judgePurchase(
   },
 ): Promise<Purchase> {
   const { workspace, order, signup, sale, now } = given;
-  const program = await programById(tx, workspace.id, signup.program_id);
-  if (!program) throw new Error(`programme ${signup.program_id} is gone`);
+  const program = await holdProgram(tx, workspace.id, signup.program_id);
   const { terms } = program;
   const earners = await holdEarners(tx, {
     workspaceId: workspace.id,
@@ -79,7 +78,20 @@ export async function judgePurchase(
     events.push(await writeReward(tx, { program, order, signup, sale, holder, reward, now }));
   }
   await queueEvents(tx, workspace.id, events);
+  await takeBackRefunds(tx, purchase, now);
   return purchase;
+}
+
+/**
+ * Takes back what was refunded before the purchase was judged: the pixel had reported the order, or its buyer's
+ * signup was pending. That report's amount may have been larger than what the purchase turned out to be for.
+ */
+async function takeBackRefunds(tx: Queryable, purchase: Purchase, now: Date): Promise<void> {
+  let refundedMinor = 0;
+  for (const refund of await refundsOfOrder(tx, purchase.order_internal_id)) {
+    refundedMinor = Math.min(refundedMinor + refund.amount_minor, purchase.amount_minor);
+    await takeBack(tx, { purchase, refund, refundedMinor, now });
+  }
 }
 
 type Writing = {
@@ -167,10 +179,7 @@ async function writeReward(tx: Queryable, writing: Writing): Promise<RecordEvent
   };
 }
 
-/**
- * Judges a purchase that was reported while its buyer's signup was pending, now that this is matched, and then the
- * refunds that came in between.
- */
+/** Judges a purchase that was reported while its buyer's signup was pending, now that this is matched. */
 export async function judgeWaitingPurchase(
   tx: Queryable,
   workspace: Workspace,
@@ -187,10 +196,5 @@ export async function judgeWaitingPurchase(
     isRenewal: waiting.is_renewal,
     purchasedAt: waiting.purchased_at,
   };
-  const purchase = await judgePurchase(tx, { workspace, order, signup, sale, now });
-  let refundedMinor = 0;
-  for (const refund of await refundsOfOrder(tx, order.internal_id)) {
-    refundedMinor += refund.amount_minor;
-    await takeBack(tx, { purchase, refund, refundedMinor, now });
-  }
+  await judgePurchase(tx, { workspace, order, signup, sale, now });
 }

@@ -12,6 +12,7 @@ import { judgePurchase } from './judge-purchase.ts';
 export type PurchaseReport = {
   orderId: string;
   externalUserId: string;
+  /** As addresses identify a person: `normaliseEmail`. */
   email: string | null;
   amountMinor: number;
   currency: string;
@@ -38,7 +39,7 @@ export async function recordPurchase(
     ts: report.purchasedAt.getTime() * 1_000,
     // Where the pixel saw the sale, its visitor is the one whose clicks led to it.
     visitor_id: reported?.visitor_id ?? (await visitorOfUser(tx, workspace.id, report.externalUserId)),
-    email: report.email?.toLowerCase() ?? reported?.email ?? null,
+    email: report.email ?? reported?.email ?? null,
     external_user_id: report.externalUserId,
     amount_minor: report.amountMinor,
     currency: report.currency,

@@ -37,7 +37,9 @@ export async function recordRefund(
       : await purchaseOfOrder(tx, order.internal_id);
   const { amount_minor: orderMinor, currency } = purchase ?? order;
   const before = sumOf(await refundsOfOrder(tx, order.internal_id));
-  const amountMinor = refundedNow(report.amount, currency, orderMinor - before);
+  // The pixel's report may have been for more than the purchase is, and refunded then.
+  const left = Math.max(0, orderMinor - before);
+  const amountMinor = refundedNow(report.amount, currency, left);
   const refund = await insertRefund(
     tx,
     {

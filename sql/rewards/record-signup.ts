@@ -9,6 +9,7 @@ import type { Queryable } from '../pool.ts';
 import { type Program, programById } from '../programs.ts';
 import { waitingPurchases } from '../purchases.ts';
 import {
+  completePendingSignup,
   type MatchedSignup,
   matchSignup,
   type Signup,
@@ -21,21 +22,29 @@ import type { Workspace } from '../workspaces.ts';
 import { judgeWaitingPurchase } from './judge-purchase.ts';
 
 /**
+ * The enrollment that referred a user; or, while a click that is not visible yet may tell, the one to take when none
+ * does, null for nobody.
+ */
+export type Referrer = { enrollmentId: string } | { unlessClicked: string | null };
+
+/**
  * Writes a user's signup once, with all that it causes: the verdict on self-referral, the grants, their entries, the
  * events, and the rewards of purchases that waited for it. A user who has been matched stays with that referrer.
  *
- * @param referrer enrollment that referred the user; `unknown` when a click that is not visible yet may tell
  * @returns the signup, matched or pending
  */
 export async function recordSignup(
   tx: Queryable,
   workspace: Workspace,
   report: SignupReport,
-  referrer: { enrollmentId: string } | 'unknown',
+  referrer: Referrer,
   now: Date,
 ): Promise<Signup> {
   const signup = await takeSignup(tx, report, now);
-  if (signup.state === 'matched' || referrer === 'unknown') return signup;
+  if (signup.state === 'matched') return signup;
+  if ('unlessClicked' in referrer) {
+    return completePendingSignup(tx, signup, report, referrer.unlessClicked);
+  }
   const enrollment = await holdEnrollment(tx, workspace.id, referrer.enrollmentId);
   const program = await programById(tx, workspace.id, enrollment.program_id);
   if (!program) throw new Error(`programme ${enrollment.program_id} is gone`);

@@ -1,4 +1,6 @@
 import { setStatus } from '../../cli/commands/enrollment.ts';
+import { orderVersion } from '../../core/order-version.ts';
+import { upsertOrders } from '../../sql/orders.ts';
 import { inTransaction, type Pool } from '../../sql/pool.ts';
 import { releaseHeld } from '../../sql/rewards/release-held.ts';
 import { type Action, PERSONS, type Terms } from './history.ts';
@@ -61,6 +63,25 @@ export function createDriver(given: { call: Call; pool: Pool; workspaceId: strin
         });
         const { internal_order_id: _, ...answer } = body;
         return answer;
+      }
+      case 'pixel': {
+        const ts = (base + step.number) * 1_000;
+        await upsertOrders(pool, [
+          {
+            workspaceId,
+            orderId: `o${action.order}`,
+            version: orderVersion('pixel', BigInt(ts) * 1_000n),
+            source: 'pixel',
+            ts,
+            streamOrdinal: 0,
+            visitorId: null,
+            email: null,
+            externalUserId: null,
+            amountMinor: action.amount,
+            currency: 'usd',
+          },
+        ]);
+        return {};
       }
       case 'refund': {
         const { status, body } = await call('POST', '/referrals/report-refund', {

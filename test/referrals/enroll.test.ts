@@ -38,6 +38,18 @@ describe('enroll', () => {
     expect(byBrowser.body).toEqual(first.body);
   });
 
+  test('keeps an address without the white space around it', async () => {
+    const { program, enroll, stats } = merchant(shop);
+    await program();
+    await enroll('a', { email: ' A@mail.example\n' });
+    await stats('b', '&email=%20b@mail.example');
+    const { rows } = await api.stores.pool.query(
+      'SELECT email FROM enrollments WHERE workspace_id = $1 ORDER BY external_user_id',
+      [shop.workspace.id],
+    );
+    expect(rows).toEqual([{ email: 'A@mail.example' }, { email: 'b@mail.example' }]);
+  });
+
   test('uses the most recent programme, and keeps a user in the first one', async () => {
     const old = await merchant(shop).program();
     const recent = await merchant(shop).program();
@@ -45,6 +57,9 @@ describe('enroll', () => {
     expect((await merchant(shop).enroll('b', { program_id: old.id })).program_id).toBe(old.id);
     expect((await merchant(shop).enroll('b', { program_id: recent.id })).program_id).toBe(old.id);
     expect((await merchant(shop).stats('b', `&program_id=${recent.id}`)).program_id).toBe(old.id);
+    await shop.patch(`/programs/${recent.id}`, { status: 'paused' });
+    expect((await merchant(shop).enroll('c')).program_id).toBe(recent.id);
+    expect((await merchant(shop).stats('d')).program_id).toBe(recent.id);
   });
 
   test('without a programme, or with one of another workspace, is 404', async () => {

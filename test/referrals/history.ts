@@ -40,6 +40,8 @@ export type Action =
       withEmail: boolean;
       times: number;
     }
+  /** The pixel reports the order, of whom it does not say. `amount`: cents. */
+  | { type: 'pixel'; order: number; amount: number; times: number }
   /** `amount`: cents; null: the rest. */
   | { type: 'refund'; refund: number; order: number; amount: number | null; times: number }
   | { type: 'mode'; user: number; mode: 'referrer' | 'affiliate'; times: number }
@@ -104,6 +106,15 @@ const action: fc.Arbitrary<Action> = fc.oneof(
       isRenewal: fc.constantFrom(false, false, true),
       day: fc.constantFrom(0, 0, -20, -40, -60),
       withEmail: fc.constantFrom(false, false, true),
+      times,
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      type: fc.constant('pixel' as const),
+      order: fc.nat(ORDERS - 1),
+      amount: fc.integer({ min: 0, max: 30_000 }),
       times,
     }),
   },

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { registerStream } from '../../sql/streams.ts';
-import { resolvePendingSignups } from '../../workers/referrals/pending-signups.ts';
+import { createSignupResolver } from '../../workers/referrals/pending-signups.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
 import { countRows, linkIdOf, type Merchant, merchant, queuedEvents, storeClicks } from './support.ts';
 
@@ -44,7 +44,7 @@ describe('a signup by _vid', () => {
       at * 1_000,
     ]);
   const resolve = () =>
-    resolvePendingSignups({ pool: api.stores.pool, clickhouse: api.stores.clickhouse, now: new Date() });
+    createSignupResolver({ pool: api.stores.pool, clickhouse: api.stores.clickhouse })(new Date());
 
   test('waits for a click that is a moment away from being visible', async () => {
     await m.program(CREDITS);
@@ -115,6 +115,96 @@ describe('a signup by _vid', () => {
     expect((await m.purchase('n', 'o1', 10)).body.matched).toBe(false);
     // A later report that names the referrer still counts.
     expect((await m.signup('n', { ref_code: ref })).body.matched).toBe(true);
+  });
+
+  test('is not decided by an older click while a newer one may be on its way', async () => {
+    await m.program(CREDITS);
+    const [a, b] = [await m.enroll('a'), await m.enroll('b')];
+    const visitor = crypto.randomUUID();
+    const stream = await visibleUpTo(Date.now() - 2_000);
+    await click(a.ref, visitor, 10_000);
+    expect((await m.signup('n', { _vid: visitor })).body).toEqual({ matched: false });
+    await click(b.ref, visitor, 3_000);
+    await moveTo(stream, Date.now() + 60_000);
+    await resolve();
+    expect((await m.signup('n')).body).toMatchObject({ matched: true, partner_id: b.partner_id });
+  });
+
+  test('falls back to the named referrer only once no click of the visitor can tell', async () => {
+    await m.program(CREDITS);
+    const [a, b] = [await m.enroll('a'), await m.enroll('b')];
+    const [clicker, stranger] = [crypto.randomUUID(), crypto.randomUUID()];
+    const stream = await visibleUpTo(Date.now() - 2_000);
+    const named = { referrer_external_user_id: 'b' };
+    const answers = await Promise.all([
+      m.signup('n1', { _vid: clicker, ...named }),
+      m.signup('n2', { _vid: stranger, ...named }),
+      // Said in two reports, it is no other story.
+      m.signup('n3', { _vid: clicker }).then(() => m.signup('n3', named)),
+    ]);
+    expect(answers.map(({ body }) => body)).toEqual(Array(3).fill({ matched: false }));
+    await click(a.ref, clicker, 3_000);
+    await moveTo(stream, Date.now() + 60_000);
+    await resolve();
+    const partners = await Promise.all(['n1', 'n2', 'n3'].map((user) => m.signup(user)));
+    expect(partners.map(({ body }) => body.partner_id)).toEqual([a.partner_id, b.partner_id, a.partner_id]);
+  });
+
+  test('is judged with what later reports told of the user while it was pending', async () => {
+    await m.program(CREDITS);
+    const { ref } = await m.enroll('r', { email: 'r@mail.example', device_id: 'd1' });
+    const stream = await visibleUpTo(Date.now() - 2_000);
+    const told = { n1: { email: 'r+2@mail.example' }, n2: { device_id: 'd1' }, n3: {} };
+    const visitors = Object.keys(told).map(() => crypto.randomUUID());
+    await Promise.all(
+      Object.entries(told).map(async ([user, fields], at) => {
+        await m.signup(user, { _vid: visitors[at] });
+        // A server may not know the visitor any more.
+        expect((await m.signup(user, fields)).body).toEqual({ matched: false });
+      }),
+    );
+    for (const visitor of visitors) await click(ref, visitor, 5_000);
+    await moveTo(stream, Date.now() + 60_000);
+    await resolve();
+    const answers = await Promise.all(Object.keys(told).map((user) => m.signup(user)));
+    expect(answers.map(({ body }) => body.block_reason)).toEqual(['same_email', 'same_device', null]);
+    expect((await m.credits('external_user_id=r')).balance).toEqual({ credits: { earned: 5, delivered: 0 } });
+  });
+
+  test('is resolved behind any number of others that fail, which are resolved when they can be', async () => {
+    await m.program(CREDITS);
+    const { ref } = await m.enroll('r');
+    const { pool, clickhouse } = api.stores;
+    const visitor = crypto.randomUUID();
+    await visibleUpTo(Date.now() + 60_000);
+    await click(ref, visitor, 10_000);
+    await pool.query(
+      `INSERT INTO signups (id, workspace_id, external_user_id, visitor_id, state, reported_at)
+       SELECT gen_random_uuid(), $1, CASE WHEN n = 102 THEN 'good' ELSE 'bad-' || n END, $2, 'pending',
+         $3::timestamptz + n * interval '1 ms' FROM generate_series(1, 102) AS n`,
+      [shop.workspace.id, visitor, new Date(Date.now() - 5_000)],
+    );
+    await pool.query(
+      `ALTER TABLE signups ADD CONSTRAINT fails CHECK (state = 'pending' OR external_user_id NOT LIKE 'bad%')`,
+    );
+    const round = createSignupResolver({ pool, clickhouse });
+    const matched = async () => {
+      const { rows } = await pool.query<{ external_user_id: string }>(
+        `SELECT external_user_id FROM signups WHERE workspace_id = $1 AND state = 'matched' ORDER BY 1`,
+        [shop.workspace.id],
+      );
+      return rows.map((row) => row.external_user_id);
+    };
+    await expect(round(new Date())).rejects.toThrow('was not resolved');
+    expect(await matched()).toEqual([]);
+    await expect(round(new Date())).rejects.toThrow('was not resolved');
+    expect(await matched()).toEqual(['good']);
+    await pool.query(
+      `ALTER TABLE signups DROP CONSTRAINT fails;
+       DELETE FROM signups WHERE external_user_id LIKE 'bad-%' AND external_user_id <> 'bad-1'`,
+    );
+    expect(await round(new Date())).toBe(false);
+    expect(await matched()).toEqual(['bad-1', 'good']);
   });
 
   test('a later report that names the referrer resolves a pending one', async () => {

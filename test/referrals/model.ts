@@ -33,13 +33,11 @@ type Commission = {
 };
 type Grant = { holder: number; amount: number; status: 'earned' | 'delivered' | 'revoked' };
 type Order = {
-  buyer: number;
   amount: number;
-  isRenewal: boolean;
-  day: number;
-  referred: boolean;
-  answer: Answer;
-  refunded: number;
+  /** Refunds in the order in which they came. */
+  refunds: { number: number; amount: number }[];
+  /** Null: only the pixel has reported it. */
+  purchase: { buyer: number; isRenewal: boolean; day: number; referred: boolean; answer: Answer } | null;
 };
 type Export = { items: { commission: Commission; amount: number }[]; paid: Answer | null };
 
@@ -89,14 +87,30 @@ export function createModel(initial: Terms[]) {
 
   function purchase(action: Extract<Action, { type: 'purchase' }>): Answer {
     const known = orders.get(action.order);
-    if (known) return known.answer;
+    if (known?.purchase) return known.purchase.answer;
     const referral = signups.get(action.user);
     const { rows, reason } = referral ? reward(action, referral) : { rows: 0, reason: null };
     const answer: Answer = { matched: referral !== undefined, rewarded: rows > 0, ledger_rows: rows };
     if (reason) answer.reason = reason;
     const { user: buyer, amount, isRenewal, day } = action;
-    orders.set(action.order, { buyer, amount, isRenewal, day, referred: !!referral, answer, refunded: 0 });
+    const order: Order = {
+      amount,
+      refunds: known?.refunds ?? [],
+      purchase: { buyer, isRenewal, day, referred: !!referral, answer },
+    };
+    orders.set(action.order, order);
+    if (referral) {
+      for (const [index, { number }] of order.refunds.entries()) {
+        refunds.set(number, { matched: true, ledger_rows: takeBack(action.order, order, index + 1) });
+      }
+    }
     return answer;
+  }
+
+  function pixel({ order, amount }: Extract<Action, { type: 'pixel' }>): Answer {
+    // The first report of the pixel counts, and any of a server more.
+    if (!orders.has(order)) orders.set(order, { amount, refunds: [], purchase: null });
+    return {};
   }
 
   function reward(
@@ -112,8 +126,8 @@ export function createModel(initial: Terms[]) {
     if (referral.block === 'suspended' || first.status === 'suspended') return no('suspended');
     if (referral.block !== null || isBuyer(referral.referrer)) return no('self_referral');
     if (terms.status === 'paused') return no('program_paused');
-    const before = [...orders.values()].filter(
-      (order) => order.buyer === action.user && order.referred && order.amount > 0,
+    const before = [...orders.values()].flatMap(({ amount, purchase }) =>
+      purchase?.buyer === action.user && purchase.referred && amount > 0 ? [purchase] : [],
     );
     if (terms.first_sale_only && action.isRenewal) return no('renewal_not_covered');
     if (terms.first_sale_only && before.some((order) => !order.isRenewal)) return no('not_first_sale');
@@ -176,13 +190,22 @@ export function createModel(initial: Terms[]) {
     if (known) return known;
     const order = orders.get(action.order);
     if (!order) return { matched: false, ledger_rows: 0 };
-    const rest = order.amount - order.refunded;
+    const rest = Math.max(0, order.amount - refunded(order.refunds));
     const amount = action.amount ?? rest;
     if (amount > rest) return { status: 400 };
-    order.refunded += amount;
+    order.refunds.push({ number: action.refund, amount });
+    const rows = takeBack(action.order, order, order.refunds.length);
+    const answer = { matched: order.purchase?.referred ?? false, ledger_rows: rows };
+    refunds.set(action.refund, answer);
+    return answer;
+  }
+
+  /** What the refunds up to this one take back, less what was. @returns how many commissions it touched */
+  function takeBack(number: number, { amount, refunds }: Order, upTo: number): number {
+    const all = Math.min(amount, refunded(refunds.slice(0, upTo)));
     let rows = 0;
-    for (const commission of amount > 0 ? commissions.filter((one) => one.order === action.order) : []) {
-      const due = roundHalfEven(BigInt(commission.earned * order.refunded), BigInt(order.amount));
+    for (const commission of commissions.filter((one) => one.order === number)) {
+      const due = roundHalfEven(BigInt(commission.earned * all), BigInt(amount));
       const part = due - commission.takenBack;
       if (part === 0) continue;
       commission.takenBack = due;
@@ -202,9 +225,7 @@ export function createModel(initial: Terms[]) {
         if (commission.left === 0) commission.status = 'reversed';
       }
     }
-    const answer = { matched: order.referred, ledger_rows: rows };
-    refunds.set(action.refund, answer);
-    return answer;
+    return rows;
   }
 
   function exportAll(): Answer {
@@ -264,6 +285,8 @@ export function createModel(initial: Terms[]) {
           return signup(action);
         case 'purchase':
           return purchase(action);
+        case 'pixel':
+          return pixel(action);
         case 'refund':
           return refund(action);
         case 'mode':
@@ -308,6 +331,8 @@ export function createModel(initial: Terms[]) {
     },
   };
 }
+
+const refunded = (refunds: Order['refunds']) => refunds.reduce((sum, { amount }) => sum + amount, 0);
 
 export type Model = ReturnType<typeof createModel>;
 

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ProgramRecord } from '../../api/programs/schemas.ts';
+import { inTransaction } from '../../sql/pool.ts';
+import { programHasCommissions } from '../../sql/programs.ts';
+import { recordPurchase } from '../../sql/rewards/record-purchase.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
 import { linkIdOf, merchant } from './support.ts';
 
@@ -201,6 +204,141 @@ describe('a programme', () => {
     await signup('n', { ref_code: ref });
     await purchase('n', 'o1', 10);
     expect((await shop.patch(`/programs/${id}`, { currency: 'eur' })).status).toBe(409);
+  });
+
+  describe('whose currency changes while a purchase is judged', () => {
+    let id: string;
+    beforeEach(async () => {
+      const { program, enroll, signup } = merchant(shop);
+      id = (await program({ commission_rate: 10, hold_days: 0 })).id;
+      const { ref } = await enroll('r');
+      await signup('n', { ref_code: ref });
+    });
+
+    /** Comes once the call is answered, or waits for a lock. */
+    async function answeredOrWaiting(call: Promise<unknown>): Promise<void> {
+      let isAnswered = false;
+      void call.then(() => {
+        isAnswered = true;
+      });
+      const isWaiting = async () => {
+        const { rows } = await api.stores.pool.query(
+          `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+        );
+        return rows.length > 0;
+      };
+      await expect.poll(async () => isAnswered || (await isWaiting()), { timeout: 60_000 }).toBe(true);
+    }
+
+    test('keeps it when the purchase was first, whose commission can then be paid out', async () => {
+      const change = await inTransaction(api.stores.pool, async (tx) => {
+        const now = new Date();
+        const report = {
+          orderId: 'o1',
+          externalUserId: 'n',
+          email: null,
+          isRenewal: false,
+          purchasedAt: now,
+        };
+        await recordPurchase(tx, shop.workspace, { ...report, amountMinor: 1_000, currency: 'usd' }, now);
+        // Nothing else waits for purchases.
+        expect((await shop.patch(`/programs/${id}`, { commission_rate: 5 })).status).toBe(200);
+        const answer = shop.patch(`/programs/${id}`, { currency: 'eur' });
+        await answeredOrWaiting(answer);
+        return { answer };
+      });
+      expect((await change.answer).status).toBe(409);
+      expect((await shop.get('/payouts/export')).text).toContain(',1.00,usd,');
+    });
+
+    test('gives the purchase the new one when the change was first', async () => {
+      const purchase = await inTransaction(api.stores.pool, async (tx) => {
+        expect(await programHasCommissions(tx, id)).toBe(false);
+        await tx.query(`UPDATE programs SET currency = 'eur' WHERE id = $1`, [id]);
+        const answer = merchant(shop).purchase('n', 'o1', 10, { currency: 'eur' });
+        await answeredOrWaiting(answer);
+        return { answer };
+      });
+      expect((await purchase.answer).body.rewarded).toBe(true);
+      expect((await shop.get('/payouts/export')).text).toContain(',1.00,eur,');
+    });
+  });
+});
+
+describe('the link of a programme', () => {
+  const NO_REF = 'https://shop.example/?ref=zz';
+
+  test("changes the programme's code with its slug, by the rules of codes", async () => {
+    const { id, code } = await merchant(shop).program();
+    const slug = freshCode();
+    expect((await shop.patch(`/links/${id}`, { slug })).status).toBe(200);
+    expect((await shop.get<ProgramRecord>(`/programs/${id}`)).body.code).toBe(slug);
+    for (const wrong of ['ab', 'x'.repeat(41)]) {
+      const refused = await shop.patch(`/links/${id}`, { slug: wrong });
+      expect([refused.status, refused.body.error.details?.[0]?.path]).toEqual([400, 'slug']);
+    }
+    expect((await shop.patch<ProgramRecord>(`/programs/${id}`, { code })).body.code).toBe(code);
+    expect((await shop.get<{ slug: string }>(`/links/${id}`)).body.slug).toBe(code);
+  });
+
+  test('can not be deleted: the refusal names the programme', async () => {
+    const { id } = await merchant(shop).program({ name: 'Bring one' });
+    const refused = await shop.delete(`/links/${id}`);
+    expect([refused.status, refused.body.error.code]).toEqual([409, 'conflict']);
+    expect(refused.body.error.message).toContain('Bring one');
+    expect((await shop.get(`/links/${id}`)).status).toBe(200);
+    expect((await (await api.addWorkspace()).delete(`/links/${id}`)).status).toBe(404);
+  });
+
+  test('that was deleted when that was possible comes back with a code', async () => {
+    const { id, code } = await merchant(shop).program();
+    const lost = async () => {
+      await shop.patch(`/links/${id}`, { external_id: 'e' });
+      await api.stores.pool.query('UPDATE links SET deleted_at = now() WHERE id = $1', [id]);
+      expect((await shop.delete(`/links/${id}`)).status).toBe(404);
+    };
+    await lost();
+    const other = { destination_url: 'https://shop.example', name: 'N', smart: true, external_id: 'e' };
+    expect((await shop.post('/links', other)).status).toBe(201);
+    for (const next of [freshCode(), code]) {
+      await shop.patch(`/programs/${id}`, { code: next });
+      type Link = { slug: string; external_id: string | null };
+      const link = await shop.get<Link>(`/links/${id}`);
+      expect([link.status, link.body]).toMatchObject([200, { slug: next, external_id: null }]);
+    }
+  });
+
+  test('and those of its referrers lead nowhere that has a ref of its own', async () => {
+    const { id } = await merchant(shop).program();
+    const { ref } = await merchant(shop).enroll('r');
+    for (const link of [id, await linkIdOf(api, ref)]) {
+      for (const [path, change] of [
+        ['destination_url', { destination_url: NO_REF }],
+        ['destination_url', { destination_url: 'https://shop.example/?_vid=zz' }],
+        ['targeting.mobile', { targeting: { mobile: NO_REF } }],
+        ['targeting.desktop', { targeting: { desktop: NO_REF } }],
+      ] as const) {
+        const refused = await shop.patch(`/links/${link}`, change);
+        expect([refused.status, refused.body.error.details?.[0]?.path]).toEqual([400, path]);
+      }
+      const destination_url = `https://shop.example/${link}`;
+      expect((await shop.patch(`/links/${link}`, { destination_url })).status).toBe(200);
+      expect((await shop.get<ProgramRecord>(`/programs/${id}`)).body).toMatchObject({ destination_url });
+    }
+  });
+
+  test('and the programme can be changed at once without waiting for each other in a circle', async () => {
+    const { id } = await merchant(shop).program();
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, n) =>
+        n % 2 === 0
+          ? shop.patch(`/links/${id}`, { slug: freshCode(), name: `L${n}` })
+          : shop.patch(`/programs/${id}`, { code: freshCode(), name: `P${n}` }),
+      ),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
+    const { body } = await shop.get<{ slug: string }>(`/links/${id}`);
+    expect((await shop.get<ProgramRecord>(`/programs/${id}`)).body.code).toBe(body.slug);
   });
 });
 

@@ -97,6 +97,8 @@ describe('report-purchase', () => {
     ['amount', { amount: 1.005 }],
     ['amount', { amount: 0.5, currency: 'jpy' }],
     ['amount', { amount: 1e15 }],
+    ['amount', { amount: 10_000_000_000.01 }],
+    ['amount', { amount: 1_000_000_000_001, currency: 'jpy' }],
     ['currency', { currency: 'zzz' }],
     ['email', { email: 'nobody' }],
     ['is_renewal', { is_renewal: 'yes' }],
@@ -147,7 +149,10 @@ describe('report-purchase', () => {
   test('puts the order where reports and journeys find it', async () => {
     const visitor = crypto.randomUUID();
     await referral({}, { _vid: visitor });
-    await m.purchase('n', 'o1', 12.5, { purchased_at: '2026-11-20T10:00:00.123Z', email: 'N@mail.example' });
+    await m.purchase('n', 'o1', 12.5, {
+      purchased_at: '2026-11-20T10:00:00.123Z',
+      email: ' N@mail.example ',
+    });
     const { clickhouse, pool } = api.stores;
     expect(await publishOrders({ clickhouse, pool })).toBe(false);
     const of = { workspaceId: shop.workspace.id, visitorId: visitor, hasDeletedLinks: false };

@@ -69,6 +69,28 @@ describe('what a purchase earns', () => {
     await api.stores.pool.query('DELETE FROM currency_rates');
   });
 
+  test('of the largest sales adds up beyond 2^53 in every answer, and what is beyond it by itself is not earned', async () => {
+    const { programId } = await referral({ commission_rate: 50, currency: 'vnd', hold_days: 0 });
+    await api.stores.pool.query(
+      `INSERT INTO currency_rates (currency, base, rate)
+       VALUES ('usd', 'vnd', 1000000), ('eur', 'vnd', 10000000), ('vnd', 'usd', 0.000001)`,
+    );
+    const largest = 10_000_000_000;
+    expect(await reason('o0', largest, { currency: 'eur' })).toBe('no_currency_rate');
+    for (const order of ['o1', 'o2', 'o3']) await m.purchase('n', order, largest);
+    expect(await balance('r')).toMatchObject({ eligible: 15e15 });
+    const paths = [
+      '/enrollments',
+      '/payouts/eligible',
+      `/payouts/export?program_id=${programId}`,
+      '/payouts',
+    ];
+    for (const path of paths) expect([path, (await shop.get(path)).status]).toEqual([path, 200]);
+    const { body } = await shop.get<{ plan: { limits: { commission: { used: number } } } }>('/me');
+    expect(body.plan.limits.commission.used).toBe(15e9);
+    await api.stores.pool.query('DELETE FROM currency_rates');
+  });
+
   test('in a credit programme is a credit for a referrer, commission for an affiliate', async () => {
     const { partner_id } = await referral({
       credit_enabled: true,

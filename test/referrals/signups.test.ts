@@ -1,15 +1,35 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
-import { countRows, linkIdOf, type Merchant, merchant, queuedEvents, storeClicks } from './support.ts';
+import { type ErrorBody, type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
+import {
+  countRows,
+  linkIdOf,
+  type Merchant,
+  merchant,
+  queuedEvents,
+  type SignupAnswer,
+  storeClicks,
+} from './support.ts';
 
 let api: TestApi;
 let shop: TestWorkspace;
 let m: Merchant;
 
+/** What every question to the store of clicks waits for. */
+let store: () => Promise<void>;
+
 beforeAll(async () => {
-  api = await testApi();
+  api = await testApi(({ clickhouse }) => {
+    const rows: typeof clickhouse.questions.rows = async (question) => {
+      await store();
+      return clickhouse.questions.rows(question);
+    };
+    return {
+      clickhouse: { ...clickhouse, questions: { ...clickhouse.questions, rows } } as typeof clickhouse,
+    };
+  });
 });
 beforeEach(async () => {
+  store = async () => undefined;
   await api.stores.pool.query('DELETE FROM ingest_streams');
   shop = await api.addWorkspace();
   m = merchant(shop);
@@ -174,6 +194,64 @@ describe('report-signup', () => {
     expect([second.body, second.headers['idempotent-replayed']]).toEqual([first.body, 'true']);
     const other = await shop.post('/referrals/report-signup', { ...body, ref_code: 'x' }, options);
     expect(other.body.error.code).toBe('idempotency_key_reused');
+  });
+
+  const withKey = (key: string) => ({ headers: { 'idempotency-key': key } });
+  const report = (key: string, fields: object) =>
+    shop.post<SignupAnswer & ErrorBody>(
+      '/referrals/report-signup',
+      { new_user_external_user_id: 'n', ...fields },
+      withKey(key),
+    );
+
+  test('holds its Idempotency-Key while it looks for the click', async () => {
+    await m.program(CREDITS);
+    const [a, b] = [await m.enroll('a'), await m.enroll('b')];
+    const visitor = crypto.randomUUID();
+    await click(a.ref, visitor);
+    const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    store = async () => {
+      store = async () => undefined;
+      asked.resolve();
+      await answered.promise;
+    };
+    const first = report('held', { _vid: visitor });
+    await asked.promise;
+    for (const fields of [{ _vid: visitor }, { ref_code: b.ref }]) {
+      const second = await report('held', fields);
+      expect([second.status, second.body.error.code]).toEqual([409, 'idempotency_in_progress']);
+    }
+    expect((await shop.post('/folders', { name: 'F' }, withKey('held'))).status).toBe(409);
+    answered.resolve();
+    const { status, body } = await first;
+    expect([status, body.partner_id]).toEqual([200, a.partner_id]);
+    // Stored: the store of clicks is not asked again, even while it is away.
+    store = async () => {
+      throw Object.assign(new Error('away'), { code: 'ECONNREFUSED' });
+    };
+    const replay = await report('held', { _vid: visitor });
+    expect([replay.status, replay.headers['idempotent-replayed'], replay.body]).toEqual([200, 'true', body]);
+    expect((await report('held', { ref_code: b.ref })).body.error.code).toBe('idempotency_key_reused');
+  });
+
+  test('gives its Idempotency-Key free when it fails, and when its process died', async () => {
+    await m.program(CREDITS);
+    const { ref } = await m.enroll('r');
+    const visitor = crypto.randomUUID();
+    await click(ref, visitor);
+    store = async () => {
+      throw Object.assign(new Error('away'), { code: 'ECONNREFUSED' });
+    };
+    expect((await report('failed', { _vid: visitor })).status).toBe(503);
+    store = async () => {
+      // As if so long ago that whoever held it must be gone; another request takes the key over.
+      await api.stores.pool.query('UPDATE idempotency_reservations SET ends_at = now()');
+      store = async () => undefined;
+      expect((await report('failed', { _vid: visitor, email: 'n@mail.example' })).status).toBe(200);
+    };
+    const overtaken = await report('failed', { _vid: visitor });
+    expect([overtaken.status, overtaken.body.error.code]).toEqual([422, 'idempotency_key_reused']);
+    expect(await countRows(api, shop, 'idempotency_reservations')).toBe(0);
   });
 });
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { orderVersion } from '../../core/order-version.ts';
 import { upsertOrders } from '../../sql/orders.ts';
-import { judgeTrackedOrders } from '../../workers/referrals/tracked-purchases.ts';
+import { createOrderJudge } from '../../workers/referrals/tracked-purchases.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
 import { countRows, type Merchant, merchant, queuedEvents } from './support.ts';
 
@@ -31,11 +31,12 @@ async function balance(user: string) {
 }
 
 describe('an order that was tracked', () => {
-  async function track(orderId: string, fields: object = {}) {
+  async function track(orderIds: string | string[], fields: object = {}) {
     const ts = Date.now() * 1_000;
     const source = 'server' as const;
-    await upsertOrders(api.stores.pool, [
-      {
+    await upsertOrders(
+      api.stores.pool,
+      [orderIds].flat().map((orderId) => ({
         workspaceId: shop.workspace.id,
         orderId,
         version: orderVersion(source, BigInt(ts) * 1_000n),
@@ -48,14 +49,14 @@ describe('an order that was tracked', () => {
         amountMinor: 5_000,
         currency: 'usd',
         ...fields,
-      },
-    ]);
+      })),
+    );
   }
-  const judge = () => judgeTrackedOrders({ pool: api.stores.pool, now: new Date() });
+  const judge = () => createOrderJudge({ pool: api.stores.pool })(new Date());
 
   test('with a secret key is a purchase, once, found by user, email or visitor', async () => {
     const visitor = crypto.randomUUID();
-    await referral({ commission_rate: 20 }, { email: 'N@mail.example', _vid: visitor });
+    await referral({ commission_rate: 20 }, { email: ' N@mail.example ', _vid: visitor });
     await track('o1', { externalUserId: 'n' });
     await track('o2', { email: 'n@mail.example' });
     await track('o3', { visitorId: visitor });
@@ -74,12 +75,16 @@ describe('an order that was tracked', () => {
     expect((await m.purchase('n', 'o5', 50)).body.rewarded).toBe(true);
   });
 
+  /** Fields of an order that the pixel reports. */
+  function byPixel() {
+    const ts = Date.now() * 1_000;
+    return { source: 'pixel', ts, version: orderVersion('pixel', BigInt(ts) * 1_000n) };
+  }
+
   test('by the pixel is no purchase until a server reports it', async () => {
     await referral({ commission_rate: 20 });
-    const ts = Date.now() * 1_000;
     const visitor = crypto.randomUUID();
-    const pixel = { source: 'pixel', ts, version: orderVersion('pixel', BigInt(ts) * 1_000n) };
-    await track('o1', { ...pixel, externalUserId: 'n', visitorId: visitor });
+    await track('o1', { ...byPixel(), externalUserId: 'n', visitorId: visitor });
     await judge();
     expect(await countRows(api, shop, 'purchases')).toBe(0);
     expect((await m.purchase('n', 'o1', 80)).body.rewarded).toBe(true);
@@ -89,6 +94,52 @@ describe('an order that was tracked', () => {
       [shop.workspace.id],
     );
     expect(rows).toEqual([{ source: 'server', visitor_id: visitor, amount_minor: 8_000 }]);
+  });
+
+  test('and refunded before it was judged earns for what is left of it', async () => {
+    await referral({ commission_rate: 20 });
+    await track(['o1', 'o2', 'o3'], { ...byPixel(), amountMinor: 10_000 });
+    const unmatched = { matched: false, ledger_rows: 0 };
+    expect((await m.refund('f1', 'o1')).body).toMatchObject(unmatched);
+    expect((await m.refund('f2', 'o2', 25)).body).toMatchObject(unmatched);
+    expect((await m.refund('f3', 'o3', 90)).body).toMatchObject(unmatched);
+    // The server knows better what it was for: less than what was refunded, as much, and less than the pixel said.
+    expect((await m.purchase('n', 'o1', 80)).body).toMatchObject({ rewarded: true, ledger_rows: 1 });
+    expect(await balance('r')).toEqual({ pending: 0, eligible: 0, paid: 0 });
+    await m.purchase('n', 'o2', 100);
+    expect(await balance('r')).toMatchObject({ pending: 15 });
+    await track('o3', { externalUserId: 'n', amountMinor: 9_500 });
+    await judge();
+    expect(await balance('r')).toMatchObject({ pending: 16 });
+    expect((await m.refund('f1', 'o1')).body).toMatchObject({ matched: true, ledger_rows: 1 });
+    const rest = await m.refund('f4', 'o1');
+    expect([rest.status, rest.body]).toMatchObject([200, { matched: true, ledger_rows: 0 }]);
+    expect((await m.refund('f5', 'o1', 1)).status).toBe(400);
+    await m.refund('f6', 'o3');
+    expect(await balance('r')).toMatchObject({ pending: 15 });
+  });
+
+  test('is judged behind any number of others that fail, which are judged when they can be', async () => {
+    const { ref } = await referral({ commission_rate: 20 });
+    await m.signup('bad', { ref_code: ref });
+    const bad = Array.from({ length: 201 }, (_, n) => `bad-${n}`);
+    await track(bad, { externalUserId: 'bad' });
+    await track('good', { externalUserId: 'n' });
+    const { pool } = api.stores;
+    await pool.query(
+      `ALTER TABLE purchases ADD CONSTRAINT fails CHECK (external_user_id <> 'bad') NOT VALID`,
+    );
+    const judgeRound = createOrderJudge({ pool });
+    await expect(judgeRound(new Date())).rejects.toThrow('was not judged');
+    expect(await balance('r')).toMatchObject({ pending: 0 });
+    await expect(judgeRound(new Date())).rejects.toThrow('was not judged');
+    expect(await balance('r')).toMatchObject({ pending: 10 });
+    await pool.query(
+      `ALTER TABLE purchases DROP CONSTRAINT fails;
+       DELETE FROM orders WHERE order_id LIKE 'bad-%' AND order_id <> 'bad-0'`,
+    );
+    expect(await judgeRound(new Date())).toBe(false);
+    expect(await balance('r')).toMatchObject({ pending: 20 });
   });
 
   test('is judged once by several processes at the same time', async () => {

@@ -49,8 +49,15 @@ export async function anotherTarget(
         ...more,
       }),
     async links() {
-      const filter = { channel: null, destinationId: null, slugPart: null, externalId: null, before: null };
-      return (await listLinks(pool, workspace.id, { ...filter, limit: 500 })).toReversed();
+      const all = {
+        ids: null,
+        channel: null,
+        destinationId: null,
+        slugPart: null,
+        externalId: null,
+        before: null,
+      };
+      return (await listLinks(pool, workspace.id, { ...all, limit: 500 })).toReversed();
     },
   };
 }

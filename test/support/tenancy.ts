@@ -86,6 +86,7 @@ export const ATTEMPTS: Record<string, (victim: Victim) => Attempt[]> = {
   'GET /api/v1/links/search': (victim) => [
     { path: `/links/search?sort=clicks&days=365`, status: 200 },
     { path: `/links/search?q=${victim.slug}`, status: 200 },
+    { path: `/links/search?ids=${victim.link}`, status: 200 },
     { path: `/links/search?folder_id=${victim.folder}`, status: 200 },
     { path: `/links/search?tag=${SECRET_NAME}`, status: 200 },
   ],

@@ -175,6 +175,13 @@ describe('attributeOrders', () => {
     expect((await credits(orderId)).map((row) => row.link_id)).toEqual([link]);
   });
 
+  it('credits no link with an order that names nobody, and keeps its revenue', async () => {
+    await click({ visitor: uuidv7(), link: uuidv7(), ts: NOW - 2 * DAY });
+    expect(await credits(await order({ ts: NOW - DAY }))).toEqual([
+      { link_id: NOBODY, channel: '', amount: 1000, share: 1, first_channel: '' },
+    ]);
+  });
+
   it('joins more visitors than the store takes in one field', async () => {
     const visitors = Array.from({ length: 8_000 }, () => uuidv7());
     const email = 'everybody@example.com';

@@ -5,8 +5,8 @@ import { type Clock, startClock } from '../clocks/clock.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import { endHoldPeriods } from './hold-periods.ts';
 import { publishOrders } from './order-publication.ts';
-import { resolvePendingSignups } from './pending-signups.ts';
-import { judgeTrackedOrders } from './tracked-purchases.ts';
+import { createSignupResolver } from './pending-signups.ts';
+import { createOrderJudge } from './tracked-purchases.ts';
 
 const HOLD_EVERY_MS = 5_000;
 const RESOLVE_EVERY_MS = 500;
@@ -20,25 +20,26 @@ export function startReferralClocks(shared: {
   log: Logger;
   metrics: WorkerMetrics;
 }): Clock[] {
-  const now = () => ({ ...shared, now: new Date() });
+  const resolvePendingSignups = createSignupResolver(shared);
+  const judgeTrackedOrders = createOrderJudge(shared);
   return [
     startClock({
       ...shared,
       name: 'hold-periods',
       everyMs: HOLD_EVERY_MS,
-      work: () => endHoldPeriods(now()),
+      work: () => endHoldPeriods({ ...shared, now: new Date() }),
     }),
     startClock({
       ...shared,
       name: 'pending-signups',
       everyMs: RESOLVE_EVERY_MS,
-      work: () => resolvePendingSignups(now()),
+      work: () => resolvePendingSignups(new Date()),
     }),
     startClock({
       ...shared,
       name: 'tracked-purchases',
       everyMs: JUDGE_EVERY_MS,
-      work: () => judgeTrackedOrders(now()),
+      work: () => judgeTrackedOrders(new Date()),
     }),
     startClock({
       ...shared,
