@@ -128,6 +128,17 @@ describe('filters', () => {
     expect((await records('&external_id=ext')).body.links).toEqual([]);
   });
 
+  test('ids, exactly these and all of them, on any plan', async () => {
+    const [first, second] = made;
+    const asked = `&ids=${first?.id.toUpperCase()},${second?.id},00000000-0000-7000-8000-000000000000`;
+    await api.stores.pool.query(`UPDATE workspaces SET plan = 'free' WHERE id = $1`, [shop.workspace.id]);
+    expect((await records(`${asked}&limit=1`)).body).toEqual({ links: [second, first], next_cursor: null });
+    await api.stores.pool.query(`UPDATE workspaces SET plan = 'unlimited' WHERE id = $1`, [
+      shop.workspace.id,
+    ]);
+    expect(idsOf((await records(`${asked}&channel=x`)).body)).toEqual([first?.id]);
+  });
+
   test('together, with the cursor', async () => {
     const { body } = await records('&channel=x&slug=launch&limit=1');
     expect(idsOf(body)).toEqual([made[0]?.id]);
@@ -152,6 +163,8 @@ test.each([
   ['destination_id', 'abc'],
   ['slug', ''],
   ['external_id', ''],
+  ['ids', ''],
+  ['ids', 'abc'],
   ['external_id', 'x'.repeat(201)],
 ])('%s=%s is 400 and names the parameter', async (name, value) => {
   const answer = await shop.get(`/links?view=records&${name}=${value}`);
@@ -168,4 +181,5 @@ test("another workspace's links are never there", async () => {
   expect((await other.get<Page>('/links?view=records')).body).toEqual({ links: [], next_cursor: null });
   const theirs = await other.get<Page>(`/links?view=records&destination_id=${made[0]?.destination_id}`);
   expect(theirs.body.links).toEqual([]);
+  expect((await other.get<Page>(`/links?view=records&ids=${made[0]?.id}`)).body.links).toEqual([]);
 });

@@ -8,6 +8,11 @@ import { LinkRecord } from './schemas.ts';
 const OFFSET_LIMIT = 1_000_000;
 
 export const SearchQuery = Type.Object({
+  ids: Type.Optional(
+    Type.String({
+      description: 'These links alone, at most 500 ids between commas; unknown ones are left out.',
+    }),
+  ),
   q: Type.Optional(
     Type.String({
       minLength: 1,

@@ -63,6 +63,26 @@ describe('a search', () => {
     expect(await names('q=nothing')).toEqual([]);
   });
 
+  test('finds links by their ids, whatever else has their slug in it, and no others', async () => {
+    const a = await make('A', { slug: 'go' });
+    await make('Let us go');
+    const c = await make('C', { expires_at: '2020-01-01T00:00:00Z' });
+    const stranger = await (await api.addWorkspace()).post<{ links: LinkRecord[] }>('/links', {
+      destination_url: 'https://other.example/',
+      name: 'Stranger',
+      channel: 'facebook',
+    });
+    const ids = [a.id.toUpperCase(), c.id, stranger.body.links[0]?.id, crypto.randomUUID()].join(',');
+    expect(await search(`ids=${ids}`)).toMatchObject({
+      total: 2,
+      links: [
+        { link: { name: 'C' }, status: 'expired' },
+        { link: { name: 'A' }, status: 'active' },
+      ],
+    });
+    expect(await names(`ids=${ids}&status=expired`)).toEqual(['C']);
+  });
+
   test('keeps to a channel, a folder and a tag, together', async () => {
     const folder = (await shop.post<{ id: string }>('/folders', { name: 'Ads' })).body.id;
     await make('A', { folder_id: folder, tags: ['hot', 'new'] });
@@ -198,6 +218,8 @@ describe('a page', () => {
 
   test.each([
     ['q=', 'q'],
+    ['ids=', 'ids'],
+    ['ids=x', 'ids'],
     ['channel=myspace', 'channel'],
     ['folder_id=x', 'folder_id'],
     ['status=sleeping', 'status'],

@@ -9,6 +9,7 @@ import { type LinkOrder, type LinkSearch, searchLinks } from '../../sql/link-sea
 import { linksByIds } from '../../sql/links.ts';
 import type { Workspace } from '../../sql/workspaces.ts';
 import type { ApiDeps } from '../dependencies.ts';
+import { readIdList } from '../id-lists.ts';
 import { reportWindow } from '../report-window.ts';
 import { toRecord } from './record.ts';
 import type { FoundLinks, SearchQuery } from './search-schemas.ts';
@@ -21,8 +22,8 @@ type Stores = Pick<ApiDeps, 'pool' | 'clickhouse' | 'config'>;
 /**
  * One page of links by what they are, sorted by what they are or did, with their figures in the window.
  *
- * @throws {AppError} `bad_request` for a folder that is no UUID, for a window that ends before it begins, and for a
- *   sort by a figure without figures
+ * @throws {AppError} `bad_request` for malformed or too many `ids`, for a folder that is no UUID, for a window that
+ *   ends before it begins, and for a sort by a figure without figures
  */
 export async function findLinks(
   { pool, clickhouse, config }: Stores,
@@ -76,11 +77,12 @@ export async function findLinks(
   };
 }
 
-function searchOf({ q, channel, folder_id, tag, status }: SearchQuery): LinkSearch {
+function searchOf({ ids, q, channel, folder_id, tag, status }: SearchQuery): LinkSearch {
   if (folder_id !== undefined && folder_id !== 'none' && !isUuid(folder_id)) {
     throw badRequest('folder_id', 'must be a UUID or none');
   }
   return {
+    ids: ids === undefined ? null : readIdList('ids', ids),
     text: q ?? null,
     channel: channel === undefined || channel === 'smart' ? (channel ?? null) : filterChannel(channel),
     folder: folder_id === undefined || folder_id === 'none' ? (folder_id ?? null) : { id: folder_id },

@@ -1,12 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import type { QuestionConnection } from '../../clickhouse/ask-over-http.ts';
 import { type TestApi, testApi } from '../../test/support/api.ts';
 import { openEventStream, originOf } from '../../test/support/event-stream.ts';
+import { type ConsoleBrowser, signedInAs } from '../../test/support/members.ts';
 
 let api: TestApi | undefined;
 
-afterEach(() => api?.close());
+afterEach(async () => {
+  vi.useRealTimers();
+  await api?.close();
+});
 
 test('connections end with the server, at once and also when nothing happens on them', async () => {
   api = await testApi();
@@ -42,6 +46,28 @@ test('it is 503 while the store of clicks is away, and a connection ends when it
   const refused = await shop.get('/clicks/live');
   expect([refused.status, refused.headers['retry-after']]).toEqual([503, '1']);
 }, 60_000);
+
+test("a session's connection ends with the heartbeat after the session was ended or its member removed", async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  api = await testApi();
+  const shop = await api.addWorkspace();
+  const url = `${await originOf(api.app)}/api/v1/clicks/live`;
+  const [removed, signedOut, staying] = await Promise.all([
+    signedInAs(api, shop, 'analyst'),
+    signedInAs(api, shop, 'analyst'),
+    signedInAs(api, shop, 'analyst'),
+  ]);
+  const connect = ({ token }: ConsoleBrowser) => openEventStream(url, { cookie: `hoplog_session=${token}` });
+  const live = await Promise.all([connect(removed), connect(signedOut), connect(staying)]);
+  expect(live.map(({ status }) => status)).toEqual([200, 200, 200]);
+  expect((await shop.delete(`/members/${removed.id}`)).status).toBe(200);
+  expect((await signedOut.call('DELETE', '/session')).status).toBe(200);
+  vi.advanceTimersByTime(15_000);
+  await Promise.all([live[0].ended, live[1].ended]);
+  vi.advanceTimersByTime(15_000);
+  await expect.poll(() => live[2].comments).toEqual(['heartbeat', 'heartbeat']);
+  live[2].close();
+});
 
 function awayWhen(questions: QuestionConnection, isAway: () => boolean): QuestionConnection {
   return {

@@ -3,6 +3,7 @@ import { AppError, badRequest } from '../../core/errors.ts';
 import { NANOS_PER_DAY, NANOS_PER_SECOND, nowNanos } from '../../core/timestamps.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { readIdList } from '../id-lists.ts';
+import { sessionStands } from '../session/caller.ts';
 import { createFeeds, oldestLive } from './feed.ts';
 import { Position } from './position.ts';
 import { LiveQuery } from './schemas.ts';
@@ -63,7 +64,8 @@ export async function liveClickRoutes(app: Api, deps: ApiDeps): Promise<void> {
           'Without `since` it begins with the next click. Connect again with the last `id` (a browser does so by ' +
           'itself) and you get every click exactly once. Clicks of several ingest processes come in the order in which ' +
           'they become visible, not in that of their `ts`. The answer ends after `seconds`, when the server stops, and ' +
-          'when more than 1 MiB waits for a slow reader: the next connection goes on where it was. At most ' +
+          'when more than 1 MiB waits for a slow reader: the next connection goes on where it was. One that a session ' +
+          'opened also ends within 15 s of the end of that session. At most ' +
           `${MAX_OF_WORKSPACE} at a time for a workspace and ${MAX_OF_PROCESS} for an API process, above that 503.`,
         querystring: LiveQuery,
       },
@@ -81,7 +83,12 @@ export async function liveClickRoutes(app: Api, deps: ApiDeps): Promise<void> {
       // A caller who has hung up by now will not be seen to do so again.
       if (reply.raw.closed) throw new AppError('unavailable', 'the caller has gone');
       reply.raw.once('close', occupy(workspaceId));
-      const stream = await openLiveStream(deps, feeds, { workspaceId, filter, after });
+      const stream = await openLiveStream(deps, feeds, {
+        workspaceId,
+        filter,
+        after,
+        isStillAllowed: request.auth.member ? () => sessionStands(deps, request) : null,
+      });
       const end = setTimeout(stream.end, query.seconds * 1_000);
       streams.add(stream);
       stream.body.once('close', () => {

@@ -5,6 +5,7 @@ import type { ApiDeps } from '../dependencies.ts';
 import { type Feed, type Feeds, type Listener, nextClicks, settledAfter, settledBefore } from './feed.ts';
 import type { Position } from './position.ts';
 
+/** Also how often it is asked whether the connection may go on. */
 const HEARTBEAT_MS = 15_000;
 /** What a browser waits before it connects again. Milliseconds. */
 const RETRY_MS = 1_000;
@@ -30,6 +31,8 @@ export type LiveRequest = {
   filter: LiveFilter;
   /** What was given already; null: begin with what comes from now on. */
   after: Position | null;
+  /** Whether the caller still has what opened the connection, or null where that is asked with the next one only. */
+  isStillAllowed: (() => Promise<boolean>) | null;
 };
 
 export type LiveStream = {
@@ -47,7 +50,7 @@ export type LiveStream = {
 export async function openLiveStream(
   deps: Pick<ApiDeps, 'pool' | 'clickhouse' | 'log'>,
   feeds: Feeds,
-  { workspaceId, filter, after }: LiveRequest,
+  { workspaceId, filter, after, isStillAllowed }: LiveRequest,
 ): Promise<LiveStream> {
   const body = new PassThrough();
   const linkIds = filter.linkIds && new Set(filter.linkIds);
@@ -107,9 +110,19 @@ export async function openLiveStream(
     else body.end();
   }
 
+  async function endUnlessAllowed(): Promise<void> {
+    try {
+      if ((await isStillAllowed?.()) === false) end();
+    } catch (error) {
+      // Asked again with the next heartbeat; the feed ends what a store that stays away can't serve.
+      deps.log.debug({ err: error }, 'whether a live stream may go on could not be asked');
+    }
+  }
+
   // A comment keeps proxies from closing a quiet connection; the id says how far a quiet reader is.
   const heartbeat = setInterval(() => {
     if (body.writable) body.write(`: heartbeat\nid: ${position}\n\n`);
+    void endUnlessAllowed();
   }, HEARTBEAT_MS);
   body.once('close', () => {
     clearInterval(heartbeat);

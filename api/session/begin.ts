@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../../core/config.ts';
+import { isPaid } from '../../core/plans.ts';
 import { csrfTokenOf, hashSessionToken } from '../../core/session-tokens.ts';
 import { inTransaction, type Pool } from '../../sql/pool.ts';
 import { callerBySession, createSession, endSessionByToken } from '../../sql/sessions.ts';
@@ -50,6 +51,7 @@ export function describeSession(
       slug: workspace.slug,
       primary_domain: workspace.primary_domain ?? '',
       plan: workspace.plan,
+      paid: isPaid(workspace),
       currency: workspace.currency,
     },
     csrf_token: member.csrfToken,

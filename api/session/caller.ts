@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { AppError } from '../../core/errors.ts';
 import { mayDo } from '../../core/roles.ts';
 import { csrfTokenMatches, csrfTokenOf, hashSessionToken } from '../../core/session-tokens.ts';
-import { callerBySession, noteSessionUse } from '../../sql/sessions.ts';
+import { callerBySession, noteSessionUse, type SessionCaller } from '../../sql/sessions.ts';
 import type { ApiDeps, Auth, SignedIn } from '../dependencies.ts';
 import { sessionTokenOf } from './cookie.ts';
 import { refuseForeignPage } from './own-origin.ts';
@@ -20,12 +20,14 @@ const isRead = ({ method }: FastifyRequest) => method === 'GET' || method === 'H
  */
 export async function callerOfCookie(deps: ApiDeps, request: FastifyRequest): Promise<Auth | null> {
   const token = sessionTokenOf(request);
-  const hash = token === null ? null : hashSessionToken(token);
-  const caller = hash && (await callerBySession(deps.pool, hash));
+  const caller = token === null ? null : await sessionOf(deps, token);
   if (!caller || token === null) return null;
   refuseForeignPage(request, deps.config);
   if (!isRead(request) && !csrfTokenMatches(String(request.headers['x-csrf-token'] ?? ''), token)) {
-    throw new AppError('forbidden', 'send the csrf_token of GET /session as "x-csrf-token"');
+    // By the path the console tells it from other refusals: its page knows an older session of this browser.
+    throw new AppError('forbidden', 'send the csrf_token of GET /session as "x-csrf-token"', [
+      { path: 'x-csrf-token', message: 'must be the csrf_token of this session' },
+    ]);
   }
   const { workspace, session, member } = caller;
   const now = new Date();
@@ -50,6 +52,17 @@ export async function callerOfCookie(deps: ApiDeps, request: FastifyRequest): Pr
     },
     member: { ...member, session, csrfToken: csrfTokenOf(token) },
   };
+}
+
+/** Whether the session that a request came with is still good: for answers that go on after it was asked. */
+export async function sessionStands(deps: Pick<ApiDeps, 'pool'>, request: FastifyRequest): Promise<boolean> {
+  const token = sessionTokenOf(request);
+  return token !== null && (await sessionOf(deps, token)) !== null;
+}
+
+async function sessionOf({ pool }: Pick<ApiDeps, 'pool'>, token: string): Promise<SessionCaller | null> {
+  const hash = hashSessionToken(token);
+  return hash && callerBySession(pool, hash);
 }
 
 /** @throws {AppError} `forbidden` when the route is for members of a greater role */

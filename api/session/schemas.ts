@@ -55,6 +55,9 @@ const SESSION = {
     slug: Type.String(),
     primary_domain: Type.String({ description: 'Empty until the first own-site link sets it.' }),
     plan: OneOf(PLANS),
+    paid: Type.Boolean({
+      description: 'Whether the plan is an active paid one. Without it endpoints that need one answer 402.',
+    }),
     currency: Type.String({ description: 'Lower-case ISO 4217 code of all revenue.' }),
   }),
   csrf_token: Type.String({ description: 'For the header `x-csrf-token` of calls that change something.' }),

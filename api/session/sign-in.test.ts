@@ -42,6 +42,7 @@ describe('an invitation', () => {
         slug: 'corner-shop',
         primary_domain: 'shop.example',
         plan: 'unlimited',
+        paid: true,
         currency: 'eur',
       },
       csrf_token: expect.stringMatching(/^[\w-]{43}$/),
@@ -283,8 +284,16 @@ describe('a session', () => {
   test('of a workspace whose plan does not cover an endpoint is refused as its keys are', async () => {
     const free = await api.addWorkspace({ plan: 'free' });
     const browser = await signedInAs(api, free, 'owner');
-    expect((await browser.call('GET', '/session')).status).toBe(200);
+    const session = await browser.call<SessionBody>('GET', '/session');
+    expect(session.body.workspace).toMatchObject({ plan: 'free', paid: false });
     expect((await browser.call('GET', '/webhooks')).status).toBe(402);
+    const lapsed = await api.addWorkspace({ plan: 'pro', plan_status: 'past_due' });
+    const late = await signedInAs(api, lapsed, 'owner');
+    expect((await late.call<SessionBody>('GET', '/session')).body.workspace).toMatchObject({
+      plan: 'pro',
+      paid: false,
+    });
+    expect((await late.call('GET', '/webhooks')).status).toBe(402);
   });
 
   test.each(['', 'x', 'A'.repeat(43), 'a b', '"quoted"', 'é'])(

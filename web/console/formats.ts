@@ -1,3 +1,5 @@
+import { moneyFormat } from '../../core/money-format.ts';
+
 /** How figures and times are written: the viewer's language and time zone. Pure but for those. */
 
 const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -35,12 +37,12 @@ export const formatPercent = (rate: number) => percents().format(rate);
 
 /**
  * @param amount major units
- * @param currency ISO 4217 code in any case; its own number of decimals is used
+ * @param currency ISO 4217 code in any case; its own number of decimals is used, as in the ledger
  */
 export function formatMoney(amount: number, currency: string): string {
   const known = money.get(currency);
   if (known) return known.format(amount);
-  const made = new Intl.NumberFormat(undefined, { style: 'currency', currency: currency.toUpperCase() });
+  const made = moneyFormat(currency);
   money.set(currency, made);
   return made.format(amount);
 }

@@ -1,8 +1,9 @@
 import { MantineProvider } from '@mantine/core';
-import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { createRoot } from 'react-dom/client';
 import { Router } from 'wouter';
-import { ApiFailure, isRetryable } from './api/failures.ts';
+import { isRetryable } from './api/failures.ts';
+import { keepToSession } from './api/keep-to-session.ts';
 import { questionOptions } from './api/queries.ts';
 import { SESSION_QUERY } from './api/session.ts';
 import { pageAt, SIGN_IN_PAGE } from './pages.tsx';
@@ -16,22 +17,14 @@ const nonce = document.querySelector<HTMLScriptElement>('script[nonce]')?.nonce 
 // Where the dialogs' scroll lock (get-nonce, of react-remove-scroll) looks for it.
 Object.assign(globalThis, { __webpack_nonce__: nonce });
 
-/** A session that has ended meanwhile, or a member that was removed, is asked for anew: the sign-in follows. */
-const onError = (error: unknown) => {
-  if (error instanceof ApiFailure && error.status === 401) {
-    void queries.invalidateQueries({ queryKey: ['/session'] });
-  }
-};
-
-const queries: QueryClient = new QueryClient({
-  queryCache: new QueryCache({ onError }),
-  mutationCache: new MutationCache({ onError }),
+const queries = new QueryClient({
   defaultOptions: {
     queries: { staleTime: 5_000, retry: (count, error) => count < 2 && isRetryable(error) },
     mutations: { retry: false },
   },
 });
 
+keepToSession(queries);
 listenForLeaving();
 
 const root = document.getElementById('root');
@@ -54,8 +47,8 @@ async function fetchFirst(): Promise<void> {
   ]);
 }
 
-// Not awaited: modules that are loaded later import this one, and would wait for it.
-void Promise.race([fetchFirst(), new Promise((resolve) => setTimeout(resolve, HEAD_START_MS))]).then(() =>
+// Not awaited: modules that are loaded later import this one, and would wait for it. What throws shows with the page too.
+void Promise.race([fetchFirst(), new Promise((resolve) => setTimeout(resolve, HEAD_START_MS))]).finally(() =>
   createRoot(root).render(
     <MantineProvider theme={THEME} defaultColorScheme="auto" getStyleNonce={() => nonce}>
       <QueryClientProvider client={queries}>

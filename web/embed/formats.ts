@@ -1,3 +1,5 @@
+import { moneyFormat } from '../../core/money-format.ts';
+
 /** How figures are written, in the reader's own way of writing numbers. Pure but for the locale. */
 
 export const formatCount = (count: number) => new Intl.NumberFormat().format(count);
@@ -8,19 +10,16 @@ export const formatRate = (rate: number) =>
 
 /**
  * @param amount major units
- * @param currency ISO 4217 code in any case; its own number of decimals is used
+ * @param currency ISO 4217 code in any case; its own number of decimals is used, as in the ledger
  */
-export function formatMoney(amount: number, currency: string): string {
-  return new Intl.NumberFormat(undefined, { style: 'currency', currency: currency.toUpperCase() }).format(
-    amount,
-  );
-}
+export const formatMoney = (amount: number, currency: string) => moneyFormat(currency).format(amount);
 
 /** An amount whose currency is not told. */
 export const formatAmount = (amount: number) =>
   new Intl.NumberFormat(undefined, {
     minimumFractionDigits: Number.isInteger(amount) ? 0 : 2,
-    maximumFractionDigits: 3,
+    // Of the Chilean UF, which has the most.
+    maximumFractionDigits: 4,
   }).format(amount);
 
 /** @param instant ISO 8601; the day is the UTC one, as everywhere in the figures */

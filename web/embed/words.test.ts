@@ -9,11 +9,14 @@ test('money is written with the decimals of its currency', () => {
   expect(plain(formatMoney(12.5, 'usd'))).toMatch(/12[.,]50/);
   expect(plain(formatMoney(1250, 'jpy'))).toMatch(/1[.,]?250(?![.,]\d)/);
   expect(plain(formatMoney(1.5, 'kwd'))).toMatch(/1[.,]500/);
+  expect(plain(formatMoney(12.75, 'rsd'))).toMatch(/12[.,]75/);
+  expect(plain(formatMoney(1.125, 'iqd'))).toMatch(/1[.,]125/);
 });
 
 test('amounts, rates and kinds of credit are written as people do', () => {
   expect(formatAmount(119)).toBe('119');
   expect(formatAmount(297.5)).toMatch(/^297[.,]50$/);
+  expect(formatAmount(1.2345)).toMatch(/^1[.,]2345$/);
   expect(plain(formatRate(0.0213))).toMatch(/^2[.,]1 ?%$/);
   expect(kindName('free_months')).toBe('Free months');
 });

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createClickHouse } from '../../clickhouse/client.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import { createPool } from '../../sql/pool.ts';
+import { createSlowGate } from '../../test/support/slow-gate.ts';
 import { createRig, metric, type Rig } from '../../test/support/worker-rig.ts';
 import { click } from '../test-support/events.ts';
 import { createGate, type Gate } from '../test-support/gate.ts';
@@ -16,7 +17,9 @@ beforeEach(async () => {
 afterEach(() => rig.close());
 
 /** Appends clicks all the time while `gate` shuts and opens a few times. */
-async function underLoad(gate: Gate): Promise<{ events: number; settled: Promise<void> }> {
+async function underLoad(
+  gate: Pick<Gate, 'shut' | 'open'>,
+): Promise<{ events: number; settled: Promise<void> }> {
   const stream = await rig.stream('ingest-0');
   const { workspace } = rig;
   let events = 0;
@@ -53,6 +56,26 @@ describe('a store that goes away and comes back', () => {
     await workers.stop();
     await clickhouse.close();
     await gate.shut();
+  });
+
+  it('loses nothing and doubles nothing when it is PostgreSQL, and its host vanishes without a word', async () => {
+    const gate = await createSlowGate(rig.stores.databaseUrl);
+    const pool = createPool(gate.url, {
+      connectTimeoutMs: 200,
+      statementTimeoutMs: 200,
+      answerTimeoutMs: 300,
+    });
+    const workers = rig.work({ pool });
+    const { events, settled } = await underLoad({
+      shut: async () => gate.holdAnswers(true),
+      open: async () => gate.holdAnswers(false),
+    });
+    await settled;
+    expect(await rig.stored()).toEqual({ rows: events, distinct: events });
+    expect(await metric(workers.registry, 'hoplog_worker_retries_total')).toBeGreaterThan(0);
+    await workers.stop();
+    await pool.end();
+    await gate.close();
   });
 
   it('loses nothing and doubles nothing when it is PostgreSQL', async () => {

@@ -200,6 +200,72 @@ test('what cannot be saved stands at its field, which gets the focus, and nothin
   await page.close();
 });
 
+type Page = { title: string; links: { id: string; label: string; short_url: string }[] };
+
+test('a save changes nothing that the person left alone; buttons that were added meanwhile stay and are shown', async () => {
+  const { id, links: made } = await desk.make('stale', { title: 'Stale', links: links('One') });
+  const page = await site.open(`/bio-pages/${id}`);
+  await expect.poll(() => labels(page), PATIENT).toEqual(['One']);
+  await page.getByLabel('Title').fill('Of one person');
+  const both = { links: [...made, ...links('Theirs')] };
+  const theirs = await site.api<Page>(`/bio-pages/${id}`, both, 'PATCH');
+  await save(page);
+  const saved = await site.api<Page>(`/bio-pages/${id}`);
+  expect(saved).toMatchObject({ title: 'Of one person', links: theirs.links });
+  expect(await labels(page)).toEqual(['One', 'Theirs']);
+
+  // Nothing is being changed: the page that is read anew is shown.
+  await site.api(`/bio-pages/${id}`, { links: [...saved.links, ...links('Another')] }, 'PATCH');
+  await expect
+    .poll(async () => {
+      await page.evaluate('window.dispatchEvent(new Event("visibilitychange"))');
+      return labels(page);
+    }, PATIENT)
+    .toEqual(['One', 'Theirs', 'Another']);
+  await page.getByText('Saved.', { exact: true }).waitFor();
+  expectClean(page);
+  await page.close();
+});
+
+test('buttons that somebody else changed meanwhile are overwritten only by who wants that', async () => {
+  const { id } = await desk.make('both', { title: 'Both', links: links('One') });
+  const now = () => site.api<Page>(`/bio-pages/${id}`);
+  const has = async () => (await now()).links.map(({ label }) => label);
+  const addTheirs = async (label: string) =>
+    site.api(`/bio-pages/${id}`, { links: [...(await now()).links, ...links(label)] }, 'PATCH');
+  const page = await site.open(`/bio-pages/${id}`);
+  const notice = page.getByRole('region', { name: 'Changes' }).getByRole('alert');
+  const trySaving = () => page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByLabel('Title').fill('Mine');
+  await addButton(page, 'Mine', 'https://mine.example');
+  await addTheirs('Theirs');
+  await trySaving();
+  await notice.getByText('somebody else, or a program, changed: Buttons').waitFor();
+  await notice.getByText('with their short links and clicks: Theirs').waitFor();
+  expect(await has()).toEqual(['One', 'Theirs']);
+  await expectGood(page, 'bio-page-changed-meanwhile');
+  await notice.getByRole('button', { name: 'Load the newer page' }).click();
+  await expect.poll(() => labels(page), PATIENT).toEqual(['One', 'Theirs']);
+  expect(await page.getByLabel('Title').inputValue()).toBe('Mine');
+
+  await addButton(page, 'Mine', 'https://mine.example');
+  await addTheirs('More');
+  await trySaving();
+  await notice.getByText('short links and clicks: More').waitFor();
+  // Once more: it was not what the person agreed to.
+  await addTheirs('Most');
+  await notice.getByRole('button', { name: 'Overwrite it' }).click();
+  await notice.getByText('short links and clicks: More, Most').waitFor();
+  expect(await has()).toEqual(['One', 'Theirs', 'More', 'Most']);
+  await notice.getByRole('button', { name: 'Overwrite it' }).click();
+  await page.getByText('Saved.', { exact: true }).waitFor();
+  expect(await has()).toEqual(['One', 'Theirs', 'Mine']);
+  expect((await now()).title).toBe('Mine');
+  expect(await notice.count()).toBe(0);
+  expectClean(page);
+  await page.close();
+});
+
 test('unsaved changes are asked about before they are left behind', async () => {
   const { id } = await desk.make('unsaved', { title: 'Unsaved' });
   const page = await site.open('/bio-pages');

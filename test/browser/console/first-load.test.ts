@@ -133,3 +133,34 @@ test('where the API fails, each page says so and another try shows the page', LO
   }
   await page.close();
 });
+
+test('who comes back while the API is away finds the page with all that was typed', LONG, async () => {
+  const page = await site.open('/links/new');
+  const name = page.getByRole('textbox', { name: 'Name', exact: true });
+  await name.fill('Autumn sale');
+  await page.clock.install();
+  let refusals = 0;
+  await page.route('**/api/v1/**', (route) => {
+    if (route.request().url().endsWith('/session')) refusals += 1;
+    return route.abort('connectionrefused');
+  });
+  // Older than what is taken for known; then the first try and the last one fail.
+  await page.clock.fastForward('02:00');
+  await page.evaluate("document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))");
+  await vi.waitFor(async () => {
+    await page.clock.runFor(1_000);
+    expect(refusals).toBe(3);
+  }, PATIENCE);
+  await page.clock.runFor(5_000);
+  expect(await name.inputValue()).toBe('Autumn sale');
+  expect(await page.getByRole('navigation').getByRole('link', { name: 'Links' }).isVisible()).toBe(true);
+  await page.close();
+});
+
+test('a window whose days no calendar has is the usual one', LONG, async () => {
+  const page = await site.open('/?from=2026-13-01&to=2026-13-01');
+  await page.getByRole('radio', { name: '30 days', checked: true }).waitFor({ state: 'attached' });
+  await page.getByRole('img', { name: /^Clicks by day: 1 / }).waitFor();
+  expectClean(page);
+  await page.close();
+});

@@ -119,6 +119,8 @@ test('links on several channels are made at once, and a Smart Link; a taken slug
   const page = await site.open('/links/new');
   await field(page, 'Destination URL').fill('https://else.example/');
   await field(page, 'Name').fill('Everywhere');
+  // Of one link; the field goes when several are chosen.
+  await field(page, 'External id').fill('every-1');
   await page.getByText('Several channels', { exact: true }).click();
   const channels = page.getByRole('combobox', { name: 'Channels' });
   await channels.click();
@@ -132,9 +134,11 @@ test('links on several channels are made at once, and a Smart Link; a taken slug
   await press(page, 'Create');
   await page.getByRole('heading', { name: '2 links made' }).waitFor();
   await expectGood(page, 'links-made');
-  expect((await records('&slug=every')).map(({ slug, external }) => [slug, external])).toEqual([
-    ['every-tiktok', true],
-    ['every-linkedin', true],
+  expect(
+    (await records('&slug=every')).map(({ slug, external, external_id }) => [slug, external, external_id]),
+  ).toEqual([
+    ['every-tiktok', true, null],
+    ['every-linkedin', true, null],
   ]);
 
   await press(page, 'Make another');
@@ -155,6 +159,45 @@ test('links on several channels are made at once, and a Smart Link; a taken slug
     smart: true,
     name: 'Smart one',
   });
+  await page.close();
+});
+
+test('a refusal of a field that is not on the page stands above the form', async () => {
+  const page = await site.open('/links/new');
+  await field(page, 'Destination URL').fill('https://shop.example/');
+  await field(page, 'Name').fill('Refused');
+  await page.getByText('Several channels', { exact: true }).click();
+  await page.getByRole('combobox', { name: 'Channels' }).click();
+  await page.getByRole('option', { name: 'LinkedIn' }).click();
+  await page.keyboard.press('Escape');
+  const details = [{ path: 'external_id', message: 'is not for several' }];
+  await page.route('**/api/v1/links', (route) =>
+    route.fulfill({ status: 400, json: { error: { code: 'bad_request', message: 'refused', details } } }),
+  );
+  await press(page, 'Create');
+  await page.getByRole('alert').getByText('external_id: is not for several').waitFor();
+  // Where the field is on the page, it says so itself.
+  await page.getByText('One channel', { exact: true }).click();
+  await expect.poll(() => field(page, 'External id').getAttribute('aria-invalid'), PATIENCE).toBe('true');
+  expect(await page.getByRole('alert').count()).toBe(0);
+  await page.close();
+});
+
+test('a link says whether it is active, however many others have its slug in theirs, or why that is not known', async () => {
+  const made = await site.api<CreatedLinks>('/links', { ...SHOP, name: 'Short', smart: true, slug: 'go' });
+  const others = Array.from({ length: 60 }, (_, n) => ({
+    ...SHOP,
+    name: `Go ${n}`,
+    channel: 'other',
+    slug: `go-${n}`,
+  }));
+  await site.api('/links/bulk', { links: others });
+  const page = await site.open(`/links/${made.links[0]?.id}`);
+  const settings = page.getByRole('region', { name: 'Settings of the link' });
+  await settings.getByText('Active', { exact: true }).waitFor();
+  await page.route('**/links/search?*', (route) => route.fulfill({ status: 400, json: {} }));
+  await page.reload();
+  await settings.getByText('It can’t be told: the server answered 400').waitFor();
   await page.close();
 });
 

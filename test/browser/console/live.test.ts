@@ -158,6 +158,18 @@ test('a connection that breaks is made again, and nothing is left out or shown t
   await line.cut();
 });
 
+test('where no clicks will come, the page says why, and that it is not connected', async () => {
+  const page = await site.open('/no-such-page');
+  const error = { code: 'payment_required', message: 'not in this plan', request_id: 'req-1' };
+  await page.route('**/api/v1/clicks?*', (route) => route.fulfill({ status: 402, json: { error } }));
+  await page.getByRole('navigation').getByRole('link', { name: 'Live' }).click();
+  await page.getByText('Your plan does not cover this').waitFor();
+  await page.getByText('Not connected', { exact: true }).waitFor();
+  expect(await page.getByText('Connecting again').count()).toBe(0);
+  await expectGood(page, 'live-refused');
+  await page.close();
+});
+
 /** A way to the console that can be cut: a browser that is told to be offline keeps its open connections. */
 async function startLine(target: URL) {
   const sockets = new Set<Socket>();

@@ -134,6 +134,13 @@ describe('with clicks and an order', () => {
     const choice = page.getByRole('radiogroup', { name: 'What the chart shows' });
     await choice.getByText('Revenue', { exact: true }).click();
     await chart(/^Revenue by hour: US\$49\.50 in 25 hours/);
+    // What the pointer reads off is money too. It moves again where the chart was drawn anew under it.
+    const readOff = async () => {
+      await page.locator('.time-chart .u-over').hover({ position: { x: 50, y: 50 } });
+      await page.locator('.time-chart .u-over').hover();
+      return page.locator('.time-chart .u-legend').textContent();
+    };
+    await expect.poll(readOff, PATIENCE).toMatch(/RevenueUS\$\d+\.\d\d$/);
     await page.getByRole('button', { name: 'Show the numbers' }).click();
     const numbers = page.getByRole('region', { name: 'Figures over time' });
     expect(await numbers.getByRole('row').count()).toBe(26);

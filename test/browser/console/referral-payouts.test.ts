@@ -107,6 +107,35 @@ test('a file that overlaps with a paid one says so in the question, and pays not
   await page.close();
 });
 
+test(
+  'every balance that is ready to pay can be reached, however few the API gives at once',
+  LONG,
+  async () => {
+    const program = await shop.program({ name: 'Many' });
+    for (const user of ['liv', 'mia', 'noa', 'ole', 'pia']) {
+      const { ref } = await shop.enroll(user, program);
+      await shop.signup(`${user}-friend`, ref);
+      await shop.purchase(`${user}-friend`, `${user}-order`, 10);
+    }
+    const page = await site.open('/referrals');
+    await page.route('**/payouts/eligible?*', (route) => {
+      const url = new URL(route.request().url());
+      url.searchParams.set('limit', '2');
+      return route.continue({ url: url.href });
+    });
+    await page.goto(`${site.app}/console/referrals?tab=payouts&programme=${program.id}`);
+    const more = page.getByRole('button', { name: 'Show more' });
+    for (const shown of [2, 4]) {
+      await expectRows(page, 'Balances that are ready to pay', shown);
+      await more.click();
+    }
+    await expectRows(page, 'Balances that are ready to pay', 5);
+    expect(await more.count()).toBe(0);
+    for (const user of ['liv', 'pia']) await row(page, 'Balances that are ready to pay', user).waitFor();
+    await page.close();
+  },
+);
+
 test('an analyst sees all of it and is offered no change', LONG, async () => {
   const program = await shop.program({ name: 'Watching' });
   const { partner_id, ref } = await shop.enroll('kim', program);

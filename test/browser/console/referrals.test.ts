@@ -101,6 +101,60 @@ test('a programme is made on the page, with its field errors, changed and paused
   await page.close();
 });
 
+test(
+  'a number that is emptied is asked for, or is none; fields of credits matter with credits only',
+  LONG,
+  async () => {
+    const made = await shop.program({
+      name: 'Emptied',
+      min_payout: 5,
+      hold_days: 7,
+      credit_enabled: true,
+      purchase_credit: 3,
+    });
+    const page = await site.open('/referrals');
+    await page.getByRole('button', { name: 'Edit Emptied' }).click();
+    const edit = page.getByRole('dialog', { name: 'Edit Emptied' });
+    const share = edit.getByLabel('Share of a sale, in percent');
+    const save = edit.getByRole('button', { name: 'Save' });
+    await share.fill('');
+    await edit.getByLabel('Days on hold').fill('');
+    await edit.getByLabel('Least payout').fill('');
+    await edit.getByLabel('For a purchase').fill('');
+    await save.click();
+    await expect.poll(() => share.getAttribute('aria-invalid'), PATIENCE).toBe('true');
+    await expect.poll(() => edit.getByText('is required').count(), PATIENCE).toBe(2);
+    await expectGood(page, 'referrals-programme-emptied');
+    expect(await site.api(`/programs/${made.id}`)).toEqual(made);
+    await share.fill('12');
+    await edit.getByLabel('Days on hold').fill('0');
+
+    await edit.getByLabel('What a credit is called').fill('');
+    await save.click();
+    await edit.getByText('One field is not right').waitFor();
+    await edit.getByLabel('Reward with credits').uncheck();
+    await edit.getByText('credit_kind: ').waitFor();
+    await edit.getByLabel('Reward with credits').check();
+    await edit.getByLabel('What a credit is called').fill('points');
+    await save.click();
+    await edit.waitFor({ state: 'detached' });
+    const emptied = { commission_rate: 12, hold_days: 0, min_payout: 0, purchase_credit: 0 };
+    expect(await site.api(`/programs/${made.id}`)).toMatchObject({ ...emptied, credit_kind: 'points' });
+
+    await page.getByRole('button', { name: 'Edit Emptied' }).click();
+    await edit.getByLabel('What a credit is called').fill('');
+    await edit.getByLabel('Reward with credits').uncheck();
+    await save.click();
+    await edit.waitFor({ state: 'detached' });
+    expect(await site.api(`/programs/${made.id}`)).toMatchObject({
+      ...emptied,
+      credit_enabled: false,
+      credit_kind: 'points',
+    });
+    await page.close();
+  },
+);
+
 test('referrers are searched, looked at, suspended after a question and approved', LONG, async () => {
   const program = await shop.program({
     name: 'Searching',

@@ -1,4 +1,4 @@
-import { ApiFailure } from './failures.ts';
+import { type ApiError, ApiFailure, fieldError } from './failures.ts';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE' | 'PUT';
 
@@ -14,11 +14,28 @@ export type CallOptions = {
   signal?: AbortSignal;
 };
 
-let csrfToken = '';
+/** For whom the page calls: as `GET /session` told it last. */
+export type Caller = {
+  /** The member in the workspace. */
+  owner: string;
+  /** What changing calls carry. Every session has another one. */
+  csrfToken: string;
+};
 
-/** Notes the token that changing calls carry; `GET /session` tells it. */
-export function keepCsrfToken(token: string): void {
-  csrfToken = token;
+/** What carries the token of a changing call; the API names it where it refuses one. */
+const CSRF_HEADER = 'x-csrf-token';
+
+let caller: Caller | null = null;
+let askForSession = async (): Promise<void> => {};
+
+/** Notes for whom calls are made from now on; null: nobody is signed in. */
+export function keepCaller(next: Caller | null): void {
+  caller = next;
+}
+
+/** What an answer that contradicts the {@link Caller} makes the page do: ask who is signed in, and keep that. */
+export function onSessionInDoubt(ask: () => Promise<void>): void {
+  askForSession = ask;
 }
 
 /**
@@ -29,11 +46,9 @@ export function keepCsrfToken(token: string): void {
  * @throws {ApiFailure} for every answer that is no success, and when there is none
  */
 export async function callApi<T>(path: string, options: CallOptions = {}): Promise<T> {
-  const response = await answerOf(path, options);
+  const response = await fetchAnswer(path, options);
   const text = await response.text();
-  const body: unknown = isJson(response) && text !== '' ? JSON.parse(text) : undefined;
-  if (response.ok) return body as T;
-  throw failureOf(response.status, body);
+  return (isJson(response) && text !== '' ? JSON.parse(text) : undefined) as T;
 }
 
 /**
@@ -46,14 +61,28 @@ export async function fetchFile(path: string, options: CallOptions = {}): Promis
 }
 
 /**
- * The same for answers whose headers say something too.
+ * The same for answers whose headers say something too. Every call of the console comes through here, so this is where
+ * it is noticed that the browser's session has ended, or is another one than the page knows.
  *
  * @throws {ApiFailure} as {@link callApi}
  */
 export async function fetchAnswer(path: string, options: CallOptions = {}): Promise<Response> {
+  const sentFor = caller;
   const response = await answerOf(path, options);
   if (response.ok) return response;
-  throw failureOf(response.status, isJson(response) ? await response.json() : undefined);
+  const failure = await failureOf(response);
+  if (!sentFor) throw failure;
+  const isEnded = failure.status === 401 && isOfSession(path, options);
+  const isAnother = fieldError(failure, CSRF_HEADER) !== null;
+  if (!isEnded && !isAnother) throw failure;
+  const asked = caller?.csrfToken === sentFor.csrfToken ? askForSession() : null;
+  if (isEnded) throw worded(failure, 'Your session has ended. Sign in again.');
+  await asked;
+  // Signed in anew in another window: where it is the same member, the change is still meant.
+  if (caller?.owner === sentFor.owner && caller.csrfToken !== sentFor.csrfToken) {
+    return fetchAnswer(path, options);
+  }
+  throw worded(failure, 'Nothing was changed: in another window this browser was signed in anew.');
 }
 
 /** `/api/v1` and the path with its query. */
@@ -75,7 +104,7 @@ async function answerOf(path: string, options: CallOptions): Promise<Response> {
       headers: {
         accept: 'application/json',
         ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...(method !== 'GET' && { 'x-csrf-token': csrfToken }),
+        ...(method !== 'GET' && { [CSRF_HEADER]: caller?.csrfToken ?? '' }),
         ...headers,
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -89,10 +118,21 @@ async function answerOf(path: string, options: CallOptions): Promise<Response> {
 
 const isJson = (response: Response) => response.headers.get('content-type')?.includes('json') === true;
 
-function failureOf(status: number, body: unknown): ApiFailure {
-  const error = (body as { error?: { code?: string; message?: string } } | undefined)?.error;
+/** Whether a 401 speaks of the session. That of an invitation speaks of its link, and `GET /session` is the question. */
+const isOfSession = (path: string, { method = 'GET' }: CallOptions) =>
+  !path.startsWith('/session/invite') && !(path === '/session' && method === 'GET');
+
+async function failureOf(response: Response): Promise<ApiFailure> {
+  const { status } = response;
+  const text = isJson(response) ? await response.text() : '';
+  const body = text === '' ? undefined : (JSON.parse(text) as { error?: Partial<ApiError> });
+  const error = body?.error;
   if (typeof error?.code === 'string' && typeof error.message === 'string') {
     return new ApiFailure(status, { ...error, code: error.code, message: error.message });
   }
   return new ApiFailure(status, { code: 'unknown', message: `the server answered ${status}` });
 }
+
+/** The same in other words: the API's are for programs with keys. */
+const worded = ({ status, code, requestId }: ApiFailure, message: string) =>
+  new ApiFailure(status, { code, message, ...(requestId !== null && { request_id: requestId }) });

@@ -1,6 +1,9 @@
 /** One wrong field of what was sent. */
 export type FailureDetail = { path: string; message: string };
 
+/** What the API says of an error. */
+export type ApiError = { code: string; message: string; details?: FailureDetail[]; request_id?: string };
+
 /** An answer that is no success, in the API's own words. Status 0: there was no answer. */
 export class ApiFailure extends Error {
   readonly status: number;
@@ -9,10 +12,7 @@ export class ApiFailure extends Error {
   /** For support: the id under which the API's log has it. */
   readonly requestId: string | null;
 
-  constructor(
-    status: number,
-    given: { code: string; message: string; details?: FailureDetail[]; request_id?: string },
-  ) {
+  constructor(status: number, given: ApiError) {
     super(given.message);
     this.name = 'ApiFailure';
     this.status = status;
@@ -26,6 +26,9 @@ export class ApiFailure extends Error {
 export function isRetryable(error: unknown): boolean {
   return error instanceof ApiFailure && (error.status === 0 || error.status === 429 || error.status >= 500);
 }
+
+/** Whether the session has ended: the sign-in follows, unless another window has signed in meanwhile. */
+export const isSignedOut = (error: unknown): boolean => error instanceof ApiFailure && error.status === 401;
 
 /** What a person is told. */
 export function messageOf(error: unknown): string {

@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import { createContext, useContext } from 'react';
-import { callApi, keepCsrfToken } from './call.ts';
+import { callApi } from './call.ts';
 import { ApiFailure, isRetryable } from './failures.ts';
 
 /** What a member may do: `analyst` reads, `operator` also changes, `owner` also has keys and members. */
@@ -14,7 +14,8 @@ export type Session = {
     name: string;
     slug: string;
     primary_domain: string;
-    plan: string;
+    /** Whether the plan is an active paid one; without it some of the API answers 402. */
+    paid: boolean;
     /** Of all revenue, lowercase ISO 4217. */
     currency: string;
   };
@@ -29,17 +30,20 @@ export const SESSION_QUERY = queryOptions<Session | null>({
   queryKey: ['/session'],
   queryFn: async () => {
     try {
-      const session = await callApi<Session>('/session');
-      keepCsrfToken(session.csrf_token);
-      return session;
+      return await callApi<Session>('/session');
     } catch (error) {
       if (error instanceof ApiFailure && error.status === 401) return null;
       throw error;
     }
   },
   staleTime: 60_000,
+  // Another window may have signed somebody else in; what the page reads then is that one's.
+  refetchOnWindowFocus: 'always',
   retry: (count, error) => count < 2 && isRetryable(error),
 });
+
+/** Whose console it is: what another one has seen, typed or begun is not for them. */
+export const ownerOf = ({ member, workspace }: Session): string => `${member.id} ${workspace.id}`;
 
 export const SessionContext = createContext<Session | null>(null);
 

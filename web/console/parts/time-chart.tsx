@@ -22,7 +22,12 @@ const STEPS = [
 const DASHES = [[], [6, 4], [2, 3]];
 
 /** A line of the chart: `values[i]` belongs to `times[i]`. */
-export type ChartLine = { label: string; values: number[] };
+export type ChartLine = {
+  label: string;
+  values: number[];
+  /** How the legend writes a value; as a count unless given. */
+  write?: (value: number) => string;
+};
 
 export type ChartProps = {
   /** Instants, seconds since the epoch, rising. */
@@ -98,9 +103,9 @@ function optionsFor(
         label: 'Time',
         value: (_chart, time) => (time === null ? '–' : timeText(time, apart(times), true)),
       },
-      ...lines.map(({ label }, index) => ({
+      ...lines.map(({ label, write = formatCount }, index) => ({
         label,
-        value: (_chart: uPlot, value: number | null) => (value === null ? '–' : formatCount(value)),
+        value: (_chart: uPlot, value: number | null) => (value === null ? '–' : write(value)),
         stroke: colour(`--chart-line-${index + 1}`),
         width: 2,
         dash: DASHES[index % DASHES.length] ?? [],

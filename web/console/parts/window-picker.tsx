@@ -1,6 +1,7 @@
 import { Button, Group, SegmentedControl, TextInput } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
-import { useWindow, WINDOW_DAYS } from './window.ts';
+import { useWindow } from './use-window.ts';
+import { WINDOW_DAYS } from './window.ts';
 
 const NAMES: Record<number, string> = { 1: '24 h', 7: '7 days', 30: '30 days', 90: '90 days', 365: '1 year' };
 const RANGE = 'range';

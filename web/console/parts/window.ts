@@ -1,9 +1,13 @@
-import { useUrlParameters } from './url-parameters.ts';
-
 /** Windows that are offered, by days. */
 export const WINDOW_DAYS = [1, 7, 30, 90, 365] as const;
 const DEFAULT_DAYS = 30;
-const DAY = /^\d{4}-\d{2}-\d{2}$/;
+
+/** Whether the calendar has the day: `2026-02-30` it has not. */
+function isDay(text: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
+  const midnight = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(text);
+}
 
 /** The chosen window of time: the last `days` days, or from one day of the viewer's to another, both included. */
 export type Window = { kind: 'days'; days: number } | { kind: 'range'; from: string; to: string };
@@ -15,7 +19,7 @@ export type WindowQuery = { days?: number; from?: string; to?: string };
 export function windowOf(search: URLSearchParams): Window {
   const from = search.get('from') ?? '';
   const to = search.get('to') ?? '';
-  if (DAY.test(from) && DAY.test(to) && from <= to) return { kind: 'range', from, to };
+  if (isDay(from) && isDay(to) && from <= to) return { kind: 'range', from, to };
   const days = Number(search.get('days') ?? DEFAULT_DAYS);
   return { kind: 'days', days: Number.isInteger(days) && days >= 1 && days <= 365 ? days : DEFAULT_DAYS };
 }
@@ -38,20 +42,4 @@ function midnightAfter(day: string): Date {
   const end = new Date(`${day}T00:00:00`);
   end.setDate(end.getDate() + 1);
   return end;
-}
-
-/** The window in the page's URL, as parameters too, and how to choose another. */
-export function useWindow(): { window: Window; query: WindowQuery; choose: (window: Window) => void } {
-  const [search, change] = useUrlParameters();
-  const window = windowOf(search);
-  return {
-    window,
-    query: windowQuery(window),
-    choose: (chosen) =>
-      change(
-        chosen.kind === 'days'
-          ? { days: String(chosen.days), from: null, to: null }
-          : { days: null, from: chosen.from, to: chosen.to },
-      ),
-  };
 }

@@ -2,7 +2,7 @@ import { Center, Container, Loader, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Suspense } from 'react';
 import { Route, Switch, useLocation } from 'wouter';
-import { SESSION_QUERY, SessionContext } from '../api/session.ts';
+import { ownerOf, SESSION_QUERY, SessionContext } from '../api/session.ts';
 import { PAGES, SIGN_IN_PAGE, WELCOME_PAGE } from '../pages.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { FailureNotice } from '../parts/failure-notice.tsx';
@@ -24,7 +24,8 @@ export function Console() {
     );
   }
   if (session.isPending) return <Waiting />;
-  if (session.isError) {
+  // Where there is one, a failed look whether it is still good takes nothing away: pages say themselves what fails.
+  if (session.data === undefined) {
     return (
       <Standalone>
         <FailureNotice error={session.error} again={() => void session.refetch()} />
@@ -39,7 +40,7 @@ export function Console() {
     );
   }
   return (
-    <SessionContext value={session.data}>
+    <SessionContext key={ownerOf(session.data)} value={session.data}>
       <Shell>
         <PageBoundary key={location}>
           <Suspense fallback={<Waiting />}>

@@ -5,7 +5,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useSend } from '../api/queries.ts';
-import { useSession } from '../api/session.ts';
+import { SESSION_QUERY, useSession } from '../api/session.ts';
 import { PAGES } from '../pages.tsx';
 import type { LazyPage } from './lazy-page.tsx';
 import { SchemeSwitch } from './scheme-switch.tsx';
@@ -90,11 +90,7 @@ function SignOut({ who }: { who: string | null }) {
       loading={signOut.isPending}
       onClick={() =>
         signOut.mutate(undefined, {
-          onSuccess: () => {
-            queries.setQueryData(['/session'], null);
-            // What one member has seen is not kept for the next.
-            queries.removeQueries({ predicate: ({ queryKey: [path] }) => path !== '/session' });
-          },
+          onSuccess: () => void queries.setQueryData(SESSION_QUERY.queryKey, null),
         })
       }
     >

@@ -21,7 +21,7 @@ export default function BioPagesPage() {
   return (
     <>
       <PageHeader title="Bio pages">
-        {workspace.plan !== 'free' && <WindowPicker />}
+        {workspace.paid && <WindowPicker />}
         {can('operator') && <CreatePage />}
       </PageHeader>
       {!hasNone && (

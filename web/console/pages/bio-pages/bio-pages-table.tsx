@@ -5,13 +5,13 @@ import { useApi } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { formatAgo, formatCount, formatInstant } from '../../formats.ts';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
-import { useWindow } from '../../parts/window.ts';
+import { useWindow } from '../../parts/use-window.ts';
 import type { BioPage } from './answers.ts';
 
 /** Bio pages with the clicks on their buttons in the window. */
 export function BioPagesTable({ pages }: { pages: BioPage[] }) {
   const { workspace } = useSession();
-  const hasFigures = workspace.plan !== 'free';
+  const hasFigures = workspace.paid;
   const { query } = useWindow();
   const ids = pages.flatMap(linkIdsOf);
   const clicks = useApi<{ links: { link_id: string; clicks: number }[] }>(

@@ -3,7 +3,7 @@ import { IconHeading, IconPlus } from '@tabler/icons-react';
 import { type RefObject, useEffect, useRef, useState } from 'react';
 import { useApi } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
-import { useWindow } from '../../parts/window.ts';
+import { useWindow } from '../../parts/use-window.ts';
 import { WindowPicker } from '../../parts/window-picker.tsx';
 import type { BioPage, PageStats } from './answers.ts';
 import { ButtonFields } from './button-fields.tsx';
@@ -18,7 +18,7 @@ const MOST = 50;
 export function ButtonsForm({ draft, change, wrong, page }: PartProps & { page: BioPage }) {
   const { workspace } = useSession();
   const { query } = useWindow();
-  const hasFigures = workspace.plan !== 'free';
+  const hasFigures = workspace.paid;
   const stats = useApi<PageStats>(hasFigures ? `/bio-pages/${page.id}/stats` : null, query);
   const figures = new Map(stats.data?.links.map((button) => [button.id, button]));
   const tracked = new Map(page.links.map((button) => [button.id, button]));

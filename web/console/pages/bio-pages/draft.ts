@@ -68,11 +68,6 @@ export function bodyOf(draft: Draft) {
 
 export type PageBody = ReturnType<typeof bodyOf>;
 
-/** Whether nothing would change by saving. */
-export function isSame(one: Draft, other: Draft): boolean {
-  return JSON.stringify(bodyOf(one)) === JSON.stringify(bodyOf(other));
-}
-
 /** Where a button that has no address yet seems to lead in the preview, in which nothing can be opened. */
 const SOMEWHERE = 'https://example.com/';
 

@@ -1,5 +1,6 @@
 import { ApiFailure } from '../../api/failures.ts';
 import type { Theme } from './answers.ts';
+import type { Field } from './changes.ts';
 import { isColour } from './colours.ts';
 import { type Draft, isMetadata, isWebUrl } from './draft.ts';
 import { GRADIENTS, PLATFORMS } from './theme-choices.ts';
@@ -62,13 +63,20 @@ function themeProblems(theme: Theme): Problem[] {
   return found.map(([key, name, message]) => ({ field: `theme.${key}`, name, message, part: 'look' }));
 }
 
-const FIELDS: Record<string, [name: string, part: Part]> = {
+const FIELDS: Record<Field, [name: string, part: Part]> = {
   title: ['Title', 'content'],
   bio: ['About', 'content'],
   avatar_url: ['Picture', 'content'],
+  links: ['Buttons', 'content'],
+  social_links: ['Profiles', 'content'],
   theme: ['Look', 'look'],
+  is_published: ['Published', 'publish'],
+  show_branding: ['“Made with Hoplog”', 'publish'],
   metadata: ['Metadata', 'publish'],
 };
+
+/** A field as a person finds it. */
+export const nameOf = (field: Field): string => FIELDS[field][0];
 
 const BUTTON_FIELDS: Record<string, string> = {
   label: 'Label',
@@ -98,6 +106,8 @@ function fieldOf(path: string, sent: Draft): Omit<Problem, 'message'> {
     const name = `Profile ${index + 1}, ${platform}`;
     return { field: fieldKey('social_links', social.key, field), name, part: 'content' };
   }
-  const [name, part] = FIELDS[path] ?? [path, 'content'];
+  const [name, part] = isField(path) ? FIELDS[path] : ([path, 'content'] as const);
   return { field: path, name, part };
 }
+
+const isField = (path: string): path is Field => Object.hasOwn(FIELDS, path);

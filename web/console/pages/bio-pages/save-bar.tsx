@@ -2,25 +2,16 @@ import { Alert, Button, Group, List, Paper, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { useEffect } from 'react';
 import { ApiFailure, messageOf } from '../../api/failures.ts';
-import type { Problem } from './problems.ts';
+import { NewerNotice } from './newer-notice.tsx';
+import type { Saving } from './use-saving.ts';
 
-type Props = {
-  isDirty: boolean;
-  isSaving: boolean;
-  /** The last try was a success. */
-  isDone: boolean;
-  /** Why the last save did not come about. */
-  problems: Problem[];
-  error: unknown;
-  save: () => void;
-  discard: () => void;
-};
+type Props = Omit<Saving, 'saved' | 'draft' | 'change'>;
 
 /** A field that gets the focus is scrolled to above the bar, not behind it. */
 const ROOM = '96px';
 
 /** Stays in sight while one edits: whether there is something to save, and why it could not be saved. */
-export function SaveBar({ isDirty, isSaving, isDone, problems, error, save, discard }: Props) {
+export function SaveBar({ isDirty, isSaving, isDone, problems, error, newer, save, discard }: Props) {
   useEffect(() => {
     const { style } = document.documentElement;
     style.scrollPaddingBottom = ROOM;
@@ -40,6 +31,7 @@ export function SaveBar({ isDirty, isSaving, isDone, problems, error, save, disc
       aria-label="Changes"
     >
       <NotSaved problems={problems} error={error} />
+      {newer && <NewerNotice {...newer} />}
       <Group justify="space-between" gap="xs" wrap="nowrap">
         <Text size="sm" c="dimmed" role="status">
           {isDirty ? 'Not saved yet.' : isDone ? 'Saved.' : 'No changes.'}

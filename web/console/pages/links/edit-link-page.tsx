@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { useLocation, useParams } from 'wouter';
-import { useApi, useSend } from '../../api/queries.ts';
+import { useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
@@ -8,19 +8,25 @@ import { QueryView } from '../../parts/query-view.tsx';
 import { changeBody, DraftProblem, draftOf } from './link-draft.ts';
 import { LinkForm } from './link-form.tsx';
 import type { LinkRecord } from './link-types.ts';
+import { useLink } from './use-link.ts';
 
 /** Changes a link and its campaign. */
 export default function EditLinkPage() {
   const { id } = useParams<{ id: string }>();
-  const { can } = useSession();
-  const link = useApi<LinkRecord>(can('operator') ? `/links/${encodeURIComponent(id)}` : null);
+  const { can, workspace } = useSession();
+  const mayChange = can('operator') && workspace.paid;
+  const link = useLink(mayChange ? id : null);
   return (
     <>
       <PageHeader title="Edit link" />
-      {can('operator') ? (
+      {mayChange ? (
         <QueryView query={link} lines={8}>
           {(record) => <EditForm key={record.id} link={record} />}
         </QueryView>
+      ) : can('operator') ? (
+        <EmptyState title="Changing links needs an active paid plan">
+          Without one they can be made and deleted.
+        </EmptyState>
       ) : (
         <EmptyState title="Your role does not change links">Ask an operator of the workspace.</EmptyState>
       )}

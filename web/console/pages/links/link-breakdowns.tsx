@@ -2,7 +2,7 @@ import { Paper, SimpleGrid, Table, Text, Title } from '@mantine/core';
 import { useApi } from '../../api/queries.ts';
 import { channelName, countryName, formatCount } from '../../formats.ts';
 import { QueryView } from '../../parts/query-view.tsx';
-import { useWindow } from '../../parts/window.ts';
+import { useWindow } from '../../parts/use-window.ts';
 import type { LinkRecord } from './link-types.ts';
 import type { Breakdown } from './stats-types.ts';
 

@@ -100,6 +100,8 @@ export function createBody(draft: LinkDraft): Record<string, unknown> {
     ...(draft.kind === 'smart' && { smart: true }),
     ...(draft.external && { external: true }),
     ...sharedFields(draft),
+    // It names one link, and has no place in the form of several; it may have been typed before they were chosen.
+    ...(draft.kind === 'several' && { external_id: null }),
     ...(draft.password !== '' && { password: draft.password }),
   };
   return Object.fromEntries(

@@ -1,4 +1,5 @@
 import { Badge, Code, Group, Paper } from '@mantine/core';
+import { messageOf } from '../../api/failures.ts';
 import { useApi } from '../../api/queries.ts';
 import { channelName, formatCount, formatInstant } from '../../formats.ts';
 import { Fact, Facts } from '../../parts/facts.tsx';
@@ -13,16 +14,15 @@ import {
 /** What a link is and how it is set. What is not set is left out. */
 export function LinkFacts({ link }: { link: LinkRecord }) {
   const folders = useApi<Folders>(link.folder_id ? '/folders' : null, { limit: 500 });
-  // The status is the search's to tell; a slug is in few others.
-  const found = useApi<FoundLinks>('/links/search', { q: link.slug, figures: 'exclude', limit: 50 });
-  const status = found.data?.links.find((one) => one.link.id === link.id)?.status;
   const folder = folders.data?.folders.find(({ id }) => id === link.folder_id)?.name;
   const pixels = PIXEL_PLATFORMS.filter((name) => link.retargeting?.[name]);
   return (
     <Paper withBorder p="md" component="section" aria-label="Settings of the link">
       <Facts>
         <Fact name="Name">{link.name}</Fact>
-        <Fact name="Status">{status ? STATUS_NAMES[status] : '…'}</Fact>
+        <Fact name="Status">
+          <Status id={link.id} />
+        </Fact>
         <Fact name="Destination">
           {link.destination}
           {link.external && ' (not our own site)'}
@@ -67,4 +67,12 @@ export function LinkFacts({ link }: { link: LinkRecord }) {
       </Facts>
     </Paper>
   );
+}
+
+/** Asked for by itself: whether the visits are used up does not stand in the record. */
+function Status({ id }: { id: string }) {
+  const found = useApi<FoundLinks>('/links/search', { ids: id, figures: 'exclude' });
+  const status = found.data?.links.find(({ link }) => link.id === id)?.status;
+  if (status) return STATUS_NAMES[status];
+  return found.isError ? `It can’t be told: ${messageOf(found.error)}` : '…';
 }

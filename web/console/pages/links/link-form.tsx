@@ -33,9 +33,18 @@ type Props = {
   children?: ReactNode;
 };
 
-/** Every field that the form has a place for; a refusal of anything else stands above the form. */
+/** Every field that the form has a place for, whatever the link. */
 const FIELDS =
-  /^(destination_url|name|slug|external|channel|channels(\.\d+)?|utm_campaign|tags(\.\d+)?|folder_id|targeting\.(mobile|desktop)|expires_at|max_clicks|expired_redirect_url|password|retargeting\.\w+|external_id|metadata)$/;
+  /^(destination_url|name|slug|utm_campaign|tags(\.\d+)?|folder_id|targeting\.(mobile|desktop)|expires_at|max_clicks|expired_redirect_url|password|retargeting\.\w+|metadata)$/;
+
+/** Whether a refusal at `path` stands at a field that is on the page; any other stands above the form. */
+function isOnPage(path: string, { kind }: LinkDraft, existing: FormFields['existing']): boolean {
+  if (FIELDS.test(path)) return true;
+  if (path === 'external_id') return kind !== 'several';
+  if (existing !== null) return false;
+  if (/^channels(\.\d+)?$/.test(path)) return kind === 'several';
+  return path === 'external' || (path === 'channel' && kind !== 'smart');
+}
 
 /** A link's fields, for making one and for changing one. Refusals of the API stand at the fields they are about. */
 export function LinkForm({
@@ -63,6 +72,7 @@ export function LinkForm({
     wrong: (path) => wrongWith(error, path),
     existing,
   };
+  const elsewhere = messageElsewhere(error, (path) => isOnPage(path, draft, existing));
   return (
     <form
       ref={form}
@@ -72,7 +82,7 @@ export function LinkForm({
       }}
     >
       <Stack maw={720} gap="lg">
-        {isAboutNoField(error) && (
+        {elsewhere !== null && (
           <Alert
             role="alert"
             tabIndex={-1}
@@ -81,7 +91,7 @@ export function LinkForm({
             icon={<IconAlertTriangle />}
             title="This was not saved"
           >
-            {messageOf(error)}
+            {elsewhere}
           </Alert>
         )}
         {children}
@@ -111,7 +121,10 @@ function wrongWith(error: unknown, path: string): string | null {
   return error.details.find((detail) => detail.path.startsWith(`${path}.`))?.message ?? null;
 }
 
-function isAboutNoField(error: unknown): boolean {
-  if (error === null || error === undefined || error instanceof DraftProblem) return false;
-  return !(error instanceof ApiFailure && error.details.some(({ path }) => FIELDS.test(path)));
+/** What of a failure is said at no field; null: nothing. */
+function messageElsewhere(error: unknown, isShown: (path: string) => boolean): string | null {
+  if (error === null || error === undefined || error instanceof DraftProblem) return null;
+  if (!(error instanceof ApiFailure) || error.details.length === 0) return messageOf(error);
+  const hidden = error.details.filter(({ path }) => !isShown(path));
+  return hidden.length === 0 ? null : hidden.map(({ path, message }) => `${path}: ${message}`).join('; ');
 }

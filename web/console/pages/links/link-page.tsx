@@ -1,13 +1,14 @@
 import { Box, Button, Grid, Group, Menu, Stack, Title } from '@mantine/core';
 import { IconDownload, IconEdit, IconTrash } from '@tabler/icons-react';
 import { Link, useLocation, useParams } from 'wouter';
-import { useApi, useSend } from '../../api/queries.ts';
+import { useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
+import { EmptyState } from '../../parts/empty-state.tsx';
 import { GeoCredit } from '../../parts/geo-credit.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
-import { useWindow } from '../../parts/window.ts';
+import { useWindow } from '../../parts/use-window.ts';
 import { WindowPicker } from '../../parts/window-picker.tsx';
 import { ClickExportItems } from './click-export-items.tsx';
 import { LinkBreakdowns } from './link-breakdowns.tsx';
@@ -17,11 +18,12 @@ import { LinkStats } from './link-stats.tsx';
 import type { LinkRecord } from './link-types.ts';
 import { QrCard } from './qr-card.tsx';
 import { ShortUrl } from './short-url.tsx';
+import { useLink } from './use-link.ts';
 
-/** One link: what it is, and what it did in the window. */
+/** One link: what it is, and, on a paid plan, what it did in the window. */
 export default function LinkPage() {
   const { id } = useParams<{ id: string }>();
-  const link = useApi<LinkRecord>(`/links/${encodeURIComponent(id)}`);
+  const link = useLink(id);
   return (
     <>
       <PageHeader title={link.data ? link.data.slug : 'Link'}>
@@ -35,6 +37,7 @@ export default function LinkPage() {
 }
 
 function Content({ link }: { link: LinkRecord }) {
+  const { workspace } = useSession();
   return (
     <Stack gap="lg">
       <Grid gap="md">
@@ -48,6 +51,21 @@ function Content({ link }: { link: LinkRecord }) {
           <QrCard link={link} />
         </Grid.Col>
       </Grid>
+      {workspace.paid ? (
+        <Activity link={link} />
+      ) : (
+        <EmptyState title="Statistics need an active paid plan">
+          So do the list and the files of its clicks, and changing the link.
+        </EmptyState>
+      )}
+    </Stack>
+  );
+}
+
+/** What the link did in the window. */
+function Activity({ link }: { link: LinkRecord }) {
+  return (
+    <>
       <Group justify="space-between">
         <Title order={2} size="h3">
           Statistics
@@ -63,12 +81,12 @@ function Content({ link }: { link: LinkRecord }) {
         <LinkClicks linkId={link.id} />
         <GeoCredit />
       </Box>
-    </Stack>
+    </>
   );
 }
 
 function Actions({ link }: { link: LinkRecord }) {
-  const { can } = useSession();
+  const { can, workspace } = useSession();
   const [, navigate] = useLocation();
   const { query } = useWindow();
   const remove = useSend<void>(() => ({ path: `/links/${link.id}`, method: 'DELETE' }), {
@@ -78,7 +96,7 @@ function Actions({ link }: { link: LinkRecord }) {
   });
   return (
     <>
-      {can('operator') && (
+      {can('operator') && workspace.paid && (
         <Button
           component={Link}
           href={`/links/${link.id}/edit`}
@@ -88,16 +106,18 @@ function Actions({ link }: { link: LinkRecord }) {
           Edit
         </Button>
       )}
-      <Menu position="bottom-end" shadow="md">
-        <Menu.Target>
-          <Button variant="default" leftSection={<IconDownload size={18} />}>
-            Export
-          </Button>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <ClickExportItems window={query} linkId={link.id} />
-        </Menu.Dropdown>
-      </Menu>
+      {workspace.paid && (
+        <Menu position="bottom-end" shadow="md">
+          <Menu.Target>
+            <Button variant="default" leftSection={<IconDownload size={18} />}>
+              Export
+            </Button>
+          </Menu.Target>
+          <Menu.Dropdown>
+            <ClickExportItems window={query} linkId={link.id} />
+          </Menu.Dropdown>
+        </Menu>
+      )}
       {can('operator') && (
         <ConfirmButton
           leftSection={<IconTrash size={18} />}

@@ -5,7 +5,7 @@ import { formatCount, formatMoney, plural, viewerTimeZone } from '../../formats.
 import { Chart, useChartAhead } from '../../parts/chart.tsx';
 import { Figure } from '../../parts/figure.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
-import { useWindow } from '../../parts/window.ts';
+import { useWindow } from '../../parts/use-window.ts';
 import type { Stats } from './stats-types.ts';
 
 const BUCKETS = { hour: 'hour by hour', day: 'day by day', month: 'month by month' };

@@ -16,9 +16,8 @@ import { searchQuery, useLinksView } from './links-view.ts';
 /** All links: searched, filtered, sorted, page by page. */
 export default function LinksPage() {
   const { workspace, can } = useSession();
-  const withFigures = workspace.plan !== 'free';
   const { view, change } = useLinksView();
-  const links = useApi<FoundLinks>('/links/search', searchQuery(view, withFigures));
+  const links = useApi<FoundLinks>('/links/search', searchQuery(view, workspace.paid));
   const isFiltered = Object.keys(view.filters).length > 0;
 
   return (
@@ -39,11 +38,11 @@ export default function LinksPage() {
             </Button>
           </>
         )}
-        <ExportMenu view={view} withFigures={withFigures} />
+        <ExportMenu view={view} withFigures={workspace.paid} />
       </PageHeader>
       <Stack gap="md">
         <LinksFilters view={view} change={change} />
-        {withFigures && (
+        {workspace.paid && (
           <Group justify="flex-end">
             <WindowPicker />
           </Group>
@@ -76,7 +75,7 @@ export default function LinksPage() {
             ),
           }}
         >
-          {(data) => <LinksTable data={data} view={view} change={change} withFigures={withFigures} />}
+          {(data) => <LinksTable data={data} view={view} change={change} withFigures={workspace.paid} />}
         </QueryView>
       </Stack>
     </>

@@ -6,6 +6,7 @@ const STATES: Record<ConnectionState, { text: string; color: string; Icon: typeo
   connecting: { text: 'Connecting', color: 'gray', Icon: IconLoader },
   connected: { text: 'Connected', color: 'hop', Icon: IconCircleFilled },
   broken: { text: 'Connecting again', color: 'orange', Icon: IconPlugConnectedX },
+  over: { text: 'Not connected', color: 'red', Icon: IconPlugConnectedX },
 };
 
 /** Whether clicks come in now. */

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { apiUrl, callApi } from '../../api/call.ts';
 import type { Click } from '../../api/click.ts';
-import { isRetryable } from '../../api/failures.ts';
+import { isRetryable, isSignedOut } from '../../api/failures.ts';
 import { addClicks, EMPTY_LIST, type LiveList, release } from './live-list.ts';
 import { type LiveFilter, passes, recentQuery, streamQuery } from './live-view.ts';
 
@@ -12,12 +12,13 @@ const RETRY_AFTER = 3_000;
 /** Clicks from before that are asked for: those of the last minute, as far as that goes. */
 const RECENT = 500;
 
-export type ConnectionState = 'connecting' | 'connected' | 'broken';
+/** `broken`: it will be made again; `over`: it will not. */
+export type ConnectionState = 'connecting' | 'connected' | 'broken' | 'over';
 
 export type LiveClicks = {
   list: LiveList;
   state: ConnectionState;
-  /** Why nothing comes and nothing will: the plan, the role, the sign-in. */
+  /** Why nothing comes and nothing will: the plan, the role. */
   failure: unknown;
   /** Whether the clicks from before are there. */
   isLoaded: boolean;
@@ -63,9 +64,13 @@ export function useLiveClicks(filter: LiveFilter, isPaused: boolean): LiveClicks
         listen(recent.watermark);
       } catch (error) {
         if (gone.signal.aborted) return;
-        setState('broken');
-        if (isRetryable(error)) timer = setTimeout(begin, RETRY_AFTER);
-        else setFailure(error);
+        if (isRetryable(error) || isSignedOut(error)) {
+          setState('broken');
+          timer = setTimeout(begin, RETRY_AFTER);
+        } else {
+          setState('over');
+          setFailure(error);
+        }
       }
     }
 

@@ -7,7 +7,7 @@ import { EmptyState } from '../../parts/empty-state.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
 import { useUrlParameters } from '../../parts/url-parameters.ts';
-import { useWindow } from '../../parts/window.ts';
+import { useWindow } from '../../parts/use-window.ts';
 import type { Breakdown, Dimension, Stats } from './answers.ts';
 
 /** Two cards of tables, a tab each; the tabs are in the URL under the card's parameter. */

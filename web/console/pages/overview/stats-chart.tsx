@@ -39,6 +39,7 @@ export function StatsChart({ stats, withRevenue }: { stats: Stats; withRevenue: 
       lines: CHARTS[chart].lines.map((key) => ({
         label: LABELS[key],
         values: stats.series.map((bucket) => bucket[key]),
+        write: writerOf(key, stats.currency),
       })),
     }),
     [stats, chart],
@@ -109,11 +110,13 @@ function Numbers({
   );
 }
 
+const writerOf = (key: keyof Figures, currency: string) => (figure: number) =>
+  key === 'revenue' ? formatMoney(figure, currency) : formatCount(figure);
+
 /** The chart in words: its sum and its highest point. */
 function summaryOf({ series, bucket, totals, currency }: Stats, chart: ChartName): string {
   const key = CHARTS[chart].lines[0];
-  const written = (figure: number) =>
-    key === 'revenue' ? formatMoney(figure, currency) : formatCount(figure);
+  const written = writerOf(key, currency);
   const { one, format } = BUCKETS[bucket];
   const parts = [
     `${CHARTS[chart].label} by ${one}: ${written(totals[key])} in ${plural(series.length, one, `${one}s`)}`,

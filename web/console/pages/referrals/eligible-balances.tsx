@@ -1,9 +1,8 @@
 import { Anchor, Button, Group, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { keepPreviousData, useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { callApi } from '../../api/call.ts';
 import { messageOf } from '../../api/failures.ts';
-import { useApi } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { formatCount, formatMoney, plural } from '../../formats.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
@@ -17,16 +16,17 @@ import { downloadPayoutFile } from './payout-file.ts';
 import { useViewState } from './view-state.ts';
 import { methodName, totalsText } from './words.ts';
 
-/** Rows that are shown at first, and with each press more. */
-const PAGE = 50;
+/** Rows that are shown at first. */
+const FIRST = 50;
+/** Rows that each press adds. */
+const MORE = 200;
 
 /** Balances that are ready to pay, why others wait, and the file that pays them. */
 export function EligibleBalances() {
   const view = useViewState();
   const { can } = useSession();
-  const [limit, setLimit] = useState(PAGE);
   const programme = view.get('programme');
-  const eligible = useApi<Eligible>('/payouts/eligible', { program_id: programme, limit });
+  const eligible = useEligible(programme);
   return (
     <section aria-labelledby="eligible">
       <Title order={2} size="h4" id="eligible" mb="sm">
@@ -47,7 +47,7 @@ export function EligibleBalances() {
           ),
         }}
       >
-        {({ referrers, totals, balances, next_cursor }) => (
+        {({ referrers, totals, balances }) => (
           <Stack gap="sm">
             <SimpleGrid cols={{ base: 1, xs: 2 }}>
               <Figure label="Referrers to pay" value={formatCount(referrers)} />
@@ -64,9 +64,14 @@ export function EligibleBalances() {
                 ))}
               </Table.Tbody>
             </ScrollTable>
-            {next_cursor !== null && (
+            {eligible.hasNextPage && (
               <Group justify="center">
-                <Button variant="default" size="xs" onClick={() => setLimit(Math.min(500, limit * 2))}>
+                <Button
+                  variant="default"
+                  size="xs"
+                  loading={eligible.isFetchingNextPage}
+                  onClick={() => void eligible.fetchNextPage()}
+                >
                   Show more
                 </Button>
               </Group>
@@ -76,6 +81,26 @@ export function EligibleBalances() {
       </QueryView>
     </section>
   );
+}
+
+/** Sums, and as many of the balances as were asked for. */
+function useEligible(programme: string | null) {
+  return useInfiniteQuery({
+    queryKey: ['/payouts/eligible', 'pages', programme],
+    queryFn: ({ pageParam: cursor, signal }) =>
+      callApi<Eligible>('/payouts/eligible', {
+        query: { program_id: programme, cursor, limit: cursor === null ? FIRST : MORE },
+        signal,
+      }),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ next_cursor }) => next_cursor,
+    placeholderData: keepPreviousData,
+    select: ({ pages }) => ({
+      referrers: pages.at(-1)?.referrers ?? 0,
+      totals: pages.at(-1)?.totals ?? {},
+      balances: pages.flatMap(({ balances }) => balances),
+    }),
+  });
 }
 
 /** Makes a payout file and saves it; the list below then has it, to be marked paid. */

@@ -1,12 +1,12 @@
 import { Alert, Button, Group, Modal, Stack } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { useEffect, useRef, useState } from 'react';
-import { ApiFailure, messageOf } from '../../api/failures.ts';
 import { useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import type { Programme } from './answers.ts';
 import { bodyOf, type Draft, draftOf, newDraft } from './programme-draft.ts';
 import { BasicFields, CommissionFields, CreditFields, PayoutFields } from './programme-fields.tsx';
+import { failureText } from './programme-problems.ts';
 
 /** Makes a programme, or changes one: every field, each with the API's own words where it is wrong. */
 export function ProgrammeDialog({ programme, close }: { programme: Programme | null; close: () => void }) {
@@ -32,7 +32,6 @@ export function ProgrammeDialog({ programme, close }: { programme: Programme | n
   }, [error]);
 
   const fields = { draft, error, change: (part: Partial<Draft>) => setDraft({ ...draft, ...part }) };
-  const isAboutAField = error instanceof ApiFailure && error.details.length > 0;
   return (
     <Modal
       opened
@@ -57,7 +56,7 @@ export function ProgrammeDialog({ programme, close }: { programme: Programme | n
           <PayoutFields {...fields} />
           {error !== null && (
             <Alert color="red" variant="outline" role="alert" tabIndex={-1} title="It was not saved">
-              {isAboutAField ? 'One field is not right. It says what is wrong with it.' : messageOf(error)}
+              {failureText(error, draft)}
             </Alert>
           )}
           <Group justify="flex-end">

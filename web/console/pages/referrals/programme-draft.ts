@@ -1,4 +1,5 @@
 import type { Programme } from './answers.ts';
+import { EmptyFields } from './programme-problems.ts';
 
 /** A number as a field holds it while it is written: the empty text is "not said". */
 export type NumberField = number | '';
@@ -63,27 +64,38 @@ export function draftOf(programme: Programme): Draft {
   };
 }
 
-/** What is sent: an empty number is left to the API, but for the months, where it means for ever. */
+/**
+ * What is sent: what the form shows. An empty credit or least payout is none; no months are for ever. Left out, a
+ * field of a programme that is there would keep its value.
+ *
+ * @throws {EmptyFields}
+ */
 export function bodyOf(draft: Draft): Record<string, unknown> {
-  const number = (field: NumberField) => (field === '' ? undefined : field);
+  const { commission_rate, hold_days } = draft;
+  const empty = Object.entries({ commission_rate, hold_days }).filter(([, value]) => value === '');
+  if (empty.length > 0) throw new EmptyFields(empty.map(([path]) => path));
   return {
     name: draft.name,
     destination_url: draft.destination_url,
     ...(draft.code !== '' && { code: draft.code }),
     credit_enabled: draft.credit_enabled,
-    credit_kind: draft.credit_kind,
-    signup_credit: { free: number(draft.signup_free), paid: number(draft.signup_paid) },
-    purchase_credit: number(draft.purchase_credit),
-    referee_credit: number(draft.referee_credit),
+    ...(draft.credit_enabled && {
+      credit_kind: draft.credit_kind,
+      signup_credit: { free: orNone(draft.signup_free), paid: orNone(draft.signup_paid) },
+      purchase_credit: orNone(draft.purchase_credit),
+      referee_credit: orNone(draft.referee_credit),
+      allow_affiliate_upgrade: draft.allow_affiliate_upgrade,
+    }),
     commission_type: draft.commission_type,
-    commission_rate: number(draft.commission_rate),
+    commission_rate,
     first_sale_only: draft.first_sale_only,
     commission_months: draft.commission_months === '' ? null : draft.commission_months,
-    hold_days: number(draft.hold_days),
-    levels: draft.levels.map(({ rate }) => (rate === '' ? 0 : rate)),
-    allow_affiliate_upgrade: draft.allow_affiliate_upgrade,
+    hold_days,
+    levels: draft.levels.map(({ rate }) => orNone(rate)),
     payout_methods: draft.payout_methods,
-    min_payout: number(draft.min_payout),
+    min_payout: orNone(draft.min_payout),
     currency: draft.currency,
   };
 }
+
+const orNone = (field: NumberField) => (field === '' ? 0 : field);

@@ -14,8 +14,8 @@ import {
   TextInput,
 } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
-import { fieldError } from '../../api/failures.ts';
 import type { Draft, NumberField } from './programme-draft.ts';
+import { wrongWith } from './programme-problems.ts';
 import { METHOD_CHOICES } from './words.ts';
 
 type Props = { draft: Draft; error: unknown; change: (part: Partial<Draft>) => void };
@@ -35,7 +35,7 @@ export function BasicFields({ draft, error, change }: Props) {
         data-autofocus
         maxLength={100}
         value={draft.name}
-        error={fieldError(error, 'name')}
+        error={wrongWith(error, 'name')}
         onChange={(event) => change({ name: event.currentTarget.value })}
       />
       <TextInput
@@ -44,14 +44,14 @@ export function BasicFields({ draft, error, change }: Props) {
         required
         inputMode="url"
         value={draft.destination_url}
-        error={fieldError(error, 'destination_url')}
+        error={wrongWith(error, 'destination_url')}
         onChange={(event) => change({ destination_url: event.currentTarget.value })}
       />
       <TextInput
         label="Code"
         description="The end of the programme's own link. Left empty, one is made up."
         value={draft.code}
-        error={fieldError(error, 'code')}
+        error={wrongWith(error, 'code')}
         onChange={(event) => change({ code: event.currentTarget.value })}
       />
     </Stack>
@@ -82,10 +82,11 @@ export function CommissionFields({ draft, error, change }: Props) {
           </Input.Wrapper>
           <NumberInput
             label={isPercent ? 'Share of a sale, in percent' : `Amount for a sale, in ${unit}`}
+            required
             min={0}
             hideControls
             value={draft.commission_rate}
-            error={fieldError(error, 'commission_rate')}
+            error={wrongWith(error, 'commission_rate')}
             onChange={(value) => change({ commission_rate: numberOf(value) })}
           />
           <NumberInput
@@ -95,17 +96,18 @@ export function CommissionFields({ draft, error, change }: Props) {
             allowDecimal={false}
             hideControls
             value={draft.commission_months}
-            error={fieldError(error, 'commission_months')}
+            error={wrongWith(error, 'commission_months')}
             onChange={(value) => change({ commission_months: numberOf(value) })}
           />
           <NumberInput
             label="Days on hold"
             description="Until it can be paid. 0: at once."
+            required
             min={0}
             allowDecimal={false}
             hideControls
             value={draft.hold_days}
-            error={fieldError(error, 'hold_days')}
+            error={wrongWith(error, 'hold_days')}
             onChange={(value) => change({ hold_days: numberOf(value) })}
           />
         </SimpleGrid>
@@ -122,7 +124,7 @@ export function CommissionFields({ draft, error, change }: Props) {
               min={0}
               hideControls
               value={rate}
-              error={fieldError(error, `levels.${index}`)}
+              error={wrongWith(error, `levels.${index}`)}
               onChange={(value) => setLevel(key, numberOf(value))}
             />
             <ActionIcon
@@ -172,7 +174,7 @@ export function CreditFields({ draft, error, change }: Props) {
       min={0}
       hideControls
       value={draft[name]}
-      error={fieldError(error, path)}
+      error={wrongWith(error, path)}
       onChange={(value) => change({ [name]: numberOf(value) })}
     />
   );
@@ -192,7 +194,7 @@ export function CreditFields({ draft, error, change }: Props) {
                 label="What a credit is called"
                 maxLength={40}
                 value={draft.credit_kind}
-                error={fieldError(error, 'credit_kind')}
+                error={wrongWith(error, 'credit_kind')}
                 onChange={(event) => change({ credit_kind: event.currentTarget.value })}
               />
               {credit('For a purchase', 'purchase_credit', 'purchase_credit')}
@@ -223,7 +225,7 @@ export function PayoutFields({ draft, error, change }: Props) {
           description="Three letters. Fixed once something was earned."
           maxLength={3}
           value={draft.currency.toUpperCase()}
-          error={fieldError(error, 'currency')}
+          error={wrongWith(error, 'currency')}
           onChange={(event) => change({ currency: event.currentTarget.value })}
         />
         <NumberInput
@@ -232,7 +234,7 @@ export function PayoutFields({ draft, error, change }: Props) {
           min={0}
           hideControls
           value={draft.min_payout}
-          error={fieldError(error, 'min_payout')}
+          error={wrongWith(error, 'min_payout')}
           onChange={(value) => change({ min_payout: numberOf(value) })}
         />
       </SimpleGrid>
@@ -242,7 +244,7 @@ export function PayoutFields({ draft, error, change }: Props) {
         description="What referrers may choose."
         data={METHOD_CHOICES}
         value={draft.payout_methods}
-        error={fieldError(error, 'payout_methods')}
+        error={wrongWith(error, 'payout_methods')}
         onChange={(payout_methods) => change({ payout_methods })}
       />
     </Fieldset>

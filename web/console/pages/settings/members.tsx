@@ -107,7 +107,7 @@ function MemberRow({ member, editable }: { member: Member; editable: boolean }) 
               size="xs"
               aria-label={`Remove ${nameOf(member)}`}
               question={`Remove ${nameOf(member)}?`}
-              consequence="They are signed out everywhere at once and can't sign in any more. What they made stays."
+              consequence="They are signed out everywhere at once and can't sign in any more; a live list that they look at ends within 15 seconds. What they made stays."
               yes="Remove"
               pending={remove.isPending}
               onConfirm={() => remove.mutateAsync()}

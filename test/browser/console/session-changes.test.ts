@@ -1,0 +1,159 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import type { LinkRecord } from '../../../api/links/schemas.ts';
+import { NO_CHROMIUM } from '../chromium.ts';
+import { type ConsolePage, type ConsoleSite, consoleSite, PASSWORD } from './console-site.ts';
+
+// Each test looks at several states, on a machine that may have other things to do.
+vi.setConfig({ testTimeout: 400_000 });
+
+let site: ConsoleSite;
+/** A link of the workspace `demo`; `Second` has none. */
+let slug: string;
+let secondWorkspace: string;
+let members = 0;
+
+beforeAll(async () => {
+  if (NO_CHROMIUM) return;
+  site = await consoleSite();
+  const { links } = await site.api<{ links: LinkRecord[] }>('/links', {
+    destination_url: 'https://shop.example/',
+    name: 'Ours alone',
+    channel: 'other',
+  });
+  slug = links[0]?.slug ?? '';
+  const made = await site.hoplog<{ workspace: { id: string } }>('workspace', 'create', '--name', 'Second');
+  secondWorkspace = made.workspace.id;
+});
+afterAll(async () => {
+  if (!NO_CHROMIUM) await site.close();
+});
+beforeEach((context) => context.skip(Boolean(NO_CHROMIUM), String(NO_CHROMIUM)));
+
+const heading = (page: Page, name: string) =>
+  page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
+const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
+const field = (page: Page, name: string) => page.getByRole('textbox', { name, exact: true });
+const linkInTable = (page: Page) => page.getByRole('table').getByRole('link', { name: slug });
+
+/** A page of a member that no other test has: its session may end. */
+async function open(path: string): Promise<ConsolePage & { email: string }> {
+  members += 1;
+  const email = `changes-${members}@${site.mail}`;
+  const page = await site.open(path, { role: null });
+  await accept(page, await site.invite('operator', email));
+  await page.goto(`${site.app}/console${path}`);
+  return Object.assign(page, { email });
+}
+
+async function inviteToSecond(email: string): Promise<string> {
+  const { invite } = await site.hoplog<{ invite: { url: string } }>(
+    ...['console', 'invite', '--workspace', secondWorkspace, '--email', email],
+  );
+  return invite.url;
+}
+
+/** Accepts an invitation as another window of the page's browser does, which is signed in with it. */
+async function accept(page: Page, url: string): Promise<void> {
+  const [, token] = url.split('#');
+  const answer = await page.request.post(`${site.app}/api/v1/session/invite`, {
+    data: { token, password: PASSWORD },
+  });
+  expect(answer.status()).toBe(200);
+}
+
+async function draftLink(page: Page, wanted: string): Promise<void> {
+  await field(page, 'Destination URL').fill('https://shop.example/draft');
+  await field(page, 'Name').fill('Draft');
+  await field(page, 'Slug').fill(wanted);
+  await page.getByRole('combobox', { name: 'Channel', exact: true }).click();
+  await page.getByRole('option', { name: 'Instagram', exact: true }).click();
+}
+
+/** Pages that call the API by themselves, and what makes them do so. */
+const CALLS: [what: string, path: string, call: (page: Page) => Promise<void>][] = [
+  ['the list of live clicks', '/live', (page) => page.getByRole('switch', { name: 'Bots too' }).click()],
+  [
+    'an export',
+    '/links',
+    async (page) => {
+      await press(page, 'Export');
+      await page.getByRole('menuitem', { name: 'These links as CSV' }).click();
+    },
+  ],
+  ['an import', '/links/import', (page) => press(page, 'Import 1 row')],
+];
+
+test.each(CALLS)('%s notices that the session has ended, and the sign-in shows', async (_, path, call) => {
+  const page = await open(path);
+  if (path === '/live') await page.getByText('Connected', { exact: true }).waitFor();
+  if (path === '/links') await linkInTable(page).waitFor();
+  if (path === '/links/import') {
+    const text = 'destination_url,name\nhttps://shop.example/late,Late';
+    const file = { name: 'late.csv', mimeType: 'text/csv', buffer: Buffer.from(text) };
+    await page.locator('input[type="file"]').setInputFiles(file);
+  }
+  await page.context().clearCookies();
+  await call(page);
+  await heading(page, 'Sign in');
+  expect(await page.getByText('Authorization: Bearer').count()).toBe(0);
+  await page.close();
+});
+
+test('a change is made although its member has signed in anew in another window', async () => {
+  const page = await open('/links/new');
+  await draftLink(page, 'drafted-before');
+  const answer = await page.request.post(`${site.app}/api/v1/session`, {
+    data: { email: page.email, password: PASSWORD },
+  });
+  expect(answer.status()).toBe(200);
+  await press(page, 'Create');
+  await heading(page, 'drafted-before');
+  await page.close();
+});
+
+test('a change is not made for whoever signed in in another window: their console shows instead', async () => {
+  const page = await open('/links/new');
+  await draftLink(page, 'not-theirs');
+  await accept(page, await inviteToSecond(`other@${site.mail}`));
+  await press(page, 'Create');
+  await page.getByText(`this browser was signed in to Second as other@${site.mail}`).waitFor();
+  await page.getByTitle('Second', { exact: true }).waitFor();
+  expect(await field(page, 'Destination URL').inputValue()).toBe('');
+  const theirs = await page.request.get(`${site.app}/api/v1/links?view=records`);
+  expect((await theirs.json()).links).toEqual([]);
+  expect((await site.api<{ links: LinkRecord[] }>('/links?view=records&slug=not-theirs')).links).toEqual([]);
+  await page.close();
+});
+
+test('who comes back to a window sees the console of whoever is signed in by then', async () => {
+  const page = await open('/links');
+  await linkInTable(page).waitFor();
+  await accept(page, await inviteToSecond(`back@${site.mail}`));
+  await page.evaluate("document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))");
+  await page.getByTitle('Second', { exact: true }).waitFor();
+  await page.getByText('There is no link yet').waitFor();
+  await page.close();
+});
+
+test('who signs in after another sees nothing of what the other one has seen', async () => {
+  const email = `next@${site.mail}`;
+  const other = await site.open('/links', { role: null });
+  await accept(other, await inviteToSecond(email));
+  await other.close();
+  const page = await open('/links');
+  await linkInTable(page).waitFor();
+  await page.context().clearCookies();
+  await page.getByRole('navigation').getByRole('link', { name: 'Webhooks' }).click();
+  await heading(page, 'Sign in');
+  await page.getByLabel('Email').fill(email);
+  await field(page, 'Password').fill(PASSWORD);
+  const error = { code: 'bad_request', message: 'held back', request_id: 'req-1' };
+  await page.route('**/api/v1/links/search*', (route) => route.fulfill({ status: 400, json: { error } }));
+  await press(page, 'Sign in');
+  await page.getByTitle('Second', { exact: true }).waitFor();
+  await page.getByRole('navigation').getByRole('link', { name: 'Links' }).click();
+  await page.getByText('held back').waitFor();
+  expect(await linkInTable(page).count()).toBe(0);
+  await page.close();
+});

@@ -1,0 +1,44 @@
+import { notifications } from '@mantine/notifications';
+import type { QueryClient } from '@tanstack/react-query';
+import { keepCaller, onSessionInDoubt } from './call.ts';
+import { ownerOf, SESSION_QUERY, type Session } from './session.ts';
+
+/**
+ * Keeps the page with the browser's session, however that is learnt: calls are made for its member, and the answers that
+ * another member or workspace was given are forgotten.
+ */
+export function keepToSession(queries: QueryClient): void {
+  let owner: string | null = null;
+  queries.getQueryCache().subscribe(({ type, query }) => {
+    if (type !== 'updated' || query.queryKey[0] !== '/session') return;
+    const session: Session | null = query.state.data ?? null;
+    keepCaller(session && { owner: ownerOf(session), csrfToken: session.csrf_token });
+    const before = owner;
+    owner = session && ownerOf(session);
+    if (owner === before) return;
+    queries.removeQueries({ predicate: ({ queryKey: [path] }) => !isOfSignIn(path) });
+    if (session && before !== null) tellOfChange(session);
+  });
+
+  let asking: Promise<void> | null = null;
+  onSessionInDoubt(() => {
+    // Anew, also where it is being asked: that answer may be from before the session changed.
+    asking ??= queries.refetchQueries({ queryKey: SESSION_QUERY.queryKey }).finally(() => {
+      asking = null;
+    });
+    return asking;
+  });
+}
+
+/** The session itself, and the invitation that is being accepted. */
+const isOfSignIn = (path: unknown) =>
+  path === '/session' || (typeof path === 'string' && path.startsWith('/session/'));
+
+/** The page begins anew under the person's hands, with whatever was being typed. */
+function tellOfChange({ member, workspace }: Session): void {
+  notifications.show({
+    message: `In another window this browser was signed in to ${workspace.name} as ${member.email ?? 'another member'}. What was not saved here is gone.`,
+    color: 'orange',
+    autoClose: false,
+  });
+}

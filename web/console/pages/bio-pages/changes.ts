@@ -1,0 +1,72 @@
+import type { BioPage } from './answers.ts';
+import { bodyOf, type Draft, draftOf, type PageBody } from './draft.ts';
+
+/** A page that is being edited: as it was loaded, and what is made of it. */
+export type Edited = { saved: BioPage; draft: Draft };
+
+/** What a save may change. */
+export type Field = keyof PageBody;
+
+const FIELDS: readonly Field[] = [
+  'title',
+  'bio',
+  'avatar_url',
+  'theme',
+  'links',
+  'social_links',
+  'is_published',
+  'show_branding',
+  'metadata',
+];
+
+/** What a save sends: the fields that differ. Buttons that are missing in `links` are deleted with their history. */
+export function changesOf({ saved, draft }: Edited): Partial<PageBody> {
+  const [was, is] = [bodyOf(draftOf(saved)), bodyOf(draft)];
+  return only(
+    is,
+    FIELDS.filter((field) => !isAlike(is[field], was[field])),
+  );
+}
+
+/**
+ * The fields in which saving `changes` would undo what somebody else saved.
+ *
+ * @param seen the page as the person knows it
+ * @param now the page as it is
+ */
+export function undoneBy(changes: Partial<PageBody>, seen: BioPage, now: BioPage): Field[] {
+  const [was, is] = [bodyOf(draftOf(seen)), bodyOf(draftOf(now))];
+  return FIELDS.filter(
+    (field) => field in changes && !isAlike(is[field], was[field]) && !isAlike(is[field], changes[field]),
+  );
+}
+
+/** Labels of the buttons of `now` whose short link and clicks would go if the draft's took their place. */
+export function deletedBy({ links }: Draft, now: BioPage): string[] {
+  const kept = new Set(links.flatMap(({ id, type }) => (type === 'link' ? id : [])));
+  return now.links.flatMap(({ id, label, url, tracked_link_id }) =>
+    tracked_link_id === null || kept.has(id) ? [] : label || (url ?? id),
+  );
+}
+
+/** What is being edited once `sent` is saved, which gave `got`. What was typed meanwhile stays. */
+export function afterSave({ saved, draft }: Edited, sent: Draft, got: BioPage): Edited {
+  const typed = FIELDS.filter((field) => draft[field] !== sent[field]);
+  const changes = changesOf({ saved, draft: sent });
+  // Typed on top of what was loaded: if that is another in `got`, the next save must find it out.
+  const unseen = typed.filter((field) => !(field in changes));
+  return { saved: { ...got, ...only(saved, unseen) }, draft: { ...draftOf(got), ...only(draft, typed) } };
+}
+
+/** The page as it is now, with the changes that undo nothing of it. */
+export function onNewer(edited: Edited, now: BioPage): Edited {
+  const changes = changesOf(edited);
+  const undone = undoneBy(changes, edited.saved, now);
+  const kept = FIELDS.filter((field) => field in changes && !undone.includes(field));
+  return { saved: now, draft: { ...draftOf(now), ...only(edited.draft, kept) } };
+}
+
+const only = <T extends Record<Field, unknown>>(whole: T, fields: readonly Field[]) =>
+  Object.fromEntries(fields.map((field) => [field, whole[field]])) as Partial<Pick<T, Field>>;
+
+const isAlike = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);

@@ -1,0 +1,39 @@
+import { Alert, Button, Group, Stack, Text } from '@mantine/core';
+import { IconAlertTriangle } from '@tabler/icons-react';
+import { nameOf } from './problems.ts';
+import type { Newer } from './use-saving.ts';
+
+/** Says that somebody else saved the page meanwhile, and what saving it now would undo. */
+export function NewerNotice({ fields, deleted, load, overwrite }: Newer) {
+  return (
+    <Alert
+      color="red"
+      variant="outline"
+      icon={<IconAlertTriangle />}
+      title="This page was changed meanwhile"
+      role="alert"
+      p="xs"
+      mb="sm"
+    >
+      <Stack gap="xs">
+        <Text size="sm">
+          Since you opened it somebody else, or a program, changed: {fields.map(nameOf).join(', ')}. Nothing
+          of yours is saved. With the newer page you give up your changes there; all others stay.
+        </Text>
+        {deleted.length > 0 && (
+          <Text size="sm">
+            Overwriting deletes these buttons with their short links and clicks: {deleted.join(', ')}.
+          </Text>
+        )}
+        <Group gap="xs">
+          <Button size="xs" variant="default" onClick={load}>
+            Load the newer page
+          </Button>
+          <Button size="xs" color="red.8" onClick={overwrite}>
+            Overwrite it
+          </Button>
+        </Group>
+      </Stack>
+    </Alert>
+  );
+}

@@ -1,0 +1,23 @@
+import { type UseQueryResult, useQuery } from '@tanstack/react-query';
+import { ApiFailure } from '../../api/failures.ts';
+import { questionOptions } from '../../api/queries.ts';
+import type { LinkRecord } from './link-types.ts';
+
+/**
+ * One link as any plan may read it: `GET /links/:id` needs a paid one.
+ *
+ * @param id null: not asked yet
+ */
+export function useLink(id: string | null): UseQueryResult<LinkRecord> {
+  return useQuery({
+    ...questionOptions<{ links: LinkRecord[] }>({ path: '/links', query: { view: 'records', ids: id } }),
+    enabled: id !== null,
+    select: onlyLink,
+  });
+}
+
+/** @throws {ApiFailure} as the API would where it is asked for a link that does not exist */
+function onlyLink({ links: [link] }: { links: LinkRecord[] }): LinkRecord {
+  if (!link) throw new ApiFailure(404, { code: 'not_found', message: 'the workspace has no such link' });
+  return link;
+}

@@ -1,0 +1,55 @@
+import { ApiFailure, fieldError, messageOf } from '../../api/failures.ts';
+import type { Draft } from './programme-draft.ts';
+
+/** Numbers that were left empty, where nobody could tell what is meant; the API judges all other fields. */
+export class EmptyFields extends Error {
+  override name = 'EmptyFields';
+  /** As the API names them. */
+  readonly paths: readonly string[];
+
+  constructor(paths: readonly string[]) {
+    super(`empty: ${paths.join(', ')}`);
+    this.paths = paths;
+  }
+}
+
+/** What is wrong with the field that the API calls `path`; null: nothing that is known. */
+export function wrongWith(error: unknown, path: string): string | null {
+  if (error instanceof EmptyFields) return error.paths.includes(path) ? 'is required' : null;
+  return fieldError(error, path);
+}
+
+/** What is said of a failure beside the form's fields. */
+export function failureText(error: unknown, { credit_enabled, levels }: Draft): string {
+  if (error instanceof EmptyFields) return AT_A_FIELD;
+  if (!(error instanceof ApiFailure) || error.details.length === 0) return messageOf(error);
+  const hidden = error.details.filter(({ path }) => {
+    const [name = '', index] = path.split('.');
+    if (name === 'levels') return !(Number(index) < levels.length);
+    return !(SHOWN.has(path) || (credit_enabled && SHOWN_OF_CREDITS.has(path)));
+  });
+  if (hidden.length === 0) return AT_A_FIELD;
+  return hidden.map(({ path, message }) => `${path}: ${message}`).join('; ');
+}
+
+const AT_A_FIELD = 'One field is not right. It says what is wrong with it.';
+
+/** Fields of the form that can say what is wrong with them, by the API's names. */
+const SHOWN = new Set([
+  'name',
+  'destination_url',
+  'code',
+  'commission_rate',
+  'commission_months',
+  'hold_days',
+  'currency',
+  'min_payout',
+  'payout_methods',
+]);
+const SHOWN_OF_CREDITS = new Set([
+  'credit_kind',
+  'signup_credit.free',
+  'signup_credit.paid',
+  'purchase_credit',
+  'referee_credit',
+]);
