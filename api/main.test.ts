@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { createKey } from '../sql/keys.ts';
 import { createWorkspace } from '../sql/workspaces.ts';
+import { createSlowGate } from '../test/support/slow-gate.ts';
 import { type TestStores, testStores } from '../test/support/stores.ts';
 
 let stores: TestStores;
@@ -56,11 +57,11 @@ function start(env: Record<string, string>): Started {
   return { process: started, output: () => output, errors: () => errors };
 }
 
-async function startReady(): Promise<Started & { origin: string }> {
+async function startReady(databaseUrl = stores.databaseUrl): Promise<Started & { origin: string }> {
   const port = await freePort();
   const started = start({
     API_PORT: String(port),
-    DATABASE_URL: stores.databaseUrl,
+    DATABASE_URL: databaseUrl,
     CLICKHOUSE_URL: stores.clickhouseUrl,
     CLICKHOUSE_DATABASE: stores.clickhouseDatabase,
   });
@@ -96,6 +97,21 @@ test('it says ready when it answers, tracks, and ends with 0 on SIGTERM, a secon
   }
   const { rows } = await stores.pool.query('SELECT name, ordinal FROM ingest_streams');
   expect(rows).toEqual([{ name: 'api-0', ordinal: 0 }]);
+});
+
+test('a PostgreSQL that vanishes without a word is 503, and noticed when it is back', async () => {
+  const gate = await createSlowGate(stores.databaseUrl);
+  const { origin } = await startReady(gate.url);
+  const { id } = await createWorkspace(stores.pool, { name: 'Vanished', plan: 'pro' });
+  const { token } = await createKey(stores.pool, { workspaceId: id, kind: 'secret', label: 'test' });
+  const me = async () =>
+    (await fetch(`${origin}/api/v1/me`, { headers: { authorization: `Bearer ${token}` } })).status;
+  expect(await me()).toBe(200);
+  gate.holdAnswers(true);
+  expect(await me()).toBe(503);
+  gate.holdAnswers(false);
+  await expect.poll(me, { timeout: 30_000 }).toBe(200);
+  await gate.close();
 });
 
 test('a request under way is answered before it ends', async () => {

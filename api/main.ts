@@ -7,7 +7,7 @@ import { createRegistry, serveMetrics } from '../core/metrics.ts';
 import { readTierConfig, refuseSetting } from '../core/tier-settings.ts';
 import { createPool } from '../sql/pool.ts';
 import { secretsOnceThere } from '../sql/secrets.ts';
-import { highWater, registerStream } from '../sql/streams.ts';
+import { highWater, isRetiredStream, registerStream } from '../sql/streams.ts';
 import { createApi } from './app.ts';
 
 /** The stream that `/track/*` writes, unless `STREAM_NAME` says another. */
@@ -15,8 +15,9 @@ const STREAM_NAME = 'api-0';
 /** Requests under way get this long; the supervisor leaves 3 s. Milliseconds. */
 const DRAIN_MS = 2_000;
 const CLOSE_MS = 500;
-/** Bounds of one request's waits for PostgreSQL. Milliseconds. */
+/** Bounds of one request's waits for PostgreSQL: for the server's work, and for a host that has vanished. Milliseconds. */
 const STATEMENT_LIMIT = 15_000;
+const ANSWER_LIMIT = 16_000;
 const CONNECTIONS = 20;
 
 const config = readTierConfig(process.env);
@@ -28,13 +29,15 @@ const pool = createPool(config.databaseUrl, {
   name: 'hoplog-api',
   max: CONNECTIONS,
   statementTimeoutMs: STATEMENT_LIMIT,
+  answerTimeoutMs: ANSWER_LIMIT,
 });
 const clickhouse = createClickHouse({ url: config.clickhouseUrl, database: config.clickhouseDatabase });
 const secrets = await secretsOnceThere(pool, log);
 const streamName = config.streamName || STREAM_NAME;
 const eventLog = await openEventLogWriter(config, {
   streamName,
-  register: () => registerStream(pool, streamName),
+  register: (streamId) => registerStream(pool, streamName, streamId),
+  isRetired: (streamId) => isRetiredStream(pool, streamId),
   stored: (streamId) => highWater(pool, streamId),
   sealer: createAddressSealer(secrets.address),
   log,

@@ -38,6 +38,31 @@ test('on a cluster the same files make replicated tables everywhere, in a form t
   }
 });
 
+test('rows that nobody sends again are on the disk when their insert is answered, and after each merge', async () => {
+  const { statements } =
+    (await readMigrations({ database: stores.clickhouseDatabase, cluster: '' })).find(({ name }) =>
+      name.startsWith('0006'),
+    ) ?? {};
+  for (const query of statements ?? []) await stores.clickhouse.command({ query }); // may be run twice
+  const result = await stores.clickhouse.query({
+    query: `SELECT name FROM system.tables WHERE database = currentDatabase()
+              AND engine_full LIKE '%fsync_after_insert = 1%' AND engine_full LIKE '%fsync_part_directory = 1%'
+              AND engine_full LIKE '%min_rows_to_fsync_after_merge = 1%'
+            ORDER BY name`,
+    format: 'JSONEachRow',
+  });
+  expect((await result.json<{ name: string }>()).map(({ name }) => name)).toEqual([
+    'clicks',
+    'clicks_rolled_up',
+    'deleted_links',
+    'identifies',
+    'order_credits',
+    'orders',
+    'rolled_up_periods',
+    'rolled_up_workspaces',
+  ]);
+});
+
 test('shared credits of before 0003 get their first channel, once and for all', async () => {
   const workspaceId = uuidv7();
   const parts = [

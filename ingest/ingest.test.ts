@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -65,6 +65,14 @@ test('a full journal loses clicks, says so in a metric, and redirects all the sa
   } finally {
     await ingest.close();
   }
+});
+
+test('a first start on a volume that it can not write ends, and names the setting', async () => {
+  const dataDir = await newDir();
+  await writeFile(join(dataDir, 'ingest'), 'not a directory');
+  await expect(startTestIngest({ ...stores, dataDir })).rejects.toThrow(
+    /^setting DATA_DIR=.* can't be written: /,
+  );
 });
 
 test('SIGTERM finishes the answers in flight, writes the journal and exits with 0', async () => {

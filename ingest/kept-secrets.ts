@@ -15,14 +15,14 @@ const RETRY_MS = 1_000;
  * without secrets no visitor id can be made.
  *
  * @param path of the file; readable by this user only
+ * @throws what the disk says when they can't be kept
  */
 export async function loadSecrets(pool: Pool, path: string, log: Logger): Promise<IngestSecrets> {
-  for (;;) {
+  let secrets: IngestSecrets | null = null;
+  while (secrets === null) {
     try {
       const { visitor, cookie, address } = await readSecrets(pool);
-      const secrets = { visitor, cookie, address };
-      await keep(path, secrets);
-      return secrets;
+      secrets = { visitor, cookie, address };
     } catch (error) {
       const kept = await readKept(path);
       if (kept !== null) {
@@ -30,9 +30,11 @@ export async function loadSecrets(pool: Pool, path: string, log: Logger): Promis
         return kept;
       }
       log.error({ err: error }, 'the first start needs PostgreSQL, which does not answer: waiting');
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
-    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
   }
+  await keep(path, secrets);
+  return secrets;
 }
 
 async function keep(path: string, secrets: IngestSecrets): Promise<void> {

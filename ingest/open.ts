@@ -38,7 +38,9 @@ export async function openIngest(given: {
     answerTimeoutMs: 6_000,
     name: 'hoplog-ingest',
   });
-  const secrets = await loadSecrets(pool, join(dir, 'secrets.json'), log);
+  const secrets = await loadSecrets(pool, join(dir, 'secrets.json'), log).catch((error: Error) => {
+    throw new ConfigError('DATA_DIR', config.dataDir, `can't be written: ${error.message}`);
+  });
   const sealer = createAddressSealer(secrets.address);
   const eventLog = await openEventLogWriter(config, {
     streamName,

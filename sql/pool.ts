@@ -24,10 +24,16 @@ export type PoolOptions = {
   name?: string;
 };
 
+/** How long nothing may come before a connection asks whether the other side is there. Milliseconds. */
+const KEEP_ALIVE_MS = 10_000;
+/** What `pg` says, without a code, when `answerTimeoutMs` is over (8, `client.js`). */
+const UNANSWERED = 'Query read timeout';
+
 /**
- * A pool of connections to PostgreSQL. Every wait is bounded: connecting by `connectTimeoutMs` (default 5 s),
- * a statement by `statementTimeoutMs` (default 30 s). An idle connection that breaks is dropped; the next
- * query opens another.
+ * A pool of connections to PostgreSQL. Connecting is bounded by `connectTimeoutMs` (default 5 s), a statement by
+ * `statementTimeoutMs` (default 30 s). That one is the server's: of a host that has vanished without a word nothing is
+ * heard any more, and only `answerTimeoutMs`, a little longer, ends the wait. An idle connection that breaks is dropped;
+ * the next query opens another.
  *
  * @param url `postgres://…`
  */
@@ -38,6 +44,8 @@ export function createPool(url: string, options: PoolOptions = {}): Pool {
     connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
     statement_timeout: options.statementTimeoutMs ?? 30_000,
     ...(options.answerTimeoutMs !== undefined && { query_timeout: options.answerTimeoutMs }),
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     application_name: options.name ?? 'hoplog',
     allowExitOnIdle: true,
     types,
@@ -63,9 +71,13 @@ export async function inTransaction<T>(pool: Pool, work: (client: PoolClient) =>
     await client.query('COMMIT');
     return result;
   } catch (error) {
-    await client.query('ROLLBACK').catch((rollbackError: Error) => {
-      broken = rollbackError; // the connection is of no use any more
-    });
+    // Who did not answer in time would not answer this either. The server rolls back when the connection is closed.
+    if (error instanceof Error && error.message === UNANSWERED) broken = error;
+    else {
+      await client.query('ROLLBACK').catch((rollbackError: Error) => {
+        broken = rollbackError; // the connection is of no use any more
+      });
+    }
     throw error;
   } finally {
     client.release(broken);

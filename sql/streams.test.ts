@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { uuidv7 } from '../core/ids.ts';
 import { type TestStores, testStores } from '../test/support/stores.ts';
 import { takeLane } from './lanes.ts';
 import {
   advanceLaneAndStreams,
   advanceStreams,
+  isRetiredStream,
   readStreams,
   registerStream,
   retireStream,
@@ -46,6 +48,18 @@ it('begins a new stream at the newest watermark that may have been handed out', 
   const stream = await registerStream(pool, 'ingest-1');
   expect(stream.notBefore).toBe(500);
   expect(await watermark(pool)).toBe(400);
+});
+
+it('registers a stream once, however often it is asked to, and knows it again', async () => {
+  const { pool } = stores;
+  const id = uuidv7();
+  const first = await registerStream(pool, 'ingest-asked-twice', id);
+  expect(first.streamId).toBe(id);
+  expect(await registerStream(pool, 'ingest-asked-twice', id)).toEqual(first);
+  expect(await isRetiredStream(pool, id)).toBe(false);
+  expect(await isRetiredStream(pool, uuidv7())).toBe(false);
+  await retireStream(pool, id);
+  expect(await isRetiredStream(pool, id)).toBe(true);
 });
 
 it('never moves a stream back', async () => {

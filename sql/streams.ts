@@ -21,18 +21,29 @@ const ORDINALS = 1000;
 const LOCK = 7_205_011_974;
 
 /**
- * Registers a new stream under the lowest ordinal never used. Not idempotent: a stream's identity lives in its
- * `stream.json`, and whoever has lost that file begins a new stream. The older stream of the same name then
- * holds the watermark until it is retired ({@link retireStream}).
+ * Registers a new stream under the lowest ordinal never used, or answers what it was registered as: whoever does not know
+ * whether that has happened asks again with the same id. A stream's identity lives in its `stream.json`, and whoever
+ * has lost that file begins a new stream. The older stream of the same name then holds the watermark until it
+ * is retired ({@link retireStream}).
  *
  * `notBefore` is the newest watermark that may have been handed out. A writer whose clock is behind begins its
  * times there, or a poller that has passed it would miss the stream's first events.
  *
  * @throws Error when a thousand streams exist
  */
-export async function registerStream(pool: Pool, name: string): Promise<RegisteredStream> {
+export async function registerStream(
+  pool: Pool,
+  name: string,
+  streamId = uuidv7(),
+): Promise<RegisteredStream> {
   return inTransaction(pool, async (client) => {
+    // An earlier attempt whose answer was lost has ended when this is answered.
     await client.query('SELECT pg_advisory_xact_lock($1)', [LOCK]);
+    const { rows: known } = await client.query<{ ordinal: number; visible_before: number }>(
+      'SELECT ordinal, visible_before FROM ingest_streams WHERE stream_id = $1',
+      [streamId],
+    );
+    if (known[0]) return { streamId, ordinal: known[0].ordinal, notBefore: known[0].visible_before };
     const { rows } = await client.query<{ ordinal: number | null; not_before: number }>(
       `SELECT (SELECT min(candidate) FROM generate_series(0, $1::int - 1) AS candidate
                WHERE NOT EXISTS (SELECT 1 FROM ingest_streams WHERE ordinal = candidate)) AS ordinal,
@@ -42,7 +53,6 @@ export async function registerStream(pool: Pool, name: string): Promise<Register
     const ordinal = rows[0]?.ordinal ?? null;
     if (ordinal === null) throw new Error(`stream ${name}: all ${ORDINALS} ordinals are in use`);
     const notBefore = rows[0]?.not_before ?? 0;
-    const streamId = uuidv7();
     await client.query(
       'INSERT INTO ingest_streams (stream_id, ordinal, name, visible_before) VALUES ($1, $2, $3, $4)',
       [streamId, ordinal, name, notBefore],
@@ -148,6 +158,15 @@ export async function watermark(db: Queryable): Promise<number | null> {
 export async function retireStream(db: Queryable, streamId: string): Promise<boolean> {
   const { rowCount } = await db.query(
     `UPDATE ingest_streams SET state = 'retired' WHERE stream_id = $1 AND state = 'active'`,
+    [streamId],
+  );
+  return rowCount === 1;
+}
+
+/** Whether a stream has been retired; false for one that is not registered. */
+export async function isRetiredStream(db: Queryable, streamId: string): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `SELECT 1 FROM ingest_streams WHERE stream_id = $1 AND state = 'retired'`,
     [streamId],
   );
   return rowCount === 1;

@@ -15,6 +15,7 @@ import { uuidv7 } from '../core/ids.ts';
 import { silentLogger } from '../core/log.ts';
 import { readSecrets } from '../sql/secrets.ts';
 import { registerStream, watermark } from '../sql/streams.ts';
+import { createSlowGate } from '../test/support/slow-gate.ts';
 import { type TestStores, testStores } from '../test/support/stores.ts';
 import { click } from './test-support/events.ts';
 
@@ -46,6 +47,32 @@ describe('the process of the workers', () => {
     const [code] = await once(child, 'close');
     expect(code).toBe(78);
     expect(said.join('')).toMatch(/DATABASE_URL/);
+  });
+
+  it('gives up on a PostgreSQL that says nothing any more', { timeout: 240_000 }, async () => {
+    const gate = await createSlowGate(stores.databaseUrl);
+    const child = start({
+      DATABASE_URL: gate.url,
+      CLICKHOUSE_URL: stores.clickhouseUrl,
+      CLICKHOUSE_DATABASE: stores.clickhouseDatabase,
+    });
+    const connections = async () => {
+      const { rows } = await stores.pool.query<{ pid: number }>(
+        `SELECT pid FROM pg_stat_activity WHERE datname = current_database()
+           AND application_name = 'hoplog-workers' AND query <> ''`,
+      );
+      return rows.map(({ pid }) => pid);
+    };
+    await once(child.stdout, 'data');
+    while ((await connections()).length === 0) await sleep(20);
+    gate.holdAnswers(true);
+    const silent = await connections();
+    const left = async () => (await connections()).filter((pid) => silent.includes(pid));
+    while ((await left()).length > 0) await sleep(100);
+    gate.holdAnswers(false);
+    child.kill('SIGTERM');
+    expect((await once(child, 'close'))[0]).toBe(0);
+    await gate.close();
   });
 
   it('says that it is ready, stores what a writer writes meanwhile, and drains on SIGTERM', async () => {

@@ -18,6 +18,9 @@ const DRAIN_MS = 2_000;
 const CLOSE_MS = 500;
 /** Lanes, clocks and deliveries each hold one for a moment. */
 const CONNECTIONS = 20;
+/** Bounds of one wait for PostgreSQL: for the server's work, and for a host that has vanished. Milliseconds. */
+const STATEMENT_LIMIT = 30_000;
+const ANSWER_LIMIT = 31_000;
 
 function openReaders(): [EventLogReader, EventLogReader] {
   try {
@@ -32,7 +35,12 @@ const log = createLogger('workers', config.logLevel);
 const registry = createRegistry('workers');
 process.once('SIGTERM', () => process.exit(0)); // nothing to drain before the lanes have begun
 const closeMetrics = await serveMetrics(registry, config.host, config.metricsPort);
-const pool = createPool(config.databaseUrl, { name: 'hoplog-workers', max: CONNECTIONS });
+const pool = createPool(config.databaseUrl, {
+  name: 'hoplog-workers',
+  max: CONNECTIONS,
+  statementTimeoutMs: STATEMENT_LIMIT,
+  answerTimeoutMs: ANSWER_LIMIT,
+});
 const clickhouse = createClickHouse({ url: config.clickhouseUrl, database: config.clickhouseDatabase });
 const [secrets, geo] = await Promise.all([secretsOnceThere(pool, log), openGeo()]);
 const sealer = createAddressSealer(secrets.address);

@@ -1,3 +1,5 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
@@ -9,8 +11,15 @@ import {
   testSealer,
 } from '../../test/support/journal.ts';
 import { readConfig } from '../config.ts';
+import { isUuid } from '../ids.ts';
 import { silentLogger } from '../log.ts';
-import { openEventLogReader, openEventLogWriter, ownBatches, readStreamIdentity } from './open.ts';
+import {
+  openEventLogReader,
+  openEventLogWriter,
+  ownBatches,
+  readStreamIdentity,
+  type WriterDependencies,
+} from './open.ts';
 import type { LogBatch } from './port.ts';
 
 let dataDir: string;
@@ -27,7 +36,7 @@ const config = () => ({
   kafkaBrokers: [] as string[],
   kafka: readConfig({}).kafka,
 });
-const dependencies = (register = async () => TEST_STREAM) => ({
+const dependencies = (register: WriterDependencies['register'] = async () => TEST_STREAM) => ({
   streamName: TEST_STREAM_NAME,
   register,
   stored: async () => -1n,
@@ -56,6 +65,61 @@ describe('opening the event log', () => {
       throw new Error('Postgres is down');
     };
     await (await openEventLogWriter(config(), dependencies(down))).close();
+  });
+
+  test('registers the same stream again when it is not known whether it has been registered', async () => {
+    const asked: string[] = [];
+    const losingAnAnswer = async (streamId = 'none was chosen') => {
+      if (asked.push(streamId) === 1) throw new Error('the answer is lost');
+      return { streamId, ordinal: 3 };
+    };
+    await expect(openEventLogWriter(config(), dependencies(losingAnAnswer))).rejects.toThrow('is lost');
+    expect(readStreamIdentity(dataDir, TEST_STREAM_NAME)).toBeNull();
+    const writer = await openEventLogWriter(config(), dependencies(losingAnAnswer));
+    await writer.close();
+    expect(asked).toEqual([writer.stream.streamId, writer.stream.streamId]);
+    expect(isUuid(writer.stream.streamId)).toBe(true);
+  });
+
+  test('registers nothing while the disk does not take who the stream is', async () => {
+    mkdirSync(join(dataDir, 'journal', TEST_STREAM_NAME, 'stream.json.making'), { recursive: true });
+    let registered = 0;
+    const register = async () => {
+      registered += 1;
+      return TEST_STREAM;
+    };
+    await expect(openEventLogWriter(config(), dependencies(register))).rejects.toThrow('EISDIR');
+    expect(registered).toBe(0);
+  });
+
+  test('gives a stream that was retired a new identity, behind which nothing is missed, and keeps its journal', async () => {
+    const first = await openEventLogWriter(config(), dependencies());
+    const [before] = await appendClicks(first, ['before']);
+    await first.close();
+    const notBefore = (before?.ts ?? 0) + 3_600_000_000;
+    const register = async (streamId = '') => ({ streamId, ordinal: 9, notBefore });
+    const asked: string[] = [];
+    const start = async (isRetired: (streamId: string) => Promise<boolean>) => {
+      const writer = await openEventLogWriter(config(), { ...dependencies(register), isRetired });
+      const [click] = await appendClicks(writer, ['after']);
+      await writer.close();
+      return { ...writer.stream, ts: click?.ts ?? 0 };
+    };
+    const unanswered = await start(() => Promise.reject(new Error('Postgres is down')));
+    expect(unanswered).toMatchObject(TEST_STREAM);
+    const again = await start(async (streamId) => asked.push(streamId) > 0);
+    expect(asked).toEqual([TEST_STREAM.streamId]);
+    expect(again).toMatchObject({ ordinal: 9 });
+    expect(again.streamId).not.toBe(TEST_STREAM.streamId);
+    expect(again.ts).toBeGreaterThan(notBefore);
+    expect(await start(async () => false)).toMatchObject({ streamId: again.streamId, ordinal: 9 });
+    const { batches, clicks, damage } = await readJournal(dataDir);
+    expect(clicks.map(({ userAgent }) => userAgent)).toEqual(['before', 'after', 'after', 'after']);
+    expect(damage).toEqual([]);
+    expect([...new Set(batches.map(({ streamId }) => streamId))]).toEqual([
+      TEST_STREAM.streamId,
+      again.streamId,
+    ]);
   });
 
   test('leaves nothing locked when a first start fails', async () => {

@@ -29,8 +29,10 @@ export type ReaderConfig = Pick<Config, 'dataDir' | 'kafkaBrokers' | 'kafka'>;
 export type WriterDependencies = {
   /** Directory name of the stream, such as `ingest-0`. */
   streamName: string;
-  /** Called on the stream's first start only: registers it in Postgres and answers who it is. */
-  register: () => Promise<NewStream>;
+  /** Called until a stream's first start has succeeded: registers it in Postgres, once, and answers who it is. */
+  register: (streamId: string) => Promise<NewStream>;
+  /** Asked at each start: whether the stream has been retired in Postgres. Left out: it never is. */
+  isRetired?: (streamId: string) => Promise<boolean>;
   /** The stream's high-water mark in Postgres: how far workers have stored it; -1: nothing. */
   stored: (streamId: string) => Promise<bigint>;
   sealer: AddressSealer;

@@ -30,6 +30,8 @@ export type TableFiles = {
 };
 
 const FILE = /^table-(\d+)\.(snapshot|changes)$/;
+/** A snapshot that was not finished: as large as the table, on the volume of the journal. */
+const UNFINISHED = /^table-\d+\.snapshot\.new$/;
 /** Below this many bytes of changes a snapshot is not worth it. */
 const LEAST_CHANGES = 8 * 2 ** 20;
 const PORTION = 2 ** 20;
@@ -141,14 +143,19 @@ export function createTableFiles(given: { dir: string; table: LinkTable; log: Lo
     await startChanges();
     const own = number;
     const temporary = path(own, 'snapshot.new');
-    const file = await open(temporary, 'w', 0o600);
     try {
-      snapshotBytes = await writeAll(file);
-      await file.sync();
-    } finally {
-      await file.close();
+      const file = await open(temporary, 'w', 0o600);
+      try {
+        snapshotBytes = await writeAll(file);
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      await rename(temporary, path(own, 'snapshot'));
+    } catch (error) {
+      await rm(temporary, { force: true });
+      throw error;
     }
-    await rename(temporary, path(own, 'snapshot'));
     for (const kind of ['snapshot', 'changes'] as const) {
       for (const old of await numbers(kind)) if (old < own) await rm(path(old, kind), { force: true });
     }
@@ -157,6 +164,7 @@ export function createTableFiles(given: { dir: string; table: LinkTable; log: Lo
   return {
     async load() {
       await mkdir(dir, { recursive: true, mode: 0o700 });
+      for (const name of await readdir(dir)) if (UNFINISHED.test(name)) await rm(join(dir, name));
       const snapshots = await numbers('snapshot');
       const newest = snapshots.at(-1) ?? 0;
       let complete = newest > 0;

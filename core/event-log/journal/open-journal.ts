@@ -1,6 +1,8 @@
 import { mkdirSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import type { Registry } from 'prom-client';
 import type { AddressSealer } from '../../events/address-seal.ts';
+import { uuidv7 } from '../../ids.ts';
 import type { Logger } from '../../log.ts';
 import type { NewStream, StreamIdentity } from '../port.ts';
 import { EpochFile } from './epoch-file.ts';
@@ -9,6 +11,7 @@ import { SegmentSupply } from './segment-supply.ts';
 import { DIRECTORY_MODE, streamDirectory } from './segments.ts';
 import { createWallClock, type MicrosecondClock } from './stream-clock.ts';
 import { readIdentityFile, writeIdentityFile } from './stream-identity.ts';
+import { syncDirectoryNow } from './sync-directory.ts';
 import { JournalWriter } from './writer.ts';
 import { lockStream } from './writer-lock.ts';
 
@@ -19,8 +22,13 @@ const SEGMENTS_IN_BUDGET = 8;
 export type JournalOptions = {
   dataDir: string;
   streamName: string;
-  /** Asked once in a stream's life: registers it (Postgres) and answers who it is. */
-  register: () => Promise<NewStream>;
+  /**
+   * Asked once in a stream's life: registers it (Postgres) and answers who it is. Asked again with the same id when it is
+   * not known whether that has happened.
+   */
+  register: (streamId: string) => Promise<NewStream>;
+  /** Asked at each start: whether the stream has been retired. No answer counts as no. Left out: it never is. */
+  isRetired?: (streamId: string) => Promise<boolean>;
   syncMs: number;
   budgetBytes: number;
   sealer: AddressSealer;
@@ -39,12 +47,12 @@ export type JournalOptions = {
  */
 export async function openJournal(options: JournalOptions): Promise<JournalWriter> {
   const directory = streamDirectory(options.dataDir, options.streamName);
-  mkdirSync(directory, { recursive: true, mode: DIRECTORY_MODE });
+  makeDirectory(directory);
   const lock = lockStream(directory);
   let epochFile: EpochFile | undefined;
   try {
     epochFile = new EpochFile(directory);
-    const stream = await identityOf(directory, epochFile, options.register);
+    const stream = await identityOf(directory, epochFile, options);
     const recovered = await recover(directory, epochFile, options.log);
     const segmentBytes = Math.min(SEGMENT_BYTES, Math.floor(options.budgetBytes / SEGMENTS_IN_BUDGET));
     const { budgetBytes, log, sealer, registry, syncMs } = options;
@@ -62,20 +70,47 @@ export async function openJournal(options: JournalOptions): Promise<JournalWrite
   }
 }
 
+/** Makes a directory that outlives a power cut: the names of what is made on the way to it are synced. */
+function makeDirectory(directory: string): void {
+  const made = mkdirSync(directory, { recursive: true, mode: DIRECTORY_MODE });
+  if (made === undefined) return;
+  const first = resolve(made);
+  for (let at = resolve(directory); at.length >= first.length; at = dirname(at))
+    syncDirectoryNow(dirname(at));
+}
+
 /**
- * The identity in the directory; a new one when there is none, or when the epoch is unknown: then sequences of
- * the old identity might be given twice, and consumers would drop the second ones.
+ * The identity in the directory; a new one when there is none, and
+ *
+ * - when the epoch is unknown: sequences of the old identity might be given twice, and consumers would drop the second ones;
+ * - when the stream was retired: the watermark has passed it, so pollers would miss what it takes in. What its journal
+ *   holds is delivered all the same, under the identity that it was written with.
+ *
+ * The id is chosen here and synced before it is registered: whatever is lost on the way, the next start registers the same
+ * one. A second stream would hold the watermark, since nobody writes the first.
  */
 async function identityOf(
   directory: string,
   epochFile: EpochFile,
-  register: () => Promise<NewStream>,
+  { register, isRetired = async () => false, log }: Pick<JournalOptions, 'register' | 'isRetired' | 'log'>,
 ): Promise<StreamIdentity> {
-  const kept = readIdentityFile(directory);
-  if (kept && epochFile.record) return kept;
-  const { notBefore = 0, ...stream } = await register();
+  let kept = readIdentityFile(directory);
+  if (kept !== null && kept.ordinal !== null && epochFile.record === null) kept = null;
+  if (kept !== null && (await isRetired(kept.streamId).catch(unanswered))) {
+    log.warn({ directory, stream: kept.streamId }, 'the stream was retired: it is registered anew');
+    kept = null;
+  }
+  if (kept !== null && kept.ordinal !== null) return kept;
+  const streamId = kept?.streamId ?? uuidv7();
+  if (kept === null) writeIdentityFile(directory, { streamId, ordinal: null });
+  const { notBefore = 0, ...stream } = await register(streamId);
   const { epoch, floor, lastTs } = epochFile.record ?? { epoch: 0, floor: 0n, lastTs: 0 };
   epochFile.write({ epoch, floor, lastTs: Math.max(lastTs, notBefore) });
   writeIdentityFile(directory, stream);
   return stream;
+
+  function unanswered(error: unknown): boolean {
+    log.warn({ err: error, directory }, 'whether the stream was retired is not known: it goes on');
+    return false;
+  }
 }

@@ -1,5 +1,5 @@
-import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
@@ -17,7 +17,8 @@ import { EpochFile } from './epoch-file.ts';
 import { frameAt } from './frame.ts';
 import { JournalReader } from './reader.ts';
 import { type Recovered, recover } from './recovery.ts';
-import { listSegmentsNow, segmentPath, streamDirectory } from './segments.ts';
+import { prepareSegment } from './segment-file.ts';
+import { listSegmentsNow, preparedPath, segmentPath, streamDirectory } from './segments.ts';
 
 let dataDir: string;
 let remove: () => void;
@@ -239,6 +240,25 @@ describe('a power cut', () => {
     await writer.close();
     const read = await readJournal(dataDir);
     expect(sequencesOf(read.batches).slice(0, batches.length)).toEqual(sequencesOf(batches));
+  });
+});
+
+describe('a segment that was being prepared', () => {
+  test('never takes the place of one that the writer has made meanwhile', async () => {
+    const { batches, path, bytes } = await crashedJournal(5);
+    writeFileSync(path.replace('.seg', '.next'), Buffer.alloc(bytes.length));
+    const writer = await openTestJournal(dataDir);
+    await writer.close();
+    const read = await readJournal(dataDir);
+    expect(sequencesOf(read.batches).slice(0, batches.length)).toEqual(sequencesOf(batches));
+    expect(readdirSync(directoryOf(dataDir)).filter((name) => name.endsWith('.next'))).toEqual([]);
+  });
+
+  test('leaves nothing behind when it fails, wherever the writer is by then', async () => {
+    mkdirSync(join(preparedPath(dataDir, 2n), 'in the way'), { recursive: true });
+    let start = 0n;
+    await expect(prepareSegment(dataDir, 4_096, () => ++start)).rejects.toThrow();
+    expect(readdirSync(dataDir)).toEqual([basename(preparedPath(dataDir, 2n))]);
   });
 });
 

@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from '../../log.ts';
@@ -67,11 +67,16 @@ export async function recover(directory: string, epochFile: EpochFile, log: Logg
   return { epoch, start, lastTs: found.lastTs, damagedBytes: found.damagedBytes };
 }
 
-/** A prepared file that was taken just before a power cut has lost its new name, but not its frames. */
+/**
+ * A prepared file that was taken just before a power cut has lost its new name, but not its frames. One whose segment is
+ * there has none: the writer could not wait for it and made that segment itself.
+ */
 function adoptPrepared(directory: string): void {
   rmSync(join(directory, 'preparing'), { force: true });
   for (const prepared of listPreparedNow(directory)) {
-    renameSync(prepared.path, segmentPath(directory, prepared.start));
+    const segment = segmentPath(directory, prepared.start);
+    if (existsSync(segment)) rmSync(prepared.path);
+    else renameSync(prepared.path, segment);
   }
 }
 

@@ -45,10 +45,10 @@ export async function prepareSegment(
   start: () => bigint,
 ): Promise<SegmentFile> {
   await leaveRoom(directory, capacity);
-  const making = join(directory, 'preparing');
-  rmSync(making, { force: true });
+  let name = join(directory, 'preparing');
+  rmSync(name, { force: true });
   try {
-    const handle = await open(making, CREATE, FILE_MODE);
+    const handle = await open(name, CREATE, FILE_MODE);
     try {
       const zeros = Buffer.alloc(Math.min(FILL_BYTES, capacity));
       for (let at = 0; at < capacity; at += zeros.length) {
@@ -58,7 +58,6 @@ export async function prepareSegment(
     } finally {
       await handle.close();
     }
-    let name = making;
     let at = start();
     while (name !== preparedPath(directory, at)) {
       await rename(name, preparedPath(directory, at));
@@ -68,7 +67,7 @@ export async function prepareSegment(
     }
     return { fd: openSync(name, 'r+'), start: at, capacity, position: 0 };
   } catch (error) {
-    for (const left of [making, preparedPath(directory, start())]) rmSync(left, { force: true });
+    rmSync(name, { force: true });
     throw error;
   }
 }

@@ -93,8 +93,9 @@ export class SegmentSupply {
     const { directory, segmentBytes, log } = this.#options;
     this.#preparing = prepareSegment(directory, segmentBytes, () => this.#nextStart()).then(
       (file) => {
-        this.#prepared = file;
         this.#preparing = null;
+        if (file.start === this.#nextStart()) this.#prepared = file;
+        else this.#discard(file); // its segment has been made: taken, it would replace that one
       },
       (error: unknown) => {
         log.warn({ err: error, directory }, 'could not prepare the next journal segment');
@@ -114,10 +115,13 @@ export class SegmentSupply {
   async close(): Promise<void> {
     this.#closed = true;
     await this.#preparing;
-    if (!this.#prepared) return;
-    closeSync(this.#prepared.fd);
-    rmSync(preparedPath(this.#options.directory, this.#prepared.start), { force: true });
+    if (this.#prepared) this.#discard(this.#prepared);
     this.#prepared = null;
+  }
+
+  #discard(prepared: SegmentFile): void {
+    closeSync(prepared.fd);
+    rmSync(preparedPath(this.#options.directory, prepared.start), { force: true });
   }
 
   #nextStart(): bigint {

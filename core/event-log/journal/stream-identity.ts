@@ -7,17 +7,22 @@ import { syncDirectoryNow } from './sync-directory.ts';
 
 const FILE_NAME = 'stream.json';
 
+/** An id that was chosen for a stream and that Postgres may know or not: nothing has been written under it. */
+export type ChosenIdentity = { streamId: string; ordinal: null };
+
 /**
- * The identity kept beside a stream's journal, or null when there is none (or none that can be read).
+ * The identity kept beside a stream's journal, or null when there is none (or none that can be read, or none that
+ * is known to be registered).
  *
  * @param dataDir the deployment's data directory
  */
 export function readStreamIdentity(dataDir: string, streamName: string): StreamIdentity | null {
-  return readIdentityFile(streamDirectory(dataDir, streamName));
+  const kept = readIdentityFile(streamDirectory(dataDir, streamName));
+  return kept === null || kept.ordinal === null ? null : kept;
 }
 
-/** {@link readStreamIdentity} by the stream's own directory. */
-export function readIdentityFile(directory: string): StreamIdentity | null {
+/** What is kept in the stream's own directory, registered or only chosen. */
+export function readIdentityFile(directory: string): StreamIdentity | ChosenIdentity | null {
   let text: string;
   try {
     text = readFileSync(join(directory, FILE_NAME), 'utf8');
@@ -28,7 +33,7 @@ export function readIdentityFile(directory: string): StreamIdentity | null {
   return parseIdentity(text);
 }
 
-function parseIdentity(text: string): StreamIdentity | null {
+function parseIdentity(text: string): StreamIdentity | ChosenIdentity | null {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -38,12 +43,13 @@ function parseIdentity(text: string): StreamIdentity | null {
   if (typeof value !== 'object' || value === null) return null;
   const { streamId, ordinal } = value as Record<string, unknown>;
   if (typeof streamId !== 'string' || !isUuid(streamId)) return null;
+  if (ordinal === null) return { streamId: streamId.toLowerCase(), ordinal };
   if (typeof ordinal !== 'number' || !Number.isInteger(ordinal) || ordinal < 0 || ordinal > 999) return null;
   return { streamId: streamId.toLowerCase(), ordinal };
 }
 
 /** Keeps `identity` in the stream's directory: whole or not at all, and synced. */
-export function writeIdentityFile(directory: string, identity: StreamIdentity): void {
+export function writeIdentityFile(directory: string, identity: StreamIdentity | ChosenIdentity): void {
   const path = join(directory, FILE_NAME);
   const making = `${path}.making`;
   writeFileSync(making, `${JSON.stringify(identity)}\n`, { mode: FILE_MODE, flush: true });

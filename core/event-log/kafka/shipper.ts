@@ -47,6 +47,7 @@ export type Shipper = {
    *
    * @param stored the stream's high-water mark; null: not known
    * @param fill share of the journal's budget in use
+   * @throws what the disk says, when it can't be noted: then only what workers have stored is given back
    */
   free(stored: bigint | null, fill: number): Promise<void>;
   /** Ships what the journal holds now, at most for `withinMs`, and ends. */
@@ -66,6 +67,23 @@ export function startShipper(options: ShipperOptions): Shipper {
   const ending = new AbortController();
   let place: ShippingPlace | null = readPlace(directory);
   let kept = 0;
+  let isRefused = false;
+
+  /**
+   * Keeps the place, or goes on without: a disk that is full has no block for it, and only what is shipped can be freed. Said
+   * once, not at every attempt.
+   */
+  function keep(at: ShippingPlace): void {
+    kept = performance.now();
+    try {
+      writePlace(directory, at);
+      isRefused = false;
+    } catch (error) {
+      if (!isRefused)
+        log.warn({ err: error, directory }, 'the place of the shipper could not be kept: it goes on');
+      isRefused = true;
+    }
+  }
 
   async function open(): Promise<Producer> {
     const admin = client.admin();
@@ -78,7 +96,7 @@ export function startShipper(options: ShipperOptions): Shipper {
         const partition = options.stream.ordinal % partitions;
         place = { log: logName, partition, offset: 0n, acknowledged: -1n, freedAhead };
       }
-      writePlace(directory, place);
+      keep(place);
     } finally {
       await admin.disconnect().catch(() => undefined);
     }
@@ -163,14 +181,11 @@ export function startShipper(options: ShipperOptions): Shipper {
         const moved = read.nextOffset > at.offset;
         await ship(producer, at, read);
         at.offset = read.nextOffset;
-        if (moved && (draining || performance.now() - kept > KEEP_PLACE_MS)) {
-          writePlace(directory, at);
-          kept = performance.now();
-        }
+        if (moved && (draining || performance.now() - kept > KEEP_PLACE_MS)) keep(at);
         if (draining && !moved) return;
       }
     } finally {
-      if (place) writePlace(directory, place);
+      if (place) keep(place);
       await producer.disconnect().catch(() => undefined);
       await reader.close();
     }
@@ -190,8 +205,9 @@ export function startShipper(options: ShipperOptions): Shipper {
       if (settled !== null) await reader.free(streamName, lesser(settled, at.offset));
       if (fill < PRESSURE || (settled !== null && settled >= at.offset)) return;
       if (at.acknowledged > at.freedAhead) at.freedAhead = at.acknowledged;
-      writePlace(directory, at);
-      await reader.free(streamName, at.offset);
+      const { offset } = at;
+      writePlace(directory, at); // or nothing is given back: a restart would take these clicks for never made
+      await reader.free(streamName, offset);
     },
     async stop(withinMs) {
       stopping.abort();

@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
@@ -48,7 +48,11 @@ export function readPlace(directory: string): ShippingPlace | null {
   };
 }
 
-/** Keeps the place. One that is too old only has batches sent again, and those are dropped as duplicates. */
+/**
+ * Keeps the place. One that is too old only has batches sent again, and those are dropped as duplicates.
+ *
+ * @throws what the disk says: it needs a free block, so a full one refuses it
+ */
 export function writePlace(directory: string, place: ShippingPlace): void {
   const fresh = join(directory, `${FILE}.new`);
   const file = openSync(fresh, 'w', 0o600);
@@ -61,7 +65,7 @@ export function writePlace(directory: string, place: ShippingPlace): void {
       acknowledged: String(acknowledged),
       freed_ahead: String(freedAhead),
     };
-    writeSync(file, JSON.stringify(kept));
+    writeFileSync(file, JSON.stringify(kept));
     fsyncSync(file);
   } finally {
     closeSync(file);
