@@ -138,7 +138,7 @@ describe('the processes of docker-compose.yml', () => {
     const asked = await fetch(`${service.api_url}/links?ids=${ids}`, { headers });
     expect([asked.status, await asked.json()]).toMatchObject([200, { links: [] }]);
 
-    const destination = `https://shop.example/${'ü'.repeat(2_000)}`;
+    const destination = `https://example.com/${'ü'.repeat(2_000)}`;
     const body = JSON.stringify({ name: 'Long', destination_url: destination, channel: 'reddit' });
     const made = await fetch(`${service.api_url}/links`, { method: 'POST', headers, body });
     expect(made.status).toBe(201);
