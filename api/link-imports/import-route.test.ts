@@ -102,6 +102,17 @@ test('JSON that nests without end refuses its row and stops nothing', async () =
   expect(json).toMatchObject({ created: 1, errors: [{ line: 2 }] });
 });
 
+test('JSON with what PostgreSQL can not keep refuses its row and stops nothing', async () => {
+  const rows = ['"a\\u0000"', '"\\ud800"', '1e999', '{"b\\u0000":1}', '"fine"'].map(
+    (value, n) => `https://${n}.example/,N${n},reddit,"${`{"a":${value}}`.replaceAll('"', '""')}"`,
+  );
+  const csv = await importText(`destination_url,name,channel,metadata\n${rows.join('\n')}`);
+  expect(csv).toMatchObject({
+    created: 1,
+    errors: [2, 3, 4, 5].map((line) => ({ line, column: 'metadata' })),
+  });
+});
+
 test('rows without a channel get the one that is given, or become Smart Links', async () => {
   const row = (slug: string) => `destination_url,name,slug\nhttps://shop.example,A,${slug}`;
   await importText(row('a'), { channel: 'x' });

@@ -25,9 +25,10 @@ type Found = { line: number; json: string };
 
 function rowOf({ line, json }: Found): ReadRow {
   try {
-    return sourceRow(line, parsedJson(json) as Record<string, unknown>);
+    return sourceRow(line, parsedJson(json, null) as Record<string, unknown>);
   } catch (error) {
-    return { line, problem: new RowProblem(null, `is no JSON: ${(error as Error).message}`) };
+    if (error instanceof RowProblem) return { line, problem: error };
+    throw error;
   }
 }
 

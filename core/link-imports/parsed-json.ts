@@ -1,19 +1,20 @@
-/** Nothing that a create takes nests this deep; what reads a row further on does so by recursion. */
-const MAX_DEPTH = 64;
+import { unstorableIn } from '../storable.ts';
+import { RowProblem } from './source-row.ts';
 
 /**
  * Parses JSON that stands in a file of somebody else.
  *
- * @throws {SyntaxError} when it is none; {RangeError} when it nests deeper than {@link MAX_DEPTH} levels
+ * @param column as the file calls it; null: the row as a whole
+ * @throws {RowProblem} when it is none, or can't be kept as it is
  */
-export function parsedJson(text: string): unknown {
-  const root: unknown = JSON.parse(text);
-  const pending = [{ value: root, depth: 0 }];
-  for (let next = pending.pop(); next; next = pending.pop()) {
-    const { value, depth } = next;
-    if (typeof value !== 'object' || value === null) continue;
-    if (depth >= MAX_DEPTH) throw new RangeError(`it nests deeper than ${MAX_DEPTH} levels`);
-    for (const child of Object.values(value)) pending.push({ value: child, depth: depth + 1 });
+export function parsedJson(text: string, column: string | null): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new RowProblem(column, `is no JSON: ${(error as Error).message}`);
   }
-  return root;
+  const problem = unstorableIn(value);
+  if (problem) throw new RowProblem(column ?? (problem.path || null), problem.message);
+  return value;
 }

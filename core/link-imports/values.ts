@@ -22,7 +22,7 @@ export function tagsOf(value: unknown): string[] {
 function parted(text: string): unknown[] {
   if (text.trim().startsWith('[')) {
     try {
-      const list: unknown = parsedJson(text);
+      const list: unknown = parsedJson(text, null);
       if (Array.isArray(list)) return list;
     } catch {
       // A tag may begin with a bracket.

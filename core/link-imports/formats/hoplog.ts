@@ -1,6 +1,6 @@
 import type { CreateRow } from '../create-row.ts';
 import { parsedJson } from '../parsed-json.ts';
-import { isYes, RowProblem, type SourceRow } from '../source-row.ts';
+import { isYes, type SourceRow } from '../source-row.ts';
 import { listOf } from '../values.ts';
 import type { Format } from './format.ts';
 
@@ -10,13 +10,7 @@ type Reader = (text: string, column: string) => unknown;
 const asText: Reader = (text) => text;
 const asList: Reader = (text) => listOf(text);
 const asInteger: Reader = (text) => (/^\d{1,15}$/.test(text) ? Number(text) : text);
-const asJson: Reader = (text, column) => {
-  try {
-    return parsedJson(text);
-  } catch (error) {
-    throw new RowProblem(column, `is no JSON: ${(error as Error).message}`);
-  }
-};
+const asJson: Reader = (text, column) => parsedJson(text, column);
 const asBoolean: Reader = (text) => {
   if (isYes(text)) return true;
   return /^(false|f|no|n|0)$/i.test(text) ? false : text;

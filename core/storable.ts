@@ -1,0 +1,38 @@
+/** Nothing in the service nests this deep; below it, recursive code is safe. */
+const MAX_DEPTH = 64;
+
+/** What can't be kept of a value, and where: names joined by points, empty for the value itself. */
+export type Unstorable = { path: string; message: string };
+
+/**
+ * What of a parsed value no part of the service could keep as it was sent: NUL (PostgreSQL has no such character), half
+ * a surrogate pair, a number beyond a double's range, nesting that would overflow a stack. Null: all of it can be kept.
+ *
+ * Walks without recursion: the walk itself must stand any input. Drops `__proto__` keys on its way.
+ */
+export function unstorableIn(root: unknown): Unstorable | null {
+  const pending: { path: string; value: unknown; depth: number }[] = [{ path: '', value: root, depth: 0 }];
+  for (let next = pending.pop(); next; next = pending.pop()) {
+    const { path, value, depth } = next;
+    if (typeof value === 'string') {
+      const message = unstorableText(value);
+      if (message !== null) return { path, message };
+    } else if (typeof value === 'number') {
+      if (!Number.isFinite(value)) return { path, message: 'must be a finite number' };
+    } else if (typeof value === 'object' && value !== null) {
+      if (depth >= MAX_DEPTH) return { path: '', message: `must not nest deeper than ${MAX_DEPTH} levels` };
+      if (!Array.isArray(value)) Reflect.deleteProperty(value, '__proto__');
+      for (const [key, child] of Object.entries(value)) {
+        const message = Array.isArray(value) ? null : unstorableText(key);
+        if (message !== null) return { path, message };
+        pending.push({ path: path ? `${path}.${key}` : key, value: child, depth: depth + 1 });
+      }
+    }
+  }
+  return null;
+}
+
+function unstorableText(text: string): string | null {
+  if (text.includes('\0')) return 'must not contain the NUL character';
+  return text.isWellFormed() ? null : 'must be well-formed Unicode';
+}
