@@ -100,12 +100,15 @@ function withoutDeleted(given: ReportedClicks, { hasDeleted }: WorkspaceTraits):
   return hasDeleted ? { ...given, condition: `${given.condition} ${NOT_DELETED}` } : given;
 }
 
+/** Keeps to some links: the parameter `chosen`. */
+const CHOSEN = 'AND link_id IN {chosen:Array(UUID)}';
+
 function oneByOne(clicks: ReportedClicks): ClicksBy {
   const params = reportedParams(clicks);
   return (key, visitors, links) => ({
     sql: `(SELECT ${selected(key)}, count() AS clicks,
              ${visitors === 'visitors' ? 'uniqExact(visitor_id)' : 'toUInt64(0)'} AS visitors
-           FROM clicks WHERE ${reportedWhere(clicks)} AND ${IN_SPAN} ${links ? 'AND link_id IN {chosen:Array(UUID)}' : ''}
+           FROM clicks WHERE ${reportedWhere(clicks)} AND ${IN_SPAN} ${links ? CHOSEN : ''}
            GROUP BY ${key})`,
     params: links ? { ...params, chosen: links } : params,
   });
@@ -133,11 +136,11 @@ function estimated(client: ClickHouseClient, clicks: ReportedClicks, cover: Cove
     }
     return `(SELECT * FROM clicks_rolled_up
       WHERE workspace_id = {workspace:UUID} AND generation IN {generations:Array(UInt64)} ${condition}
-        ${links ? 'AND link_id IN {chosen:Array(UUID)}' : ''})`;
+        ${links ? CHOSEN : ''})`;
   }
 
   return (key, visitors, links) => {
-    const conditions = links ? `${condition} AND link_id IN {chosen:Array(UUID)}` : condition;
+    const conditions = links ? `${condition} ${CHOSEN}` : condition;
     if (!isRolledUp(key)) {
       const counted =
         visitors === 'visitors' ? 'least(uniqCombined64(17)(visitor_id), clicks)' : 'toUInt64(0)';

@@ -21,13 +21,17 @@ const known = new WeakMap<ClickHouseClient, BoundedCache<string, NotedWindow[]>>
 
 /** How a window was counted that had few clicks and was around this one, or many in the same whole periods; null: that is not known. */
 export function knownWindow(client: ClickHouseClient, asked: ReportedClicks): KnownWindow | null {
-  if (asked.condition !== '') return smallAround(client, asked);
+  return largeAlike(client, asked) ?? smallAround(client, asked);
+}
+
+function largeAlike(client: ClickHouseClient, asked: ReportedClicks): KnownWindow | null {
+  if (asked.condition !== '') return null;
   for (const { cover, exactUpTo, traits, span } of notedOf(client, asked)) {
     if (cover === null || asked.exactUpTo > exactUpTo || !isWithinDay(span, asked.span)) continue;
     const same = coverOf(asked.span, cover.periods);
     if (same.periods.length === cover.periods.length) return { cover: same, traits };
   }
-  return smallAround(client, asked);
+  return null;
 }
 
 /** Whether two windows begin less than a day apart, and end so. */
