@@ -1,6 +1,9 @@
 /** Nothing in the service nests this deep; below it, recursive code is safe. */
 const MAX_DEPTH = 64;
 
+/** With `u` it matches halves that stand alone. `isWellFormed` is not in every browser that reads an import. */
+const HALF_PAIR = /\p{Surrogate}/u;
+
 /** What can't be kept of a value, and where: names joined by points, empty for the value itself. */
 export type Unstorable = { path: string; message: string };
 
@@ -34,5 +37,5 @@ export function unstorableIn(root: unknown): Unstorable | null {
 
 function unstorableText(text: string): string | null {
   if (text.includes('\0')) return 'must not contain the NUL character';
-  return text.isWellFormed() ? null : 'must be well-formed Unicode';
+  return HALF_PAIR.test(text) ? 'must be well-formed Unicode' : null;
 }
