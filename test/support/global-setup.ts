@@ -9,6 +9,7 @@ import { createPool } from '../../sql/pool.ts';
 import { startContainers } from './containers.ts';
 import { databaseUrlOf } from './database-url.ts';
 import { NO_KAFKA_PROCESSES } from './kafka.ts';
+import { scratchInMemory } from './scratch.ts';
 import { selectServers } from './selection.ts';
 import { type Servers, startServers } from './servers.ts';
 
@@ -22,13 +23,16 @@ declare module 'vitest' {
 }
 
 /**
- * Before the first test: the programs as one file each, servers, as `selection.ts` chooses them, and one migrated
+ * Before the first test: a place for temporary files, the programs as one file each, servers, as `selection.ts` chooses them, and one migrated
  * PostgreSQL database to copy.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   if (!process.features.typescript) {
     throw new Error(`Node ${process.version} does not run .ts files: run the tests with npm test`);
   }
+  const scratch = scratchInMemory(process.env);
+  // The processes that run the test files, and all that these start, get it with the rest of the environment.
+  if (scratch !== null) process.env.TMPDIR = scratch.directory;
   await buildPrograms();
   const servers = await serversOf(process.env);
   const templateDatabase = `hoplog_template_${randomBytes(6).toString('hex')}`;
@@ -41,6 +45,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   } catch (error) {
     await admin.end();
     await servers.stop();
+    scratch?.remove();
     throw error;
   }
   project.provide('databaseUrl', servers.databaseUrl);
@@ -50,6 +55,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await admin.query(`DROP DATABASE IF EXISTS ${templateDatabase} WITH (FORCE)`);
     await admin.end();
     await servers.stop();
+    scratch?.remove();
   };
 }
 
@@ -60,7 +66,7 @@ async function serversOf(env: NodeJS.ProcessEnv): Promise<Servers> {
     kafkaJars: NO_KAFKA_PROCESSES === false,
     containerEngine,
   });
-  process.env.TEST_KAFKA = kafka; // the processes that run the test files get it with the rest of the environment
+  process.env.TEST_KAFKA = kafka;
   if (stores === 'given') return { databaseUrl, clickhouseUrl, stop: async () => {} };
   return stores === 'containers' ? startContainers() : startServers();
 }
