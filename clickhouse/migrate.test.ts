@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { uuidToBytes, uuidv7 } from '../core/ids.ts';
+import { uuidv7 } from '../core/ids.ts';
 import { type TestStores, testStores } from '../test/support/stores.ts';
-import { insertBlock } from './inserts/insert-block.ts';
-import { type OrderCreditRow, orderCreditBlock } from './inserts/order-credits.ts';
+import { type ClickHouseClient, createClickHouse } from './client.ts';
 import { migrate, readMigrations } from './migrate.ts';
 import { lifetimeValues } from './questions/lifetime-values.ts';
 
@@ -39,11 +38,6 @@ test('on a cluster the same files make replicated tables everywhere, in a form t
 });
 
 test('rows that nobody sends again are on the disk when their insert is answered, and after each merge', async () => {
-  const { statements } =
-    (await readMigrations({ database: stores.clickhouseDatabase, cluster: '' })).find(({ name }) =>
-      name.startsWith('0006'),
-    ) ?? {};
-  for (const query of statements ?? []) await stores.clickhouse.command({ query }); // may be run twice
   const result = await stores.clickhouse.query({
     query: `SELECT name FROM system.tables WHERE database = currentDatabase()
               AND engine_full LIKE '%fsync_after_insert = 1%' AND engine_full LIKE '%fsync_part_directory = 1%'
@@ -56,53 +50,76 @@ test('rows that nobody sends again are on the disk when their insert is answered
     'clicks_rolled_up',
     'deleted_links',
     'identifies',
-    'order_credits',
+    'order_credits_by_time',
     'orders',
     'rolled_up_periods',
     'rolled_up_workspaces',
   ]);
 });
 
-test('shared credits of before 0003 get their first channel, once and for all', async () => {
-  const workspaceId = uuidv7();
-  const parts = [
-    { part: 0, amountMinor: 334, firstChannel: 'facebook' },
-    { part: 1, amountMinor: 333, firstChannel: '' },
-    { part: 2, amountMinor: 333, firstChannel: '' },
-  ];
-  const credits = ['order-1', 'order-2'].flatMap((orderId) =>
-    parts.map(
-      ({ part, amountMinor, firstChannel }): OrderCreditRow => ({
-        workspaceId: uuidToBytes(workspaceId),
-        orderId,
-        version: 7n,
-        part,
-        ts: Date.now() * 1_000,
-        ordinal: 1,
-        linkId: uuidToBytes(uuidv7()),
-        channel: 'youtube',
-        share: 1 / 3,
-        amountMinor,
-        // Of the second order's buyer no click is known.
-        firstChannel: orderId === 'order-1' ? firstChannel : '',
-      }),
-    ),
-  );
-  await insertBlock(stores.clickhouse, {
-    table: 'order_credits',
-    block: orderCreditBlock(credits),
-    token: workspaceId,
-  });
-  expect(
-    await lifetimeValues(stores.clickhouse, workspaceId, { hasDeleted: false, hasShared: true }),
-  ).toEqual(new Map([['facebook', 334n]]));
-  const migrations = await readMigrations({ database: stores.clickhouseDatabase, cluster: '' });
-  const { statements } = migrations.find(({ name }) => name.startsWith('0003')) ?? { statements: [] };
-  expect(statements).not.toEqual([]);
-  for (let run = 0; run < 2; run++) {
-    for (const query of statements) await stores.clickhouse.command({ query });
-    expect(
-      await lifetimeValues(stores.clickhouse, workspaceId, { hasDeleted: false, hasShared: true }),
-    ).toEqual(new Map([['facebook', 1_000n]]));
+test('credits of the first release count as they did, whichever file is cut off and run again', async () => {
+  const database = `${stores.clickhouseDatabase}_old`;
+  const server = createClickHouse({ url: stores.clickhouseUrl, database: 'default' });
+  await server.command({ query: `CREATE DATABASE ${database} ENGINE = Atomic` });
+  const old = createClickHouse({ url: stores.clickhouseUrl, database });
+  try {
+    const migrations = await readMigrations({ database, cluster: '' });
+    const run = async (of: typeof migrations) => {
+      for (const { statements } of of) for (const query of statements) await server.command({ query });
+    };
+    const isFirst = ({ name }: { name: string }) => name < '0003';
+    await run(migrations.filter(isFirst));
+    await storeOldCredits(old);
+    for (const migration of migrations) if (!isFirst(migration)) await run([migration, migration]);
+
+    expect(await lifetimeValues(old, WORKSPACE, false)).toEqual(new Map([['facebook', 1_700n]]));
+    const result = await old.query({
+      query: `SELECT order_id, toUInt32(count()) AS parts, toUInt32(sum(amount_minor)) AS amount
+              FROM order_credits_by_time FINAL WHERE NOT replaced GROUP BY order_id ORDER BY order_id`,
+      format: 'JSONEachRow',
+    });
+    expect(await result.json()).toEqual([
+      { order_id: 'reported again', parts: 1, amount: 700 },
+      { order_id: 'shared', parts: 3, amount: 1_000 },
+      { order_id: 'shared, of nobody known', parts: 3, amount: 1_000 },
+    ]);
+  } finally {
+    await old.close();
+    await server.command({ query: `DROP DATABASE ${database}` });
+    await server.close();
   }
 });
+
+const WORKSPACE = uuidv7();
+
+/** As the first release wrote them: a shared order names the first channel on its first part only. */
+async function storeOldCredits(client: ClickHouseClient): Promise<void> {
+  const row = (order: string, version: number, part: number, amount: number, firstChannel = '') => ({
+    workspace_id: WORKSPACE,
+    order_id: order,
+    version,
+    part,
+    ts: `2026-11-0${version} 10:00:00.000000001`,
+    link_id: uuidv7(),
+    channel: 'youtube',
+    share: amount / 1_000,
+    amount_minor: amount,
+    first_channel: firstChannel,
+  });
+  const shared = (order: string, firstChannel: string) => [
+    row(order, 7, 0, 334, firstChannel),
+    row(order, 7, 1, 333),
+    row(order, 7, 2, 333),
+  ];
+  await client.insert({
+    table: 'order_credits',
+    values: [
+      ...shared('shared', 'facebook'),
+      ...shared('shared, of nobody known', ''),
+      row('reported again', 1, 0, 500, 'facebook'),
+      row('reported again', 1, 1, 500),
+      row('reported again', 2, 0, 700, 'facebook'),
+    ],
+    format: 'JSONEachRow',
+  });
+}

@@ -14,3 +14,8 @@ const LATEST = SERVER - 1n;
 export function orderVersion(source: EventSource, tsNanos: bigint): bigint {
   return (source === 'server' ? SERVER : 0n) + (LATEST - tsNanos);
 }
+
+/** The time of the report that a version was made of, nanoseconds. */
+export function versionNanos(version: bigint): bigint {
+  return LATEST - (version & LATEST);
+}

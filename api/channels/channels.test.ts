@@ -68,14 +68,18 @@ describe('a channel report', () => {
     const now = nextNanos();
     const part = { linkId, channel: 'facebook', share: 0.5, amountMinor: 500 };
     const order = { ...own(), orderId, tsNanos: now };
-    await storeCredits(api.stores, [{ ...order, version: 1n, parts: [part, part] }]);
+    const first = { ...order, version: 1n, parts: [part, part] };
+    await storeCredits(api.stores, [first]);
     // The later report counts: it has fewer parts, and another amount.
-    const better = { ...order, version: 2n, parts: [{ ...part, share: 1, amountMinor: 3_000 }] };
+    const better = {
+      ...{ ...order, version: 2n, replaces: [first] },
+      parts: [{ ...part, share: 1, amountMinor: 3_000 }],
+    };
     await storeCredits(api.stores, [better]);
     await storeCredits(api.stores, [better]); // an insert that was repeated
     expect((await report()).channels).toMatchObject([{ conversions: 1, revenue: 30 }]);
     // A version that moves the order out of the window takes it along.
-    const moved = { ...better, version: 3n, tsNanos: now - 40n * NANOS_PER_DAY };
+    const moved = { ...better, version: 3n, tsNanos: now - 40n * NANOS_PER_DAY, replaces: [first, better] };
     await storeCredits(api.stores, [moved]);
     expect((await report()).channels).toEqual([]);
     expect((await report('days=60')).channels).toMatchObject([{ conversions: 1, revenue: 30 }]);

@@ -65,24 +65,30 @@ export async function bringToNow(
   return now;
 }
 
-/** Orders, their credits and the emails behind them, for the clicks from `first` on. */
+/**
+ * Orders, their credits and the emails behind them, for the clicks from `first` on. A quarter of the orders were reported by the
+ * pixel first and by a server then, so that their first credits were replaced.
+ */
 async function addOrders(client: ClickHouseClient, first: number): Promise<void> {
   const buyers = `FROM clicks WHERE sequence >= {first:UInt64} AND NOT is_bot
     AND cityHash64(sequence, 11) % ${CLICKS_AN_ORDER} = 0`;
   const order = 'toString(sequence)';
   const email = "concat('visitor-', lower(hex(cityHash64(visitor_id))), '@mail.example')";
   const amount = '500 + cityHash64(sequence, 12) % 10000';
+  const credits = `INSERT INTO order_credits_by_time (workspace_id, ts, order_id, version, part, link_id, channel, share,
+    amount_minor, first_channel, replaced) SELECT workspace_id`;
   const fills = [
     `INSERT INTO orders (workspace_id, order_id, version, ts, visitor_id, email, external_user_id, amount_minor,
-       currency, sequence) SELECT workspace_id, ${order}, 1, ts, visitor_id, ${email}, '', ${amount}, 'usd', sequence`,
-    `INSERT INTO order_credits (workspace_id, order_id, version, part, ts, link_id, channel, share, amount_minor,
-       first_channel) SELECT workspace_id, ${order}, 1, 0, ts, link_id, channel, 1, ${amount}, channel`,
+       currency, sequence) SELECT workspace_id, ${order}, 1, ts, visitor_id, ${email}, '', ${amount}, 'usd', sequence ${buyers}`,
+    `${credits}, ts, ${order}, 2, 0, link_id, channel, 1, ${amount}, channel, false ${buyers}`,
+    `${credits}, ts - INTERVAL 3 SECOND, ${order}, 1, 0, link_id, channel, 1, ${amount}, channel, arrayJoin([false, true])
+       ${buyers} AND cityHash64(sequence, 13) % 4 = 0`,
     `INSERT INTO identifies (workspace_id, visitor_id, ts, email, external_user_id, sequence)
-       SELECT workspace_id, visitor_id, ts, ${email}, '', sequence`,
+       SELECT workspace_id, visitor_id, ts, ${email}, '', sequence ${buyers}`,
   ];
   for (const fill of fills) {
     await client.command({
-      query: `${fill} ${buyers}`,
+      query: fill,
       query_params: { first },
       clickhouse_settings: { ...ALIVE, max_execution_time: FILL_SECONDS, wait_end_of_query: 1 },
     });

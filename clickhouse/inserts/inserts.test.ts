@@ -131,9 +131,17 @@ describe('blocks', () => {
     });
     const credit = { workspaceId, orderId: 'o-1', version: 9n, ts: TS, ordinal: 1, linkId: workspaceId };
     await insertBlock(stores.clickhouse, {
-      table: 'order_credits',
+      table: 'order_credits_by_time',
       block: orderCreditBlock([
-        { ...credit, part: 3, channel: 'x', share: 0.25, amountMinor: 2 ** 52, firstChannel: '' },
+        {
+          ...credit,
+          part: 3,
+          channel: 'x',
+          share: 0.25,
+          amountMinor: 2 ** 52,
+          firstChannel: '',
+          replaced: true,
+        },
       ]),
       token: 'c',
     });
@@ -156,9 +164,17 @@ describe('blocks', () => {
         currency: 'jpy',
       },
     ]);
-    expect(await rowsOf('SELECT part, ts, share, amount_minor FROM order_credits')).toEqual([
-      { part: 3, ts: '2026-11-20 12:00:00.000000001', share: 0.25, amount_minor: String(2 ** 52) },
-    ]);
+    expect(await rowsOf('SELECT part, ts, share, amount_minor, replaced FROM order_credits_by_time')).toEqual(
+      [
+        {
+          part: 3,
+          ts: '2026-11-20 12:00:00.000000001',
+          share: 0.25,
+          amount_minor: String(2 ** 52),
+          replaced: true,
+        },
+      ],
+    );
   });
 });
 

@@ -1,4 +1,5 @@
 import {
+  boolColumn,
   float64Column,
   int64Column,
   lowCardinalityColumn,
@@ -29,9 +30,11 @@ export type OrderCreditRow = {
   amountMinor: number;
   /** Where the person's first click came from: on every part, for ltv. Empty: there was none. */
   firstChannel: string;
+  /** The row with this key counts no more. Of such a row nothing but the key is ever read. */
+  replaced: boolean;
 };
 
-/** The rows as one block of table `order_credits`. */
+/** The rows as one block of table `order_credits_by_time`. */
 export function orderCreditBlock(rows: readonly OrderCreditRow[]): Uint8Array[] {
   const size = rows.length;
   const workspace = uuidColumn('workspace_id', size);
@@ -44,6 +47,7 @@ export function orderCreditBlock(rows: readonly OrderCreditRow[]): Uint8Array[] 
   const share = float64Column('share', size);
   const amount = int64Column('amount_minor', size);
   const firstChannel = lowCardinalityColumn('first_channel', size);
+  const replaced = boolColumn('replaced', size);
   rows.forEach((credit, row) => {
     workspace.put(row, credit.workspaceId);
     order.put(row, credit.orderId);
@@ -55,7 +59,8 @@ export function orderCreditBlock(rows: readonly OrderCreditRow[]): Uint8Array[] 
     share.put(row, credit.share);
     amount.put(row, BigInt(credit.amountMinor));
     firstChannel.put(row, credit.firstChannel);
+    replaced.put(row, credit.replaced);
   });
-  const columns = [workspace, order, version, part, ts, link, channel, share, amount, firstChannel];
+  const columns = [workspace, order, version, part, ts, link, channel, share, amount, firstChannel, replaced];
   return nativeBlock(columns, size);
 }

@@ -30,7 +30,7 @@ export async function channelsWithValues(
 ): Promise<{ channels: ChannelFigures[]; values: Map<string, bigint> }> {
   const asked = { workspaceId, span, condition: '', params: {}, exactUpTo: EXACT_CLICKS };
   const [channels, values] = await report(client, asked, (reported) =>
-    Promise.all([figuresOf(client, reported), lifetimeValues(client, workspaceId, reported.traits)]),
+    Promise.all([figuresOf(client, reported), lifetimeValues(client, workspaceId, reported.hasDeleted)]),
   );
   return { channels, values };
 }

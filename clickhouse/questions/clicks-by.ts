@@ -12,7 +12,7 @@ import {
   reportedParams,
   reportedWhere,
 } from './visible-clicks.ts';
-import { type WorkspaceTraits, windowSize } from './window-size.ts';
+import { windowSize } from './window-size.ts';
 
 /** Up to that many clicks in the window, visitors are counted exactly; above, within 1 %. */
 export const EXACT_CLICKS = 1_000_000;
@@ -53,7 +53,8 @@ export type Reported = {
   condition: string;
   /** The orders' credits, as a subquery (`standingCredits`). */
   credits: string;
-  traits: WorkspaceTraits;
+  /** Whether the workspace has deleted links. */
+  hasDeleted: boolean;
 };
 
 /**
@@ -79,24 +80,28 @@ export async function report<T>(
     if (holds) return answered;
   }
   let size = await windowSize(client, given);
-  const { traits } = size;
-  if (traits.hasDeleted && size.largeCover) size = await windowSize(client, withoutDeleted(given, traits));
+  const { hasDeleted } = size;
+  if (hasDeleted && size.largeCover) size = await windowSize(client, withoutDeleted(given, hasDeleted));
   noteWindow(client, given, size);
-  return answer(reported(client, given, { cover: size.largeCover, traits }));
+  return answer(reported(client, given, { cover: size.largeCover, hasDeleted }));
 }
 
-function reported(client: ClickHouseClient, given: ReportedClicks, { cover, traits }: KnownWindow): Reported {
-  const clicks = withoutDeleted(given, traits);
+function reported(
+  client: ClickHouseClient,
+  given: ReportedClicks,
+  { cover, hasDeleted }: KnownWindow,
+): Reported {
+  const clicks = withoutDeleted(given, hasDeleted);
   return {
     exact: cover === null,
     by: cover === null ? oneByOne(clicks) : estimated(client, clicks, cover),
     condition: clicks.condition,
-    credits: standingCredits(IN_SPAN, traits.hasShared),
-    traits,
+    credits: standingCredits(IN_SPAN),
+    hasDeleted,
   };
 }
 
-function withoutDeleted(given: ReportedClicks, { hasDeleted }: WorkspaceTraits): ReportedClicks {
+function withoutDeleted(given: ReportedClicks, hasDeleted: boolean): ReportedClicks {
   return hasDeleted ? { ...given, condition: `${given.condition} ${NOT_DELETED}` } : given;
 }
 

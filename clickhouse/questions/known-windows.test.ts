@@ -70,11 +70,14 @@ test('credit that is shared for the first time between two reports, and then no 
   const orderId = uuidv7();
   const part = { linkId: uuidv7(), channel: 'reddit', share: 1, amountMinor: 1_000 };
   const order = { workspaceId, orderId, tsNanos: nowNanos() - NANOS_PER_DAY };
-  await storeCredits(stores, [{ ...order, version: 1n, parts: [part] }]);
+  const whole = { ...order, version: 1n, parts: [part] };
+  await storeCredits(stores, [whole]);
   expect(await reported()).toMatchObject({ revenue: 1_000, questions: 3 });
   const half = { ...part, share: 0.5, amountMinor: 500 };
-  await storeCredits(stores, [{ ...order, version: 2n, parts: [half, half] }]);
-  await storeCredits(stores, [{ ...order, version: 3n, parts: [{ ...part, amountMinor: 700 }] }]);
+  const shared = { ...order, version: 2n, parts: [half, half], replaces: [whole] };
+  await storeCredits(stores, [shared]);
+  const again = { ...order, version: 3n, parts: [{ ...part, amountMinor: 700 }], replaces: [whole, shared] };
+  await storeCredits(stores, [again]);
   expect(await reported()).toMatchObject({ revenue: 700 });
   expect(await reported()).toMatchObject({ revenue: 700, questions: 2 });
 });

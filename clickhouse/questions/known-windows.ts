@@ -4,10 +4,10 @@ import type { ClickHouseClient } from '../client.ts';
 import { type Cover, coverOf } from '../rollups/cover.ts';
 import { rolledUpPeriods } from '../rollups/periods.ts';
 import type { ReportedClicks, Span } from './visible-clicks.ts';
-import { traitsOf, type WindowSize, type WorkspaceTraits } from './window-size.ts';
+import { hasDeletedLinks, type WindowSize } from './window-size.ts';
 
-/** How a window was counted a while ago: one by one, or from its cover; and what else was known of its workspace. */
-export type KnownWindow = { cover: Cover | null; traits: WorkspaceTraits };
+/** How a window was counted a while ago: one by one, or from its cover; and whether its workspace had deleted links. */
+export type KnownWindow = { cover: Cover | null; hasDeleted: boolean };
 
 type NotedWindow = KnownWindow & { span: Span; exactUpTo: number; atNanos: bigint };
 
@@ -26,10 +26,10 @@ export function knownWindow(client: ClickHouseClient, asked: ReportedClicks): Kn
 
 function largeAlike(client: ClickHouseClient, asked: ReportedClicks): KnownWindow | null {
   if (asked.condition !== '') return null;
-  for (const { cover, exactUpTo, traits, span } of notedOf(client, asked)) {
+  for (const { cover, exactUpTo, hasDeleted, span } of notedOf(client, asked)) {
     if (cover === null || asked.exactUpTo > exactUpTo || !isWithinDay(span, asked.span)) continue;
     const same = coverOf(asked.span, cover.periods);
-    if (same.periods.length === cover.periods.length) return { cover: same, traits };
+    if (same.periods.length === cover.periods.length) return { cover: same, hasDeleted };
   }
   return null;
 }
@@ -56,13 +56,13 @@ function smallAround(client: ClickHouseClient, asked: ReportedClicks): KnownWind
 /** Keeps how a window of all the workspace's links is counted. */
 export function noteWindow(client: ClickHouseClient, asked: ReportedClicks, size: WindowSize): void {
   const { workspaceId, span, exactUpTo, condition } = asked;
-  const { largeCover: cover, isCoverLarge, traits } = size;
+  const { largeCover: cover, isCoverLarge, hasDeleted } = size;
   // Beside its whole periods, a large window may have had clicks that it will not have when it has moved on; and links may
   // be deleted.
-  if (condition !== '' || (cover !== null && (!isCoverLarge || traits.hasDeleted))) return;
+  if (condition !== '' || (cover !== null && (!isCoverLarge || hasDeleted))) return;
   const ofClient = known.get(client) ?? createBoundedCache<string, NotedWindow[]>(WORKSPACES);
   known.set(client, ofClient);
-  const noted = { span, exactUpTo, atNanos: nowNanos(), traits, cover };
+  const noted = { span, exactUpTo, atNanos: nowNanos(), hasDeleted, cover };
   const others = notedOf(client, asked).filter((window) => !makesNeedless(noted, window));
   ofClient.set(workspaceId, [noted, ...others].slice(0, WINDOWS));
 }
@@ -79,14 +79,14 @@ function makesNeedless({ cover, span }: NotedWindow, other: NotedWindow): boolea
 export async function isStillKnown(
   client: ClickHouseClient,
   { workspaceId, span }: ReportedClicks,
-  { cover, traits }: KnownWindow,
+  { cover, hasDeleted }: KnownWindow,
 ): Promise<boolean> {
   const touching = { from: formatDay(span.from), to: formatDay(span.to) };
   const [now, periods] = await Promise.all([
-    traitsOf(client, workspaceId),
+    hasDeletedLinks(client, workspaceId),
     cover === null ? [] : rolledUpPeriods(client, touching),
   ]);
-  if (now.hasDeleted !== traits.hasDeleted || now.hasShared !== traits.hasShared) return false;
+  if (now !== hasDeleted) return false;
   return cover === null || isSameCover(cover, coverOf(span, periods));
 }
 

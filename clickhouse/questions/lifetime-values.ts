@@ -2,7 +2,6 @@ import type { ClickHouseClient } from '../client.ts';
 import { ask } from './ask.ts';
 import { standingCredits } from './standing-credits.ts';
 import { NOT_DELETED } from './visible-clicks.ts';
-import type { WorkspaceTraits } from './window-size.ts';
 
 /**
  * All-time revenue of the people whose first click came through each channel, in minor units of the workspace's
@@ -11,10 +10,10 @@ import type { WorkspaceTraits } from './window-size.ts';
 export async function lifetimeValues(
   client: ClickHouseClient,
   workspaceId: string,
-  { hasDeleted, hasShared }: WorkspaceTraits,
+  hasDeleted: boolean,
 ): Promise<Map<string, bigint>> {
   const rows = await ask<{ origin: string; revenue: string }>(client, {
-    sql: `SELECT first_channel AS origin, sum(amount_minor) AS revenue FROM ${standingCredits('', hasShared)}
+    sql: `SELECT first_channel AS origin, sum(amount_minor) AS revenue FROM ${standingCredits('')}
           WHERE first_channel != '' ${hasDeleted ? NOT_DELETED : ''} GROUP BY origin`,
     params: { workspace: workspaceId },
     seconds: 60,

@@ -11,15 +11,8 @@ export type WindowSize = {
   largeCover: Cover | null;
   /** Whether the clicks of its whole periods alone are more. */
   isCoverLarge: boolean;
-  traits: WorkspaceTraits;
-};
-
-/** What makes a workspace's reports simpler where it is false. */
-export type WorkspaceTraits = {
   /** Whether the workspace has deleted links. Their clicks are counted in its windows' size. */
   hasDeleted: boolean;
-  /** Whether the credit of any order of the workspace was shared among links. */
-  hasShared: boolean;
 };
 
 /**
@@ -29,24 +22,26 @@ export type WorkspaceTraits = {
  */
 export async function windowSize(client: ClickHouseClient, clicks: ReportedClicks): Promise<WindowSize> {
   const { workspaceId, span, exactUpTo } = clicks;
-  const [most, traits] = await Promise.all([mostRows(client, clicks), traitsOf(client, workspaceId)]);
-  if (most <= exactUpTo) return { largeCover: null, isCoverLarge: false, traits };
+  const [most, hasDeleted] = await Promise.all([
+    mostRows(client, clicks),
+    hasDeletedLinks(client, workspaceId),
+  ]);
+  if (most <= exactUpTo) return { largeCover: null, isCoverLarge: false, hasDeleted };
   const touching = { from: formatDay(span.from), to: formatDay(span.to) };
   const cover = coverOf(span, await rolledUpPeriods(client, touching));
   const rolledUp = await rolledUpIn(client, clicks, cover);
   const isCoverLarge = rolledUp > exactUpTo;
   const isLarge = isCoverLarge || rolledUp + (await clicksOutside(client, clicks, cover)) > exactUpTo;
-  return { largeCover: isLarge ? cover : null, isCoverLarge, traits };
+  return { largeCover: isLarge ? cover : null, isCoverLarge, hasDeleted };
 }
 
-export async function traitsOf(client: ClickHouseClient, workspaceId: string): Promise<WorkspaceTraits> {
-  const [row] = await ask<{ deleted: number; shared: number }>(client, {
-    sql: `SELECT exists(SELECT 1 FROM deleted_links WHERE workspace_id = {workspace:UUID}) AS deleted,
-            exists(SELECT 1 FROM order_credits WHERE workspace_id = {workspace:UUID} AND part > 0) AS shared`,
+export async function hasDeletedLinks(client: ClickHouseClient, workspaceId: string): Promise<boolean> {
+  const [row] = await ask<{ deleted: number }>(client, {
+    sql: 'SELECT exists(SELECT 1 FROM deleted_links WHERE workspace_id = {workspace:UUID}) AS deleted',
     params: { workspace: workspaceId },
     seconds: 20,
   });
-  return { hasDeleted: row?.deleted === 1, hasShared: row?.shared === 1 };
+  return row?.deleted === 1;
 }
 
 /** Rows of the parts of the table that may hold the window's clicks. */

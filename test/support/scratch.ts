@@ -3,8 +3,8 @@ import { join } from 'node:path';
 
 /** A file system in memory, on Linux. */
 const MEMORY = '/dev/shm';
-/** Room there and memory besides: several times what a whole run has at one time. */
-const ROOM_BYTES = 12 * 2 ** 30;
+/** Room there and memory besides: six times what a whole run has at one time. */
+const ROOM_BYTES = 4 * 2 ** 30;
 const PREFIX = 'hoplog-tests-';
 
 export type Scratch = { directory: string; remove(): void };

@@ -46,6 +46,8 @@ export type GivenCredits = {
   version?: bigint;
   tsNanos?: bigint;
   firstChannel?: string;
+  /** Versions of the order that this one replaces. */
+  replaces?: GivenCredits[];
   parts: { linkId: string; channel: string; share: number; amountMinor: number }[];
 };
 
@@ -160,24 +162,30 @@ export async function storeCredits(
 ): Promise<void> {
   await insert(
     stores,
-    'order_credits',
-    orders.flatMap((order) => {
-      const orderId = order.orderId ?? uuidv7();
-      const ts = stored(order.tsNanos ?? nextNanos());
-      return order.parts.map((part, index) => ({
-        workspace_id: order.workspaceId,
-        order_id: orderId,
-        version: String(order.version ?? 1n),
-        part: index,
-        ts,
-        link_id: part.linkId,
-        channel: part.channel,
-        share: part.share,
-        amount_minor: part.amountMinor,
-        first_channel: order.firstChannel ?? '',
-      }));
-    }),
+    'order_credits_by_time',
+    orders.flatMap((order) => [
+      ...creditRows(order, false),
+      ...(order.replaces ?? []).flatMap((before) => creditRows(before, true)),
+    ]),
   );
+}
+
+function creditRows(order: GivenCredits, replaced: boolean): Record<string, unknown>[] {
+  const orderId = order.orderId ?? uuidv7();
+  const ts = stored(order.tsNanos ?? nextNanos());
+  return order.parts.map((part, index) => ({
+    workspace_id: order.workspaceId,
+    order_id: orderId,
+    version: String(order.version ?? 1n),
+    part: index,
+    ts,
+    link_id: part.linkId,
+    channel: part.channel,
+    share: part.share,
+    amount_minor: part.amountMinor,
+    first_channel: order.firstChannel ?? '',
+    replaced,
+  }));
 }
 
 /** What the deletion of a bio button asks for, and the first thing that a worker does about it. */

@@ -1,5 +1,8 @@
+import { Readable } from 'node:stream';
+import type { ExecParams } from '@clickhouse/client';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { hideLinks } from '../../clickhouse/erasures.ts';
 import { type ClickRow, clickBlock } from '../../clickhouse/inserts/clicks.ts';
 import { insertBlock } from '../../clickhouse/inserts/insert-block.ts';
 import { clickKey } from '../../core/events/click-reader.ts';
@@ -108,9 +111,8 @@ async function credits(orderId: string) {
   await attributeOrders(dependencies);
   const result = await stores.clickhouse.query({
     query: `SELECT link_id, channel, toInt64(amount_minor) AS amount, share, first_channel
-      FROM order_credits FINAL WHERE workspace_id = {workspace:UUID} AND order_id = {order:String}
-        AND version = (SELECT max(version) FROM order_credits
-          WHERE workspace_id = {workspace:UUID} AND order_id = {order:String}) ORDER BY part`,
+      FROM order_credits_by_time FINAL WHERE workspace_id = {workspace:UUID} AND order_id = {order:String}
+        AND NOT replaced ORDER BY version, part`,
     query_params: { workspace: workspaceId, order: orderId },
     format: 'JSONEachRow',
   });
@@ -118,6 +120,26 @@ async function credits(orderId: string) {
     await result.json<{ link_id: string; channel: string; amount: string; first_channel: string }>()
   ).map((row) => ({ ...row, amount: Number(row.amount) }));
 }
+
+/** A worker that is killed when it has sent its credits. Answers what lets them arrive. */
+async function sentAndKilled(): Promise<() => Promise<void>> {
+  let sent: (() => Promise<void>) | undefined;
+  const exec = async ({ values, ...insert }: ExecParams & { values: Readable }) => {
+    const block: Buffer[] = [];
+    for await (const piece of values) block.push(piece);
+    sent = async () => {
+      const { stream } = await stores.clickhouse.exec({ ...insert, values: Readable.from(block) });
+      for await (const _ of stream);
+    };
+    throw new Error('killed');
+  };
+  const clickhouse = Object.create(stores.clickhouse, { exec: { value: exec } });
+  await expect(attributeOrders({ ...dependencies, clickhouse })).rejects.toThrow('killed');
+  if (!sent) throw new Error('nothing was sent');
+  return sent;
+}
+
+const hide = (targetId: string) => hideLinks(stores.clickhouse, [{ workspaceId, targetId }]);
 
 describe('attributeOrders', () => {
   it('waits until the watermark has passed the order', async () => {
@@ -218,11 +240,7 @@ describe('attributeOrders', () => {
     const [kept, deleted] = [uuidv7(), uuidv7()];
     await click({ visitor, link: kept, ts: NOW - 3 * DAY });
     await click({ visitor, link: deleted, ts: NOW - 2 * DAY });
-    await stores.clickhouse.insert({
-      table: 'deleted_links',
-      values: [{ workspace_id: workspaceId, link_id: deleted }],
-      format: 'JSONEachRow',
-    });
+    await hide(deleted);
     const orderId = await order({ ts: NOW - DAY, visitor });
     expect((await credits(orderId)).map((row) => row.link_id)).toEqual([kept]);
   });
@@ -251,6 +269,86 @@ describe('attributeOrders', () => {
     expect((await credits(orderId)).map((row) => [row.link_id, row.amount])).toEqual([[one, 700]]);
   });
 
+  it('replaces credits of which nobody noted how many parts they have', async () => {
+    const visitor = uuidv7();
+    await updateWorkspace(stores.pool, workspaceId, { attribution_model: 'linear' });
+    const [one, two] = [uuidv7(), uuidv7()];
+    await click({ visitor, link: one, ts: NOW - 4 * DAY });
+    await click({ visitor, link: two, ts: NOW - 2 * DAY });
+    const orderId = await order({ ts: NOW - DAY, visitor });
+    expect(await credits(orderId)).toHaveLength(2);
+    await stores.pool.query('UPDATE orders SET noted_credits = NULL WHERE order_id = $1', [orderId]);
+    await order({ orderId, ts: NOW - 3 * DAY, visitor, source: 'server', amount: 700 });
+    expect((await credits(orderId)).map((row) => [row.link_id, row.amount])).toEqual([[one, 700]]);
+  });
+
+  it('replaces credits that a killed worker has sent and that arrive last', async () => {
+    const visitor = uuidv7();
+    await updateWorkspace(stores.pool, workspaceId, { attribution_model: 'linear' });
+    const [one, two] = [uuidv7(), uuidv7()];
+    await click({ visitor, link: one, ts: NOW - 4 * DAY });
+    await click({ visitor, link: two, ts: NOW - 2 * DAY });
+    const orderId = await order({ ts: NOW - DAY, visitor });
+    const first = await sentAndKilled();
+    await order({ orderId, ts: NOW - 3 * DAY, visitor, source: 'server', amount: 700 });
+    const second = await sentAndKilled();
+    await hide(one);
+    expect(await credits(orderId)).toEqual([
+      { link_id: NOBODY, channel: '', amount: 700, share: 1, first_channel: '' },
+    ]);
+    await order({ orderId, ts: NOW - 3.5 * DAY, visitor, source: 'server', amount: 800 });
+    const third = await sentAndKilled();
+    expect((await credits(orderId)).map((row) => row.amount)).toEqual([800]);
+    for (const arrive of [third, second, first]) await arrive();
+    expect((await credits(orderId)).map((row) => row.amount)).toEqual([800]);
+  });
+
+  it('leaves an order for the next batch that is reported again while its credits are worked out', async () => {
+    const visitor = uuidv7();
+    const link = uuidv7();
+    await click({ visitor, link, ts: NOW - 4 * DAY });
+    const [again, other] = [await order({ ts: NOW - DAY, visitor }), await order({ ts: NOW - DAY, visitor })];
+    let reported = false;
+    const questions = Object.create(stores.clickhouse.questions, {
+      rows: {
+        value: async (...given: Parameters<typeof stores.clickhouse.questions.rows>) => {
+          if (!reported)
+            await order({ orderId: again, ts: NOW - 2 * DAY, visitor, source: 'server', amount: 700 });
+          reported = true;
+          return stores.clickhouse.questions.rows(...given);
+        },
+      },
+    });
+    const clickhouse = Object.create(stores.clickhouse, { questions: { value: questions } });
+    await attributeOrders({ ...dependencies, clickhouse });
+    const stored = `SELECT order_id, toUInt32(amount_minor) AS amount FROM order_credits_by_time
+      WHERE workspace_id = {workspace:UUID}`;
+    const rows = async () => {
+      const params = { workspace: workspaceId };
+      return (
+        await stores.clickhouse.query({ query: stored, query_params: params, format: 'JSONEachRow' })
+      ).json();
+    };
+    expect(await rows()).toEqual([{ order_id: other, amount: 1_000 }]);
+    expect((await credits(again)).map((row) => row.amount)).toEqual([700]);
+    expect(await rows()).toHaveLength(2);
+  });
+
+  it('replaces the parts that a try before has had beyond those of this one', async () => {
+    const visitor = uuidv7();
+    await updateWorkspace(stores.pool, workspaceId, { attribution_model: 'linear' });
+    const [one, two] = [uuidv7(), uuidv7()];
+    await click({ visitor, link: one, ts: NOW - 4 * DAY });
+    await click({ visitor, link: two, ts: NOW - 2 * DAY });
+    const orderId = await order({ ts: NOW - DAY, visitor });
+    const before = await sentAndKilled();
+    await hide(two);
+    await order({ ts: NOW - DAY }); // another batch, which the store can't take for the one that was sent
+    expect((await credits(orderId)).map((row) => [row.link_id, row.amount])).toEqual([[one, 1_000]]);
+    await before();
+    expect(await credits(orderId)).toHaveLength(1);
+  });
+
   it('does not write credits again that stood before a crash', async () => {
     const visitor = uuidv7();
     const link = uuidv7();
@@ -272,7 +370,7 @@ describe('attributeOrders', () => {
     for (let i = 0; i < 30; i++) ids.push(await order({ ts: NOW - DAY + i }));
     await Promise.all([1, 2, 3].map(() => attributeOrders(dependencies)));
     const result = await stores.clickhouse.query({
-      query: `SELECT count() AS written, uniqExact(order_id) AS orders FROM order_credits
+      query: `SELECT count() AS written, uniqExact(order_id) AS orders FROM order_credits_by_time
         WHERE order_id IN {ids:Array(String)}`,
       query_params: { ids },
       format: 'JSONEachRow',

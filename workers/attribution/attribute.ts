@@ -8,16 +8,17 @@ import {
   clicksBeforeOrders,
   firstChannels,
 } from '../../clickhouse/questions/clicks-before-orders.ts';
-import { creditedVersions, versionKey } from '../../clickhouse/questions/credited-versions.ts';
+import { type OrderVersion, storedCredits, versionKey } from '../../clickhouse/questions/stored-credits.ts';
 import type { Logger } from '../../core/log.ts';
 import { convertMinor, MoneyError } from '../../core/money.ts';
 import { type RateOf, readRates } from '../../sql/currency-rates.ts';
 import { visitorsOfBuyers } from '../../sql/identities.ts';
-import { claimUnattributed, markAttributed, type UnattributedOrder } from '../../sql/orders.ts';
+import { claimUnattributed, markAttributed, noteCredits, type UnattributedOrder } from '../../sql/orders.ts';
 import { inTransaction, type Pool, type PoolClient } from '../../sql/pool.ts';
 import { watermark } from '../../sql/streams.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import { creditsOf } from './credits.ts';
+import { replacedCredits } from './replaced-credits.ts';
 
 export type AttributionDependencies = {
   pool: Pool;
@@ -31,39 +32,87 @@ const MICROS_PER_DAY = 86_400_000_000;
 
 /**
  * Attributes a batch of the orders that the watermark has passed: every click that could have led to them is
- * visible then, and every identify has joined its visitors. The credits of a batch are one block, so an order's
- * stand in full or not at all; a crash before the orders are marked finds them there and only marks.
+ * visible then, and every identify has joined its visitors. The credits of a batch, and what they replace, are one block, so
+ * an order's stand in full or not at all; a crash before the orders are marked finds them there and only marks. What a
+ * killed worker has sent may arrive behind this: it was noted before, so it is replaced unseen. An order that was reported again
+ * meanwhile waits for the next batch.
  *
  * @returns whether more may be waiting
  */
 export async function attributeOrders(dependencies: AttributionDependencies): Promise<boolean> {
-  const { pool, clickhouse, metrics } = dependencies;
+  const { pool, clickhouse } = dependencies;
   const before = await watermark(pool);
   if (before === null) return false;
   return inTransaction(pool, async (transaction) => {
     const orders = await claimUnattributed(transaction, before, BATCH);
     if (orders.length === 0) return false;
-    const credited = await creditedVersions(clickhouse, orders);
-    const open = orders.filter((order) => !credited.has(versionKey(order)));
-    const rows = await creditsOfAll(dependencies, transaction, open);
-    if (rows.length > 0) {
-      await insertBlock(clickhouse, {
-        table: 'order_credits',
-        block: orderCreditBlock(rows),
-        token: tokenOf(open),
-      });
-      metrics.insertedRows.inc({ table: 'order_credits' }, rows.length);
-    }
-    await markAttributed(transaction, orders);
+    const stored = await storedCredits(clickhouse, orders.flatMap(versionsInDoubt));
+    const isStored = (order: UnattributedOrder) => stored.has(versionKey(order));
+    const open = orders.filter((order) => !isStored(order));
+    const computed = (await creditsOfAll(dependencies, transaction, open)).map(({ order, rows }) => ({
+      order,
+      rows,
+      noted: notedParts(order, rows.length, stored),
+    }));
+    // By itself: it must outlast this transaction.
+    const unchanged = await noteCredits(pool, computed);
+    const credits = computed.filter(({ order }) => unchanged.has(order.internalId));
+    await insertCredits(dependencies, credits);
+    await markAttributed(transaction, [...orders.filter(isStored), ...credits.map(({ order }) => order)]);
     return orders.length === BATCH;
   });
+}
+
+/** What is to be written for an order. */
+type Credited = {
+  order: UnattributedOrder;
+  rows: OrderCreditRow[];
+  /** Every version that may stand then, with its number of parts. */
+  noted: ReadonlyMap<bigint, number>;
+};
+
+async function insertCredits(
+  { clickhouse, metrics }: AttributionDependencies,
+  credits: readonly Credited[],
+): Promise<void> {
+  if (credits.length === 0) return;
+  const rows = credits.flatMap(({ order, rows: own, noted }) => [
+    ...own,
+    ...replacedCredits(order, own.length, noted),
+  ]);
+  await insertBlock(clickhouse, {
+    table: 'order_credits_by_time',
+    block: orderCreditBlock(rows),
+    token: tokenOf(credits.map(({ order }) => order)),
+  });
+  metrics.insertedRows.inc({ table: 'order_credits_by_time' }, rows.length);
+}
+
+/** The present version, and those of which nobody noted how many parts they have. */
+function versionsInDoubt(order: UnattributedOrder): OrderVersion[] {
+  const { workspaceId, orderId, version, noted } = order;
+  const unknown = [...noted.keys()].filter((other) => other !== version && noted.get(other) === null);
+  return [version, ...unknown].map((one) => ({ workspaceId, orderId, version: one }));
+}
+
+/** Every version of the order whose credits may stand, with the most parts that it may have. */
+function notedParts(
+  order: UnattributedOrder,
+  parts: number,
+  stored: ReadonlyMap<string, number>,
+): Map<bigint, number> {
+  const all = new Map<bigint, number>();
+  for (const [version, most] of order.noted) {
+    all.set(version, most ?? stored.get(versionKey({ ...order, version })) ?? 0);
+  }
+  return all.set(order.version, Math.max(parts, all.get(order.version) ?? 0));
 }
 
 async function creditsOfAll(
   dependencies: AttributionDependencies,
   transaction: PoolClient,
   orders: readonly UnattributedOrder[],
-): Promise<OrderCreditRow[]> {
+): Promise<Omit<Credited, 'noted'>[]> {
   if (orders.length === 0) return [];
   const { clickhouse, metrics } = dependencies;
   const rateOf = await readRates(transaction);
@@ -79,11 +128,12 @@ async function creditsOfAll(
     firstChannels(clickhouse, spans),
   ]);
   const byOrder = Map.groupBy(groups, (group: ClickGroup) => group.position);
-  return orders.flatMap((order, position) => {
+  return orders.map((order, position) => {
     const own = byOrder.get(position) ?? [];
     metrics.attributedOrders.inc({ outcome: own.length > 0 ? 'credited' : 'no_click' });
     const amountMinor = inWorkspaceCurrency(dependencies, order, rateOf);
-    return creditsOf({ order, groups: own, amountMinor, firstChannel: channels.get(position) ?? '' });
+    const firstChannel = channels.get(position) ?? '';
+    return { order, rows: creditsOf({ order, groups: own, amountMinor, firstChannel }) };
   });
 }
 

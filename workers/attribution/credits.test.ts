@@ -21,6 +21,8 @@ function order(model: UnattributedOrder['model']): UnattributedOrder {
     workspaceCurrency: 'usd',
     model,
     window: 30,
+    noted: new Map(),
+    rowVersion: '1',
   };
 }
 

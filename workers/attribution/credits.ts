@@ -21,8 +21,8 @@ type Weighted = { group: ClickGroup; weight: number };
  * What an order is worth to each link, under its attribution model. `last_click` and `first_click` give all to one
  * link, `linear` gives each click the same, so a link gets its clicks' part; minor units by largest remainder.
  *
- * An order that no click led to gets one row with the zero UUID and no channel, so that a version that is
- * replaced never leaves rows standing. Reports leave it out.
+ * An order that no click led to gets one row with the zero UUID and no channel, for the revenue of its person. Reports by
+ * link and channel leave it out.
  */
 export function creditsOf(input: CreditInput): OrderCreditRow[] {
   const { order, amountMinor, firstChannel } = input;
@@ -34,6 +34,7 @@ export function creditsOf(input: CreditInput): OrderCreditRow[] {
     ts: order.ts,
     ordinal: order.streamOrdinal,
     firstChannel,
+    replaced: false,
   };
   if (weighted.length === 0) {
     return [{ ...base, part: 0, linkId: NO_UUID, channel: '', share: 1, amountMinor }];

@@ -1,0 +1,39 @@
+import { NO_UUID } from '../../clickhouse/inserts/native-columns.ts';
+import type { OrderCreditRow } from '../../clickhouse/inserts/order-credits.ts';
+import { uuidToBytes } from '../../core/ids.ts';
+import { versionNanos } from '../../core/order-version.ts';
+import type { UnattributedOrder } from '../../sql/orders.ts';
+
+const NANOS_PER_MICRO = 1_000n;
+
+/**
+ * The rows that say which credits of an order count no more: all of its other versions, and of its present one those parts that an
+ * earlier try may have written beyond the present number.
+ *
+ * @param parts of the present version
+ * @param noted versions that may stand, with their number of parts
+ */
+export function replacedCredits(
+  { workspaceId, orderId, version: present }: UnattributedOrder,
+  parts: number,
+  noted: ReadonlyMap<bigint, number>,
+): OrderCreditRow[] {
+  return [...noted].flatMap(([version, most]) => {
+    const nanos = versionNanos(version);
+    const from = version === present ? parts : 0;
+    return Array.from({ length: Math.max(0, most - from) }, (_, n) => ({
+      workspaceId: uuidToBytes(workspaceId),
+      orderId,
+      version,
+      part: from + n,
+      ts: Number(nanos / NANOS_PER_MICRO),
+      ordinal: Number(nanos % NANOS_PER_MICRO),
+      linkId: NO_UUID,
+      channel: '',
+      share: 0,
+      amountMinor: 0,
+      firstChannel: '',
+      replaced: true,
+    }));
+  });
+}
