@@ -69,6 +69,29 @@ test("a session's connection ends with the heartbeat after the session was ended
   live[2].close();
 });
 
+test("a key's connection ends with the heartbeat after the key was revoked, and all of a workspace whose plan has lapsed", async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  api = await testApi();
+  const [shop, other] = [await api.addWorkspace(), await api.addWorkspace()];
+  const url = `${await originOf(api.app)}/api/v1/clicks/live`;
+  const connect = (key: string) => openEventStream(url, { authorization: `Bearer ${key}` });
+  const second = (await shop.post<{ id: string; token: string }>('/keys', { kind: 'secret', label: 'x' }))
+    .body;
+  const [revoked, staying, lapsed] = await Promise.all([
+    connect(second.token),
+    connect(shop.secretKey),
+    connect(other.secretKey),
+  ]);
+  expect([revoked, staying, lapsed].map(({ status }) => status)).toEqual([200, 200, 200]);
+  expect((await shop.delete(`/keys/${second.id}`)).status).toBe(200);
+  await api.stores.pool.query(`UPDATE workspaces SET plan = 'free' WHERE id = $1`, [other.workspace.id]);
+  vi.advanceTimersByTime(15_000);
+  await Promise.all([revoked.ended, lapsed.ended]);
+  vi.advanceTimersByTime(15_000);
+  await expect.poll(() => staying.comments).toEqual(['heartbeat', 'heartbeat']);
+  staying.close();
+});
+
 function awayWhen(questions: QuestionConnection, isAway: () => boolean): QuestionConnection {
   return {
     ...questions,

@@ -3,7 +3,7 @@ import { AppError, badRequest } from '../../core/errors.ts';
 import { NANOS_PER_DAY, NANOS_PER_SECOND, nowNanos } from '../../core/timestamps.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { readIdList } from '../id-lists.ts';
-import { sessionStands } from '../session/caller.ts';
+import { isStillAdmitted } from '../plugins/auth.ts';
 import { createFeeds, oldestLive } from './feed.ts';
 import { Position } from './position.ts';
 import { LiveQuery } from './schemas.ts';
@@ -64,8 +64,8 @@ export async function liveClickRoutes(app: Api, deps: ApiDeps): Promise<void> {
           'Without `since` it begins with the next click. Connect again with the last `id` (a browser does so by ' +
           'itself) and you get every click exactly once. Clicks of several ingest processes come in the order in which ' +
           'they become visible, not in that of their `ts`. The answer ends after `seconds`, when the server stops, and ' +
-          'when more than 1 MiB waits for a slow reader: the next connection goes on where it was. One that a session ' +
-          'opened also ends within 15 s of the end of that session. At most ' +
+          'when more than 1 MiB waits for a slow reader: the next connection goes on where it was. It also ends within 15 s ' +
+          'after its key was revoked, its session was ended or the plan has lapsed. At most ' +
           `${MAX_OF_WORKSPACE} at a time for a workspace and ${MAX_OF_PROCESS} for an API process, above that 503.`,
         querystring: LiveQuery,
       },
@@ -87,7 +87,7 @@ export async function liveClickRoutes(app: Api, deps: ApiDeps): Promise<void> {
         workspaceId,
         filter,
         after,
-        isStillAllowed: request.auth.member ? () => sessionStands(deps, request) : null,
+        isStillAllowed: () => isStillAdmitted(deps, request),
       });
       const end = setTimeout(stream.end, query.seconds * 1_000);
       streams.add(stream);

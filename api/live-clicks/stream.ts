@@ -31,8 +31,8 @@ export type LiveRequest = {
   filter: LiveFilter;
   /** What was given already; null: begin with what comes from now on. */
   after: Position | null;
-  /** Whether the caller still has what opened the connection, or null where that is asked with the next one only. */
-  isStillAllowed: (() => Promise<boolean>) | null;
+  /** Whether the caller still has what opened the connection. */
+  isStillAllowed: () => Promise<boolean>;
 };
 
 export type LiveStream = {
@@ -112,7 +112,7 @@ export async function openLiveStream(
 
   async function endUnlessAllowed(): Promise<void> {
     try {
-      if ((await isStillAllowed?.()) === false) end();
+      if (!(await isStillAllowed())) end();
     } catch (error) {
       // Asked again with the next heartbeat; the feed ends what a store that stays away can't serve.
       deps.log.debug({ err: error }, 'whether a live stream may go on could not be asked');

@@ -31,17 +31,36 @@ export async function addAuth(app: Api, deps: ApiDeps): Promise<void> {
       request.partner = await checkPartner(deps, tokenOf(request));
       return;
     }
-    request.auth = await authOf(deps, request, scope);
-    if (request.auth.member) {
-      // A browser sends its cookie by itself: no cache on the way may give one member's answers to another.
-      reply.header('cache-control', 'no-store');
-      refuseRole(request, request.auth.member);
-    }
-    refuseUncovered(request);
+    await admit(deps, request, scope);
+    // A browser sends its cookie by itself: no cache on the way may give one member's answers to another.
+    if (request.auth.member) reply.header('cache-control', 'no-store');
   });
 }
 
 type WorkspaceScope = Exclude<Scope, 'public' | 'partner'>;
+
+async function admit(deps: ApiDeps, request: FastifyRequest, scope: WorkspaceScope): Promise<void> {
+  request.auth = await authOf(deps, request, scope);
+  if (request.auth.member) refuseRole(request, request.auth.member);
+  refuseUncovered(request);
+}
+
+/**
+ * Whether a request that was admitted would be today: for answers that go on after it was asked.
+ *
+ * @throws when PostgreSQL is down
+ */
+export async function isStillAdmitted(deps: ApiDeps, request: FastifyRequest): Promise<boolean> {
+  const { scope } = request.routeOptions.config;
+  if (!scope || scope === 'public' || scope === 'partner') throw new Error("the route is no workspace's");
+  try {
+    await admit(deps, request, scope);
+    return true;
+  } catch (error) {
+    if (error instanceof AppError) return false;
+    throw error;
+  }
+}
 
 async function authOf(deps: ApiDeps, request: FastifyRequest, scope: WorkspaceScope): Promise<Auth> {
   const isMembers = scope === 'member';

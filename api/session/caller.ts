@@ -54,12 +54,6 @@ export async function callerOfCookie(deps: ApiDeps, request: FastifyRequest): Pr
   };
 }
 
-/** Whether the session that a request came with is still good: for answers that go on after it was asked. */
-export async function sessionStands(deps: Pick<ApiDeps, 'pool'>, request: FastifyRequest): Promise<boolean> {
-  const token = sessionTokenOf(request);
-  return token !== null && (await sessionOf(deps, token)) !== null;
-}
-
 async function sessionOf({ pool }: Pick<ApiDeps, 'pool'>, token: string): Promise<SessionCaller | null> {
   const hash = hashSessionToken(token);
   return hash && callerBySession(pool, hash);
