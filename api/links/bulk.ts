@@ -5,7 +5,7 @@ import type { FastifyRequest } from '../dependencies.ts';
 import { envelope, toAppError } from '../plugins/errors.ts';
 import type { BodyCheck } from '../plugins/validation.ts';
 import { type Created, createLinks } from './create.ts';
-import { type CreateRequest, readCreateRequest } from './create-request.ts';
+import { type CreateRequest, readCreateRequest, withoutIgnored } from './create-request.ts';
 import { toRecord } from './record.ts';
 import type { CreateBody } from './schemas.ts';
 
@@ -32,7 +32,8 @@ export async function readBulkRows(
   return read;
 }
 
-async function readRow(row: unknown, check: BodyCheck, rules: { shortUrl: string }): Promise<BulkRow> {
+async function readRow(given: unknown, check: BodyCheck, rules: { shortUrl: string }): Promise<BulkRow> {
+  const row = withoutIgnored(given);
   const wrong = check(row);
   if (wrong) return wrong;
   try {

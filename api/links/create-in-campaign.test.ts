@@ -72,6 +72,20 @@ describe('adding to a campaign', () => {
     });
   });
 
+  test.each([
+    { destination_url: 7, name: '' },
+    { destination_url: null, name: null },
+    { name: 'x'.repeat(5_000) },
+  ])('what is ignored need not be valid: %j', async (ignored) => {
+    const { destination_id } = await created(campaign());
+    const { first } = await created({ ...ignored, destination_id, channel: 'reddit' });
+    expect(first).toMatchObject({ destination_id, name: 'Sale' });
+    const { body } = await shop.post<{ results: { status: number }[] }>('/links/bulk', {
+      links: [{ ...ignored, destination_id, channel: 'youtube' }],
+    });
+    expect(body.results).toMatchObject([{ status: 201 }]);
+  });
+
   test('the campaign value is fixed at creation and inherited after a rename', async () => {
     const { destination_id, first } = await created(campaign());
     await shop.patch(`/links/${first.id}`, { name: 'Renamed' });

@@ -31,6 +31,12 @@ export type CreateRequest = {
   settings: Partial<LinkSettings>;
 };
 
+/** A create body without what a campaign that it names makes meaningless: that is ignored, so it need not be valid. */
+export function withoutIgnored(body: unknown): unknown {
+  if (typeof body !== 'object' || body === null || !('destination_id' in body)) return body;
+  return { ...body, destination_url: undefined, name: undefined };
+}
+
 /**
  * Checks a create body beyond its schema.
  *

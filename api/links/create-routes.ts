@@ -4,7 +4,7 @@ import { withIdempotency } from '../plugins/idempotency.ts';
 import { bodyCheck } from '../plugins/validation.ts';
 import { createInBulk, readBulkRows } from './bulk.ts';
 import { createLinks } from './create.ts';
-import { readCreateRequest } from './create-request.ts';
+import { readCreateRequest, withoutIgnored } from './create-request.ts';
 import { toRecord } from './record.ts';
 import { BULK_LIMIT, BulkBody, BulkResults, CreateBody, CreatedLinks } from './schemas.ts';
 
@@ -37,6 +37,9 @@ export async function linkCreateRoutes(app: Api, { config, pool }: ApiDeps): Pro
             ...CreatedLinks,
           },
         },
+      },
+      preValidation: async (request) => {
+        request.body = withoutIgnored(request.body) as CreateBody;
       },
     },
     async (request, reply) => {

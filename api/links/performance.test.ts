@@ -125,6 +125,7 @@ describe('given ids', () => {
     const [a, b, c] = await makeLinks(['facebook', 'youtube', 'tiktok']);
     const [named] = await makeLinks(['facebook'], { external_id: 'post-7' });
     await storeClicks(api.stores, [...clicksOf(b, 2), ...clicksOf(c, 1)]);
+    expect(await report(`limit=many&ids=${a?.id}`)).toHaveLength(1);
     const rows = await report(
       `limit=1&ids=${[a, b, named].map((link) => link?.id.toUpperCase()).join(',')},${uuidv7()}`,
     );

@@ -45,6 +45,10 @@ export async function linkRoutes(app: Api, deps: ApiDeps): Promise<void> {
           'Without `view`: clicks, visitors, conversions and revenue of links in a window, most revenue first; needs a paid plan. `view=records`: the records, newest first, on any plan, also of single links by `ids`; pass `next_cursor` back as `cursor` until it is null.',
         querystring: ListQuery,
       },
+      preValidation: async ({ query }) => {
+        // Ignored, so it need not be valid.
+        if (query.ids !== undefined) (query as Partial<Query>).limit = undefined;
+      },
     },
     async ({ auth, query }) => {
       const { workspace } = auth;
