@@ -22,8 +22,8 @@ export async function requestErasure(
   );
 }
 
-/** Erasures not finished yet, oldest first. */
-export async function openErasures(db: Queryable, limit: number): Promise<Erasure[]> {
+/** Erasures not finished yet, oldest first, from behind `after` on. */
+export async function openErasures(db: Queryable, limit: number, after = 0): Promise<Erasure[]> {
   const { rows } = await db.query<{
     id: number;
     workspace_id: string;
@@ -32,8 +32,8 @@ export async function openErasures(db: Queryable, limit: number): Promise<Erasur
     requested_at: number;
   }>(
     `SELECT id, workspace_id, kind, target_id, (extract(epoch FROM requested_at) * 1000000)::bigint AS requested_at
-     FROM erasures WHERE done_at IS NULL ORDER BY id LIMIT $1`,
-    [limit],
+     FROM erasures WHERE done_at IS NULL AND id > $2 ORDER BY id LIMIT $1`,
+    [limit, after],
   );
   return rows.map((row) => ({
     id: row.id,

@@ -64,6 +64,27 @@ describe('erasures', () => {
     expect(hidden).toEqual({ link_id: button });
   });
 
+  it('that only wait for the watermark keep no younger one waiting, however many they are', async () => {
+    const { pool, clickhouse } = rig.stores;
+    const { workspace } = rig;
+    const youngest = uuidv7();
+    const stream = await rig.stream('ingest-0');
+    stream.append([click({ workspace, link: youngest, visitor: uuidv7(), ts: Date.now() * 1000 })]);
+    rig.work();
+    await rig.settled(stream);
+    for (let n = 0; n < 500; n++) {
+      await requestErasure(pool, { workspaceId: workspace, kind: 'visitor', targetId: uuidv7() });
+    }
+    await requestErasure(pool, { workspaceId: workspace, kind: 'link', targetId: youngest });
+    const metrics = createWorkerMetrics(new Registry());
+    while ((await left()).length > 0) {
+      await eraseRequested({ pool, clickhouse, metrics });
+      await sleep(20);
+    }
+    const { rows } = await pool.query('SELECT FROM erasures WHERE done_at IS NULL');
+    expect(rows).toHaveLength(501);
+  });
+
   it('of a link take the deliveries of its clicks along, made or not, and those that come later are not kept', async () => {
     const { pool, clickhouse } = rig.stores;
     const [webhookId, erased, kept] = [uuidv7(), uuidv7(), uuidv7()];

@@ -21,14 +21,28 @@ const KINDS = ['visitor', 'link'] as const;
  * @returns whether more deliveries may be there; else false: what is being rewritten needs time
  */
 export async function eraseRequested(dependencies: EraseDependencies): Promise<boolean> {
-  const { pool, clickhouse, metrics } = dependencies;
-  const open = await openErasures(pool, BATCH);
-  if (open.length === 0) return false;
+  const { pool } = dependencies;
+  const before = (await watermark(pool)) ?? Number.POSITIVE_INFINITY;
+  // All of them: those that only wait for the watermark must not keep younger ones from being begun.
+  for (let after = 0; ; ) {
+    const open = await openErasures(pool, BATCH, after);
+    const last = open.at(-1);
+    if (!last) return false;
+    if (await erase(dependencies, open, before)) return true;
+    after = last.id;
+  }
+}
+
+/** @returns whether more deliveries may be there */
+async function erase(
+  { pool, clickhouse, metrics }: EraseDependencies,
+  open: readonly Erasure[],
+  before: number,
+): Promise<boolean> {
   const links = open.filter((erasure) => erasure.kind === 'link');
   const deliveries = await dropErasedDeliveries(pool, links, DELIVERIES);
   metrics.cleaned.inc({ what: 'webhook_deliveries' }, deliveries);
   if (deliveries === DELIVERIES) return true;
-  const before = (await watermark(pool)) ?? Number.POSITIVE_INFINITY;
   await forgetVisitors(pool, open);
   await hideLinks(clickhouse, links);
   if (await isRewriting(clickhouse)) return false;
