@@ -91,6 +91,14 @@ describe('CSV', () => {
     ]);
   });
 
+  test('a row with what PostgreSQL can not keep is told apart from the others', async () => {
+    const rows = csvRows(inPieces('a,b\n1,x\0\n4,5\n', 100), { delimiter: ',', firstLine: 1 });
+    expect(await collect(rows)).toEqual([
+      [2, 'must not contain the NUL character'],
+      [3, { a: '4', b: '5' }],
+    ]);
+  });
+
   test('a quote that is never closed ends the reading, after the rows before it', async () => {
     expect(await read('a,b\n1,x\n2,"ü\n3,y\n')).toEqual([
       [2, { a: '1', b: 'x' }],

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
+import { unstorableIn } from '../storable.ts';
 import { type ReadRow, RowProblem, sourceRow } from './source-row.ts';
 
 /** A row with more characters than this is taken for a quote that is never closed. */
@@ -49,7 +50,12 @@ function readRow(line: number, header: string[], record: string[]): ReadRow {
     const message = `has ${record.length} values for ${header.length} columns: quote values that hold the delimiter or a newline`;
     return { line, problem: new RowProblem(null, message) };
   }
-  return sourceRow(line, Object.fromEntries(header.map((name, column) => [name, record[column] ?? ''])));
+  const values = Object.fromEntries(header.map((name, column) => [name, record[column] ?? '']));
+  const unstorable = unstorableIn(values);
+  if (unstorable) {
+    return { line, problem: new RowProblem(unstorable.path || null, unstorable.message) };
+  }
+  return sourceRow(line, values);
 }
 
 function newlinesIn(record: string[]): number {
