@@ -1,15 +1,14 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { hashPassword } from '../../core/passwords.ts';
 import { makeLink, makeWorkspace, startTestIngest, type TestIngest } from '../support/ingest.ts';
 import { type TestStores, testStores } from '../support/stores.ts';
 import { NO_CHROMIUM, sharedChromium } from './chromium.ts';
+import { type Shop, startShop } from './shop.ts';
 
 let stores: TestStores;
 let ingest: TestIngest;
-let shop: Server;
+let shop: Shop;
 let browser: Browser;
 let url: string;
 
@@ -17,15 +16,9 @@ beforeAll(async () => {
   if (NO_CHROMIUM) return;
   stores = await testStores();
   ingest = await startTestIngest(stores);
-  // Another port is another origin. Shops send visitors on as well: to their language, to an app store.
-  shop = createServer((request, response) => {
-    if (request.url?.startsWith('/page')) response.writeHead(302, { location: '/en/page' });
-    else response.setHeader('content-type', 'text/html');
-    response.end('<!doctype html><title>Shop</title>');
-  });
-  await new Promise<void>((resolve) => shop.listen(0, '127.0.0.1', resolve));
+  shop = await startShop('', { '/page': '/en/page' });
   const { id } = await makeWorkspace(stores.pool);
-  const destination = `http://127.0.0.1:${(shop.address() as AddressInfo).port}/page`;
+  const destination = `http://127.0.0.1:${shop.port}/page`;
   const password_hash = await hashPassword('open sesame');
   url = `${ingest.url}/${(await makeLink(stores.pool, id, destination, { password_hash })).slug}`;
   browser = await sharedChromium();

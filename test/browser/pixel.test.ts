@@ -1,17 +1,16 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { untilVisible } from '../faults/accounting.ts';
 import { type ServedWorkspace, servedWorkspace } from '../support/shared-service.ts';
 import { NO_CHROMIUM, sharedChromium } from './chromium.ts';
+import { type Shop, startShop } from './shop.ts';
 
 const PERSON =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36';
 
 let served: ServedWorkspace;
 let service: ServedWorkspace['service'];
-let shop: Server;
+let shop: Shop;
 let shopUrl: string;
 let browser: Browser;
 
@@ -19,14 +18,11 @@ beforeAll(async () => {
   if (NO_CHROMIUM) return;
   served = await servedWorkspace();
   service = served.service;
-  shop = createServer((_request, response) => {
-    response.setHeader('content-type', 'text/html');
-    response.end(`<!doctype html><title>Shop</title>
-      <script async src="${service.short_url}/pixel.js" data-key="${service.demo.publishable_key}"></script>`);
-  });
-  await new Promise<void>((resolve) => shop.listen(0, '127.0.0.1', resolve));
+  shop = await startShop(
+    `<script async src="${service.short_url}/pixel.js" data-key="${service.demo.publishable_key}"></script>`,
+  );
   // Another host than the short links': cookies do not tell ports apart.
-  shopUrl = `http://localhost:${(shop.address() as AddressInfo).port}`;
+  shopUrl = `http://localhost:${shop.port}`;
   browser = await sharedChromium();
 });
 

@@ -1,10 +1,9 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContext } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeLink, makeWorkspace, startTestIngest, type TestIngest } from '../support/ingest.ts';
 import { type TestStores, testStores } from '../support/stores.ts';
 import { NO_CHROMIUM, sharedChromium } from './chromium.ts';
+import { type Shop, startShop } from './shop.ts';
 
 const PIXELS = {
   facebook: '1234567890',
@@ -19,7 +18,7 @@ const PERSON =
 
 let stores: TestStores;
 let ingest: TestIngest;
-let shop: Server;
+let shop: Shop;
 let browser: Browser;
 let url: string;
 
@@ -27,13 +26,9 @@ beforeAll(async () => {
   if (NO_CHROMIUM) return;
   stores = await testStores();
   ingest = await startTestIngest(stores);
-  shop = createServer((_request, response) => {
-    response.setHeader('content-type', 'text/html');
-    response.end('<!doctype html><title>Shop</title>');
-  });
-  await new Promise<void>((resolve) => shop.listen(0, '127.0.0.1', resolve));
+  shop = await startShop();
   const { id } = await makeWorkspace(stores.pool);
-  const destination = `http://127.0.0.1:${(shop.address() as AddressInfo).port}/page`;
+  const destination = `http://127.0.0.1:${shop.port}/page`;
   url = `${ingest.url}/${(await makeLink(stores.pool, id, destination, { retargeting: PIXELS })).slug}`;
   browser = await sharedChromium();
 });
