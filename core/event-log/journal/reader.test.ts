@@ -1,6 +1,6 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import {
   appendClicks,
   openTestJournal,
@@ -100,6 +100,74 @@ describe('reading a journal', () => {
     expect(await closing).toEqual({ batches: [], damage: [], nextOffset: end });
   });
 });
+
+describe('reading a journal that is being written', () => {
+  test('follows it from segment to segment, and keeps none open that was freed', async () => {
+    const writer = await openTestJournal(dataDir);
+    const read: bigint[] = [];
+    let offset = 0n;
+    const follow = async () => {
+      const { batches, nextOffset } = await reader.read(TEST_STREAM_NAME, offset, {
+        maxBytes: 1 << 20,
+        waitMs: 500,
+      });
+      for (const { firstSequence, count } of batches) {
+        for (let n = 0; n < count; n++) read.push(firstSequence + BigInt(n));
+      }
+      offset = nextOffset;
+      await reader.free(TEST_STREAM_NAME, offset);
+    };
+    for (let turn = 0; turn < 40; turn++) {
+      const clicks = Array.from({ length: 20 }, (_, index) => `${turn}-${index}-${'x'.repeat(900)}`);
+      await Promise.all([appendClicks(writer, clicks), follow()]);
+    }
+    await writer.close();
+    const end = await reader.end(TEST_STREAM_NAME);
+    while (offset < end) await follow();
+    const [first = 0n] = read;
+    expect(read.length).toBeGreaterThanOrEqual(800);
+    expect(read).toEqual(read.map((_, n) => first + BigInt(n)));
+    expect(await segmentsThere()).toHaveLength(1);
+    expect(openFiles().filter((path) => path.includes('(deleted)'))).toEqual([]);
+  });
+
+  test('that was removed and begun anew under its name, from its start', async () => {
+    const first = await openTestJournal(dataDir);
+    await appendClicks(first, ['before'.repeat(100)]);
+    await first.close();
+    const { nextOffset } = await reader.read(TEST_STREAM_NAME, 0n, NOTHING);
+    rmSync(streamDirectory(dataDir, TEST_STREAM_NAME), { recursive: true });
+    const second = await openTestJournal(dataDir);
+    await appendClicks(second, ['after', 'after']);
+    await second.close();
+    const { batches } = await reader.read(TEST_STREAM_NAME, nextOffset, { maxBytes: 1 << 20, waitMs: 5_000 });
+    const whole = (await readJournal(dataDir)).batches;
+    expect(whole.length).toBeGreaterThan(0);
+    expect(batches).toEqual(whole);
+  });
+
+  test('closes its last segment when it is read no more', async () => {
+    await fillSegments();
+    await reader.end(TEST_STREAM_NAME);
+    expect(openFiles()).toHaveLength(1);
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 60_000);
+    await reader.partitions();
+    clock.mockRestore();
+    await expect.poll(openFiles).toEqual([]);
+  });
+});
+
+/** Files below the data directory that this process has open. */
+function openFiles(): string[] {
+  return readdirSync('/proc/self/fd').flatMap((fd) => {
+    try {
+      const path = readlinkSync(`/proc/self/fd/${fd}`);
+      return path.startsWith(dataDir) ? [path] : [];
+    } catch {
+      return []; // closed meanwhile
+    }
+  });
+}
 
 describe('freeing a journal', () => {
   test('removes whole segments below the offset and nothing else', async () => {

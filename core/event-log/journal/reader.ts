@@ -1,14 +1,12 @@
-import { readSync } from 'node:fs';
-import { type FileHandle, open, readdir, stat, unlink } from 'node:fs/promises';
+import { open, readdir, unlink } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EventLogReader } from '../port.ts';
 import { LIVE_SEARCH_BYTES, type SegmentScan, scanSegment } from './segment-scan.ts';
 import { journalDirectory, listSegments, type Segment, streamDirectory } from './segments.ts';
+import { LIST_MS, type Tail, TailFiles } from './tail-files.ts';
 
 /** How often the end of a stream is looked at while nothing comes. */
 const POLL_MS = 20;
-/** How often, meanwhile, the stream's files are listed again: one may have a successor, or have been freed. */
-const LIST_MS = 250;
 
 /**
  * A live stream moves at least each 250 ms (heartbeats). One that stands still this long is searched for a
@@ -29,6 +27,7 @@ export class JournalReader implements EventLogReader {
   readonly #dataDir: string;
   readonly #standstills = new Map<string, Standstill>();
   readonly #ends = new Map<string, bigint>();
+  readonly #tails = new TailFiles();
   readonly #closing = new AbortController();
 
   constructor(dataDir: string) {
@@ -36,6 +35,7 @@ export class JournalReader implements EventLogReader {
   }
 
   async partitions(): Promise<string[]> {
+    this.#tails.forgetOld();
     try {
       const entries = await readdir(journalDirectory(this.#dataDir), { withFileTypes: true });
       return entries
@@ -75,22 +75,9 @@ export class JournalReader implements EventLogReader {
    */
   async #untilMore(partition: string, offset: bigint, withinMs: number, signal: AbortSignal): Promise<void> {
     const until = performance.now() + withinMs;
-    const segments = await listSegments(this.#directory(partition));
-    const { index, from } = await whereToRead(segments, offset);
-    const segment = segments[index];
-    const file = segment === undefined ? null : await openIfThere(segment.path);
-    const position = segment === undefined || from < segment.start ? 0 : Number(from - segment.start);
-    const first = Buffer.alloc(4);
-    try {
-      for (let left = withinMs; left > 0 && !signal.aborted; left = until - performance.now()) {
-        await delay(Math.min(POLL_MS, left), undefined, { signal }).catch(() => undefined);
-        if (file === null) return;
-        const bytes = readSync(file.fd, first, 0, first.length, position);
-        // The end of the file: it has been cut, and there is a next one.
-        if (bytes < first.length || first.readUInt32LE(0) !== 0) return;
-      }
-    } finally {
-      await file?.close();
+    for (let left = withinMs; left > 0 && !signal.aborted; left = until - performance.now()) {
+      await delay(Math.min(POLL_MS, left), undefined, { signal }).catch(() => undefined);
+      if (this.#tails.at(partition, offset)?.isEmptyAt(offset) !== true) return;
     }
   }
 
@@ -100,7 +87,8 @@ export class JournalReader implements EventLogReader {
   }
 
   async end(partition: string): Promise<bigint> {
-    const last = (await listSegments(this.#directory(partition))).at(-1);
+    const { segments } = await this.#list(partition);
+    const last = segments.at(-1);
     if (!last) return 0n;
     let end = this.#ends.get(partition) ?? 0n;
     if (end < last.start) end = last.start;
@@ -124,6 +112,7 @@ export class JournalReader implements EventLogReader {
 
   async close(): Promise<void> {
     this.#closing.abort();
+    this.#tails.close();
   }
 
   #directory(partition: string): string {
@@ -134,45 +123,51 @@ export class JournalReader implements EventLogReader {
     if (end > (this.#ends.get(partition) ?? 0n)) this.#ends.set(partition, end);
   }
 
+  async #list(
+    partition: string,
+  ): Promise<{ segments: Segment[]; last: { tail: Tail; size: number } | null }> {
+    const listedAt = performance.now();
+    const segments = await listSegments(this.#directory(partition));
+    return { segments, last: await this.#tails.note(partition, segments.at(-1), listedAt) };
+  }
+
   /** Reads what is there now from `offset` on, over the end of segments that are done. */
   async #readOnce(partition: string, offset: bigint, maxBytes: number): Promise<ReadResult> {
+    const nothing: ReadResult = { batches: [], damage: [], nextOffset: offset };
+    const tail = this.#tails.at(partition, offset);
+    if (tail !== null) {
+      if (tail.isEmptyAt(offset)) return nothing;
+      const ahead = foundIn(tail.start, await this.#scanTail(tail, offset, maxBytes, 0));
+      if (ahead) return ahead;
+    }
     // Listed before the read: a segment that has a successor now gets no frame any more.
-    const segments = await listSegments(this.#directory(partition));
-    let { index, from } = await whereToRead(segments, offset);
+    const { segments, last } = await this.#list(partition);
+    let { index, from } = whereToRead(segments, offset, last?.size ?? null);
     for (;;) {
       const segment = segments[index];
-      if (!segment) return { batches: [], damage: [], nextOffset: offset };
+      if (!segment) return nothing;
       if (from < segment.start) from = segment.start;
       const sealed = index < segments.length - 1;
-      const scan = await this.#scan(partition, segment, from, sealed, maxBytes);
-      if (!scan) return { batches: [], damage: [], nextOffset: offset }; // freed meanwhile: list again
+      const scan = sealed
+        ? await scanSealed(segment, from, maxBytes)
+        : last && (await this.#scanTail(last.tail, from, maxBytes, this.#searchBytes(partition, from)));
+      const found = foundIn(segment.start, scan);
+      if (found) return found;
+      // Without a scan it was freed meanwhile: list again.
+      if (scan?.ended !== 'finished') return nothing;
       from = segment.start + BigInt(scan.position);
-      if (scan.batches.length > 0 || scan.damage.length > 0) {
-        return { batches: scan.batches, damage: scan.damage, nextOffset: from };
-      }
-      if (scan.ended !== 'finished') return { batches: [], damage: [], nextOffset: offset };
       index += 1;
     }
   }
 
-  async #scan(
-    partition: string,
-    segment: Segment,
-    from: bigint,
-    sealed: boolean,
-    maxBytes: number,
-  ): Promise<SegmentScan | null> {
-    const file = await openIfThere(segment.path);
-    if (!file) return null;
-    try {
-      return await scanSegment(file, segment.start, Number(from - segment.start), {
-        sealed,
-        maxBytes,
-        searchBytes: !sealed && this.#searchIsDue(partition, from) ? LIVE_SEARCH_BYTES : 0,
-      });
-    } finally {
-      await file.close();
-    }
+  #scanTail(tail: Tail, from: bigint, maxBytes: number, searchBytes: number): Promise<SegmentScan | null> {
+    return tail.use((file) =>
+      scanSegment(file, tail.start, Number(from - tail.start), { sealed: false, maxBytes, searchBytes }),
+    );
+  }
+
+  #searchBytes(partition: string, from: bigint): number {
+    return this.#searchIsDue(partition, from) ? LIVE_SEARCH_BYTES : 0;
   }
 
   #searchIsDue(partition: string, offset: bigint): boolean {
@@ -193,23 +188,43 @@ export class JournalReader implements EventLogReader {
  * The segment that holds `offset`, or the start of the first one when all begin behind it. An offset beyond the
  * last segment belongs to an earlier journal of this name, whose directory is gone: then too this one is read
  * from its start.
+ *
+ * @param lastSize bytes of the last segment; null: it is gone
  */
-async function whereToRead(segments: Segment[], offset: bigint): Promise<{ index: number; from: bigint }> {
+function whereToRead(
+  segments: Segment[],
+  offset: bigint,
+  lastSize: number | null,
+): { index: number; from: bigint } {
   const index = segments.findLastIndex((segment) => segment.start <= offset);
   const segment = segments[index];
-  if (!segment) return { index: 0, from: segments[0]?.start ?? offset };
-  if (index < segments.length - 1) return { index, from: offset };
-  const size = await stat(segment.path).then((stats) => stats.size, ignoreMissing);
-  if (size === undefined || offset <= segment.start + BigInt(size)) return { index, from: offset };
-  return { index: 0, from: segments[0]?.start ?? offset };
+  const isBeyond =
+    segment !== undefined &&
+    index === segments.length - 1 &&
+    lastSize !== null &&
+    offset > segment.start + BigInt(lastSize);
+  if (!segment || isBeyond) return { index: 0, from: segments[0]?.start ?? offset };
+  return { index, from: offset };
 }
 
-async function openIfThere(path: string): Promise<FileHandle | null> {
+/** What a scan of the segment from `start` on has found; null: nothing. */
+function foundIn(start: bigint, scan: SegmentScan | null): ReadResult | null {
+  if (!scan || scan.batches.length + scan.damage.length === 0) return null;
+  return { batches: scan.batches, damage: scan.damage, nextOffset: start + BigInt(scan.position) };
+}
+
+/** @returns null when the segment has been freed */
+async function scanSealed(segment: Segment, from: bigint, maxBytes: number): Promise<SegmentScan | null> {
+  const file = await open(segment.path, 'r').catch(ignoreMissing);
+  if (!file) return null;
   try {
-    return await open(path, 'r');
-  } catch (error) {
-    if (isMissing(error)) return null;
-    throw error;
+    return await scanSegment(file, segment.start, Number(from - segment.start), {
+      sealed: true,
+      maxBytes,
+      searchBytes: 0,
+    });
+  } finally {
+    await file.close();
   }
 }
 

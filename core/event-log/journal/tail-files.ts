@@ -1,0 +1,121 @@
+import { fstatSync, readSync } from 'node:fs';
+import { type FileHandle, open, stat } from 'node:fs/promises';
+import type { Segment } from './segments.ts';
+
+/** So long a segment is believed to be its stream's last. It may have got a successor meanwhile, or have been freed. */
+export const LIST_MS = 250;
+/** Nobody reads a stream whose files were not listed for so long: its last segment may have been freed. */
+const FORGET_MS = 5_000;
+
+/** The last segment of a stream, open. */
+export type Tail = {
+  /** Logical offset of its first byte. */
+  start: bigint;
+  /** Whether nothing stands at this offset yet: zeros that the writer prepared, in a file that was not cut. */
+  isEmptyAt(offset: bigint): boolean;
+  /** Reads from the file, which stays open meanwhile; null when it is the last segment no more. */
+  use<T>(work: (file: FileHandle) => Promise<T>): Promise<T | null>;
+};
+
+type Kept = { tail: Tail; inode: number; listedAt: number; giveUp(): void };
+
+/**
+ * Keeps the last segments of streams open between reads: nearly every read is of what has just been written there, and to
+ * list, open and close files for each heartbeat of each stream is most of what an idle worker does.
+ */
+export class TailFiles {
+  readonly #kept = new Map<string, Kept>();
+
+  /** The stream's last segment, if it was listed a moment ago and `offset` is not before it. */
+  at(partition: string, offset: bigint): Tail | null {
+    const kept = this.#kept.get(partition);
+    if (!kept || performance.now() - kept.listedAt >= LIST_MS) return null;
+    return offset >= kept.tail.start ? kept.tail : null;
+  }
+
+  /**
+   * Takes note of what is a stream's last segment.
+   *
+   * @param listedAt on the clock of `performance.now()`: from before the listing
+   * @returns it with its size in bytes; null when there is none, or it has gone
+   */
+  async note(
+    partition: string,
+    last: Segment | undefined,
+    listedAt: number,
+  ): Promise<{ tail: Tail; size: number } | null> {
+    const stats = last && (await stat(last.path).catch(missingIsNull));
+    if (!stats) {
+      this.#giveUp(partition);
+      return null;
+    }
+    const { size, ino } = stats;
+    const known = this.#kept.get(partition);
+    // A file that is open keeps its inode for itself: the same number is the same file.
+    if (known?.tail.start === last.start && known.inode === ino) {
+      known.listedAt = Math.max(known.listedAt, listedAt);
+      return { tail: known.tail, size };
+    }
+    const file = await open(last.path, 'r').catch(missingIsNull);
+    if (!file) return null;
+    const opened = tailOf(last.start, file);
+    this.#giveUp(partition);
+    this.#kept.set(partition, { ...opened, inode: fstatSync(file.fd).ino, listedAt });
+    return { tail: opened.tail, size };
+  }
+
+  /** Closes what nobody reads any more. */
+  forgetOld(): void {
+    const before = performance.now() - FORGET_MS;
+    for (const [partition, { listedAt }] of this.#kept) if (listedAt < before) this.#giveUp(partition);
+  }
+
+  close(): void {
+    for (const partition of this.#kept.keys()) this.#giveUp(partition);
+  }
+
+  #giveUp(partition: string): void {
+    this.#kept.get(partition)?.giveUp();
+    this.#kept.delete(partition);
+  }
+}
+
+function tailOf(start: bigint, file: FileHandle): { tail: Tail; giveUp(): void } {
+  const first = Buffer.alloc(4);
+  let readers = 0;
+  let isGivenUp = false;
+
+  function closeIfOver(): void {
+    if (isGivenUp && readers === 0) file.close().catch(() => undefined); // it was only read
+  }
+
+  return {
+    tail: {
+      start,
+      isEmptyAt(offset) {
+        if (isGivenUp) return false;
+        const bytes = readSync(file.fd, first, 0, first.length, Number(offset - start));
+        return bytes === first.length && first.readUInt32LE(0) === 0;
+      },
+      async use(work) {
+        if (isGivenUp) return null;
+        readers += 1;
+        try {
+          return await work(file);
+        } finally {
+          readers -= 1;
+          closeIfOver();
+        }
+      },
+    },
+    giveUp() {
+      isGivenUp = true;
+      closeIfOver();
+    },
+  };
+}
+
+function missingIsNull(error: NodeJS.ErrnoException): null {
+  if (error.code === 'ENOENT') return null;
+  throw error;
+}
