@@ -29,8 +29,8 @@ const CLICK_LANE = {
   outstanding: 4,
   waitMs: 500,
   lingerMs: 50,
-  /** While nobody wants clicks. */
-  idleMs: 250,
+  /** While nobody wants clicks: who subscribes gets all from then on, the first of them that much later. */
+  idleMs: 1_000,
   /** Progress without deliveries is written this often. */
   advanceEveryMs: 1_000,
 } as const;
