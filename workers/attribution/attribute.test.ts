@@ -141,6 +141,15 @@ async function sentAndKilled(): Promise<() => Promise<void>> {
 
 const hide = (targetId: string) => hideLinks(stores.clickhouse, [{ workspaceId, targetId }]);
 
+/** An order a day ago, shared by two links with a click four days ago and two. */
+async function sharedOrder() {
+  const [visitor, one, two] = [uuidv7(), uuidv7(), uuidv7()];
+  await updateWorkspace(stores.pool, workspaceId, { attribution_model: 'linear' });
+  await click({ visitor, link: one, ts: NOW - 4 * DAY });
+  await click({ visitor, link: two, ts: NOW - 2 * DAY });
+  return { visitor, one, two, orderId: await order({ ts: NOW - DAY, visitor }) };
+}
+
 describe('attributeOrders', () => {
   it('waits until the watermark has passed the order', async () => {
     const orderId = await order({ ts: NOW, visitor: uuidv7() });
@@ -258,24 +267,14 @@ describe('attributeOrders', () => {
   });
 
   it('replaces the credits when a better report of the order comes', async () => {
-    const visitor = uuidv7();
-    await updateWorkspace(stores.pool, workspaceId, { attribution_model: 'linear' });
-    const [one, two] = [uuidv7(), uuidv7()];
-    await click({ visitor, link: one, ts: NOW - 4 * DAY });
-    await click({ visitor, link: two, ts: NOW - 2 * DAY });
-    const orderId = await order({ ts: NOW - DAY, visitor });
+    const { orderId, visitor, one } = await sharedOrder();
     expect(await credits(orderId)).toHaveLength(2);
     await order({ orderId, ts: NOW - 3 * DAY, visitor, source: 'server', amount: 700 });
     expect((await credits(orderId)).map((row) => [row.link_id, row.amount])).toEqual([[one, 700]]);
   });
 
   it('replaces credits of which nobody noted how many parts they have', async () => {
-    const visitor = uuidv7();
-    await updateWorkspace(stores.pool, workspaceId, { attribution_model: 'linear' });
-    const [one, two] = [uuidv7(), uuidv7()];
-    await click({ visitor, link: one, ts: NOW - 4 * DAY });
-    await click({ visitor, link: two, ts: NOW - 2 * DAY });
-    const orderId = await order({ ts: NOW - DAY, visitor });
+    const { orderId, visitor, one } = await sharedOrder();
     expect(await credits(orderId)).toHaveLength(2);
     await stores.pool.query('UPDATE orders SET noted_credits = NULL WHERE order_id = $1', [orderId]);
     await order({ orderId, ts: NOW - 3 * DAY, visitor, source: 'server', amount: 700 });
@@ -283,12 +282,7 @@ describe('attributeOrders', () => {
   });
 
   it('replaces credits that a killed worker has sent and that arrive last', async () => {
-    const visitor = uuidv7();
-    await updateWorkspace(stores.pool, workspaceId, { attribution_model: 'linear' });
-    const [one, two] = [uuidv7(), uuidv7()];
-    await click({ visitor, link: one, ts: NOW - 4 * DAY });
-    await click({ visitor, link: two, ts: NOW - 2 * DAY });
-    const orderId = await order({ ts: NOW - DAY, visitor });
+    const { orderId, visitor, one } = await sharedOrder();
     const first = await sentAndKilled();
     await order({ orderId, ts: NOW - 3 * DAY, visitor, source: 'server', amount: 700 });
     const second = await sentAndKilled();
@@ -335,12 +329,7 @@ describe('attributeOrders', () => {
   });
 
   it('replaces the parts that a try before has had beyond those of this one', async () => {
-    const visitor = uuidv7();
-    await updateWorkspace(stores.pool, workspaceId, { attribution_model: 'linear' });
-    const [one, two] = [uuidv7(), uuidv7()];
-    await click({ visitor, link: one, ts: NOW - 4 * DAY });
-    await click({ visitor, link: two, ts: NOW - 2 * DAY });
-    const orderId = await order({ ts: NOW - DAY, visitor });
+    const { orderId, one, two } = await sharedOrder();
     const before = await sentAndKilled();
     await hide(two);
     await order({ ts: NOW - DAY }); // another batch, which the store can't take for the one that was sent
