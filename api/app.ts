@@ -30,6 +30,7 @@ import { addLoadLimit } from './plugins/load-limit.ts';
 import { addOpenApi } from './plugins/openapi.ts';
 import { addRequestIds, newRequestId } from './plugins/request-ids.ts';
 import { addRequestMetrics } from './plugins/request-metrics.ts';
+import { addSerialization } from './plugins/serialization.ts';
 import { addUnknownPaths } from './plugins/unknown-paths.ts';
 import { addValidation } from './plugins/validation.ts';
 import { addWorkspaceTurns } from './plugins/workspace-turns.ts';
@@ -117,6 +118,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   await addAuth(app, deps);
   addBody(app);
   addValidation(app);
+  addSerialization(app);
   addWorkspaceTurns(app);
   addIdempotency(app);
   await addOpenApi(app, deps);

@@ -5,6 +5,7 @@ import { AppError, type ErrorDetail } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
 import { parseInstant } from '../../core/timestamps.ts';
 import type { Api } from '../dependencies.ts';
+import { compiledLater } from './compiled-later.ts';
 
 type Schema = { type?: unknown; properties?: Record<string, { type?: unknown }> };
 
@@ -13,18 +14,21 @@ type Schema = { type?: unknown; properties?: Record<string, { type?: unknown }> 
  * text, so those that a schema calls integer, number or boolean are read first, strictly (`1e2`, `0x10` and an
  * empty text are no integers). Unknown body fields are dropped: object schemas of bodies say
  * `additionalProperties: false`. The first thing wrong is reported, not all of them, so that a body of a million
- * wrong values costs no more than one.
+ * wrong values costs no more than one. A schema is compiled for its first request.
  */
 export function addValidation(app: Api): void {
   const ajv = bodyAjv();
   app.setValidatorCompiler<Schema>(({ schema, httpPart }) => {
-    const validate = ajv.compile(schema);
-    if (httpPart === 'body') return validate;
-    const readers = Object.entries(schema.properties ?? {}).flatMap(([name, { type }]) => {
-      const read = READERS[String(type)];
-      return read ? [{ name, read }] : [];
-    });
+    const validator = compiledLater(() => ajv.compile(schema));
+    const readers =
+      httpPart === 'body'
+        ? []
+        : Object.entries(schema.properties ?? {}).flatMap(([name, { type }]) => {
+            const read = READERS[String(type)];
+            return read ? [{ name, read }] : [];
+          });
     const check = (input: unknown): boolean => {
+      const validate = validator();
       const parameters = input as Record<string, unknown>;
       for (const { name, read } of readers) {
         const text = parameters[name];
@@ -34,7 +38,7 @@ export function addValidation(app: Api): void {
       check.errors = validate.errors;
       return valid;
     };
-    check.errors = validate.errors;
+    check.errors = null as Ajv.ErrorObject[] | null | undefined;
     return check;
   });
 }
@@ -47,8 +51,9 @@ export type BodyCheck = (body: unknown) => AppError | null;
  * and unknown fields dropped in the body itself.
  */
 export function bodyCheck(schema: TSchema): BodyCheck {
-  const validate = bodyAjv().compile(schema);
+  const validator = compiledLater(() => bodyAjv().compile(schema));
   return (body) => {
+    const validate = validator();
     if (validate(body) === true) return null;
     const detail = validationDetail(validate.errors ?? [], 'body');
     return new AppError('bad_request', `${detail.path}: ${detail.message}`, [detail]);
