@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Keeps what Java makes of the classes of a broker, from one that is started for it, in target/kafka.jsa: with it a
-# broker starts with half the work. Without it the tests run too.
+# Keeps what Java makes of the classes of a broker, from one that is started for it, in target/kafka.jsa, and its directory
+# as the tool has formatted it, in target/formatted: with them a broker starts with half the work. Without them the
+# tests run too.
 set -euo pipefail
 cd "$(dirname "$0")/target"
-[ ! -f kafka.jsa ] || exit 0
+[ ! -f kafka.jsa ] || [ ! -d formatted ] || exit 0
 
 home=$(mktemp -d)
 trap 'rm -rf "$home"' EXIT
@@ -19,6 +20,7 @@ END
 # As test/support/kafka.ts starts them.
 java=(java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC)
 "${java[@]}" -cp "$PWD/dependency/*" kafka.tools.StorageTool format -t AAAAAAAAAAAAAAAAAAAAAA -c "$home/server.properties" &>"$home/log"
+cp -r "$home/data" "$home/formatted"
 "${java[@]}" -Xshare:auto -XX:ArchiveClassesAtExit="$home/kafka.jsa" -cp "$PWD/dependency/*" kafka.Kafka "$home/server.properties" &>>"$home/log" &
 broker=$!
 for _ in $(seq 1 600); do
@@ -28,4 +30,6 @@ for _ in $(seq 1 600); do
 done
 kill "$broker"
 wait "$broker" || true
+rm -rf formatted
+mv "$home/formatted" formatted
 mv "$home/kafka.jsa" kafka.jsa
