@@ -155,6 +155,14 @@ describe('reading a journal that is being written', () => {
     clock.mockRestore();
     await expect.poll(openFiles).toEqual([]);
   });
+
+  test('leaves nothing open when it is closed in the middle of a read', async () => {
+    await fillSegments();
+    const reading = reader.end(TEST_STREAM_NAME);
+    await reader.close();
+    await reading;
+    await expect.poll(openFiles).toEqual([]);
+  });
 });
 
 /** Files below the data directory that this process has open. */

@@ -25,6 +25,7 @@ type Kept = { tail: Tail; inode: number; listedAt: number; giveUp(): void };
  */
 export class TailFiles {
   readonly #kept = new Map<string, Kept>();
+  #isClosed = false;
 
   /** The stream's last segment, if it was listed a moment ago and `offset` is not before it. */
   at(partition: string, offset: bigint): Tail | null {
@@ -58,6 +59,10 @@ export class TailFiles {
     }
     const file = await open(last.path, 'r').catch(missingIsNull);
     if (!file) return null;
+    if (this.#isClosed) {
+      await file.close();
+      return null;
+    }
     const opened = tailOf(last.start, file);
     this.#giveUp(partition);
     this.#kept.set(partition, { ...opened, inode: fstatSync(file.fd).ino, listedAt });
@@ -71,6 +76,7 @@ export class TailFiles {
   }
 
   close(): void {
+    this.#isClosed = true;
     for (const partition of this.#kept.keys()) this.#giveUp(partition);
   }
 
