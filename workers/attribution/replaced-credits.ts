@@ -2,9 +2,8 @@ import { NO_UUID } from '../../clickhouse/inserts/native-columns.ts';
 import type { OrderCreditRow } from '../../clickhouse/inserts/order-credits.ts';
 import { uuidToBytes } from '../../core/ids.ts';
 import { versionNanos } from '../../core/order-version.ts';
+import { NANOS_PER_MICRO } from '../../core/timestamps.ts';
 import type { UnattributedOrder } from '../../sql/orders.ts';
-
-const NANOS_PER_MICRO = 1_000n;
 
 /**
  * The rows that say which credits of an order count no more: all of its other versions, and of its present one those parts that an

@@ -2,7 +2,7 @@ import { clickRecord } from '../../core/click-record.ts';
 import type { Enricher } from '../../core/enrich/enrich.ts';
 import type { ClickEvent } from '../../core/events/types.ts';
 import { bytesToUuid } from '../../core/ids.ts';
-import { formatInstant } from '../../core/timestamps.ts';
+import { formatInstant, NANOS_PER_MICRO } from '../../core/timestamps.ts';
 import { deliveryBody, deliveryId } from '../../core/webhooks/delivery.ts';
 import { CLICK_EVENT } from '../../core/webhooks/event-types.ts';
 import type { Subscription } from '../../sql/subscriptions.ts';
@@ -17,8 +17,6 @@ export type ClickDelivery = {
   eventId: string;
   body: string;
 };
-
-const NANOS_PER_MICRO = 1_000n;
 
 /**
  * The deliveries of a piece of the log: of each click that a person made, to each webhook of its workspace that wants

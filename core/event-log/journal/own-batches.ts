@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import type { LogBatch } from '../port.ts';
 import { scanSegment } from './segment-scan.ts';
-import { listSegments, type Segment, streamDirectory } from './segments.ts';
+import { listSegments, missingIsNull, type Segment, streamDirectory } from './segments.ts';
 
 const READ_BYTES = 4 * 1024 * 1024;
 
@@ -54,7 +54,7 @@ async function firstSegment(segments: Segment[], afterSequence: bigint): Promise
 }
 
 async function* segmentBatches(segment: Segment, readBytes = READ_BYTES): AsyncGenerator<LogBatch> {
-  const file = await open(segment.path, 'r').catch(ignoreMissing);
+  const file = await open(segment.path, 'r').catch(missingIsNull);
   if (!file) return;
   try {
     for (let position = 0; ; ) {
@@ -71,9 +71,4 @@ async function* segmentBatches(segment: Segment, readBytes = READ_BYTES): AsyncG
   } finally {
     await file.close();
   }
-}
-
-function ignoreMissing(error: NodeJS.ErrnoException): null {
-  if (error.code === 'ENOENT') return null;
-  throw error;
 }

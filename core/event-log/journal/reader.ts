@@ -2,7 +2,7 @@ import { open, readdir, unlink } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EventLogReader } from '../port.ts';
 import { LIVE_SEARCH_BYTES, type SegmentScan, scanSegment } from './segment-scan.ts';
-import { journalDirectory, listSegments, type Segment, streamDirectory } from './segments.ts';
+import { journalDirectory, listSegments, missingIsNull, type Segment, streamDirectory } from './segments.ts';
 import { LIST_MS, type Tail, TailFiles } from './tail-files.ts';
 
 /** How often the end of a stream is looked at while nothing comes. */
@@ -36,16 +36,12 @@ export class JournalReader implements EventLogReader {
 
   async partitions(): Promise<string[]> {
     this.#tails.forgetOld();
-    try {
-      const entries = await readdir(journalDirectory(this.#dataDir), { withFileTypes: true });
-      return entries
-        .filter((entry) => entry.isDirectory())
-        .map((entry) => entry.name)
-        .sort();
-    } catch (error) {
-      if (isMissing(error)) return [];
-      throw error;
-    }
+    const directory = journalDirectory(this.#dataDir);
+    const entries = await readdir(directory, { withFileTypes: true }).catch(missingIsNull);
+    return (entries ?? [])
+      .filter((entry) => entry.isDirectory())
+      .map((entry) => entry.name)
+      .sort();
   }
 
   async read(
@@ -106,7 +102,7 @@ export class JournalReader implements EventLogReader {
     for (const [index, segment] of segments.entries()) {
       const next = segments[index + 1];
       if (!next || next.start > offset) return;
-      await unlink(segment.path).catch(ignoreMissing);
+      await unlink(segment.path).catch(missingIsNull);
     }
   }
 
@@ -215,7 +211,7 @@ function foundIn(start: bigint, scan: SegmentScan | null): ReadResult | null {
 
 /** @returns null when the segment has been freed */
 async function scanSealed(segment: Segment, from: bigint, maxBytes: number): Promise<SegmentScan | null> {
-  const file = await open(segment.path, 'r').catch(ignoreMissing);
+  const file = await open(segment.path, 'r').catch(missingIsNull);
   if (!file) return null;
   try {
     return await scanSegment(file, segment.start, Number(from - segment.start), {
@@ -226,12 +222,4 @@ async function scanSealed(segment: Segment, from: bigint, maxBytes: number): Pro
   } finally {
     await file.close();
   }
-}
-
-function ignoreMissing(error: unknown): undefined {
-  if (!isMissing(error)) throw error;
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }

@@ -60,6 +60,12 @@ function namesOf(directory: string, names: string[], pattern: RegExp): Segment[]
   return segments.sort((a, b) => (a.start < b.start ? -1 : 1));
 }
 
+/** To be given to `catch`: what is not there, a segment that was freed meanwhile, is null. @throws every other error */
+export function missingIsNull(error: NodeJS.ErrnoException): null {
+  if (error.code === 'ENOENT') return null;
+  throw error;
+}
+
 function missingIsEmpty(error: NodeJS.ErrnoException): string[] {
   if (error.code === 'ENOENT') return [];
   throw error;

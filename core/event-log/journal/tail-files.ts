@@ -1,6 +1,6 @@
 import { fstatSync, readSync } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
-import type { Segment } from './segments.ts';
+import { missingIsNull, type Segment } from './segments.ts';
 
 /** So long a segment is believed to be its stream's last. It may have got a successor meanwhile, or have been freed. */
 export const LIST_MS = 250;
@@ -119,9 +119,4 @@ function tailOf(start: bigint, file: FileHandle): { tail: Tail; giveUp(): void }
       closeIfOver();
     },
   };
-}
-
-function missingIsNull(error: NodeJS.ErrnoException): null {
-  if (error.code === 'ENOENT') return null;
-  throw error;
 }
