@@ -4,6 +4,8 @@ import { ConfigError, type KafkaSettings } from '../../config.ts';
 import type { Logger } from '../../log.ts';
 // For whoever reads: the client has to know how records are compressed.
 import './compression.ts';
+// Before the first connection.
+import './idle-queue.ts';
 
 export type KafkaAddress = { brokers: string[]; kafka: KafkaSettings };
 
