@@ -9,6 +9,7 @@ import { attributeOrders } from './attribution/attribute.ts';
 import { startClock } from './clocks/clock.ts';
 import { eraseRequested } from './clocks/erase.ts';
 import { pruneOld } from './clocks/prune.ts';
+import { createWaiting } from './clocks/waiting.ts';
 import { publishDeadLetters } from './dead-letters/publish.ts';
 import { type LaneDependencies, runLane } from './lane/lane.ts';
 import { startLanes } from './lane/lanes.ts';
@@ -78,13 +79,13 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
       workerMetrics: metrics,
       options: dependencies.webhooks,
     });
-  const shared = { pool, clickhouse, log, metrics };
+  const shared = { pool, clickhouse, log, metrics, waits: createWaiting(pool) };
   const clocks = [
     startClock({
       ...shared,
       name: 'attribution',
       everyMs: ATTRIBUTE_EVERY_MS,
-      work: () => attributeOrders(shared),
+      work: async () => (await shared.waits('attribution')) && attributeOrders(shared),
     }),
     startClock({ ...shared, name: 'erase', everyMs: ERASE_EVERY_MS, work: () => eraseRequested(shared) }),
     startClock({ ...shared, name: 'prune', everyMs: PRUNE_EVERY_MS, work: () => pruneOld(shared) }),

@@ -2,6 +2,7 @@ import type { ClickHouseClient } from '../../clickhouse/client.ts';
 import type { Logger } from '../../core/log.ts';
 import type { Pool } from '../../sql/pool.ts';
 import { type Clock, startClock } from '../clocks/clock.ts';
+import type { Waiting } from '../clocks/waiting.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import { endHoldPeriods } from './hold-periods.ts';
 import { publishOrders } from './order-publication.ts';
@@ -19,7 +20,9 @@ export function startReferralClocks(shared: {
   clickhouse: ClickHouseClient;
   log: Logger;
   metrics: WorkerMetrics;
+  waits: Waiting;
 }): Clock[] {
+  const { waits } = shared;
   const resolvePendingSignups = createSignupResolver(shared);
   const judgeTrackedOrders = createOrderJudge(shared);
   return [
@@ -33,19 +36,19 @@ export function startReferralClocks(shared: {
       ...shared,
       name: 'pending-signups',
       everyMs: RESOLVE_EVERY_MS,
-      work: () => resolvePendingSignups(new Date()),
+      work: async () => (await waits('pendingSignups')) && resolvePendingSignups(new Date()),
     }),
     startClock({
       ...shared,
       name: 'tracked-purchases',
       everyMs: JUDGE_EVERY_MS,
-      work: () => judgeTrackedOrders(new Date()),
+      work: async () => (await waits('trackedPurchases')) && judgeTrackedOrders(new Date()),
     }),
     startClock({
       ...shared,
       name: 'order-publication',
       everyMs: PUBLISH_EVERY_MS,
-      work: () => publishOrders(shared),
+      work: async () => (await waits('orderPublications')) && publishOrders(shared),
     }),
   ];
 }

@@ -1,0 +1,28 @@
+import type { Queryable } from './pool.ts';
+
+/** Which of the clocks' work waits, whoever may do it and whether or not its time has come. */
+export type WaitingWork = {
+  /** Orders whose credits do not stand in ClickHouse. */
+  attribution: boolean;
+  /** Signups that the watermark may resolve. */
+  pendingSignups: boolean;
+  /** Orders that the programme has not judged. */
+  trackedPurchases: boolean;
+  /** Orders that ClickHouse lacks. */
+  orderPublications: boolean;
+};
+
+/** What waits at this moment. Prepared, and one statement for all of them: an idle worker asks it all day. */
+export async function waitingWork(db: Queryable): Promise<WaitingWork> {
+  const { rows } = await db.query<WaitingWork>({
+    name: 'waiting_work',
+    text: `SELECT
+      EXISTS (SELECT FROM orders WHERE attributed_version IS DISTINCT FROM version) AS attribution,
+      EXISTS (SELECT FROM signups WHERE state = 'pending') AS "pendingSignups",
+      EXISTS (SELECT FROM orders WHERE source = 'server' AND referral_judged_at IS NULL) AS "trackedPurchases",
+      EXISTS (SELECT FROM order_publications) AS "orderPublications"`,
+  });
+  const [row] = rows;
+  if (!row) throw new Error('PostgreSQL answered a question without FROM with no row');
+  return row;
+}
