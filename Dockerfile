@@ -7,13 +7,26 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund
 
-# What browsers load. esbuild's script fetches its program for this platform at the locked version.
-FROM packages AS web
+# esbuild's script fetches its program for this platform at the locked version.
+FROM packages AS builder
 RUN npm rebuild esbuild
 # The console has the pure parts of it.
 COPY core core
+
+# What browsers load.
+FROM builder AS web
 COPY web web
 RUN node --disable-warning=ExperimentalWarning web/build.ts
+
+# Each program as one file: it starts in a quarter of the time that its sources take.
+FROM builder AS programs
+COPY sql sql
+COPY clickhouse clickhouse
+COPY ingest ingest
+COPY workers workers
+COPY api api
+COPY cli cli
+RUN node --disable-warning=ExperimentalWarning cli/programs/build.ts
 
 # Away with what only `npm start` or the build uses, and with the servers' programs for other platforms.
 FROM packages AS runtime-packages
@@ -28,6 +41,7 @@ ENV NODE_ENV=production \
 WORKDIR /app
 COPY --from=runtime-packages /app/node_modules node_modules
 COPY --from=web /app/web/dist web/dist
+COPY --from=programs /app/dist dist
 COPY package.json LICENSE NOTICE ./
 COPY core core
 COPY sql sql
@@ -37,11 +51,11 @@ COPY workers workers
 COPY api api
 COPY cli cli
 # `hoplog` for operators; the directory that a new volume takes its owner from.
-RUN chmod 755 cli/hoplog.ts \
-    && ln -s /app/cli/hoplog.ts /usr/local/bin/hoplog \
+RUN chmod 755 dist/hoplog.js \
+    && ln -s /app/dist/hoplog.js /usr/local/bin/hoplog \
     && install -d -o node -g node -m 0700 /data
 USER node
 VOLUME /data
 EXPOSE 3000 8080 9464
 ENTRYPOINT ["node", "--disable-warning=ExperimentalWarning"]
-CMD ["ingest/main.ts"]
+CMD ["dist/ingest.js"]

@@ -1,5 +1,5 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
-import { basename, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { build, type OutputFile, type Plugin } from 'esbuild';
 import { BUNDLES_DIR, PROGRAMS, ROOT_DIR } from './programs.ts';
 
@@ -20,8 +20,8 @@ const OUTSIDE = [
 
 /**
  * Writes every program as one file to `dist/`: reading and stripping hundreds of sources is most of the work of a
- * start. What a source finds beside itself (migrations, schemas, threads) it still finds there: `import.meta.url`
- * stays the source's.
+ * start. What a source finds beside itself (migrations, schemas) it still finds there: `import.meta.url` stays the
+ * source's. A program among it is found as its bundle.
  *
  * A file that would be the same is left alone, and one is replaced whole, so that others may start from it meanwhile.
  *
@@ -41,6 +41,7 @@ export async function buildPrograms(): Promise<void> {
       js: [
         "import { createRequire as __createRequire } from 'node:module';",
         'const require = __createRequire(import.meta.url);',
+        'const __bundleUrl = import.meta.url;',
         "const __sourceUrl = (path) => new URL('../' + path, import.meta.url).href;",
       ].join('\n'),
     },
@@ -61,10 +62,22 @@ function sourcesInPlace(): Plugin {
         if (path.includes('/node_modules/')) return null;
         const source = await readFile(path, 'utf8');
         const own = `__sourceUrl(${JSON.stringify(relative(ROOT_DIR, path))})`;
-        return { contents: source.replaceAll('import.meta.url', own), loader: 'ts' };
+        const contents = source
+          .replaceAll(BESIDE, (url, beside: string) => bundleBeside(join(dirname(path), beside)) ?? url)
+          .replaceAll('import.meta.url', own);
+        return { contents, loader: 'ts' };
       });
     },
   };
+}
+
+/** How a source names another one that stands beside it. */
+const BESIDE = /new URL\('(\.\/[\w-]+\.ts)', import\.meta\.url\)/g;
+
+/** The address of a program's bundle, as another bundle names it; null when the source is no program's beginning. */
+function bundleBeside(source: string): string | null {
+  const [name] = Object.entries(PROGRAMS).find(([, program]) => join(ROOT_DIR, program) === source) ?? [];
+  return name === undefined ? null : `new URL('./${name}.js', __bundleUrl)`;
 }
 
 async function replace({ path, contents }: OutputFile): Promise<void> {

@@ -8,6 +8,8 @@ export const PROGRAMS = {
   ingest: 'ingest/main.ts',
   workers: 'workers/main.ts',
   api: 'api/main.ts',
+  /** A thread of ingest and of the API. */
+  shipper: 'core/event-log/kafka/shipper-thread.ts',
 } as const;
 export type ProgramName = keyof typeof PROGRAMS;
 
