@@ -107,9 +107,9 @@ test('a PostgreSQL that vanishes without a word is 503, and noticed when it is b
   const me = async () =>
     (await fetch(`${origin}/api/v1/me`, { headers: { authorization: `Bearer ${token}` } })).status;
   expect(await me()).toBe(200);
-  gate.holdAnswers(true);
+  gate.holdAnswers('all');
   expect(await me()).toBe(503);
-  gate.holdAnswers(false);
+  gate.holdAnswers('none');
   await expect.poll(me, { timeout: 30_000 }).toBe(200);
   await gate.close();
 });

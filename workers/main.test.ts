@@ -65,11 +65,11 @@ describe('the process of the workers', () => {
     };
     await once(child.stdout, 'data');
     while ((await connections()).length === 0) await sleep(20);
-    gate.holdAnswers(true);
+    gate.holdAnswers('all');
     const silent = await connections();
     const left = async () => (await connections()).filter((pid) => silent.includes(pid));
     while ((await left()).length > 0) await sleep(100);
-    gate.holdAnswers(false);
+    gate.holdAnswers('none');
     child.kill('SIGTERM');
     expect((await once(child, 'close'))[0]).toBe(0);
     await gate.close();

@@ -44,13 +44,24 @@ afterAll(async () => {
 const limited = (max_clicks: number, columns: LinkColumns = {}) =>
   makeLink(stores.pool, workspaceId, 'https://example.com/', { max_clicks, ...columns });
 
-/** Visits until `count` answers have come, `width` at a time. Returns how often each status came. */
-async function visitOften(urls: string[], count: number, width = 20): Promise<Map<number, number>> {
+/**
+ * Visits until `count` answers have come, `width` at a time. Returns how often each status came.
+ *
+ * @param again who is answered with this status comes again, until it is another
+ */
+async function visitOften(
+  urls: string[],
+  count: number,
+  width = 20,
+  again?: number,
+): Promise<Map<number, number>> {
   const statuses = new Map<number, number>();
   let started = 0;
   const visitor = async () => {
     while (started < count) {
-      const { status } = await visit(urls[started++ % urls.length] ?? '');
+      const url = urls[started++ % urls.length] ?? '';
+      let { status } = await visit(url);
+      while (status === again) status = (await visit(url)).status;
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
     }
   };
@@ -98,7 +109,8 @@ async function workOff(ingest: TestIngest, stream: string, linkId: string): Prom
 
 test('exactly max_clicks visitors are let through, then the page says 410', async () => {
   const { id, slug } = await limited(7);
-  const statuses = await visitOften([`${first.url}/${slug}`], 30, 10);
+  // On a starved machine PostgreSQL may not lease within the second that a visitor waits: 503, and nobody was let through.
+  const statuses = await visitOften([`${first.url}/${slug}`], 30, 10, 503);
   expect(Object.fromEntries(statuses)).toEqual({ 302: 7, 410: 23 });
   expect(await countedClicks(first.dataDir, 'ingest-a', id)).toBe(7);
 });

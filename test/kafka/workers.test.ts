@@ -113,13 +113,13 @@ test('a worker killed with half a block at ClickHouse, and one whose block is st
       const behind = await storedRows();
       await expect.poll(storedRows, PATIENT).toBeGreaterThan(behind);
 
-      gate.holdAnswers(true);
+      gate.holdAnswers('inserts');
       const before = await storedRows();
       await expect.poll(storedRows, PATIENT).toBeGreaterThan(before);
       expect(gate.held()).toBeGreaterThan(0);
       expect(await inserting()).not.toEqual([]);
       killWorkers();
-      gate.holdAnswers(false);
+      gate.holdAnswers('none');
       // The successor has found the rows and left them out.
       const found = () =>
         exposedFigure(metricsPort + 2, 'hoplog_worker_duplicates_dropped_total', /found="store"/);

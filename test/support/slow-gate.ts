@@ -15,8 +15,11 @@ export type SlowGate = {
   url: string;
   /** Makes it so slow, or, with null, lets everything through at once, also what waits. */
   slow(how: Slowness | null): void;
-  /** While true no answer of the server comes through; clients that end meanwhile never see theirs. */
-  holdAnswers(hold: boolean): void;
+  /**
+   * Answers that do not come through from now on; clients that end meanwhile never see theirs. `inserts`: of ClickHouse's
+   * to inserts alone, for a worker first asks what its predecessor has stored.
+   */
+  holdAnswers(which: 'all' | 'inserts' | 'none'): void;
   /** Bytes on their way to the server that it has not got yet. */
   waiting(): number;
   /** Bytes of answers that are held, of clients that are still there. */
@@ -25,6 +28,11 @@ export type SlowGate = {
 };
 
 const PIECE_BYTES = 4 * 1024;
+/** How a request of ClickHouse's client begins that inserts: its statement is in the address. */
+const INSERT = /^POST \S*[?&]query=INSERT/;
+const ANY_REQUEST = /^(POST|GET) /;
+/** Enough of a request to see its statement. */
+const BEGINNING_BYTES = 8 * 1024;
 
 /** A way to a real server that a test can make slow. */
 export async function createSlowGate(serverUrl: string): Promise<SlowGate> {
@@ -33,7 +41,7 @@ export async function createSlowGate(serverUrl: string): Promise<SlowGate> {
   const answers = new Set<{ flush(): void; bytes: number }>();
   let how: Slowness = {};
   let changed = new AbortController();
-  let holding = false;
+  let holding: 'all' | 'inserts' | 'none' = 'none';
   let waiting = 0;
   /** When the bytes that were let through so far have used up their bandwidth. */
   let busyUntil = 0;
@@ -47,9 +55,11 @@ export async function createSlowGate(serverUrl: string): Promise<SlowGate> {
     if (wait > 0) await delay(wait, undefined, { signal: changed.signal }).catch(() => undefined);
   }
 
-  async function upload(client: Socket, upstream: Socket): Promise<void> {
+  async function upload(client: Socket, upstream: Socket, begun: (insert: boolean) => void): Promise<void> {
     for await (const chunk of client) {
       const whole = chunk as Buffer;
+      const beginning = whole.toString('latin1', 0, BEGINNING_BYTES);
+      if (ANY_REQUEST.test(beginning)) begun(INSERT.test(beginning));
       for (let at = 0; at < whole.length; at += PIECE_BYTES) {
         const piece = whole.subarray(at, at + PIECE_BYTES);
         waiting += piece.length;
@@ -65,10 +75,12 @@ export async function createSlowGate(serverUrl: string): Promise<SlowGate> {
     upstream.end();
   }
 
-  function answer(client: Socket, upstream: Socket): void {
+  function answer(client: Socket, upstream: Socket) {
     let held: Buffer[] = [];
     const state = {
       bytes: 0,
+      /** Whether the request that is under way inserts. */
+      inserts: false,
       flush() {
         for (const chunk of held) client.write(chunk);
         held = [];
@@ -78,7 +90,7 @@ export async function createSlowGate(serverUrl: string): Promise<SlowGate> {
     answers.add(state);
     client.on('close', () => answers.delete(state));
     upstream.on('data', (chunk: Buffer) => {
-      if (!holding) {
+      if (holding === 'none' || (holding === 'inserts' && !state.inserts)) {
         client.write(chunk);
         return;
       }
@@ -88,6 +100,7 @@ export async function createSlowGate(serverUrl: string): Promise<SlowGate> {
     upstream.on('end', () => {
       if (state.bytes === 0) client.end();
     });
+    return state;
   }
 
   const server = createServer((client) => {
@@ -102,8 +115,11 @@ export async function createSlowGate(serverUrl: string): Promise<SlowGate> {
         upstream.destroy();
       });
     }
-    answer(client, upstream);
-    void upload(client, upstream).catch(() => undefined);
+    const state = answer(client, upstream);
+    const begun = (insert: boolean) => {
+      state.inserts = insert;
+    };
+    void upload(client, upstream, begun).catch(() => undefined);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -119,9 +135,9 @@ export async function createSlowGate(serverUrl: string): Promise<SlowGate> {
       changed.abort();
       changed = new AbortController();
     },
-    holdAnswers(hold) {
-      holding = hold;
-      if (!hold) for (const held of answers) held.flush();
+    holdAnswers(which) {
+      holding = which;
+      if (which === 'none') for (const held of answers) held.flush();
     },
     waiting: () => waiting,
     held: () => [...answers].reduce((sum, { bytes }) => sum + bytes, 0),

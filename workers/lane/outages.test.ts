@@ -67,8 +67,8 @@ describe('a store that goes away and comes back', () => {
     });
     const workers = rig.work({ pool });
     const { events, settled } = await underLoad({
-      shut: async () => gate.holdAnswers(true),
-      open: async () => gate.holdAnswers(false),
+      shut: async () => gate.holdAnswers('all'),
+      open: async () => gate.holdAnswers('none'),
     });
     await settled;
     expect(await rig.stored()).toEqual({ rows: events, distinct: events });
