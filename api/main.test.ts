@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { createKey } from '../sql/keys.ts';
 import { createWorkspace } from '../sql/workspaces.ts';
+import { PROGRAM_ENV, programArguments } from '../test/support/program.ts';
 import { createSlowGate } from '../test/support/slow-gate.ts';
 import { type TestStores, testStores } from '../test/support/stores.ts';
 
@@ -40,11 +41,9 @@ async function freePort(): Promise<number> {
 type Started = { process: ChildProcess; output: () => string; errors: () => string };
 
 function start(env: Record<string, string>): Started {
-  const started = spawn(
-    process.execPath,
-    ['--disable-warning=ExperimentalWarning', new URL('./main.ts', import.meta.url).pathname],
-    { env: { PATH: process.env.PATH ?? '', DATA_DIR: dataDir, METRICS_PORT: '0', ...env } },
-  );
+  const started = spawn(process.execPath, programArguments('api'), {
+    env: { ...PROGRAM_ENV, DATA_DIR: dataDir, METRICS_PORT: '0', ...env },
+  });
   child = started;
   let output = '';
   let errors = '';

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { silentLogger } from '../core/log.ts';
 import { journalEvents, makeLink, makeWorkspace, startTestIngest } from '../test/support/ingest.ts';
 import { startIngestProcess } from '../test/support/ingest-process.ts';
+import { PROGRAM_ENV, programArguments } from '../test/support/program.ts';
 import { type TestStores, testStores } from '../test/support/stores.ts';
 import { BROWSER, eventually, visit } from '../test/support/visitors.ts';
 import { createExchanges } from './http/exchange.ts';
@@ -146,9 +147,8 @@ test('clients that go before they are answered harm nobody', async () => {
 
 test('a first start waits for PostgreSQL instead of giving up', async () => {
   const env = { ...(await environment()), DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' };
-  const main = new URL('./main.ts', import.meta.url).pathname;
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main], {
-    env: { PATH: process.env.PATH, ...env, INGEST_PORT: '0', METRICS_PORT: '0' },
+  const child = spawn(process.execPath, programArguments('ingest'), {
+    env: { ...PROGRAM_ENV, ...env, INGEST_PORT: '0', METRICS_PORT: '0' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const [line] = (await once(child.stderr, 'data')) as [Buffer];

@@ -4,7 +4,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../core/config.ts';
@@ -15,11 +14,10 @@ import { uuidv7 } from '../core/ids.ts';
 import { silentLogger } from '../core/log.ts';
 import { readSecrets } from '../sql/secrets.ts';
 import { registerStream, watermark } from '../sql/streams.ts';
+import { PROGRAM_ENV, programArguments } from '../test/support/program.ts';
 import { createSlowGate } from '../test/support/slow-gate.ts';
 import { type TestStores, testStores } from '../test/support/stores.ts';
 import { click } from './test-support/events.ts';
-
-const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));
 
 let stores: TestStores;
 let dataDir: string;
@@ -33,8 +31,8 @@ afterAll(async () => {
 });
 
 function start(settings: NodeJS.ProcessEnv) {
-  return spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN], {
-    env: { LOG_LEVEL: 'warn', DATA_DIR: dataDir, METRICS_PORT: '0', ...settings },
+  return spawn(process.execPath, programArguments('workers'), {
+    env: { ...PROGRAM_ENV, LOG_LEVEL: 'warn', DATA_DIR: dataDir, METRICS_PORT: '0', ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
 }
