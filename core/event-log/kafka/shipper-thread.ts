@@ -10,12 +10,26 @@ const port = parentPort;
 if (!port) throw new Error('the shipper runs in a thread of its own');
 const tell = (message: FromShipper) => port.postMessage(message);
 
+/** Each message wakes the redirects' thread: what was shipped is told together. */
+const TELL_EVERY_MS = 50;
+let untold = 0;
+let telling: NodeJS.Timeout | null = null;
+function tellShipped(): void {
+  if (telling) clearTimeout(telling);
+  telling = null;
+  if (untold > 0) tell({ shipped: untold });
+  untold = 0;
+}
+
 const log = createLogger('shipper', data.logLevel);
 const shipper = startShipper({
   ...data,
   client: createKafka(data, `hoplog-${data.streamName}`, log),
   log,
-  onShipped: (events) => tell({ shipped: events }),
+  onShipped(events) {
+    untold += events;
+    telling ??= setTimeout(tellShipped, TELL_EVERY_MS);
+  },
   onOutage: (outage) => tell({ outage }),
 });
 
@@ -23,13 +37,17 @@ const shipper = startShipper({
 void shipper.ended.then((error) => {
   if (!error) return;
   log.error({ err: error }, 'the shipper has failed');
+  tellShipped();
   process.exit(1);
 });
 
 port.on('message', (message: ToShipper) => {
   if ('stopWithinMs' in message) {
     shipper.stop(message.stopWithinMs).then(
-      () => process.exit(0),
+      () => {
+        tellShipped();
+        process.exit(0);
+      },
       () => undefined, // said above
     );
     return;
