@@ -73,11 +73,12 @@ function intentOf(record: IntentRecord | null): Intent | null {
 
 /** Keeps others away for another `leaseMs`. @throws {LaneLost} */
 export async function renewLane(db: Queryable, lane: Lane, leaseMs: number): Promise<void> {
-  const { rowCount } = await db.query(
-    `UPDATE log_lanes SET held_until = clock_timestamp() + $4 * interval '1 millisecond'
+  const { rowCount } = await db.query({
+    name: 'renew_lane',
+    text: `UPDATE log_lanes SET held_until = clock_timestamp() + $4 * interval '1 millisecond'
      WHERE consumer = $1 AND partition = $2 AND epoch = $3`,
-    [lane.consumer, lane.partition, lane.epoch, leaseMs],
-  );
+    values: [lane.consumer, lane.partition, lane.epoch, leaseMs],
+  });
   if (rowCount !== 1) throw new LaneLost(lane);
 }
 

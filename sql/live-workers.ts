@@ -9,8 +9,9 @@ export async function noteLiveWorker(
   db: Queryable,
   given: { consumer: string; holder: string; liveMs: number },
 ): Promise<string[]> {
-  const { rows } = await db.query<{ holder: string }>(
-    `WITH noted AS (
+  const { rows } = await db.query<{ holder: string }>({
+    name: 'note_live_worker',
+    text: `WITH noted AS (
        INSERT INTO live_workers (consumer, holder, live_until)
        VALUES ($1, $2, clock_timestamp() + $3 * interval '1 millisecond')
        ON CONFLICT (consumer, holder) DO UPDATE SET live_until = EXCLUDED.live_until
@@ -19,8 +20,8 @@ export async function noteLiveWorker(
      )
      SELECT holder FROM live_workers
      WHERE consumer = $1 AND holder <> $2 AND live_until > clock_timestamp()`,
-    [given.consumer, given.holder, given.liveMs],
-  );
+    values: [given.consumer, given.holder, given.liveMs],
+  });
   return [given.holder, ...rows.map((row) => row.holder)];
 }
 

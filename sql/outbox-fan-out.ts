@@ -12,7 +12,10 @@ const CHUNK = 1_000;
 
 /** Whether an event waits in the outbox. */
 export async function hasEvents(db: Queryable): Promise<boolean> {
-  const { rows } = await db.query('SELECT 1 FROM webhook_outbox LIMIT 1');
+  const { rows } = await db.query({
+    name: 'outbox_has_events',
+    text: 'SELECT 1 FROM webhook_outbox LIMIT 1',
+  });
   return rows.length > 0;
 }
 

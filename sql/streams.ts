@@ -119,14 +119,15 @@ export async function advanceLaneAndStreams(
   { from, to }: { from: bigint; to: bigint },
   streams: readonly StreamProgress[],
 ): Promise<boolean> {
-  const { rows } = await db.query<{ advanced: boolean }>(
-    `WITH lane AS (
+  const { rows } = await db.query<{ advanced: boolean }>({
+    name: 'advance_lane_and_streams',
+    text: `WITH lane AS (
        UPDATE log_lanes SET next_offset = $8, intent = NULL, updated_at = now()
        WHERE consumer = $4 AND partition = $5 AND epoch = $6 AND next_offset = $7 RETURNING 1),
      streams AS (${ADVANCE_STREAMS} AND EXISTS (SELECT FROM lane))
      SELECT EXISTS (SELECT FROM lane) AS advanced`,
-    [...columnsOf(streams), lane.consumer, lane.partition, lane.epoch, String(from), String(to)],
-  );
+    values: [...columnsOf(streams), lane.consumer, lane.partition, lane.epoch, String(from), String(to)],
+  });
   return rows[0]?.advanced === true;
 }
 

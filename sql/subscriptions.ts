@@ -17,7 +17,10 @@ const PAID = `workspace.plan <> 'free' AND workspace.plan_status IN ('active', '
 
 /** Changes with every change of a webhook. It does not change with plans. */
 export async function webhookVersion(db: Queryable): Promise<number> {
-  const { rows } = await db.query<{ version: number }>('SELECT version FROM webhook_changes');
+  const { rows } = await db.query<{ version: number }>({
+    name: 'webhook_version',
+    text: 'SELECT version FROM webhook_changes',
+  });
   return rows[0]?.version ?? 0;
 }
 

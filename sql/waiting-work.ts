@@ -12,16 +12,15 @@ export type WaitingWork = {
   orderPublications: boolean;
 };
 
-/** What waits at this moment. Prepared, and one statement for all of them: an idle worker asks it all day. */
+/** What waits at this moment: one statement for all of it, because an idle worker asks all day. */
 export async function waitingWork(db: Queryable): Promise<WaitingWork> {
-  const { rows } = await db.query<WaitingWork>({
-    name: 'waiting_work',
-    text: `SELECT
+  const { rows } = await db.query<WaitingWork>(
+    `SELECT
       EXISTS (SELECT FROM orders WHERE attributed_version IS DISTINCT FROM version) AS attribution,
       EXISTS (SELECT FROM signups WHERE state = 'pending') AS "pendingSignups",
       EXISTS (SELECT FROM orders WHERE source = 'server' AND referral_judged_at IS NULL) AS "trackedPurchases",
       EXISTS (SELECT FROM order_publications) AS "orderPublications"`,
-  });
+  );
   const [row] = rows;
   if (!row) throw new Error('PostgreSQL answered a question without FROM with no row');
   return row;

@@ -1,11 +1,10 @@
 import { open, readdir, unlink } from 'node:fs/promises';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { EventLogReader } from '../port.ts';
 import { LIVE_SEARCH_BYTES, type SegmentScan, scanSegment } from './segment-scan.ts';
 import { journalDirectory, listSegments, missingIsNull, type Segment, streamDirectory } from './segments.ts';
 import { LIST_MS, type Tail, TailFiles } from './tail-files.ts';
 
-/** How often the end of a stream is looked at while nothing comes. */
+/** How often the ends of streams are looked at while nothing comes. */
 const POLL_MS = 20;
 
 /**
@@ -15,6 +14,9 @@ const POLL_MS = 20;
 const SEARCH_AFTER_MS = 1000;
 
 type ReadResult = Awaited<ReturnType<EventLogReader['read']>>;
+
+/** Somebody who waits for more at an offset. */
+type Waiter = { partition: string; offset: bigint; until: number; go(): void };
 
 /** Where a partition's reader stood still, and when to search behind that place. */
 type Standstill = { offset: bigint; searchAt: number };
@@ -29,6 +31,8 @@ export class JournalReader implements EventLogReader {
   readonly #ends = new Map<string, bigint>();
   readonly #tails = new TailFiles();
   readonly #closing = new AbortController();
+  readonly #waiters = new Set<Waiter>();
+  #looking: NodeJS.Timeout | null = null;
 
   constructor(dataDir: string) {
     this.#dataDir = dataDir;
@@ -66,14 +70,40 @@ export class JournalReader implements EventLogReader {
   }
 
   /**
-   * Waits until something stands at `offset`, or `withinMs`. This is what a reader does nearly all of its time, so it
-   * looks at four bytes of a file that stays open; they are in memory, because somebody is writing there.
+   * Waits until something stands at `offset`, or `withinMs`. This is what a reader does nearly all of its time, so all
+   * who wait are looked after together, in four bytes each of a file that stays open: they are in memory, because
+   * somebody is writing there.
    */
-  async #untilMore(partition: string, offset: bigint, withinMs: number, signal: AbortSignal): Promise<void> {
-    const until = performance.now() + withinMs;
-    for (let left = withinMs; left > 0 && !signal.aborted; left = until - performance.now()) {
-      await delay(Math.min(POLL_MS, left), undefined, { signal }).catch(() => undefined);
-      if (this.#tails.at(partition, offset)?.isEmptyAt(offset) !== true) return;
+  #untilMore(partition: string, offset: bigint, withinMs: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const go = () => {
+        this.#waiters.delete(waiter);
+        signal.removeEventListener('abort', go);
+        resolve();
+      };
+      const waiter: Waiter = { partition, offset, until: performance.now() + withinMs, go };
+      this.#waiters.add(waiter);
+      signal.addEventListener('abort', go);
+      this.#looking ??= setInterval(this.#look, POLL_MS);
+    });
+  }
+
+  readonly #look = (): void => {
+    const now = performance.now();
+    for (const waiter of this.#waiters) {
+      if (now >= waiter.until || this.#mayHaveMore(waiter)) waiter.go();
+    }
+    if (this.#waiters.size > 0 || this.#looking === null) return;
+    clearInterval(this.#looking);
+    this.#looking = null;
+  };
+
+  /** Whether reading there may give something, were it an error. */
+  #mayHaveMore({ partition, offset }: Waiter): boolean {
+    try {
+      return this.#tails.at(partition, offset)?.isEmptyAt(offset) !== true;
+    } catch {
+      return true;
     }
   }
 
