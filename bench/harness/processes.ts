@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
+import { PROGRAMS, type ProgramName } from '../../cli/programs/programs.ts';
 
 /** Clock ticks a second in `/proc`; 100 on every Linux. */
 const TICKS = 100;
@@ -46,24 +47,33 @@ function parentOf(pid: number): number | null {
   }
 }
 
-/** Parts of a running service, by what their command lines say. */
-const PARTS: readonly (readonly [part: string, sign: string])[] = [
-  ['ingest', 'ingest/main.ts'],
-  ['workers', 'workers/main.ts'],
-  ['api', 'api/main.ts'],
+/** Parts of a running service, by what their command lines say: programs run as bundles or from their sources. */
+const PARTS: readonly (readonly [part: string, ...signs: string[]])[] = [
+  ['ingest', ...programSigns('ingest')],
+  ['workers', ...programSigns('workers')],
+  ['api', ...programSigns('api')],
   ['ClickHouse', 'clickhouse-child'],
   ['PostgreSQL', 'postgres'],
-  ['supervisor', 'cli/start.ts'],
+  ['supervisor', ...programSigns('start')],
 ];
 
-/** CPU seconds so far of each part of the service whose supervisor this is. */
+function programSigns(name: ProgramName): string[] {
+  return [`dist/${name}.js`, PROGRAMS[name]];
+}
+
+/**
+ * CPU seconds so far of each part of the service whose supervisor this is.
+ *
+ * @throws Error when a part has no process: its cost would be missing
+ */
 export function cpuByPart(supervisor: number): Map<string, number> {
-  const used = new Map<string, number>(PARTS.map(([part]) => [part, 0]));
+  const used = new Map<string, number>();
   for (const pid of family(supervisor)) {
     const command = commandOf(pid);
-    const part = PARTS.find(([, sign]) => command.includes(sign))?.[0];
+    const part = PARTS.find(([, ...signs]) => signs.some((sign) => command.includes(sign)))?.[0];
     if (part !== undefined) used.set(part, (used.get(part) ?? 0) + cpuSeconds(pid));
   }
+  for (const [part] of PARTS) if (!used.has(part)) throw new Error(`the service has no process of ${part}`);
   return used;
 }
 
