@@ -69,9 +69,10 @@ function build(name: string, parent: string): string {
       const [, other] = /^--from=(.*)$/.exec(rest[0] ?? '') ?? [];
       if (other === 'runtime-packages') continue;
       const source = other === undefined ? ROOT : build(other, parent);
-      const paths = rest.slice(other === undefined ? 0 : 1, -1).map((path) => path.replace('/app/', ''));
+      const paths = rest.slice(other === undefined ? 0 : 1, -1).map((path) => path.replace(/^\/app\/?/, ''));
+      const packages = join(source, 'node_modules');
       for (const path of paths) {
-        const filter = (copied: string) => other !== undefined || !made.has(copied);
+        const filter = (copied: string) => copied !== packages && (other !== undefined || !made.has(copied));
         cpSync(join(source, path), join(directory, path), { recursive: true, filter });
       }
     } else if (instruction === 'RUN' && rest[0] === 'node') {
