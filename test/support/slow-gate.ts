@@ -55,11 +55,11 @@ export async function createSlowGate(serverUrl: string): Promise<SlowGate> {
     if (wait > 0) await delay(wait, undefined, { signal: changed.signal }).catch(() => undefined);
   }
 
-  async function upload(client: Socket, upstream: Socket, begun: (insert: boolean) => void): Promise<void> {
+  async function upload(client: Socket, upstream: Socket, state: { inserts: boolean }): Promise<void> {
     for await (const chunk of client) {
       const whole = chunk as Buffer;
       const beginning = whole.toString('latin1', 0, BEGINNING_BYTES);
-      if (ANY_REQUEST.test(beginning)) begun(INSERT.test(beginning));
+      if (ANY_REQUEST.test(beginning)) state.inserts = INSERT.test(beginning);
       for (let at = 0; at < whole.length; at += PIECE_BYTES) {
         const piece = whole.subarray(at, at + PIECE_BYTES);
         waiting += piece.length;
@@ -115,11 +115,7 @@ export async function createSlowGate(serverUrl: string): Promise<SlowGate> {
         upstream.destroy();
       });
     }
-    const state = answer(client, upstream);
-    const begun = (insert: boolean) => {
-      state.inserts = insert;
-    };
-    void upload(client, upstream, begun).catch(() => undefined);
+    void upload(client, upstream, answer(client, upstream)).catch(() => undefined);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

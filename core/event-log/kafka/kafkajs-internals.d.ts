@@ -25,7 +25,5 @@ declare module 'kafkajs/src/network/requestQueue/index.js' {
     maybeThrottle(millis: number): void;
     /** Looks after a while whether a request that waits may be sent, and again after that. */
     scheduleCheckPendingRequests(): void;
-    /** Ends its timers. */
-    destroy(): void;
   }
 }
