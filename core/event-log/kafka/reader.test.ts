@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { heldMemory } from '../../../test/support/held-memory.ts';
 import { NO_KAFKA, startKafka, type TestKafka } from '../../../test/support/kafka.ts';
 import { ConfigError, type KafkaSettings, readConfig } from '../../config.ts';
 import { silentLogger } from '../../log.ts';
@@ -42,11 +41,17 @@ async function withReader<T>(work: (reader: KafkaReader) => Promise<T>, changes 
   }
 }
 
-/** Bytes that are held outside the heap, without what nobody needs any more. */
-function heldBytes(): number {
-  setFlagsFromString('--expose-gc');
-  runInNewContext('gc')();
-  return process.memoryUsage().arrayBuffers;
+/** Bytes in buffers that somebody needs. */
+const heldBytes = () => heldMemory().buffers;
+
+/** The same, when what was just let go of is gone: buffers are freed behind the collection of their garbage. */
+async function settledBytes(): Promise<number> {
+  for (let last = heldBytes(); ; ) {
+    await delay(100);
+    const held = heldBytes();
+    if (held >= last) return held;
+    last = held;
+  }
 }
 
 function batchOf(sequence: number): LogBatch {
@@ -124,7 +129,7 @@ describe('a reader', () => {
         await producer.send({ topic: settings.topic, messages: [toMessage(batch, 0)] });
       }
       await producer.disconnect();
-      const before = heldBytes();
+      const before = await settledBytes();
       let at = 0n;
       let most = 0;
       for (let reads = 0; reads < 12; reads++) {
