@@ -1,6 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type TestStores, testStores } from '../test/support/stores.ts';
-import { FIRST_ID, LAST_ID, linksAfter, linksBefore, otherSlugsAfter } from './link-table.ts';
+import {
+  FIRST_ID,
+  LAST_ID,
+  linksAfter,
+  linksBefore,
+  linksWithSlugs,
+  otherSlugsAfter,
+  othersWithSlugs,
+} from './link-table.ts';
 import type { Queryable } from './pool.ts';
 import { createWorkspace } from './workspaces.ts';
 
@@ -28,8 +36,11 @@ afterAll(() => stores?.close());
 async function planOf(question: (db: Queryable) => Promise<unknown>): Promise<string> {
   let plan = '';
   const explaining: Queryable = {
-    query: async (sql: string, values?: unknown[]) => {
-      const { rows } = await stores.pool.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${sql}`, values);
+    query: async (asked: string | { text: string }, values?: unknown[]) => {
+      // A prepared one is planned without its values.
+      const { rows } = await (typeof asked === 'string'
+        ? stores.pool.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${asked}`, values)
+        : stores.pool.query<{ 'QUERY PLAN': string }>(`EXPLAIN (GENERIC_PLAN) ${asked.text}`));
       plan = rows.map((row) => row['QUERY PLAN']).join('\n');
       return { rows: [] };
     },
@@ -42,6 +53,13 @@ test('pages and programmes are found without a look at the links, of which there
   const plan = await planOf((db) => otherSlugsAfter(db, '', 2_000));
   expect(plan).toMatch(/Index (Only )?Scan using slugs_of_others/);
   expect(plan).not.toMatch(/Seq Scan on slugs/);
+});
+
+test('what visitors ask for is looked up by its slug, one by one', async () => {
+  const links = await planOf((db) => linksWithSlugs(db, ['many-1', 'many-2']));
+  expect(links).toMatch(/Index Scan using links_slug /);
+  const others = await planOf((db) => othersWithSlugs(db, ['many-1', 'many-2']));
+  expect(others).toMatch(/Index (Only )?Scan using slugs_of_others/);
 });
 
 test('a page of links is read by its key, from either end, and the two ends meet', async () => {

@@ -105,15 +105,18 @@ export async function linksOfDestinations(db: Queryable, ids: string[]): Promise
   return rows;
 }
 
-/** The live link that is spelled exactly so, or null. */
-export async function linkWithSlug(db: Queryable, slug: string): Promise<LinkTableRow | null> {
-  // A visitor waits for it, and a bounded table asks it often: planning it anew takes longer than the answer.
+/** The live links that are spelled exactly so. */
+export async function linksWithSlugs(db: Queryable, slugs: string[]): Promise<LinkTableRow[]> {
+  // Visitors wait for it, and a bounded table asks it often: planning it anew takes longer than the answer. One by one,
+  // because that plan is made without knowing how many there are.
   const { rows } = await db.query<LinkTableRow>({
-    name: 'link_by_slug',
-    text: `${LINKS} AND l.slug = $1`,
-    values: [slug],
+    name: 'links_by_slug',
+    text: `SELECT ${COLUMNS} FROM unnest($1::text[]) AS wanted (slug)
+      CROSS JOIN LATERAL (SELECT * FROM links WHERE slug = wanted.slug AND deleted_at IS NULL LIMIT 1) l
+      CROSS JOIN LATERAL (SELECT destination_url FROM destinations WHERE id = l.destination_id LIMIT 1) d`,
+    values: [slugs],
   });
-  return rows[0] ?? null;
+  return rows;
 }
 
 /** The next slugs of pages and programmes in order of slug. Fewer than `limit`: these were the last. */
@@ -131,10 +134,12 @@ export async function otherSlugsOf(db: Queryable, ids: string[]): Promise<OtherS
   return rows;
 }
 
-/** The page or programme that a slug names in any case of letters, or null. */
-export async function otherWithSlug(db: Queryable, slug: string): Promise<OtherSlugRow | null> {
-  const { rows } = await db.query<OtherSlugRow>(`${OTHERS} AND slug = lower($1)`, [slug]);
-  return rows[0] ?? null;
+/** The pages and programmes that these slugs name, in any case of letters. */
+export async function othersWithSlugs(db: Queryable, slugs: string[]): Promise<OtherSlugRow[]> {
+  const { rows } = await db.query<OtherSlugRow>(`${OTHERS} AND slug = ANY ($1)`, [
+    slugs.map((slug) => slug.toLowerCase()),
+  ]);
+  return rows;
 }
 
 /** The next publishable keys in order of id. Fewer than `limit`: these were the last. */
@@ -153,11 +158,11 @@ export async function publishableKeysWithIds(db: Queryable, ids: string[]): Prom
   return rows;
 }
 
-/** The publishable, unrevoked key with these 8 hex, or null. */
-export async function publishableKeyWithLookup(
+/** The publishable, unrevoked keys with these 8 hex. */
+export async function publishableKeysWithLookups(
   db: Queryable,
-  lookup: string,
-): Promise<PublishableKeyRow | null> {
-  const { rows } = await db.query<PublishableKeyRow>(`${KEYS} AND lookup = $1`, [lookup]);
-  return rows[0] ?? null;
+  lookups: string[],
+): Promise<PublishableKeyRow[]> {
+  const { rows } = await db.query<PublishableKeyRow>(`${KEYS} AND lookup = ANY ($1)`, [lookups]);
+  return rows;
 }

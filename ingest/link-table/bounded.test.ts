@@ -124,6 +124,16 @@ test('pages and programmes are always in memory and take no link’s place', asy
   expect(await slugs()).toBe(MOST + PROGRAMMES);
 });
 
+test('a thousand visitors of slugs that nothing has take no answer from those who want a link', async () => {
+  const absent = Array.from({ length: 1_000 }, (_, n) => ({ slug: `nothing-${n}` }));
+  const [nobody, answers] = await Promise.all([
+    Promise.all(absent.map(answer)),
+    Promise.all(links.map(answer)),
+  ]);
+  expect(new Set(nobody)).toEqual(new Set(['404']));
+  expect(answers).toEqual(links.map(destinationOf));
+});
+
 test('a restart keeps what visitors wanted, without what was deleted meanwhile', async () => {
   const wanted = links.slice(0, 3);
   for (const link of [...wanted, ...wanted, ...wanted]) await answer(link);

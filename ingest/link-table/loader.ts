@@ -13,7 +13,7 @@ import {
   publishableKeysWithIds,
 } from '../../sql/link-table.ts';
 import type { Pool } from '../../sql/pool.ts';
-import { idTextOf, kindOf } from './records.ts';
+import { encodeLink, encodeOther, idTextOf, kindOf } from './records.ts';
 import type { LinkTable } from './table.ts';
 import type { TableWriter } from './table-writer.ts';
 
@@ -117,7 +117,7 @@ export function createTableLoader(given: {
     while (more) {
       yield async () => {
         const rows = await otherSlugsAfter(pool, slug, PAGE);
-        for (const row of rows) writer.putOther(row);
+        for (const row of rows) writer.put(encodeOther(row));
         slug = rows.at(-1)?.slug ?? slug;
         more = rows.length === PAGE;
       };
@@ -139,7 +139,7 @@ export function createTableLoader(given: {
       const start: string = from;
       yield async () => {
         const { links, next } = await linksAfter(pool, start, PAGE);
-        for (const row of links) writer.putLink(row);
+        for (const row of links) writer.put(encodeLink(row));
         from = next;
       };
     }
@@ -160,7 +160,7 @@ export function createTableLoader(given: {
       const start: string = from;
       yield async () => {
         const { links, next } = await linksBefore(pool, start, PAGE);
-        for (const row of links) if (table.links() < most) writer.putLink(row);
+        for (const row of links) if (table.links() < most) writer.put(encodeLink(row));
         from = next;
       };
     }
@@ -207,7 +207,7 @@ export function createTableLoader(given: {
     if (links.length > 0) writer.replaceLinks(links, await linksWithIds(pool, links));
     const destinations = idsOf('destination');
     if (destinations.length > 0) {
-      for (const row of await linksOfDestinations(pool, destinations)) writer.putLink(row);
+      for (const row of await linksOfDestinations(pool, destinations)) writer.put(encodeLink(row));
     }
     const others = idsOf('bio_page', 'program');
     if (others.length > 0) writer.replaceOthers(others, await otherSlugsOf(pool, others));

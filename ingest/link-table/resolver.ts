@@ -1,9 +1,9 @@
 import { type BoundedCache, createBoundedCache } from '../../core/bounded-cache.ts';
 import {
-  linkWithSlug,
-  otherWithSlug,
+  linksWithSlugs,
+  othersWithSlugs,
   type PublishableKeyRow,
-  publishableKeyWithLookup,
+  publishableKeysWithLookups,
 } from '../../sql/link-table.ts';
 import type { Pool } from '../../sql/pool.ts';
 import type { TableLoader } from './loader.ts';
@@ -34,7 +34,7 @@ export type Resolver = {
 const ABSENT_CAPACITY = 100_000;
 /** An absence is believed while the table follows PostgreSQL, which it does every half second. */
 const FRESH_MS = 2_000;
-const LIMITS = { timeoutMs: 1_000, concurrency: 4, waiting: 500 };
+const LIMITS = { timeoutMs: 1_000, concurrency: 4, waiting: 5_000, together: 100 };
 
 export function createResolver(given: {
   pool: Pool;
@@ -45,8 +45,8 @@ export function createResolver(given: {
   const { pool, table, writer, loader } = given;
   /** By slug in lower case, the spelling that was asked for; keys behind a `:`, which no slug has. */
   const absent: BoundedCache<string, string> = createBoundedCache(ABSENT_CAPACITY);
-  const slugQuestions = createStoreQuestions<SlugRecord | null>(LIMITS);
-  const keyQuestions = createStoreQuestions<PublishableKeyRow | null>(LIMITS);
+  const slugQuestions = createStoreQuestions(readSlugs, LIMITS);
+  const keyQuestions = createStoreQuestions(readKeys, LIMITS);
 
   table.listen({
     slugChanged: (slug) => absent.delete(slug.toLowerCase()),
@@ -62,30 +62,34 @@ export function createResolver(given: {
     if (rounds === loader.rounds()) absent.set(name.toLowerCase(), name);
   }
 
-  async function readSlug(slug: string): Promise<SlugRecord | null> {
+  /** By the spelling that was asked for. */
+  async function readSlugs(slugs: string[]): Promise<Map<string, SlugRecord>> {
     const rounds = loader.rounds();
-    const link = await linkWithSlug(pool, slug);
-    const other = link === null ? await otherWithSlug(pool, slug) : null;
-    // An answer from before a change must not replace what that change has put: it serves this visitor only.
-    const kept = rounds === loader.rounds();
-    if (link !== null) {
-      if (kept) writer.putLink(link);
-      return decodeRecord(encodeLink(link));
+    const found = new Map<string, SlugRecord>();
+    const note = (slug: string, record: Buffer) => {
+      // An answer from before a change must not replace what that change has put: it serves these visitors only.
+      if (rounds === loader.rounds()) writer.put(record);
+      found.set(slug, decodeRecord(record));
+    };
+    for (const link of await linksWithSlugs(pool, slugs)) note(link.slug, encodeLink(link));
+    const rest = slugs.filter((slug) => !found.has(slug));
+    if (rest.length === 0) return found;
+    const others = new Map((await othersWithSlugs(pool, rest)).map((row) => [row.slug, row]));
+    for (const slug of rest) {
+      const other = others.get(slug.toLowerCase());
+      if (other === undefined) noteAbsent(slug, rounds);
+      else note(slug, encodeOther(other));
     }
-    if (other !== null) {
-      if (kept) writer.putOther(other);
-      return decodeRecord(encodeOther(other));
-    }
-    noteAbsent(slug, rounds);
-    return null;
+    return found;
   }
 
-  async function readKey(lookup: string): Promise<PublishableKeyRow | null> {
+  async function readKeys(lookups: string[]): Promise<Map<string, PublishableKeyRow>> {
     const rounds = loader.rounds();
-    const row = await publishableKeyWithLookup(pool, lookup);
-    if (row === null) noteAbsent(`:${lookup}`, rounds);
-    else if (rounds === loader.rounds()) writer.putKey(row);
-    return row;
+    const rows = await publishableKeysWithLookups(pool, lookups);
+    const found = new Map(rows.map((row) => [row.lookup, row]));
+    for (const lookup of lookups) if (!found.has(lookup)) noteAbsent(`:${lookup}`, rounds);
+    if (rounds === loader.rounds()) for (const row of rows) writer.putKey(row);
+    return found;
   }
 
   return {
@@ -95,12 +99,12 @@ export function createResolver(given: {
       return record !== null && (record.kind !== 'link' || record.slug === slug) ? record : null;
     },
     knownAbsent: isAbsent,
-    ask: (slug) => slugQuestions.ask(slug, () => readSlug(slug)),
+    ask: (slug) => slugQuestions.ask(slug),
     async key(lookup) {
       const known = table.key(lookup);
       if (known !== null) return known;
       if (isAbsent(`:${lookup}`)) return null;
-      const row = await keyQuestions.ask(lookup, () => readKey(lookup));
+      const row = await keyQuestions.ask(lookup);
       return row && { id: row.id, lookup: row.lookup, hash: row.hash, workspaceId: row.workspace_id };
     },
   };

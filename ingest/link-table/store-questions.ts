@@ -7,70 +7,103 @@ export class StoreUnavailable extends Error {
 }
 
 /**
- * Questions to PostgreSQL that a visitor waits for: the same question is asked once, few run at a time, few wait, and
- * nobody waits longer than `timeoutMs`.
+ * Questions to PostgreSQL that visitors wait for. The same question is asked once; those that come in one turn of the
+ * event loop are asked in one statement, and so are those that come while as many statements as may run are on their
+ * way: one costs ten times what a row of its answer does. Few wait, and nobody longer than `timeoutMs`.
  */
 export type StoreQuestions<T> = {
-  /** @throws {StoreUnavailable} */
-  ask(key: string, question: () => Promise<T>): Promise<T>;
+  /**
+   * @returns null when PostgreSQL has nothing under the key
+   * @throws {StoreUnavailable}
+   */
+  ask(key: string): Promise<T | null>;
 };
 
-export function createStoreQuestions<T>(limits: {
-  timeoutMs: number;
-  concurrency: number;
-  /** Most questions that wait for their turn. */
-  waiting: number;
-}): StoreQuestions<T> {
-  const asked = new Map<string, Promise<T>>();
-  const queue: (() => void)[] = [];
+type Asked<T> = { key: string; answer(found: T | null): void; fail(error: StoreUnavailable): void };
+
+/** @param question what stands under the keys, by key; one that is missing has nothing */
+export function createStoreQuestions<T>(
+  question: (keys: string[]) => Promise<Map<string, T>>,
+  limits: {
+    timeoutMs: number;
+    /** Most statements at a time. */
+    concurrency: number;
+    /** Most questions that wait for their turn. */
+    waiting: number;
+    /** Most questions of one statement. */
+    together: number;
+  },
+): StoreQuestions<T> {
+  const asked = new Map<string, Promise<T | null>>();
+  const waiting = new Set<Asked<T>>();
   let running = 0;
+  /** Whether statements begin at the end of this turn. */
+  let isDue = false;
 
-  async function turn(): Promise<void> {
-    if (running < limits.concurrency) {
+  /** Begins as many statements as may run. */
+  function begin(): void {
+    isDue = false;
+    while (running < limits.concurrency && waiting.size > 0) {
+      const batch = [...waiting].slice(0, limits.together);
+      for (const one of batch) waiting.delete(one);
       running++;
-      return;
+      // The place is held until PostgreSQL really answers; only visitors stop waiting.
+      void answer(batch).finally(() => {
+        running--;
+        begin();
+      });
     }
-    // The one that ends hands its place over.
-    await new Promise<void>((resolve) => queue.push(resolve));
   }
 
-  function done(): void {
-    const next = queue.shift();
-    if (next === undefined) running--;
-    else next();
-  }
-
-  async function answer(question: () => Promise<T>): Promise<T> {
-    await turn();
+  async function answer(batch: Asked<T>[]): Promise<void> {
     try {
-      return await question();
+      const found = await question(batch.map(({ key }) => key));
+      for (const one of batch) one.answer(found.get(one.key) ?? null);
     } catch (error) {
-      throw new StoreUnavailable('PostgreSQL does not answer', { cause: error });
-    } finally {
-      done();
+      for (const one of batch) {
+        one.fail(new StoreUnavailable('PostgreSQL does not answer', { cause: error }));
+      }
     }
   }
 
-  /** The place is held until PostgreSQL really answers; only the visitor stops waiting. */
-  function bounded(answered: Promise<T>): Promise<T> {
+  function bounded(key: string): Promise<T | null> {
     return new Promise((resolve, reject) => {
+      let isOver = false;
+      /** The first end counts: an answer may come after its visitor has stopped waiting. */
+      const end = (settle: () => void) => {
+        if (isOver) return;
+        isOver = true;
+        clearTimeout(timer);
+        waiting.delete(one);
+        asked.delete(key);
+        settle();
+      };
+      const one: Asked<T> = {
+        key,
+        answer: (found) => end(() => resolve(found)),
+        fail: (error) => end(() => reject(error)),
+      };
       const timer = setTimeout(
-        () => reject(new StoreUnavailable(`no answer in ${limits.timeoutMs} ms`)),
+        () => one.fail(new StoreUnavailable(`no answer in ${limits.timeoutMs} ms`)),
         limits.timeoutMs,
       );
-      answered.then(resolve, reject).finally(() => clearTimeout(timer));
+      waiting.add(one);
     });
   }
 
   return {
-    ask(key, question) {
+    ask(key) {
       const known = asked.get(key);
       if (known !== undefined) return known;
-      if (queue.length >= limits.waiting) {
+      if (waiting.size >= limits.waiting) {
         return Promise.reject(new StoreUnavailable('too many questions wait'));
       }
-      const promise = bounded(answer(question)).finally(() => asked.delete(key));
+      const promise = bounded(key);
       asked.set(key, promise);
+      if (!isDue && running < limits.concurrency) {
+        isDue = true;
+        setImmediate(begin);
+      }
       return promise;
     },
   };

@@ -11,8 +11,8 @@ import type { TableFiles } from './table-files.ts';
  * out, so that each visitor of its slug asks PostgreSQL: it must not stop the rows behind it.
  */
 export type TableWriter = {
-  putLink(row: LinkTableRow): void;
-  putOther(row: OtherSlugRow): void;
+  /** @param record of `records.ts` */
+  put(record: Buffer): void;
   putKey(row: PublishableKeyRow): void;
   /** Those of `ids` that are not among the rows are gone. */
   replaceLinks(ids: string[], rows: LinkTableRow[]): void;
@@ -79,8 +79,7 @@ export function createTableWriter(given: {
   }
 
   return {
-    putLink: (row) => put(encodeLink(row)),
-    putOther: (row) => put(encodeOther(row)),
+    put,
     putKey,
     replaceLinks(ids, rows) {
       const live = new Set(rows.map((row) => row.id));

@@ -1,0 +1,112 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { createStoreQuestions, StoreUnavailable } from './store-questions.ts';
+
+const LIMITS = { timeoutMs: 1_000, concurrency: 2, waiting: 10, together: 3 };
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** A store that answers when told: every key has itself in capitals, but for those that begin with `no`. */
+function slowStore() {
+  const statements: { keys: string[]; answer(): void; fail(): void }[] = [];
+  const question = (keys: string[]) =>
+    new Promise<Map<string, string>>((resolve, reject) => {
+      const found = keys.filter((key) => !key.startsWith('no'));
+      statements.push({
+        keys,
+        answer: () => resolve(new Map(found.map((key) => [key, key.toUpperCase()]))),
+        fail: () => reject(new Error('connection lost')),
+      });
+    });
+  return { statements, question };
+}
+
+/** The end of this turn of the event loop, and what it resolves. */
+const turn = () => new Promise(setImmediate);
+
+test('those of one turn are one statement, and the same question is asked once', async () => {
+  const { statements, question } = slowStore();
+  const questions = createStoreQuestions(question, LIMITS);
+  const answers = Promise.all(['a', 'none', 'a'].map((key) => questions.ask(key)));
+  await turn();
+  const late = questions.ask('a');
+  expect(statements.map(({ keys }) => keys)).toEqual([['a', 'none']]);
+  statements[0]?.answer();
+  expect(await answers).toEqual(['A', null, 'A']);
+  expect(await late).toBe('A');
+  await turn();
+  expect(statements).toHaveLength(1);
+  void questions.ask('a');
+  await turn();
+  expect(statements).toHaveLength(2);
+});
+
+test('so many run at a time, so many are asked together, and the rest goes when one has been answered', async () => {
+  const { statements, question } = slowStore();
+  const questions = createStoreQuestions(question, LIMITS);
+  const answers = Promise.all([...'abcdefgh'].map((key) => questions.ask(key)));
+  await turn();
+  expect(statements.map(({ keys }) => keys.join(''))).toEqual(['abc', 'def']);
+  const more = questions.ask('i');
+  await turn();
+  expect(statements).toHaveLength(2);
+  statements[1]?.answer();
+  await turn();
+  expect(statements.map(({ keys }) => keys.join(''))).toEqual(['abc', 'def', 'ghi']);
+  statements[0]?.answer();
+  statements[2]?.answer();
+  expect(await answers).toEqual([...'ABCDEFGH']);
+  expect(await more).toBe('I');
+});
+
+test('one that fails fails those who asked it, and no other', async () => {
+  const { statements, question } = slowStore();
+  const questions = createStoreQuestions(question, LIMITS);
+  const [a, b, c, d] = [...'abcd'].map((key) => questions.ask(key).catch((error: unknown) => error));
+  await turn();
+  statements[0]?.fail();
+  statements[1]?.answer();
+  for (const failed of [a, b, c]) expect(await failed).toBeInstanceOf(StoreUnavailable);
+  expect(await d).toBe('D');
+  const again = questions.ask('a');
+  await turn();
+  statements[2]?.answer();
+  expect(await again).toBe('A');
+});
+
+test('nobody waits longer than allowed, a store that hangs gets no more, and a late answer disturbs nobody', async () => {
+  const { statements, question } = slowStore();
+  const questions = createStoreQuestions(question, { ...LIMITS, concurrency: 1 });
+  const ask = (key: string) => questions.ask(key).catch((error: unknown) => error);
+  const first = ask('a');
+  await turn();
+  const second = ask('b');
+  vi.advanceTimersByTime(LIMITS.timeoutMs);
+  expect(await first).toBeInstanceOf(StoreUnavailable);
+  expect(await second).toBeInstanceOf(StoreUnavailable);
+  const third = ask('a');
+  await turn();
+  expect(statements).toHaveLength(1);
+  // The first answer is for nobody now: who has asked since is still waited for.
+  statements[0]?.answer();
+  await turn();
+  expect(statements.map(({ keys }) => keys)).toEqual([['a'], ['a']]);
+  const fourth = ask('a');
+  statements[1]?.answer();
+  expect(await Promise.all([third, fourth])).toEqual(['A', 'A']);
+  await turn();
+  expect(statements).toHaveLength(2);
+});
+
+test('few wait: one more is refused at once', async () => {
+  const { question } = slowStore();
+  const questions = createStoreQuestions(question, LIMITS);
+  for (let n = 0; n < 6; n++) questions.ask(`running-${n}`).catch(() => undefined);
+  await turn();
+  for (let n = 0; n < LIMITS.waiting; n++) questions.ask(`waiting-${n}`).catch(() => undefined);
+  await expect(questions.ask('one more')).rejects.toThrow('too many questions wait');
+});
