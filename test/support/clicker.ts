@@ -20,8 +20,8 @@ export type Clicked = {
   answered: string[];
   /** Answers other than a redirect, by status. */
   refused: Map<number, number>;
-  /** Requests that got no answer. Their clicks may or may not be stored. */
-  unanswered: number;
+  /** What went wrong with each request that got no answer. Their clicks may or may not be stored. */
+  unanswered: string[];
 };
 
 /**
@@ -31,14 +31,18 @@ export type Clicked = {
  */
 export async function clickLinks(options: ClickerOptions): Promise<Clicked> {
   const { urls, count = Number.POSITIVE_INFINITY, connections = 16 } = options;
-  const agent = new Agent({ keepAlive: !options.newConnections, maxSockets: connections });
-  const clicked: Clicked = { answered: [], refused: new Map(), unanswered: 0 };
+  const agent = new Agent({
+    keepAlive: !options.newConnections,
+    maxSockets: connections,
+    timeout: UNUSED_MS,
+  });
+  const clicked: Clicked = { answered: [], refused: new Map(), unanswered: [] };
   const deadline = Date.now() + (options.seconds ?? 600) * 1_000;
   let started = 0;
 
   const connection = async () => {
     while (clicked.answered.length < count && Date.now() < deadline && !options.signal?.aborted) {
-      if (started - clicked.unanswered - total(clicked.refused) >= count) return;
+      if (started - clicked.unanswered.length - total(clicked.refused) >= count) return;
       const index = started++;
       const url = urls[index % urls.length] ?? '';
       try {
@@ -46,8 +50,8 @@ export async function clickLinks(options: ClickerOptions): Promise<Clicked> {
         const visitor = status === 302 && location ? new URL(location).searchParams.get('_vid') : null;
         if (visitor) clicked.answered.push(visitor);
         else clicked.refused.set(status, (clicked.refused.get(status) ?? 0) + 1);
-      } catch {
-        clicked.unanswered++;
+      } catch (error) {
+        clicked.unanswered.push(error instanceof Error ? error.message : String(error));
         await sleep(20);
       }
       if (options.paceMs) await sleep(options.paceMs);
@@ -57,6 +61,12 @@ export async function clickLinks(options: ClickerOptions): Promise<Clicked> {
   agent.destroy();
   return clicked;
 }
+
+/**
+ * A connection that is not used for so long is given up: the servers end it after 10 s, and a request that meets that end
+ * has no answer (a browser would send it again).
+ */
+const UNUSED_MS = 5_000;
 
 const BROWSER = {
   'user-agent':
