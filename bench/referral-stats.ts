@@ -53,6 +53,7 @@ const noEventLog: EventLogWriter = {
   append: () => {
     throw new Error('no event is written here');
   },
+  flush: () => undefined,
   fill: () => 0,
   close: async () => undefined,
 };

@@ -119,6 +119,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
     pages,
     follow: follow.visit,
     otherKinds: { bio_page: createBioPageHandler({ exchanges, metrics, pages, origins: config }) },
+    endTurn: () => eventLog.flush(),
   });
   const app = uws.App();
   const connections = countConnections(app);

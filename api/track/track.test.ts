@@ -21,6 +21,7 @@ const eventLog: EventLogWriter = {
     }, 20);
     return { sequence: BigInt(written.length), ts: Date.now() * 1_000 };
   },
+  flush: () => undefined,
   fill: () => 0,
   close: async () => undefined,
 };

@@ -73,6 +73,7 @@ export async function openEventLogWriter(
   return {
     stream: journal.stream,
     append: (event, settled) => journal.append(event, settled),
+    flush: () => journal.flush(),
     fill: () => journal.fill(),
     async close() {
       await journal.close();

@@ -39,6 +39,8 @@ export interface EventLogWriter {
    *   with `lost` when the disk budget or the disk itself refused it. The caller answers then.
    */
   append(event: Unstamped, settled: (outcome: AppendOutcome) => void): Appended;
+  /** Ends the batch now: writes it and settles its events. At the end of each turn it happens by itself. */
+  flush(): void;
   /** Fraction of the disk budget in use, 0 to 1. */
   fill(): number;
   /** Writes and syncs what is pending, then closes. Nothing may be appended afterwards. */

@@ -22,6 +22,9 @@ export type RedirectHandler = {
   withLink(visit: Visit, exchange: Exchange, then: (link: CompiledLink) => void): void;
 };
 
+type Found = (target: SlugTarget, visit: Visit, exchange: Exchange) => void;
+type Arrived = { visit: Visit; exchange: Exchange };
+
 const SLUG = /^[A-Za-z0-9_-]{1,64}$/;
 
 export function createRedirectHandler(given: {
@@ -33,8 +36,10 @@ export function createRedirectHandler(given: {
   pages: Pages;
   follow(link: CompiledLink, visit: Visit, exchange: Exchange): void;
   otherKinds: OtherKinds;
+  /** Called when all visits of a turn have been dealt with: their clicks are written then. */
+  endTurn(): void;
 }): RedirectHandler {
-  const { links, resolver, exchanges, clientAddress, metrics, pages, follow, otherKinds } = given;
+  const { links, resolver, exchanges, clientAddress, metrics, pages, follow, otherKinds, endTurn } = given;
 
   function answerNotFound(exchange: Exchange): void {
     metrics.countOutcome('not_found');
@@ -50,18 +55,18 @@ export function createRedirectHandler(given: {
   }
 
   /** Calls `then` at once when the slug is in memory, else when PostgreSQL has answered. */
-  function find(visit: Visit, exchange: Exchange, then: (target: SlugTarget) => void): void {
+  function find(visit: Visit, exchange: Exchange, then: Found): void {
     const { slug } = visit;
     const known = links.known(slug);
     if (known !== undefined) {
-      then(known);
+      then(known, visit, exchange);
     } else if (!SLUG.test(slug) || resolver.knownAbsent(slug)) {
       answerNotFound(exchange);
     } else {
       exchanges.after(exchange, asked(slug), (target) => {
         if (target === 'unavailable') answerUnavailable(exchange);
         else if (target === null) answerNotFound(exchange);
-        else if (!exchange.over) then(target);
+        else if (!exchange.over) then(target, visit, exchange);
       });
     }
   }
@@ -78,16 +83,30 @@ export function createRedirectHandler(given: {
     }
   }
 
+  function answer(target: SlugTarget, visit: Visit, exchange: Exchange): void {
+    if (target.kind === 'link') follow(target.link, visit, exchange);
+    else (otherKinds[target.kind] ?? answerOther)(target, visit, exchange);
+  }
+
+  /** What came in this turn of the event loop. */
+  let arrived: Arrived[] = [];
+
+  function answerArrived(): void {
+    const all = arrived;
+    arrived = [];
+    for (const { visit, exchange } of all) {
+      exchanges.guard(exchange, () => find(visit, exchange, answer));
+    }
+    endTurn();
+  }
+
   return {
     handle(res, req, head) {
+      // Read now and answered at the turn's end, all one after the other: the code that answers is then in the
+      // processor's caches, where the kernel's reading and writing of each connection has driven it out.
+      if (arrived.length === 0) setImmediate(answerArrived);
       const visit = readVisit(req, res, head, clientAddress);
-      const exchange = exchanges.open(res, head);
-      exchanges.guard(exchange, () =>
-        find(visit, exchange, (target) => {
-          if (target.kind === 'link') follow(target.link, visit, exchange);
-          else (otherKinds[target.kind] ?? answerOther)(target, visit, exchange);
-        }),
-      );
+      arrived.push({ visit, exchange: exchanges.open(res, head) });
     },
     withLink(visit, exchange, then) {
       find(visit, exchange, (target) => {

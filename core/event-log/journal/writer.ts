@@ -106,7 +106,6 @@ export class JournalWriter implements EventLogWriter {
     return { sequence: this.#batch.nextSequence, ts };
   }
 
-  /** Ends the turn now: writes its batch and settles its appends. Happens by itself at the turn's end. */
   readonly flush = (): void => {
     if (this.#turnEnd) clearImmediate(this.#turnEnd);
     this.#turnEnd = null;
