@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { freePort } from '../cli/embedded/free-port.ts';
 import { createKey } from '../sql/keys.ts';
 import { createWorkspace } from '../sql/workspaces.ts';
 import { PROGRAM_ENV, programArguments } from '../test/support/program.ts';
@@ -29,14 +30,6 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true });
   await stores.close();
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  return typeof address === 'object' && address ? address.port : 0;
-}
 
 type Started = { process: ChildProcess; output: () => string; errors: () => string };
 

@@ -183,8 +183,15 @@ test('a refusal of a field that is not on the page stands above the form', async
   await page.close();
 });
 
-test('a link says whether it is active, however many others have its slug in theirs, or why that is not known', async () => {
-  const made = await site.api<CreatedLinks>('/links', { ...SHOP, name: 'Short', smart: true, slug: 'go' });
+test('a link says whether it is active, however many others have its slug in theirs, and its folder, or why that is not known', async () => {
+  const folder = await site.api<{ id: string }>('/folders', { name: 'Shorts' });
+  const made = await site.api<CreatedLinks>('/links', {
+    ...SHOP,
+    name: 'Short',
+    smart: true,
+    slug: 'go',
+    folder_id: folder.id,
+  });
   const others = Array.from({ length: 60 }, (_, n) => ({
     ...SHOP,
     name: `Go ${n}`,
@@ -195,9 +202,13 @@ test('a link says whether it is active, however many others have its slug in the
   const page = await site.open(`/links/${made.links[0]?.id}`);
   const settings = page.getByRole('region', { name: 'Settings of the link' });
   await settings.getByText('Active', { exact: true }).waitFor();
-  await page.route('**/links/search?*', (route) => route.fulfill({ status: 400, json: {} }));
+  await settings.getByText('Shorts', { exact: true }).waitFor();
+  for (const path of ['links/search', 'folders']) {
+    await page.route(`**/${path}?*`, (route) => route.fulfill({ status: 400, json: {} }));
+  }
   await page.reload();
-  await settings.getByText('It can’t be told: the server answered 400').waitFor();
+  const unknown = settings.getByText('It can’t be told: the server answered 400');
+  await expect.poll(() => unknown.count(), PATIENCE).toBe(2);
   await page.close();
 });
 

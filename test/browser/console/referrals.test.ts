@@ -129,6 +129,13 @@ test(
     await share.fill('12');
     await edit.getByLabel('Days on hold').fill('0');
 
+    const code = edit.getByRole('textbox', { name: 'Code' });
+    await code.fill('');
+    await save.click();
+    await expect.poll(() => code.getAttribute('aria-invalid'), PATIENCE).toBe('true');
+    expect(await site.api(`/programs/${made.id}`)).toEqual(made);
+    await code.fill(made.code);
+
     await edit.getByLabel('What a credit is called').fill('');
     await save.click();
     await edit.getByText('One field is not right').waitFor();
@@ -144,10 +151,13 @@ test(
     await page.getByRole('button', { name: 'Edit Emptied' }).click();
     await edit.getByLabel('What a credit is called').fill('');
     await edit.getByLabel('Reward with credits').uncheck();
+    // What somebody else changes meanwhile is not undone by fields that were left alone.
+    await site.api(`/programs/${made.id}`, { hold_days: 21 }, 'PATCH');
     await save.click();
     await edit.waitFor({ state: 'detached' });
     expect(await site.api(`/programs/${made.id}`)).toMatchObject({
       ...emptied,
+      hold_days: 21,
       credit_enabled: false,
       credit_kind: 'points',
     });

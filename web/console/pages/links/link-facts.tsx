@@ -14,7 +14,6 @@ import {
 /** What a link is and how it is set. What is not set is left out. */
 export function LinkFacts({ link }: { link: LinkRecord }) {
   const folders = useApi<Folders>(link.folder_id ? '/folders' : null, { limit: 500 });
-  const folder = folders.data?.folders.find(({ id }) => id === link.folder_id)?.name;
   const pixels = PIXEL_PLATFORMS.filter((name) => link.retargeting?.[name]);
   return (
     <Paper withBorder p="md" component="section" aria-label="Settings of the link">
@@ -40,7 +39,7 @@ export function LinkFacts({ link }: { link: LinkRecord }) {
             </Group>
           </Fact>
         )}
-        {link.folder_id !== null && <Fact name="Folder">{folder ?? '…'}</Fact>}
+        {link.folder_id !== null && <Fact name="Folder">{folderName(folders, link.folder_id)}</Fact>}
         {link.targeting?.mobile && <Fact name="On phones and tablets">{link.targeting.mobile}</Fact>}
         {link.targeting?.desktop && <Fact name="On computers">{link.targeting.desktop}</Fact>}
         {link.expires_at !== null && <Fact name="Expires">{formatInstant(link.expires_at)}</Fact>}
@@ -69,10 +68,23 @@ export function LinkFacts({ link }: { link: LinkRecord }) {
   );
 }
 
+type Asked<T> = { data: T | undefined; isError: boolean; error: Error | null };
+
+/** Its id when there are more folders than are listed. */
+function folderName(folders: Asked<Folders>, folderId: string): string {
+  if (folders.data === undefined) return pendingText(folders);
+  return folders.data.folders.find(({ id }) => id === folderId)?.name ?? folderId;
+}
+
 /** Asked for by itself: whether the visits are used up does not stand in the record. */
 function Status({ id }: { id: string }) {
   const found = useApi<FoundLinks>('/links/search', { ids: id, figures: 'exclude' });
   const status = found.data?.links.find(({ link }) => link.id === id)?.status;
   if (status) return STATUS_NAMES[status];
-  return found.isError ? `It can’t be told: ${messageOf(found.error)}` : '…';
+  return pendingText(found);
+}
+
+/** What stands where an answer will. */
+function pendingText({ isError, error }: Asked<unknown>): string {
+  return isError ? `It can’t be told: ${messageOf(error)}` : '…';
 }

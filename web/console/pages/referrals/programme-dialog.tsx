@@ -4,21 +4,22 @@ import { useEffect, useRef, useState } from 'react';
 import { useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import type { Programme } from './answers.ts';
-import { bodyOf, type Draft, draftOf, newDraft } from './programme-draft.ts';
+import { changeBody, createBody, type Draft, draftOf, newDraft } from './programme-draft.ts';
 import { BasicFields, CommissionFields, CreditFields, PayoutFields } from './programme-fields.tsx';
 import { failureText } from './programme-problems.ts';
 
-/** Makes a programme, or changes one: every field, each with the API's own words where it is wrong. */
+/** Makes a programme, or changes one, with the API's own words at each field that is wrong. */
 export function ProgrammeDialog({ programme, close }: { programme: Programme | null; close: () => void }) {
   const { workspace } = useSession();
   const isPhone = useMediaQuery('(max-width: 48em)');
-  const [draft, setDraft] = useState(() => (programme ? draftOf(programme) : newDraft(workspace.currency)));
+  const [before] = useState(() => (programme ? draftOf(programme) : newDraft(workspace.currency)));
+  const [draft, setDraft] = useState(before);
   const form = useRef<HTMLFormElement>(null);
   const save = useSend<Draft>(
     (sent) => ({
       path: programme ? `/programs/${programme.id}` : '/programs',
       method: programme ? 'PATCH' : 'POST',
-      body: bodyOf(sent),
+      body: programme ? changeBody(before, sent) : createBody(sent),
     }),
     {
       refresh: ['/programs'],
@@ -50,7 +51,7 @@ export function ProgrammeDialog({ programme, close }: { programme: Programme | n
         }}
       >
         <Stack gap="md">
-          <BasicFields {...fields} />
+          <BasicFields {...fields} existing={programme !== null} />
           <CommissionFields {...fields} />
           <CreditFields {...fields} />
           <PayoutFields {...fields} />

@@ -65,15 +65,41 @@ export function draftOf(programme: Programme): Draft {
 }
 
 /**
- * What is sent: what the form shows. An empty credit or least payout is none; no months are for ever. Left out, a
- * field of a programme that is there would keep its value.
+ * The body of `POST /programs`: what the form shows. An empty credit or least payout is none; no months are for ever.
  *
  * @throws {EmptyFields}
  */
-export function bodyOf(draft: Draft): Record<string, unknown> {
-  const { commission_rate, hold_days } = draft;
-  const empty = Object.entries({ commission_rate, hold_days }).filter(([, value]) => value === '');
-  if (empty.length > 0) throw new EmptyFields(empty.map(([path]) => path));
+export function createBody(draft: Draft): Record<string, unknown> {
+  requireFilled(draft, ['commission_rate', 'hold_days']);
+  return fieldsOf(draft);
+}
+
+/**
+ * The body of `PATCH /programs/:id`: what differs from the programme as it was when the form was opened, so that terms
+ * which someone else has changed meanwhile stay as they are.
+ *
+ * @throws {EmptyFields}
+ */
+export function changeBody(before: Draft, draft: Draft): Record<string, unknown> {
+  requireFilled(draft, ['code', 'commission_rate', 'hold_days']);
+  const [was, is] = [fieldsOf(before), fieldsOf(draft)];
+  // A rate means nothing without its type.
+  const retyped = was.commission_type !== is.commission_type;
+  return Object.fromEntries(
+    Object.entries(is).filter(
+      ([field, value]) =>
+        JSON.stringify(value) !== JSON.stringify(was[field]) ||
+        (retyped && (field === 'commission_rate' || field === 'levels')),
+    ),
+  );
+}
+
+function requireFilled(draft: Draft, fields: readonly (keyof Draft)[]): void {
+  const empty = fields.filter((field) => draft[field] === '');
+  if (empty.length > 0) throw new EmptyFields(empty);
+}
+
+function fieldsOf(draft: Draft): Record<string, unknown> {
   return {
     name: draft.name,
     destination_url: draft.destination_url,
@@ -87,10 +113,10 @@ export function bodyOf(draft: Draft): Record<string, unknown> {
       allow_affiliate_upgrade: draft.allow_affiliate_upgrade,
     }),
     commission_type: draft.commission_type,
-    commission_rate,
+    commission_rate: draft.commission_rate,
     first_sale_only: draft.first_sale_only,
     commission_months: draft.commission_months === '' ? null : draft.commission_months,
-    hold_days,
+    hold_days: draft.hold_days,
     levels: draft.levels.map(({ rate }) => orNone(rate)),
     payout_methods: draft.payout_methods,
     min_payout: orNone(draft.min_payout),

@@ -26,7 +26,7 @@ const MOST_LEVELS = 10;
 const numberOf = (value: number | string): NumberField => (typeof value === 'number' ? value : '');
 
 /** Name, where it leads, and its code. */
-export function BasicFields({ draft, error, change }: Props) {
+export function BasicFields({ draft, error, change, existing }: Props & { existing: boolean }) {
   return (
     <Stack gap="sm">
       <TextInput
@@ -49,7 +49,8 @@ export function BasicFields({ draft, error, change }: Props) {
       />
       <TextInput
         label="Code"
-        description="The end of the programme's own link. Left empty, one is made up."
+        description={`The end of the programme's own link.${existing ? '' : ' Left empty, one is made up.'}`}
+        required={existing}
         value={draft.code}
         error={wrongWith(error, 'code')}
         onChange={(event) => change({ code: event.currentTarget.value })}

@@ -1,7 +1,7 @@
 import { ApiFailure, fieldError, messageOf } from '../../api/failures.ts';
 import type { Draft } from './programme-draft.ts';
 
-/** Numbers that were left empty, where nobody could tell what is meant; the API judges all other fields. */
+/** Fields that were left empty, where nobody could tell what is meant; the API judges all other fields. */
 export class EmptyFields extends Error {
   override name = 'EmptyFields';
   /** As the API names them. */
