@@ -20,7 +20,7 @@ import { pollClicks, tierProcess, underLoad } from './deployment.ts';
  * own and what dies of its own, and they are waited for at the same time: a minute costs a minute only once.
  */
 const OUTAGE_MS = 60_000;
-const LOAD = { connections: 4, paceMs: 60 };
+const LOAD = { connections: 4, paceMs: 150 };
 
 /** Of the services whose stores die. */
 let kafka: TestKafka;

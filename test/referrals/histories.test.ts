@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 /** How many random histories are played, other ones in each run: HISTORIES=5000 plays more. */
-const RUNS = Number(process.env.HISTORIES ?? 250);
+const RUNS = Number(process.env.HISTORIES ?? 200);
 /** Played side by side: most of the time of one is waiting for the database. */
 const BESIDE = 4;
 
