@@ -44,8 +44,12 @@ export function createStoreQuestions<T>(
   function begin(): void {
     isDue = false;
     while (running < limits.concurrency && waiting.size > 0) {
-      const batch = [...waiting].slice(0, limits.together);
-      for (const one of batch) waiting.delete(one);
+      const batch: Asked<T>[] = [];
+      for (const one of waiting) {
+        if (batch.length === limits.together) break;
+        waiting.delete(one);
+        batch.push(one);
+      }
       running++;
       // The place is held until PostgreSQL really answers; only visitors stop waiting.
       void answer(batch).finally(() => {

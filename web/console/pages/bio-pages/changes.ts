@@ -1,3 +1,4 @@
+import { isAlike } from '../../parts/changed-fields.ts';
 import type { BioPage } from './answers.ts';
 import { bodyOf, type Draft, draftOf, type PageBody } from './draft.ts';
 
@@ -68,5 +69,3 @@ export function onNewer(edited: Edited, now: BioPage): Edited {
 
 const only = <T extends Record<Field, unknown>>(whole: T, fields: readonly Field[]) =>
   Object.fromEntries(fields.map((field) => [field, whole[field]])) as Partial<Pick<T, Field>>;
-
-const isAlike = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);

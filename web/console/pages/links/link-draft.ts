@@ -1,3 +1,4 @@
+import { changedFields } from '../../parts/changed-fields.ts';
 import { type LinkRecord, PIXEL_PLATFORMS, type PixelPlatform } from './link-types.ts';
 
 /** What a link's form holds: text as it is typed. Empty: not set. */
@@ -117,12 +118,8 @@ export function createBody(draft: LinkDraft): Record<string, unknown> {
  * @throws {DraftProblem}
  */
 export function changeBody(before: LinkDraft, draft: LinkDraft): Record<string, unknown> {
-  const [was, is] = [sharedFields(before), sharedFields(draft)];
-  const changed = Object.entries(is).filter(
-    ([field, value]) => JSON.stringify(value) !== JSON.stringify(was[field]),
-  );
   return {
-    ...Object.fromEntries(changed),
+    ...changedFields(sharedFields(before), sharedFields(draft)),
     ...(draft.password !== '' && { password: draft.password }),
     ...(draft.password === '' && draft.remove_password && { password: null }),
   };

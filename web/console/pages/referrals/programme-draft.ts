@@ -1,3 +1,4 @@
+import { changedFields } from '../../parts/changed-fields.ts';
 import type { Programme } from './answers.ts';
 import { EmptyFields } from './programme-problems.ts';
 
@@ -83,15 +84,14 @@ export function createBody(draft: Draft): Record<string, unknown> {
 export function changeBody(before: Draft, draft: Draft): Record<string, unknown> {
   requireFilled(draft, ['code', 'commission_rate', 'hold_days']);
   const [was, is] = [fieldsOf(before), fieldsOf(draft)];
-  // A rate means nothing without its type.
-  const retyped = was.commission_type !== is.commission_type;
-  return Object.fromEntries(
-    Object.entries(is).filter(
-      ([field, value]) =>
-        JSON.stringify(value) !== JSON.stringify(was[field]) ||
-        (retyped && (field === 'commission_rate' || field === 'levels')),
-    ),
-  );
+  return {
+    ...changedFields(was, is),
+    // A rate means nothing without its type.
+    ...(was.commission_type !== is.commission_type && {
+      commission_rate: is.commission_rate,
+      levels: is.levels,
+    }),
+  };
 }
 
 function requireFilled(draft: Draft, fields: readonly (keyof Draft)[]): void {
