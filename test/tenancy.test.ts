@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type TestApi, type TestWorkspace, testApi } from './support/api.ts';
 import { OPEN } from './support/member-attempts.ts';
 import { type ConsoleBrowser, signedInAs } from './support/members.ts';
-import { ATTEMPTS, OWN, plantVictim, SECRET_NAME, type Victim } from './support/tenancy.ts';
+import { ATTEMPTS, OWN } from './support/tenancy.ts';
+import { plantVictim, SECRET_NAME, type Victim } from './support/victim.ts';
 
 /**
  * Every endpoint is tried by one workspace with the ids of another. The list of endpoints is the API's own

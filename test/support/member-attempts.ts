@@ -1,7 +1,8 @@
 import { insertPasskey } from '../../sql/passkeys.ts';
 import type { TestApi, TestWorkspace } from './api.ts';
 import { PASSWORD, signedInAs } from './members.ts';
-import type { Attempt, Victim } from './tenancy.ts';
+import type { Attempt } from './tenancy.ts';
+import type { Victim } from './victim.ts';
 
 /** Endpoints that ask nobody for a key: they are how somebody signs in. */
 export const OPEN = [

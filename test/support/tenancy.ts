@@ -1,37 +1,5 @@
-import { merchant } from '../referrals/support.ts';
-import type { TestApi, TestWorkspace } from './api.ts';
-import { MEMBER_ATTEMPTS, plantMember } from './member-attempts.ts';
-
-/** What another workspace has, by name. Each value is unlike anything that the caller has or sends otherwise. */
-export type Victim = {
-  link: string;
-  destination: string;
-  folder: string;
-  visitor: string;
-  externalId: string;
-  slug: string;
-  orderId: string;
-  program: string;
-  programCode: string;
-  /** Slug of a referrer's link. */
-  refCode: string;
-  partner: string;
-  referrer: string;
-  grant: number;
-  payoutExport: string;
-  webhook: string;
-  delivery: string;
-  bioPage: string;
-  bioSlug: string;
-  key: string;
-  member: string;
-  memberEmail: string;
-  /** Of that member. */
-  session: string;
-  passkeyId: string;
-  /** The credential's id. */
-  passkey: string;
-};
+import { MEMBER_ATTEMPTS } from './member-attempts.ts';
+import { SECRET_NAME, type Victim } from './victim.ts';
 
 /** `as: 'member'`: called by a member of the other workspace, signed in to the console, where a key is of no use. */
 export type Attempt = { path: string; body?: unknown; status: number; as?: 'member' };
@@ -42,9 +10,6 @@ const URL_OF_OWN = 'https://own.example';
 export const OWN = { destination_url: URL_OF_OWN, name: 'Own', channel: 'slack' };
 /** After every id there is: the cursor of a walk's beginning. */
 const LAST_ID = 'ffffffff-ffff-7fff-bfff-ffffffffffff';
-/** In the names, tags, cities and addresses of all that is planted. */
-export const SECRET_NAME = 'victims-secret-name';
-
 /** For each endpoint: calls with the victim's ids, and the status that each must get. */
 export const ATTEMPTS: Record<string, (victim: Victim) => Attempt[]> = {
   'GET /api/v1/me': () => [{ path: '/me', status: 200 }],
@@ -351,93 +316,3 @@ export const ATTEMPTS: Record<string, (victim: Victim) => Attempt[]> = {
     { path: `/partner/workspaces/${victim.externalId}`, status: 401 },
   ],
 };
-
-/** Gives the owner one of everything. */
-export async function plantVictim(api: TestApi, owner: TestWorkspace): Promise<Victim> {
-  const folder = await owner.post<{ id: string }>('/folders', { name: SECRET_NAME });
-  const created = await owner.post<{ destination_id: string; links: { id: string }[] }>('/links', {
-    destination_url: 'https://victim.example/secret-path',
-    name: SECRET_NAME,
-    channel: 'reddit',
-    slug: 'victims-slug',
-    external_id: 'victims-external-id',
-    folder_id: folder.body.id,
-    tags: [SECRET_NAME],
-    metadata: { secret: SECRET_NAME },
-  });
-  const link = created.body.links[0]?.id ?? '';
-  const bioSlug = 'victims-page';
-  const bioPage = await owner.post<{ id: string }>('/bio-pages', {
-    slug: bioSlug,
-    title: SECRET_NAME,
-    external_id: 'victims-external-id',
-    links: [{ id: 'same', label: SECRET_NAME, url: 'https://victim.example/secret-path' }],
-  });
-  const visitor = crypto.randomUUID();
-  const row = { workspace_id: owner.workspace.id, ts: '2026-11-20 10:00:00.000000000', visitor_id: visitor };
-  const insert = (table: string, values: object) =>
-    api.stores.clickhouse.insert({ table, values: [values], format: 'JSONEachRow' });
-  await insert('clicks', { ...row, link_id: link, channel: 'reddit', city: SECRET_NAME });
-  await insert('identifies', { ...row, email: `${SECRET_NAME}@victim.example` });
-  await insert('orders', {
-    ...row,
-    order_id: 'victims-order',
-    version: 1,
-    amount_minor: 100,
-    currency: 'usd',
-  });
-  return {
-    ...(await plantReferrals(owner)),
-    ...(await plantWebhook(owner)),
-    ...(await plantMember(api, owner, SECRET_NAME)),
-    link,
-    destination: created.body.destination_id,
-    folder: folder.body.id,
-    bioPage: bioPage.body.id,
-    key: (await owner.post<{ id: string }>('/keys', { kind: 'secret', label: SECRET_NAME })).body.id,
-    bioSlug,
-    visitor,
-    externalId: 'victims-external-id',
-    slug: 'victims-slug',
-    orderId: 'victims-order',
-  };
-}
-
-async function plantReferrals(owner: TestWorkspace) {
-  const shop = merchant(owner);
-  const programCode = 'victims-code';
-  const referrer = 'victims-referrer';
-  const program = await shop.program({
-    name: SECRET_NAME,
-    code: programCode,
-    destination_url: 'https://victim.example/join',
-    credit_enabled: true,
-    signup_credit: { free: 5, paid: 5 },
-  });
-  const enrolled = await shop.enroll(referrer, { email: `${SECRET_NAME}@victim.example` });
-  await shop.signup('victims-referee', { ref_code: enrolled.ref });
-  await shop.purchase('victims-referee', 'victims-purchase', 100);
-  const { grants } = await shop.credits(`external_user_id=${referrer}`);
-  const [grant] = grants;
-  if (!grant) throw new Error('the victim has no grant');
-  const payouts = await owner.get('/payouts/export');
-  return {
-    program: program.id,
-    programCode,
-    referrer,
-    refCode: enrolled.ref,
-    partner: enrolled.partner_id,
-    grant: grant.id,
-    payoutExport: String(payouts.headers['x-export-id']),
-  };
-}
-
-async function plantWebhook(owner: TestWorkspace) {
-  const webhook = await owner.post<{ id: string }>('/webhooks', {
-    url: 'https://8.8.8.8/secret-path',
-    events: ['click.created'],
-    description: SECRET_NAME,
-  });
-  const delivery = await owner.post<{ id: string }>(`/webhooks/${webhook.body.id}/test`);
-  return { webhook: webhook.body.id, delivery: delivery.body.id };
-}
