@@ -1,7 +1,6 @@
-import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { KafkaSettings } from '../../config.ts';
+import { startLastingThread } from '../../lasting-thread.ts';
 import type { Logger } from '../../log.ts';
 import type { EventLogWriter, StreamIdentity } from '../port.ts';
 
@@ -27,9 +26,6 @@ export type ShippingOptions = Omit<ShipperData, 'stream' | 'logLevel'> & {
 
 const FREE_EVERY_MS = 1_000;
 const DRAIN_MS = 1_000;
-/** After a thread has died; twice as long after each death that follows soon. */
-const RESTART_MS = 1_000;
-const RESTART_MAX_MS = 30_000;
 const THREAD = new URL('./shipper-thread.ts', import.meta.url);
 
 /**
@@ -58,30 +54,17 @@ export function shipToKafka(options: ShippingOptions): () => Promise<void> {
     stream: journal.stream,
     logLevel: log.level,
   };
-  let closing = false;
-  let pauseMs = RESTART_MS;
-  let worker: Worker | null = start();
-
-  function start(): Worker {
-    const startedAt = performance.now();
-    const thread = new Worker(THREAD, { workerData: data });
-    thread.on('message', (message: FromShipper) => {
+  const thread = startLastingThread<ToShipper, FromShipper>({
+    url: THREAD,
+    workerData: data,
+    name: 'the shipper',
+    log,
+    hear(message) {
       if ('shipped' in message) shipped.inc(message.shipped);
       else outage.set(message.outage ? 1 : 0);
-    });
-    thread.on('error', (error) => log.error({ err: error }, 'the thread of the shipper has died'));
-    thread.on('exit', () => {
-      worker = null;
-      if (closing) return;
-      outage.set(1);
-      if (performance.now() - startedAt > RESTART_MAX_MS) pauseMs = RESTART_MS;
-      setTimeout(() => {
-        if (!closing) worker = start();
-      }, pauseMs).unref();
-      pauseMs = Math.min(pauseMs * 2, RESTART_MAX_MS);
-    });
-    return thread;
-  }
+    },
+    onDeath: () => outage.set(1),
+  });
 
   let asking = false;
   const freeing = setInterval(() => {
@@ -89,8 +72,8 @@ export function shipToKafka(options: ShippingOptions): () => Promise<void> {
     asking = true;
     void stored()
       .then(
-        (sequence) => tell({ stored: String(sequence), fill: journal.fill() }),
-        () => tell({ stored: null, fill: journal.fill() }),
+        (sequence) => thread.tell({ stored: String(sequence), fill: journal.fill() }),
+        () => thread.tell({ stored: null, fill: journal.fill() }),
       )
       .finally(() => {
         asking = false;
@@ -98,19 +81,8 @@ export function shipToKafka(options: ShippingOptions): () => Promise<void> {
   }, FREE_EVERY_MS);
   freeing.unref();
 
-  function tell(message: ToShipper): void {
-    worker?.postMessage(message);
-  }
-
   return async () => {
-    closing = true;
     clearInterval(freeing);
-    const thread = worker;
-    if (!thread) return;
-    const ended = once(thread, 'exit');
-    tell({ stopWithinMs: DRAIN_MS });
-    const late = setTimeout(() => void thread.terminate(), DRAIN_MS + 500);
-    await ended;
-    clearTimeout(late);
+    await thread.stop({ stopWithinMs: DRAIN_MS }, DRAIN_MS + 500);
   };
 }
