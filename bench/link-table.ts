@@ -44,8 +44,14 @@ type Row = { step: string; seconds: string; links: number; 'RSS MiB': number; 'r
 
 async function load(step: string, pool: Pool, dir: string, fromDisk: boolean): Promise<Row> {
   const started = performance.now();
-  const opened = await openLinkTable({ pool, dir, log: silentLogger(), most: Number.POSITIVE_INFINITY });
-  while (!fromDisk && !opened.loader.loaded()) await new Promise((resolve) => setTimeout(resolve, 20));
+  const opened = await openLinkTable({
+    pool,
+    databaseUrl: postgres.url,
+    dir,
+    log: silentLogger(),
+    most: Number.POSITIVE_INFINITY,
+  });
+  while (!fromDisk && !opened.followed.loaded()) await new Promise((resolve) => setTimeout(resolve, 20));
   const seconds = ((performance.now() - started) / 1_000).toFixed(1);
   const { rss } = process.memoryUsage();
   const row = {

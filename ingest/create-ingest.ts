@@ -73,17 +73,20 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
   const pixelScript = createPixelScript(deps.pixelPath ?? PIXEL_PATH, exchanges);
   const linkTable = await openLinkTable({
     pool,
+    databaseUrl: config.databaseUrl,
     dir: deps.tableDir,
     log,
     most: config.ingestLinksInMemory,
   });
-  const { table, resolver, loader } = linkTable;
+  const { table, resolver, followed } = linkTable;
   let draining = false;
-  const tableAgeSeconds = () => loader.age() / 1_000;
+  const tableAgeSeconds = () => followed.age() / 1_000;
   const journalFill = () => eventLog.fill();
   const metrics = createIngestMetrics(registry, {
     links: () => table.size(),
     tableBytes: () => table.bytes(),
+    misses: resolver.asked,
+    diskReads: linkTable.diskReads,
     tableAgeSeconds,
     journalFill,
   });
@@ -140,7 +143,8 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
     collect: createCollectHandlers({ eventLog, exchanges, resolver, metrics, log }),
     health: createHealth(
       {
-        loaded: linkTable.loaded,
+        loaded: linkTable.ready,
+        silenceSeconds: () => followed.silence() / 1_000,
         draining: () => draining,
         links: () => table.size(),
         tableAgeSeconds,

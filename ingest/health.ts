@@ -9,10 +9,12 @@ export type HealthSources = {
   links(): number;
   /** Seconds since the link table was last known to be what PostgreSQL says; infinite before that. */
   tableAgeSeconds(): number;
+  /** Seconds since PostgreSQL last said what changed. */
+  silenceSeconds(): number;
   journalFill(): number;
 };
 
-/** PostgreSQL counts as down when the table has not been compared with it for so long, in seconds. */
+/** PostgreSQL counts as down when it has said nothing for so long, in seconds. */
 const DOWN_AFTER = 5;
 
 /** `/health/live` and `/health/ready`. */
@@ -39,7 +41,7 @@ export function createHealth(
       const age = sources.tableAgeSeconds();
       answer(res, head, ready ? '200 OK' : '503 Service Unavailable', {
         status: ready ? 'ready' : sources.draining() ? 'draining' : 'loading',
-        postgres: age < DOWN_AFTER ? 'up' : 'down',
+        postgres: sources.silenceSeconds() < DOWN_AFTER ? 'up' : 'down',
         link_table: { slugs: sources.links(), age_seconds: Number.isFinite(age) ? age : null },
         journal: { fill: sources.journalFill() },
       });

@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { AskedResult } from './link-table/resolver.ts';
 
 /** How a request to a short link ended. */
 export type RedirectOutcome =
@@ -17,7 +18,6 @@ export type IngestMetrics = {
   countOutcome(outcome: RedirectOutcome): void;
   /** An event that the journal refused: the visitor was redirected all the same. */
   countLost(kind: 'click' | 'identify' | 'order'): void;
-  countMiss(result: 'found' | 'absent' | 'unavailable'): void;
   countCollected(status: number): void;
   countLeaseWait(result: string): void;
   /** @param startedAt `performance.now()` at the request's arrival */
@@ -47,7 +47,14 @@ const OUTCOMES = [
  */
 export function createIngestMetrics(
   registry: Registry,
-  sources: { links(): number; tableBytes(): number; tableAgeSeconds(): number; journalFill(): number },
+  sources: {
+    links(): number;
+    tableBytes(): number;
+    misses(): Readonly<Record<AskedResult, number>>;
+    diskReads(): number;
+    tableAgeSeconds(): number;
+    journalFill(): number;
+  },
 ): IngestMetrics {
   const registers = [registry];
   // An alarm sees a series that goes from 0 to 1, and does not see one that begins at 1. Counted here and handed over
@@ -73,11 +80,24 @@ export function createIngestMetrics(
     registers,
   });
   for (const kind of ['click', 'identify', 'order']) lost.labels(kind).inc(0);
-  const misses = new Counter({
+  new Counter({
     name: 'hoplog_ingest_misses_total',
     help: 'Slugs asked of PostgreSQL because the table did not have them',
     labelNames: ['result'],
     registers,
+    collect() {
+      this.reset();
+      for (const [result, count] of Object.entries(sources.misses())) this.inc({ result }, count);
+    },
+  });
+  new Counter({
+    name: 'hoplog_ingest_link_table_disk_reads_total',
+    help: 'Slugs looked for on disk because memory did not have them',
+    registers,
+    collect() {
+      this.reset();
+      this.inc(sources.diskReads());
+    },
   });
   const collected = new Counter({
     name: 'hoplog_ingest_collected_total',
@@ -125,7 +145,6 @@ export function createIngestMetrics(
       ended[outcome] += 1;
     },
     countLost: (kind) => lost.labels(kind).inc(),
-    countMiss: (result) => misses.labels(result).inc(),
     countCollected: (status) => collected.labels(String(status)).inc(),
     countLeaseWait: (result) => leaseWaits.labels(result).inc(),
     observeRedirect(startedAt) {

@@ -1,14 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type TestStores, testStores } from '../test/support/stores.ts';
-import {
-  FIRST_ID,
-  LAST_ID,
-  linksAfter,
-  linksBefore,
-  linksWithSlugs,
-  otherSlugsAfter,
-  othersWithSlugs,
-} from './link-table.ts';
+import { FIRST_ID, linksAfter, linksWithSlugs, otherSlugsAfter, othersWithSlugs } from './link-table.ts';
 import type { Queryable } from './pool.ts';
 import { createWorkspace } from './workspaces.ts';
 
@@ -62,25 +54,15 @@ test('what visitors ask for is looked up by its slug, one by one', async () => {
   expect(others).toMatch(/Index (Only )?Scan using slugs_of_others/);
 });
 
-test('a page of links is read by its key, from either end, and the two ends meet', async () => {
-  for (const page of [
-    (db: Queryable) => linksAfter(db, FIRST_ID, 2_000),
-    (db: Queryable) => linksBefore(db, LAST_ID, 2_000),
-  ]) {
-    expect(await planOf(page)).toMatch(/Index Scan (Backward )?using links_pkey/);
-  }
-  const forwards: string[] = [];
+test('a page of links is read by its key, and the pages are all links', async () => {
+  const plan = await planOf((db) => linksAfter(db, FIRST_ID, 2_000));
+  expect(plan).toMatch(/Index Scan using links_pkey/);
+  const walked: string[] = [];
   for (let from: string | null = FIRST_ID; from !== null; ) {
     const { links, next } = await linksAfter(stores.pool, from, 6_000);
-    forwards.push(...links.map(({ id }) => id));
+    walked.push(...links.map(({ id }) => id));
     from = next;
   }
-  const backwards: string[] = [];
-  for (let from: string | null = LAST_ID; from !== null; ) {
-    const { links, next } = await linksBefore(stores.pool, from, 6_000);
-    backwards.push(...links.map(({ id }) => id));
-    from = next;
-  }
-  expect(forwards).toHaveLength(LINKS);
-  expect(backwards).toEqual(forwards.toReversed());
+  expect(new Set(walked).size).toBe(LINKS);
+  expect(walked).toEqual(walked.toSorted());
 });

@@ -57,36 +57,21 @@ const OTHERS = `SELECT s.target_id AS id, s.workspace_id, s.slug, s.kind, ${publ
 const KEYS = `SELECT id, lookup, hash, workspace_id FROM api_keys
   WHERE kind = 'publishable' AND revoked_at IS NULL`;
 
-/** Lowest and highest UUID: where a walk by id begins. */
+/** The lowest UUID: where a walk by id begins. */
 export const FIRST_ID = '00000000-0000-0000-0000-000000000000';
-export const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /** A page of links in order of id: the live ones, and where the following page begins, null after the last. */
 export type LinkPage = { links: LinkTableRow[]; next: string | null };
 
 /** The live ones among the next `limit` links in order of id. */
-export function linksAfter(db: Queryable, id: string, limit: number): Promise<LinkPage> {
-  return linkPage(db, { beyond: 'id > $1', order: 'id' }, id, limit);
-}
-
-/** The same from the other end: the links that were made last come first. */
-export function linksBefore(db: Queryable, id: string, limit: number): Promise<LinkPage> {
-  return linkPage(db, { beyond: 'id < $1', order: 'id DESC' }, id, limit);
-}
-
-async function linkPage(
-  db: Queryable,
-  way: { beyond: string; order: string },
-  id: string,
-  limit: number,
-): Promise<LinkPage> {
+export async function linksAfter(db: Queryable, id: string, limit: number): Promise<LinkPage> {
   // The page by the primary key alone, then its campaigns one by one: any condition more, or a plain join, and
   // PostgreSQL without fresh statistics sorts the whole table for each page.
   const { rows } = await db.query<LinkTableRow & { deleted: boolean }>(
     `SELECT ${COLUMNS}, l.deleted_at IS NOT NULL AS deleted
-     FROM (SELECT * FROM links WHERE ${way.beyond} ORDER BY ${way.order} LIMIT $2) l
+     FROM (SELECT * FROM links WHERE id > $1 ORDER BY id LIMIT $2) l
      CROSS JOIN LATERAL (SELECT destination_url FROM destinations WHERE id = l.destination_id LIMIT 1) d
-     ORDER BY l.${way.order}`,
+     ORDER BY l.id`,
     [id, limit],
   );
   const next = rows.length < limit ? null : (rows.at(-1)?.id ?? null);

@@ -13,8 +13,8 @@ export type RedirectTier = {
   pid: number;
   /** Clicks in its journal so far, and those that it could not keep. */
   journaled(): Promise<{ written: number; lost: number }>;
-  /** Slugs that it has asked of PostgreSQL so far. */
-  asked(): Promise<number>;
+  /** Slugs that it has asked of PostgreSQL, and that it has looked for on disk, so far. */
+  missed(): Promise<{ asked: number; read: number }>;
   stop(): Promise<void>;
 };
 
@@ -22,7 +22,8 @@ export type RedirectTier = {
 const JOURNAL_BUDGET = '32GiB';
 
 /**
- * Fills a database with links and starts `ingest/main.ts` on it. Resolves when all of them are in memory.
+ * Fills a database with links and starts `ingest/main.ts` on it. Resolves when all of them are in memory or,
+ * where few fit, on disk.
  *
  * @param given.sync `JOURNAL_SYNC`
  * @param given.profile folder for a CPU profile, empty: none
@@ -64,7 +65,13 @@ export async function startRedirectTier(
     port,
     pid: tier.pid,
     stop: tier.stop,
-    asked: async () => metric(await metrics(), 'hoplog_ingest_misses_total'),
+    async missed() {
+      const text = await metrics();
+      return {
+        asked: metric(text, 'hoplog_ingest_misses_total'),
+        read: metric(text, 'hoplog_ingest_link_table_disk_reads_total'),
+      };
+    },
     async journaled() {
       const text = await metrics();
       return {
@@ -75,8 +82,11 @@ export async function startRedirectTier(
   };
 }
 
+/** Whether all links have been loaded: it is ready before that when the file of a bounded table is still being made. */
 async function isReady(port: number): Promise<boolean> {
-  return (await fetch(`http://127.0.0.1:${port}/health/ready`)).status === 200;
+  const answer = await fetch(`http://127.0.0.1:${port}/health/ready`);
+  const { link_table: table } = (await answer.json()) as { link_table: { age_seconds: number | null } };
+  return answer.status === 200 && table.age_seconds !== null;
 }
 
 /** @throws Error when the tier has not journaled every click that it answered: then it is no measurement of it */

@@ -10,6 +10,9 @@ export const PROGRAMS = {
   api: 'api/main.ts',
   /** A thread of ingest and of the API. */
   shipper: 'core/event-log/kafka/shipper-thread.ts',
+  /** Threads of ingest with more links than memory. */
+  'links-writer': 'ingest/link-table/disk/writer-thread.ts',
+  'links-reader': 'ingest/link-table/disk/reader-thread.ts',
 } as const;
 export type ProgramName = keyof typeof PROGRAMS;
 

@@ -15,6 +15,7 @@ import {
 } from '../../test/support/ingest.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
 import { eventually, visit } from '../../test/support/visitors.ts';
+import { createKeptStore } from './kept-store.ts';
 import { createTableLoader } from './loader.ts';
 import { createResolver } from './resolver.ts';
 import { createLinkTable } from './table.ts';
@@ -153,16 +154,20 @@ function withHeldAnswers(pool: Pool) {
 
 /** A link table that has not begun to follow PostgreSQL. */
 async function quietTable(pool: Pool, dir: string) {
-  const [log, most] = [silentLogger(), Number.POSITIVE_INFINITY];
+  const log = silentLogger();
   const table = createLinkTable();
   const files = createTableFiles({ dir, table, log });
-  const writer = createTableWriter({ table, files, kept: await files.load(), most, log });
-  const loader = createTableLoader({ pool, table, writer, most, log });
+  const writer = createTableWriter(createKeptStore(table, files, await files.load()), log);
+  const loader = createTableLoader({ pool, writer, log });
   onTestFinished(async () => {
     await loader.stop();
     await files.close();
   });
-  return { table, loader, resolver: createResolver({ pool, table, writer, loader }) };
+  return {
+    table,
+    loader,
+    resolver: createResolver({ pool, table, cache: writer, followed: loader, disk: null }),
+  };
 }
 
 test.each([

@@ -3,8 +3,8 @@ import { crc32 } from 'node:zlib';
 import { LARGEST_RECORD } from './arena.ts';
 
 /**
- * How the table stands in its files: `u32le length | u32le crc | u8 operation | payload`, the length and the
- * checksum over operation and payload. A file ends where a frame is torn or damaged.
+ * Changes of the table as bytes, in its files and between threads: `u32le length | u32le crc | u8 operation | payload`, the length and the
+ * checksum over operation and payload. Reading ends where a frame is torn or damaged.
  */
 
 export const OPERATIONS = { put: 1, remove: 2, putKey: 3, removeKey: 4 } as const;
@@ -23,35 +23,45 @@ export function encodeFrame(operation: Operation, payload: Uint8Array): Buffer {
   return frame;
 }
 
+/** Gets the operation and a view of the payload that is valid during the call. */
+type Take = (operation: number, payload: Buffer) => void;
+
+/**
+ * Takes the whole frames at the beginning of `bytes`.
+ *
+ * @returns bytes of the frames taken, and whether what follows them is no frame
+ */
+export function takeFrames(bytes: Buffer, take: Take): { taken: number; damaged: boolean } {
+  let at = 0;
+  while (bytes.length - at >= HEADER) {
+    const length = bytes.readUInt32LE(at);
+    if (length === 0 || length > LARGEST_FRAME - HEADER) return { taken: at, damaged: true };
+    if (bytes.length - at < HEADER + length) break;
+    const body = bytes.subarray(at + HEADER, at + HEADER + length);
+    if (crc32(body) !== bytes.readUInt32LE(at + 4)) return { taken: at, damaged: true };
+    take(body[0] ?? 0, body.subarray(1));
+    at += HEADER + length;
+  }
+  return { taken: at, damaged: false };
+}
+
 /**
  * Reads frames until the file ends. Synchronous: it runs before anything listens.
  *
- * @param take gets the operation and a view of the payload that is valid during the call
  * @returns bytes of whole frames, and whether the file ended with one
  */
-export function readFrames(
-  fd: number,
-  take: (operation: number, payload: Buffer) => void,
-): { bytes: number; whole: boolean } {
+export function readFrames(fd: number, take: Take): { bytes: number; whole: boolean } {
   const buffer = Buffer.allocUnsafe(PIECE + LARGEST_FRAME);
   let filled = 0;
   let bytes = 0;
   for (;;) {
     const got = readSync(fd, buffer, filled, PIECE, null);
     filled += got;
-    let at = 0;
-    while (filled - at >= HEADER) {
-      const length = buffer.readUInt32LE(at);
-      if (length === 0 || length > LARGEST_FRAME - HEADER) return { bytes, whole: false };
-      if (filled - at < HEADER + length) break;
-      const body = buffer.subarray(at + HEADER, at + HEADER + length);
-      if (crc32(body) !== buffer.readUInt32LE(at + 4)) return { bytes, whole: false };
-      take(body[0] ?? 0, body.subarray(1));
-      at += HEADER + length;
-      bytes += HEADER + length;
-    }
-    if (got === 0) return { bytes, whole: at === filled };
-    buffer.copyWithin(0, at, filled);
-    filled -= at;
+    const { taken, damaged } = takeFrames(buffer.subarray(0, filled), take);
+    bytes += taken;
+    if (damaged) return { bytes, whole: false };
+    if (got === 0) return { bytes, whole: taken === filled };
+    buffer.copyWithin(0, taken, filled);
+    filled -= taken;
   }
 }

@@ -2,9 +2,7 @@ import type { Logger } from '../../core/log.ts';
 import { changesAfter, type LinkChange, oldestRunningTransaction } from '../../sql/link-changes.ts';
 import {
   FIRST_ID,
-  LAST_ID,
   linksAfter,
-  linksBefore,
   linksOfDestinations,
   linksWithIds,
   otherSlugsAfter,
@@ -13,16 +11,15 @@ import {
   publishableKeysWithIds,
 } from '../../sql/link-table.ts';
 import type { Pool } from '../../sql/pool.ts';
-import { encodeLink, encodeOther, idTextOf, kindOf } from './records.ts';
-import type { LinkTable } from './table.ts';
+import { encodeLink, encodeOther } from './records.ts';
 import type { TableWriter } from './table-writer.ts';
 
 /**
- * Keeps the table what PostgreSQL says. One loop, one question at a time, each answer put into the table before the
+ * Keeps a table what PostgreSQL says. One loop, one question at a time, each answer put into the table before the
  * next is asked: so no older answer ever replaces a newer one.
  *
- * 1. It notes the oldest running transaction, then walks all links, pages and keys; where the table holds only some of
- *    the links, those that it holds and as many of the newest as it has room for.
+ * 1. It notes the oldest running transaction, then walks all pages, programmes, keys and links. A table that was kept
+ *    and knows where it stood gets the changes since then at once, and is walked all the same.
  * 2. Between two pages of the walk, and from then on at each wake and every `pollMs`, it reads the changes from that
  *    transaction on and reads what they name again.
  * 3. After an outage it goes on where it stood. It walks everything again when the store's transactions went
@@ -32,14 +29,25 @@ export type TableLoader = {
   start(): void;
   /** Something may have changed: look now. */
   wake(): void;
+  /** Whether pages, programmes and keys have been loaded since this process began. They come first. */
+  othersLoaded(): boolean;
+  stop(): Promise<void>;
+} & Followed;
+
+/** How a table stands to PostgreSQL. */
+export type Followed = {
   /** Whether everything has been loaded from PostgreSQL since this process began. */
   loaded(): boolean;
   /** Milliseconds since the table was last known to be what PostgreSQL says; infinite before that. */
   age(): number;
+  /** Milliseconds since PostgreSQL last said what changed; infinite before that. */
+  silence(): number;
   /** How often changes have come or a walk has begun: an answer to what was asked before may be outdated. */
   rounds(): number;
-  stop(): Promise<void>;
 };
+
+/** A state of PostgreSQL: all changes of transactions before `cursor` are in the table, as of `at` (ms). */
+export type Standing = { cursor: string; at: number };
 
 /** Rows put in one turn of the event loop: redirects wait that long. */
 const PAGE = 2_000;
@@ -49,15 +57,15 @@ const LONGEST_ABSENCE_MS = 6 * 3_600_000;
 
 export function createTableLoader(given: {
   pool: Pool;
-  table: LinkTable;
   writer: TableWriter;
-  /** Most links that the table holds. */
-  most: number;
   log: Logger;
+  /** Where a table that was kept stood; null: not known. */
+  stood?: Standing | null;
   /** Longest time between two looks, milliseconds. */
   pollMs?: number;
 }): TableLoader {
-  const { pool, table, writer, most, log, pollMs = 500 } = given;
+  const { pool, writer, log, pollMs = 500 } = given;
+  let { stood = null } = given;
   let stopped = false;
   let running: Promise<void> | null = null;
   let wakeUp: (() => void) | null = null;
@@ -69,7 +77,12 @@ export function createTableLoader(given: {
   let applied = new Set<string>();
   let walk: Generator<() => Promise<void>> | null = null;
   let loaded = false;
+  /** It lacks no change: it is loaded, or goes on from where it stood. */
+  let current = false;
+  let othersLoaded = false;
   let currentAt = Number.NEGATIVE_INFINITY;
+  let answeredAt = Number.NEGATIVE_INFINITY;
+  const createdAt = Date.now();
   let rounds = 0;
 
   async function loop(): Promise<void> {
@@ -87,31 +100,42 @@ export function createTableLoader(given: {
   }
 
   async function once(): Promise<void> {
-    if (loaded && Date.now() - currentAt > LONGEST_ABSENCE_MS) loaded = false;
-    if (!loaded && walk === null) {
-      cursor = await oldestRunningTransaction(pool);
-      // Changes of earlier transactions are not read any more: what was asked before now may not know of them.
-      rounds += 1;
-      applied = new Set();
-      walk = everything();
-      writer.beginLoad();
-    }
     const began = Date.now();
+    if (began - Math.max(answeredAt, createdAt) > LONGEST_ABSENCE_MS) beginAnew();
+    if (!loaded && walk === null) await beginWalk(began);
     const step = walk?.next();
     if (step?.done === false) await step.value();
     else if (walk !== null) {
       walk = null;
       await writer.endLoad();
       loaded = true;
+      current = true;
     }
     await round();
-    if (loaded) currentAt = began;
-    await writer.settle();
+    if (current) currentAt = began;
+    await writer.settle(current ? { cursor, at: began } : null);
+    answeredAt = Date.now();
+  }
+
+  function beginAnew(): void {
+    loaded = false;
+    current = false;
+    walk = null;
+  }
+
+  async function beginWalk(now: number): Promise<void> {
+    current = stood !== null && now - stood.at < LONGEST_ABSENCE_MS;
+    cursor = current && stood !== null ? stood.cursor : await oldestRunningTransaction(pool);
+    stood = null;
+    // Changes of earlier transactions are not read any more: what was asked before now may not know of them.
+    rounds += 1;
+    applied = new Set();
+    walk = everything();
+    writer.beginLoad();
   }
 
   /** The walk as steps: each reads a page and puts it, and can be tried again when it failed. */
   function* everything(): Generator<() => Promise<void>> {
-    yield* most === Number.POSITIVE_INFINITY ? allLinks() : someLinks();
     let more = true;
     let slug = '';
     while (more) {
@@ -132,9 +156,7 @@ export function createTableLoader(given: {
         more = rows.length === PAGE;
       };
     }
-  }
-
-  function* allLinks(): Generator<() => Promise<void>> {
+    othersLoaded = true;
     for (let from: string | null = FIRST_ID; from !== null; ) {
       const start: string = from;
       yield async () => {
@@ -145,31 +167,6 @@ export function createTableLoader(given: {
     }
   }
 
-  /** What the table holds is read again, or the load's end would remove it; then the newest links, while it has room. */
-  function* someLinks(): Generator<() => Promise<void>> {
-    for (const ids of portions(heldLinks(), PAGE)) {
-      let read = false;
-      while (!read) {
-        yield async () => {
-          writer.replaceLinks(ids, await linksWithIds(pool, ids));
-          read = true;
-        };
-      }
-    }
-    for (let from: string | null = LAST_ID; from !== null && table.links() < most; ) {
-      const start: string = from;
-      yield async () => {
-        const { links, next } = await linksBefore(pool, start, PAGE);
-        for (const row of links) if (table.links() < most) writer.put(encodeLink(row));
-        from = next;
-      };
-    }
-  }
-
-  function* heldLinks(): Generator<string> {
-    for (const record of table.records()) if (kindOf(record) === 'link') yield idTextOf(record);
-  }
-
   async function round(): Promise<void> {
     let next: string | null = null;
     let position = { xid: cursor, id: '-1' };
@@ -178,8 +175,7 @@ export function createTableLoader(given: {
       const { xmin, changes } = await changesAfter(pool, position, CHANGES_PAGE);
       if (BigInt(xmin) < BigInt(cursor)) {
         log.warn({ xmin, cursor }, 'link table: transactions went backwards, loading everything');
-        loaded = false;
-        walk = null;
+        beginAnew();
         return;
       }
       next ??= xmin;
@@ -200,6 +196,7 @@ export function createTableLoader(given: {
   async function readAgain(changes: LinkChange[]): Promise<void> {
     // Before anything is put: whoever has asked PostgreSQL before now may have an answer from before these changes.
     rounds += 1;
+    writer.beginChanges();
     const idsOf = (...kinds: LinkChange['kind'][]) => [
       ...new Set(changes.filter(({ kind }) => kinds.includes(kind)).map(({ target_id }) => target_id)),
     ];
@@ -240,6 +237,8 @@ export function createTableLoader(given: {
     },
     wake,
     loaded: () => loaded,
+    othersLoaded: () => othersLoaded,
+    silence: () => Date.now() - answeredAt,
     age: () => Date.now() - currentAt,
     rounds: () => rounds,
     async stop() {
@@ -248,17 +247,6 @@ export function createTableLoader(given: {
       await running;
     },
   };
-}
-
-function* portions<T>(values: Iterable<T>, size: number): Generator<T[]> {
-  let portion: T[] = [];
-  for (const value of values) {
-    portion.push(value);
-    if (portion.length < size) continue;
-    yield portion;
-    portion = [];
-  }
-  if (portion.length > 0) yield portion;
 }
 
 function nameOf(change: LinkChange): string {

@@ -1,58 +1,79 @@
+import { mkdir } from 'node:fs/promises';
 import type { Logger } from '../../core/log.ts';
 import type { Pool } from '../../sql/pool.ts';
-import { createTableLoader, type TableLoader } from './loader.ts';
+import { removeLinksFile } from './disk/paths.ts';
+import { createKeptStore } from './kept-store.ts';
+import { createLinkCache } from './link-cache.ts';
+import { createTableLoader, type Followed } from './loader.ts';
 import { listenForChanges } from './notifications.ts';
 import { createResolver, type Resolver } from './resolver.ts';
 import { createLinkTable, type LinkTable } from './table.ts';
-import { createTableFiles } from './table-files.ts';
+import { createTableFiles, removeTableFiles } from './table-files.ts';
 import { createTableWriter } from './table-writer.ts';
 
 /** The link table at work: filled from disk, following PostgreSQL. */
 export type OpenLinkTable = {
+  /** What is in memory. */
   table: LinkTable;
   resolver: Resolver;
-  loader: TableLoader;
-  /** Whether it has held every link that it may hold, of some moment: of the last run's end, or of now. */
-  loaded(): boolean;
+  followed: Followed;
+  /** Whether links can be answered: from what the last run has left, or since PostgreSQL has been read. */
+  ready(): boolean;
+  /** Links read from disk so far because memory did not have them. */
+  diskReads(): number;
   close(): Promise<void>;
+};
+
+export type LinkTableOptions = {
+  pool: Pool;
+  databaseUrl: string;
+  dir: string;
+  log: Logger;
+  /** Most links in memory. Fewer than infinitely many: all of them are on disk, and those that visitors want in memory. */
+  most: number;
 };
 
 /**
  * Reads what is kept in `dir` and begins to follow PostgreSQL, which may be down.
  *
- * @param given.most most links held; the others are asked of PostgreSQL when a visitor wants them
  * @throws when `dir` can't be read or written
  */
-export async function openLinkTable(given: {
-  pool: Pool;
-  dir: string;
-  log: Logger;
-  most: number;
-}): Promise<OpenLinkTable> {
-  const { pool, dir, log, most } = given;
+export async function openLinkTable(options: LinkTableOptions): Promise<OpenLinkTable> {
+  await mkdir(options.dir, { recursive: true, mode: 0o700 });
+  return options.most === Number.POSITIVE_INFINITY ? openInMemory(options) : openOnDisk(options);
+}
+
+async function openInMemory({ pool, dir, log }: LinkTableOptions): Promise<OpenLinkTable> {
   const table = createLinkTable();
   const files = createTableFiles({ dir, table, log });
   const kept = await files.load();
   log.info({ slugs: table.size(), kept }, 'link table: read from disk');
-  const writer = createTableWriter({ table, files, kept, most, log });
-  writer.trim();
-  const loader = createTableLoader({ pool, table, writer, most, log });
-  const resolver = createResolver({ pool, table, writer, loader });
+  if (kept) removeLinksFile(dir);
+  const writer = createTableWriter(createKeptStore(table, files, kept), log);
+  const loader = createTableLoader({ pool, writer, log });
+  const resolver = createResolver({ pool, table, cache: writer, followed: loader, disk: null });
   loader.start();
   const stopListening = listenForChanges(pool, loader.wake);
-  let ready = kept;
   return {
     table,
     resolver,
-    loader,
-    loaded() {
-      ready ||= loader.loaded();
-      return ready;
-    },
+    followed: loader,
+    ready: () => kept || loader.loaded(),
+    diskReads: () => 0,
     async close() {
       stopListening();
       await loader.stop();
       await files.close();
     },
   };
+}
+
+async function openOnDisk({ pool, databaseUrl, dir, log, most }: LinkTableOptions): Promise<OpenLinkTable> {
+  // Not before it is needed: SQLite is an experimental part of Node 22.
+  const { openDiskTable } = await import('./disk/disk-table.ts');
+  const table = createLinkTable();
+  const disk = openDiskTable({ databaseUrl, dir, table, log });
+  if (disk.ready()) await removeTableFiles(dir);
+  const resolver = createResolver({ pool, table, cache: createLinkCache(table, most), followed: disk, disk });
+  return { table, resolver, followed: disk, ready: disk.ready, diskReads: disk.reads, close: disk.close };
 }

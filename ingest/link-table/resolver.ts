@@ -6,18 +6,20 @@ import {
   publishableKeysWithLookups,
 } from '../../sql/link-table.ts';
 import type { Pool } from '../../sql/pool.ts';
-import type { TableLoader } from './loader.ts';
+import type { DiskTable } from './disk/disk-table.ts';
+import { type KnownKey, keyOf } from './known-key.ts';
+import type { LinkCache } from './link-cache.ts';
+import type { Followed } from './loader.ts';
 import { decodeRecord, encodeLink, encodeOther, type SlugRecord } from './records.ts';
-import { createStoreQuestions } from './store-questions.ts';
-import type { KnownKey, LinkTable } from './table.ts';
-import type { TableWriter } from './table-writer.ts';
+import { createStoreQuestions, StoreUnavailable } from './store-questions.ts';
+import type { LinkTable } from './table.ts';
 
 /**
- * What a slug or a key is, from the table or, when the table does not have it, from PostgreSQL: asked once, its
- * answer kept, also when there is none.
+ * What a slug or a key is: from the table in memory, from the one on disk where there is one, and when neither has it
+ * from PostgreSQL: asked once, its answer kept, also when there is none.
  */
 export type Resolver = {
-  /** What the slug names, as far as the table knows. */
+  /** What the slug names, as far as memory knows. */
   known(slug: string): SlugRecord | null;
   /**
    * What the slug names, null when nothing does.
@@ -29,23 +31,33 @@ export type Resolver = {
   knownAbsent(slug: string): boolean;
   /** @throws {StoreUnavailable} when only PostgreSQL could tell */
   key(lookup: string): Promise<KnownKey | null>;
+  /** Visitors' slugs asked of PostgreSQL so far, by what came of it. */
+  asked(): Readonly<Record<AskedResult, number>>;
 };
+
+export type AskedResult = 'found' | 'absent' | 'unavailable';
 
 const ABSENT_CAPACITY = 100_000;
 /** An absence is believed while the table follows PostgreSQL, which it does every half second. */
 const FRESH_MS = 2_000;
 const LIMITS = { timeoutMs: 1_000, concurrency: 4, waiting: 5_000, together: 100 };
+/** One thread reads: more at a time would only stand in its queue. */
+const DISK_LIMITS = { ...LIMITS, concurrency: 2 };
 
 export function createResolver(given: {
   pool: Pool;
   table: LinkTable;
-  writer: TableWriter;
-  loader: TableLoader;
+  cache: LinkCache;
+  followed: Followed;
+  /** Links that memory does not hold; null: it holds all. */
+  disk: Pick<DiskTable, 'find' | 'whole' | 'version'> | null;
 }): Resolver {
-  const { pool, table, writer, loader } = given;
+  const { pool, table, cache, followed, disk } = given;
   /** By slug in lower case, the spelling that was asked for; keys behind a `:`, which no slug has. */
   const absent: BoundedCache<string, string> = createBoundedCache(ABSENT_CAPACITY);
   const slugQuestions = createStoreQuestions(readSlugs, LIMITS);
+  const diskQuestions = disk && createStoreQuestions((slugs) => readDisk(disk, slugs), DISK_LIMITS);
+  const asked: Record<AskedResult, number> = { found: 0, absent: 0, unavailable: 0 };
   const keyQuestions = createStoreQuestions(readKeys, LIMITS);
 
   table.listen({
@@ -54,21 +66,21 @@ export function createResolver(given: {
   });
 
   function isAbsent(name: string): boolean {
-    return absent.get(name.toLowerCase()) === name && loader.age() < FRESH_MS;
+    return absent.get(name.toLowerCase()) === name && followed.age() < FRESH_MS;
   }
 
   /** Not after a round of changes: one of them may have made what was asked for. */
   function noteAbsent(name: string, rounds: number): void {
-    if (rounds === loader.rounds()) absent.set(name.toLowerCase(), name);
+    if (rounds === followed.rounds()) absent.set(name.toLowerCase(), name);
   }
 
   /** By the spelling that was asked for. */
   async function readSlugs(slugs: string[]): Promise<Map<string, SlugRecord>> {
-    const rounds = loader.rounds();
+    const rounds = followed.rounds();
     const found = new Map<string, SlugRecord>();
     const note = (slug: string, record: Buffer) => {
       // An answer from before a change must not replace what that change has put: it serves these visitors only.
-      if (rounds === loader.rounds()) writer.put(record);
+      if (rounds === followed.rounds()) cache.put(record);
       found.set(slug, decodeRecord(record));
     };
     for (const link of await linksWithSlugs(pool, slugs)) note(link.slug, encodeLink(link));
@@ -84,28 +96,61 @@ export function createResolver(given: {
   }
 
   async function readKeys(lookups: string[]): Promise<Map<string, PublishableKeyRow>> {
-    const rounds = loader.rounds();
+    const rounds = followed.rounds();
     const rows = await publishableKeysWithLookups(pool, lookups);
     const found = new Map(rows.map((row) => [row.lookup, row]));
     for (const lookup of lookups) if (!found.has(lookup)) noteAbsent(`:${lookup}`, rounds);
-    if (rounds === loader.rounds()) for (const row of rows) writer.putKey(row);
+    if (rounds === followed.rounds()) for (const row of rows) cache.putKey(row);
     return found;
   }
 
+  async function readDisk(from: Pick<DiskTable, 'find' | 'version'>, slugs: string[]) {
+    const version = from.version();
+    const found = new Map<string, SlugRecord>();
+    for (const [slug, record] of await from.find(slugs)) {
+      if (version === from.version()) cache.put(record);
+      found.set(slug, decodeRecord(record));
+    }
+    return found;
+  }
+
+  async function askDisk(slug: string): Promise<SlugRecord | null> {
+    if (diskQuestions === null || !disk?.whole()) return null;
+    try {
+      return spelledSo(await diskQuestions.ask(slug), slug);
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      return null; // PostgreSQL may tell
+    }
+  }
+
+  async function askPostgres(slug: string): Promise<SlugRecord | null> {
+    let result: AskedResult = 'unavailable';
+    try {
+      const record = await slugQuestions.ask(slug);
+      result = record === null ? 'absent' : 'found';
+      return record;
+    } finally {
+      asked[result]++;
+    }
+  }
+
+  /** A link answers its exact spelling only; pages and programmes answer any. */
+  function spelledSo(record: SlugRecord | null, slug: string): SlugRecord | null {
+    return record !== null && (record.kind !== 'link' || record.slug === slug) ? record : null;
+  }
+
   return {
-    known(slug) {
-      const record = table.find(slug);
-      // A link answers its exact spelling only; pages and programmes answer any.
-      return record !== null && (record.kind !== 'link' || record.slug === slug) ? record : null;
-    },
+    known: (slug) => spelledSo(table.find(slug), slug),
     knownAbsent: isAbsent,
-    ask: (slug) => slugQuestions.ask(slug),
+    ask: async (slug) => (await askDisk(slug)) ?? (await askPostgres(slug)),
     async key(lookup) {
       const known = table.key(lookup);
       if (known !== null) return known;
       if (isAbsent(`:${lookup}`)) return null;
       const row = await keyQuestions.ask(lookup);
-      return row && { id: row.id, lookup: row.lookup, hash: row.hash, workspaceId: row.workspace_id };
+      return row && keyOf(row);
     },
+    asked: () => asked,
   };
 }

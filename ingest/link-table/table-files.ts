@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { bytesToUuid, uuidToBytes } from '../../core/ids.ts';
 import type { Logger } from '../../core/log.ts';
 import { encodeFrame, OPERATIONS, readFrames } from './frames.ts';
-import type { KnownKey, LinkTable } from './table.ts';
+import { decodeKey, encodeKey, type KnownKey } from './known-key.ts';
+import type { LinkTable } from './table.ts';
 
 /**
  * The table on disk, so that ingest starts while PostgreSQL is down. `table-<n>.snapshot` is the whole table, written
@@ -37,6 +38,13 @@ const LEAST_CHANGES = 8 * 2 ** 20;
 const PORTION = 2 ** 20;
 /** How long changes are gathered before they are written: a bounded table changes with every miss. */
 const GATHER_MS = 50;
+
+/** Removes them all: of a table that is kept another way by now. */
+export async function removeTableFiles(dir: string): Promise<void> {
+  for (const name of await readdir(dir)) {
+    if (FILE.test(name) || UNFINISHED.test(name)) await rm(join(dir, name), { force: true });
+  }
+}
 
 export function createTableFiles(given: { dir: string; table: LinkTable; log: Logger }): TableFiles {
   const { dir, table, log } = given;
@@ -199,24 +207,5 @@ export function createTableFiles(given: { dir: string; table: LinkTable; log: Lo
       await changes?.close();
       changes = null;
     },
-  };
-}
-
-/** `16 bytes id | 16 bytes workspace | 32 bytes hash | 8 characters lookup`. */
-function encodeKey(key: KnownKey): Buffer {
-  return Buffer.concat([
-    uuidToBytes(key.id),
-    uuidToBytes(key.workspaceId),
-    key.hash,
-    Buffer.from(key.lookup, 'latin1'),
-  ]);
-}
-
-function decodeKey(bytes: Buffer): KnownKey {
-  return {
-    id: bytesToUuid(bytes, 0),
-    workspaceId: bytesToUuid(bytes, 16),
-    hash: Buffer.from(bytes.subarray(32, 64)),
-    lookup: bytes.toString('latin1', 64, 72),
   };
 }

@@ -1,4 +1,5 @@
 import { createArena, LARGEST_RECORD } from './arena.ts';
+import type { KnownKey } from './known-key.ts';
 import {
   decodeRecord,
   hashOfId,
@@ -10,9 +11,6 @@ import {
   slugOf,
 } from './records.ts';
 import { createRefIndex } from './ref-index.ts';
-
-/** A publishable key as `/collect` needs it. */
-export type KnownKey = { id: string; lookup: string; hash: Buffer; workspaceId: string };
 
 /** For whoever keeps something made of a record: called for every slug and key that a change touches. */
 export type TableListener = {
@@ -36,6 +34,13 @@ export type LinkTable = {
    * @throws {RangeError} and changes nothing, when it is larger than {@link LARGEST_RECORD}
    */
   put(record: Buffer): boolean;
+  /**
+   * Puts a record that has changed, unless it is a link of which the table holds neither id nor slug: then whoever
+   * listens is told of it.
+   *
+   * @throws {RangeError} as {@link put}
+   */
+  refresh(record: Buffer): void;
   /** Removes the record with this id. @returns whether there was one */
   remove(id: Uint8Array): boolean;
   /**
@@ -108,6 +113,29 @@ export function createLinkTable(): LinkTable {
     return listeners.some((listener) => listener.wantedSince?.(slug) === true);
   }
 
+  function put(record: Buffer): boolean {
+    if (record.length > LARGEST_RECORD) throw new RangeError(`record of ${record.length} bytes`);
+    const id = idOf(record);
+    const before = refOfId(id);
+    if (before !== 0) {
+      if (arena.read(before).equals(record)) {
+        arena.setMark(before, mark | (arena.markOf(before) & WANTED));
+        return false;
+      }
+      drop(before);
+    }
+    const slug = slugOf(record);
+    // A slug that changed hands: its former owner's own change is on its way.
+    const holder = refOfSlug(slug);
+    if (holder !== 0) drop(holder);
+    const ref = arena.put(record, mark);
+    bySlug.add(hashOfSlug(slug), ref);
+    byId.add(hashOfId(id), ref);
+    if (kindOf(record) === 'link') links++;
+    tell(slug);
+    return true;
+  }
+
   return {
     find(slug) {
       const ref = refOfSlug(slug);
@@ -115,27 +143,11 @@ export function createLinkTable(): LinkTable {
       arena.setMark(ref, arena.markOf(ref) | WANTED);
       return decodeRecord(arena.read(ref));
     },
-    put(record) {
-      if (record.length > LARGEST_RECORD) throw new RangeError(`record of ${record.length} bytes`);
-      const id = idOf(record);
-      const before = refOfId(id);
-      if (before !== 0) {
-        if (arena.read(before).equals(record)) {
-          arena.setMark(before, mark | (arena.markOf(before) & WANTED));
-          return false;
-        }
-        drop(before);
-      }
-      const slug = slugOf(record);
-      // A slug that changed hands: its former owner's own change is on its way.
-      const holder = refOfSlug(slug);
-      if (holder !== 0) drop(holder);
-      const ref = arena.put(record, mark);
-      bySlug.add(hashOfSlug(slug), ref);
-      byId.add(hashOfId(id), ref);
-      if (kindOf(record) === 'link') links++;
-      tell(slug);
-      return true;
+    put,
+    refresh(record) {
+      const held = refOfId(idOf(record)) !== 0 || refOfSlug(slugOf(record)) !== 0;
+      if (held || kindOf(record) !== 'link') put(record);
+      else tell(slugOf(record));
     },
     remove(id) {
       const ref = refOfId(id);

@@ -73,12 +73,9 @@ export function createRedirectHandler(given: {
 
   async function asked(slug: string): Promise<SlugTarget | null | 'unavailable'> {
     try {
-      const target = await links.ask(slug);
-      metrics.countMiss(target === null ? 'absent' : 'found');
-      return target;
+      return await links.ask(slug);
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
-      metrics.countMiss('unavailable');
       return 'unavailable';
     }
   }

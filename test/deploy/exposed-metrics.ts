@@ -35,7 +35,14 @@ export function declaredLabels(): Map<string, string[]> {
   createWebhookMetrics(registry);
   createJournalMetrics(registry, () => 0);
   const zero = () => 0;
-  createIngestMetrics(registry, { links: zero, tableBytes: zero, tableAgeSeconds: zero, journalFill: zero });
+  createIngestMetrics(registry, {
+    links: zero,
+    tableBytes: zero,
+    misses: () => ({ found: 0, absent: 0, unavailable: 0 }),
+    diskReads: zero,
+    tableAgeSeconds: zero,
+    journalFill: zero,
+  });
   return new Map(
     registry.getMetricsAsArray().map((metric) => {
       const labels = 'labelNames' in metric && Array.isArray(metric.labelNames) ? metric.labelNames : [];

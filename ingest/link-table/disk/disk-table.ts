@@ -1,0 +1,212 @@
+import { bytesToUuid } from '../../../core/ids.ts';
+import { type LastingThread, startLastingThread } from '../../../core/lasting-thread.ts';
+import type { Logger } from '../../../core/log.ts';
+import { OPERATIONS, takeFrames } from '../frames.ts';
+import { decodeKey } from '../known-key.ts';
+import type { Followed } from '../loader.ts';
+import type { LinkTable } from '../table.ts';
+import { isDamage, openLinksReader } from './links-file.ts';
+import type { DiskThreadData, FromReader, FromWriter, ReaderData, ToReader } from './messages.ts';
+import { removeLinksFile } from './paths.ts';
+
+/**
+ * All links on disk, behind a table in memory that holds those that visitors want. One thread follows PostgreSQL into
+ * the file and tells what changed; another reads the file when memory does not have a link.
+ *
+ * What was read may be older than a change that was told meanwhile: {@link DiskTable.version} says whether it may stay in
+ * memory. Each change is told after it was written.
+ */
+export type DiskTable = Followed & {
+  /**
+   * The records of what slugs name, in any case of letters, by slug; those that the file does not have are missing.
+   *
+   * @throws Error when it can't be read
+   */
+  find(slugs: string[]): Promise<Map<string, Buffer>>;
+  /** Counts what memory was told of changes: a record that was read before the last one may be outdated. */
+  version(): number;
+  /** Whether there is a whole file to ask. */
+  whole(): boolean;
+  /** Whether visitors can be answered: by the file or, as long as it is being made, by PostgreSQL. */
+  ready(): boolean;
+  /** Slugs looked for on disk so far. */
+  reads(): number;
+  close(): Promise<void>;
+};
+
+const WRITER = new URL('./writer-thread.ts', import.meta.url);
+const READER = new URL('./reader-thread.ts', import.meta.url);
+/** A thread that waits for PostgreSQL or for the disk is not waited for longer. */
+const STOP_MS = 1_500;
+
+type Asked = { slugs: string[]; answer(found: Map<string, Buffer>): void; fail(error: Error): void };
+
+/** @param given.dir of the links' file */
+export function openDiskTable(given: {
+  databaseUrl: string;
+  dir: string;
+  table: LinkTable;
+  log: Logger;
+}): DiskTable {
+  const { databaseUrl, dir, table, log } = given;
+  const workerData: DiskThreadData = { databaseUrl, dir, logLevel: log.level };
+  const bell = new Int32Array(new SharedArrayBuffer(4));
+  const asked = new Map<number, Asked>();
+  let questions = 0;
+  let reads = 0;
+  let version = 0;
+  let whole = false;
+  /** Counts the files that there have been to read. */
+  let file = 0;
+  let ready = false;
+  /** The writer has found its file to be damaged, or this thread has: it is to be removed when nobody writes it. */
+  let damaged = false;
+  let said: FromWriter | null = null;
+  /** The thread that wrote the file has died: it may have written what it has not told. */
+  let untold = false;
+  /** Writers so far. */
+  let generation = 1;
+  let heardAt = Number.NEGATIVE_INFINITY;
+
+  /** Takes pages, programmes and keys from the file into memory, in the place of all that is there. */
+  function takeOver(): void {
+    const kept = openLinksReader(dir);
+    whole = kept !== null;
+    if (kept === null) return;
+    file++;
+    version++;
+    try {
+      table.beginLoad();
+      for (const record of kept.others()) table.put(record);
+      // Links go too: they are read again when they are wanted.
+      for (const _ of table.endLoad());
+      const keys = new Map([...kept.keys()].map((key) => [key.id, key]));
+      for (const { id } of [...table.keys()]) if (!keys.has(id)) table.removeKey(id);
+      for (const key of keys.values()) table.putKey(key);
+    } finally {
+      kept.close();
+    }
+    ready = true;
+  }
+
+  function apply(operation: number, payload: Buffer): void {
+    if (operation === OPERATIONS.put) table.refresh(payload);
+    else if (operation === OPERATIONS.remove) table.remove(payload);
+    else if (operation === OPERATIONS.putKey) table.putKey(decodeKey(payload));
+    else if (operation === OPERATIONS.removeKey) table.removeKey(bytesToUuid(payload));
+  }
+
+  function hear(message: FromWriter): void {
+    const { changes } = message;
+    heardAt = Date.now();
+    if (damaged) return; // it is being ended
+    said = message;
+    if (changes.length > 0) version++;
+    takeFrames(Buffer.from(changes.buffer, changes.byteOffset, changes.byteLength), apply);
+    if (!message.whole) whole = false;
+    else if (!whole || untold) guarded(takeOver);
+    untold = false;
+    ready ||= message.othersLoaded;
+  }
+
+  /** Runs what reads the file. */
+  function guarded(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      log.error({ err: error, dir }, 'link table: the file on disk can’t be read');
+      if (isDamage(error)) beginAnew();
+    }
+  }
+
+  /** The file goes when the thread that writes it has ended; the next one makes another. */
+  function beginAnew(): void {
+    whole = false;
+    damaged = true;
+    writer.end();
+  }
+
+  function hearReader({ question, records, failed }: FromReader): void {
+    const one = asked.get(question);
+    asked.delete(question);
+    if (failed === 'damaged' && !damaged) beginAnew();
+    if (one === undefined) return;
+    if (failed !== undefined) {
+      one.fail(new Error('the file on disk can’t be read'));
+      return;
+    }
+    const found = new Map<string, Buffer>();
+    for (const [index, slug] of one.slugs.entries()) {
+      const bytes = records[index];
+      if (bytes) found.set(slug, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+    }
+    one.answer(found);
+  }
+
+  function ringBell(): void {
+    Atomics.add(bell, 0, 1);
+    Atomics.notify(bell, 0);
+  }
+
+  function failAll(): void {
+    for (const one of asked.values()) one.fail(new Error('the thread that reads the disk has died'));
+    asked.clear();
+  }
+
+  try {
+    takeOver();
+  } catch (error) {
+    log.error({ err: error, dir }, 'link table: the file on disk can’t be read, another one is made');
+    removeLinksFile(dir);
+    whole = false;
+  }
+  log.info({ whole }, 'link table: on disk');
+  const writer: LastingThread<'stop'> = startLastingThread<'stop', FromWriter>({
+    url: WRITER,
+    workerData,
+    name: 'the link table',
+    log,
+    hear,
+    onDeath() {
+      said = null;
+      generation++;
+      untold = true;
+      if (damaged) removeLinksFile(dir);
+      damaged = false;
+    },
+  });
+  const reader = startLastingThread<ToReader, FromReader>({
+    url: READER,
+    workerData: { ...workerData, bell: bell.buffer } satisfies ReaderData,
+    name: 'the links on disk',
+    log,
+    hear: hearReader,
+    onDeath: failAll,
+  });
+
+  return {
+    find(slugs) {
+      reads += slugs.length;
+      return new Promise((answer, fail) => {
+        asked.set(++questions, { slugs, answer, fail });
+        reader.tell({ question: questions, file, slugs });
+        ringBell();
+      });
+    },
+    version: () => version,
+    whole: () => whole,
+    ready: () => ready,
+    reads: () => reads,
+    loaded: () => said?.loaded ?? false,
+    age: () => Date.now() - (said?.currentAt ?? Number.NEGATIVE_INFINITY),
+    silence: () => Date.now() - heardAt,
+    // NaN equals nothing: while nobody follows PostgreSQL, no answer may stay in memory.
+    rounds: () => (said === null ? Number.NaN : generation * 2 ** 32 + said.rounds),
+    async close() {
+      const readerStopped = reader.stop('stop', STOP_MS);
+      ringBell();
+      await Promise.all([writer.stop('stop', STOP_MS), readerStopped]);
+      failAll();
+    },
+  };
+}

@@ -1,0 +1,85 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeLink, makeWorkspace } from '../../../test/support/ingest.ts';
+import { type IngestProcess, startIngestProcess } from '../../../test/support/ingest-process.ts';
+import { type TestStores, testStores } from '../../../test/support/stores.ts';
+import { visit } from '../../../test/support/visitors.ts';
+
+const LINKS = 120;
+const MOST = 10;
+const KILLS = 6;
+const soon = { timeout: 15_000 };
+
+let stores: TestStores;
+let dataDir: string;
+let ingest: IngestProcess | null = null;
+const links: { slug: string; destinationId: string; path: string }[] = [];
+
+beforeAll(async () => {
+  stores = await testStores();
+  dataDir = await mkdtemp(join(tmpdir(), 'hoplog-ingest-'));
+  const { id } = await makeWorkspace(stores.pool);
+  for (let n = 0; n < LINKS; n++) {
+    const path = `/${n}`;
+    links.push({ ...(await makeLink(stores.pool, id, `https://example.com${path}`)), path });
+  }
+});
+afterAll(async () => {
+  await ingest?.kill();
+  await rm(dataDir, { recursive: true, force: true });
+  await stores?.close();
+});
+
+async function start(databaseUrl: string): Promise<IngestProcess> {
+  ingest = await startIngestProcess({
+    DATABASE_URL: databaseUrl,
+    DATA_DIR: dataDir,
+    INGEST_LINKS_IN_MEMORY: String(MOST),
+  });
+  return ingest;
+}
+async function pathOf(slug: string): Promise<string | number | undefined> {
+  const { status, location } = await visit(`${ingest?.url}/${slug}`);
+  return status === 302 ? location?.pathname : status;
+}
+async function isCurrent(): Promise<boolean> {
+  const { status, body } = await visit(`${ingest?.url}/health/ready`);
+  const { link_table: table } = JSON.parse(body) as { link_table: { age_seconds: number | null } };
+  return status === 200 && table.age_seconds !== null;
+}
+
+test('killed again and again under changes, it has every link, and without PostgreSQL too', async () => {
+  for (let kill = 0; kill < KILLS; kill++) {
+    await start(stores.databaseUrl);
+    // The first one is killed while the file is made, the others while changes are written into it.
+    if (kill > 0) await expect.poll(isCurrent, soon).toBe(true);
+    let over = false;
+    const visitors = (async () => {
+      while (!over) await Promise.all(links.map(({ slug }) => pathOf(slug).catch(() => null)));
+    })();
+    for (const [n, link] of links.entries()) {
+      if (n % KILLS !== kill) continue;
+      const path = `/${n}/moved-${kill}`;
+      await stores.pool.query('UPDATE destinations SET destination_url = $2 WHERE id = $1', [
+        link.destinationId,
+        `https://example.com${path}`,
+      ]);
+      link.path = path;
+    }
+    await delay(kill * 20);
+    await ingest?.kill();
+    over = true;
+    await visitors;
+  }
+  await start(stores.databaseUrl);
+  await expect.poll(isCurrent, soon).toBe(true);
+  for (const { slug, path } of links) await expect.poll(() => pathOf(slug), soon).toBe(path);
+  await ingest?.kill();
+
+  await start('postgres://nobody@127.0.0.1:1/none');
+  const answers = await Promise.all(links.map(({ slug }) => pathOf(slug)));
+  expect(answers).toEqual(links.map(({ path }) => path));
+});

@@ -1,0 +1,210 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { uuidToBytes, uuidv7 } from '../../../core/ids.ts';
+import type { LinkTableRow } from '../../../sql/link-table.ts';
+import { decodeRecord, encodeLink, encodeOther } from '../records.ts';
+import {
+  createLinksFile,
+  finishLinksFile,
+  isDamage,
+  type LinksFile,
+  openLinksFile,
+  openLinksReader,
+} from './links-file.ts';
+
+let dir: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'hoplog-links-'));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+});
+
+const WORKSPACE = uuidv7();
+const record = (slug: string, destination = 'https://example.com/', id = uuidv7()) =>
+  encodeLink({
+    id,
+    workspace_id: WORKSPACE,
+    slug,
+    destination_url: destination,
+    channel: null,
+    utm_source: null,
+    utm_medium: null,
+    utm_campaign: null,
+    extra_query: null,
+    targeting: null,
+    expires_at: null,
+    max_clicks: null,
+    expired_redirect_url: null,
+    password_hash: null,
+    retargeting: null,
+  } satisfies LinkTableRow);
+const programme = (slug: string) =>
+  encodeOther({ id: uuidv7(), workspace_id: WORKSPACE, slug, kind: 'program', page: null });
+const idOf = (bytes: Buffer) => bytes.subarray(1, 17);
+
+/** An empty file, finished and open. */
+async function emptyFile(): Promise<LinksFile> {
+  await finishLinksFile(dir, createLinksFile(dir));
+  const file = openLinksFile(dir);
+  if (file === null) throw new Error('the file was not made');
+  return file;
+}
+function reader() {
+  const opened = openLinksReader(dir);
+  if (opened === null) throw new Error('there is no file');
+  onTestFinished(() => opened.close());
+  return opened;
+}
+function endLoad(file: LinksFile): Buffer[] {
+  return [...file.endLoad()].flat().map((id) => Buffer.from(id));
+}
+
+test('nobody reads a file before it is finished, and one that was not is begun anew', async () => {
+  const first = createLinksFile(dir);
+  first.put(record('lost'));
+  first.commit({ cursor: '7', at: 1 });
+  first.close();
+  expect([openLinksFile(dir), openLinksReader(dir)]).toEqual([null, null]);
+  const second = createLinksFile(dir);
+  second.put(record('Kept'));
+  second.commit(null);
+  await finishLinksFile(dir, second);
+  const { find } = reader();
+  expect(decodeRecord(find('kEPT') ?? Buffer.alloc(0)).slug).toBe('Kept');
+  expect(find('lost')).toBeNull();
+});
+
+test('a reader sees what was committed, and nothing before', async () => {
+  const file = await emptyFile();
+  onTestFinished(() => file.close());
+  const { find, others, keys } = reader();
+  const [link, page] = [record('one'), programme('two')];
+  const key = { id: uuidv7(), lookup: 'a1b2c3d4', hash: randomBytes(32), workspaceId: WORKSPACE };
+  expect(file.put(link)).toBe('new');
+  file.put(page);
+  file.putKey(key);
+  expect(find('one')).toBeNull();
+  file.commit(null);
+  expect(find('one')?.equals(link)).toBe(true);
+  expect([...others()].map((one) => decodeRecord(one).slug)).toEqual(['two']);
+  expect([...keys()]).toEqual([key]);
+  file.remove(idOf(link));
+  file.removeKey(key.id);
+  file.commit(null);
+  expect([find('one'), [...keys()]]).toEqual([null, []]);
+});
+
+test('it stands where it was last committed to stand', async () => {
+  const file = await emptyFile();
+  expect(file.stood).toBeNull();
+  file.commit({ cursor: '41', at: 1_795_000_000_000 });
+  file.put(record('x'));
+  file.commit({ cursor: '18446744073709551615', at: 1_795_000_000_001 });
+  file.close();
+  const again = openLinksFile(dir);
+  onTestFinished(() => again?.close());
+  expect(again?.stood).toEqual({ cursor: '18446744073709551615', at: 1_795_000_000_001 });
+});
+
+test('it does what a map does, for any sequence of changes', async () => {
+  const file = await emptyFile();
+  const { find } = reader();
+  const ids = Array.from({ length: 8 }, () => uuidv7());
+  const slugs = ['a', 'B', 'c-d', 'E_f', 'g7'];
+  const change = fc.record({
+    id: fc.constantFrom(...ids),
+    slug: fc.constantFrom(...slugs),
+    destination: fc.webUrl(),
+    remove: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(fc.array(change, { maxLength: 40 }), (changes) => {
+      const model = new Map<string, { slug: string; bytes: Buffer }>();
+      for (const { id, slug, destination, remove } of changes) {
+        if (remove) {
+          file.remove(uuidToBytes(id));
+          model.delete(id);
+          continue;
+        }
+        const bytes = record(slug, destination, id);
+        const before = model.get(id);
+        const effect = before === undefined ? 'new' : before.bytes.equals(bytes) ? 'same' : 'changed';
+        for (const [other, held] of model) if (held.slug === slug) model.delete(other);
+        model.set(id, { slug, bytes });
+        expect(file.put(bytes)).toBe(effect);
+      }
+      file.commit(null);
+      for (const slug of slugs) {
+        const held = [...model.values()].find((one) => one.slug === slug);
+        expect(find(slug)?.toString('hex')).toBe(held?.bytes.toString('hex'));
+      }
+      for (const id of ids) file.remove(uuidToBytes(id));
+      file.commit(null);
+    }),
+    { numRuns: 60 },
+  );
+  file.close();
+});
+
+test('a load removes what it did not bring, and keeps what a change brought meanwhile', async () => {
+  const file = await emptyFile();
+  const [kept, changed, gone] = [record('kept'), record('changed'), record('gone')];
+  const many = Array.from({ length: 25_000 }, (_, n) => record(`many-${n}`));
+  for (const one of [kept, gone, changed, ...many]) file.put(one);
+  file.commit(null);
+  file.beginLoad();
+  expect(endLoad(file)).toHaveLength(many.length + 3);
+  for (const one of [kept, gone, changed, ...many]) file.put(one);
+  file.beginLoad();
+  for (const one of [kept, record('changed', 'https://example.com/2', uuidv7()), ...many]) file.put(one);
+  const fresh = record('fresh');
+  file.put(fresh);
+  expect(endLoad(file)).toEqual([idOf(gone)]);
+  file.beginLoad();
+  for (const one of [kept, fresh, ...many.slice(0, -1)]) file.put(one);
+  // Of three rows that were not brought, two stand far apart.
+  expect(endLoad(file)).toHaveLength(2);
+  file.commit(null);
+  expect(reader().find('gone')).toBeNull();
+  file.close();
+});
+
+test.each([
+  ['no database', (file: string) => writeFileSync(file, randomBytes(8_192))],
+  ['empty', (file: string) => writeFileSync(file, '')],
+])('a file that is %s is none', async (_, spoil) => {
+  (await emptyFile()).close();
+  for (const suffix of ['-wal', '-shm']) rmSync(join(dir, `links.sqlite${suffix}`), { force: true });
+  spoil(join(dir, 'links.sqlite'));
+  expect([openLinksFile(dir), openLinksReader(dir)]).toEqual([null, null]);
+});
+
+test('damage within a file is told from other failures', async () => {
+  const file = await emptyFile();
+  for (let n = 0; n < 2_000; n++) file.put(record(`s${n}`, `https://example.com/${n}`));
+  file.commit(null);
+  file.close();
+  expect(existsSync(join(dir, 'links.sqlite-wal'))).toBe(false);
+  const path = join(dir, 'links.sqlite');
+  const { find } = reader();
+  expect(find('s1')).not.toBeNull();
+  const { readFileSync, truncateSync } = await import('node:fs');
+  const bytes = readFileSync(path);
+  randomBytes(bytes.length - 8_192).copy(bytes, 8_192);
+  writeFileSync(path, bytes);
+  truncateSync(path, bytes.length);
+  const failures: unknown[] = [];
+  for (let n = 0; n < 2_000; n++) {
+    try {
+      find(`s${n}`);
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  expect(failures.length).toBeGreaterThan(0);
+  expect(failures.filter((error) => !isDamage(error))).toEqual([]);
+  expect(isDamage(new Error('another'))).toBe(false);
+});

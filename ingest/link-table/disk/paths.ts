@@ -1,0 +1,16 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The links' file, and its name while it is made. */
+export const FILE = 'links.sqlite';
+export const UNFINISHED = 'links.sqlite.new';
+
+/** Removes the file, and one that is being made. Who still has it open reads on. */
+export function removeLinksFile(dir: string): void {
+  for (const suffix of ['', '-wal', '-shm']) rmSync(join(dir, FILE + suffix), { force: true });
+  removeUnfinished(dir);
+}
+
+export function removeUnfinished(dir: string): void {
+  for (const suffix of ['', '-journal']) rmSync(join(dir, UNFINISHED + suffix), { force: true });
+}
