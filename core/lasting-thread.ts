@@ -4,10 +4,10 @@ import type { Logger } from './log.ts';
 
 /** A thread that is started again whenever it has died. */
 export type LastingThread<To> = {
-  /** Posts a message; nobody hears it between two threads. */
-  tell(message: To): void;
-  /** Ends the present thread; the next one follows as after any death. */
-  end(): void;
+  /** Posts a message. @returns false between two threads, when nobody would hear it */
+  tell(message: To): boolean;
+  /** Ends the present thread; the next one follows as after any death. @returns false between two threads */
+  end(): boolean;
   /** Posts the message that asks the thread to end, and ends it when it has not within `withinMs`. For good. */
   stop(message: To, withinMs: number): Promise<void>;
 };
@@ -53,8 +53,14 @@ export function startLastingThread<To, From>(given: {
   }
 
   return {
-    tell: (message) => worker?.postMessage(message),
-    end: () => void worker?.terminate(),
+    tell(message) {
+      worker?.postMessage(message);
+      return worker !== null;
+    },
+    end() {
+      void worker?.terminate();
+      return worker !== null;
+    },
     async stop(message, withinMs) {
       stopping = true;
       const thread = worker;

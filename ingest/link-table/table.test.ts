@@ -5,35 +5,12 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { bytesToUuid, uuidToBytes, uuidv7 } from '../../core/ids.ts';
-import type { LinkTableRow } from '../../sql/link-table.ts';
+import { linkRow as row } from '../../test/support/link-row.ts';
 import { createArena, LARGEST_RECORD } from './arena.ts';
 import { encodeFrame, OPERATIONS, readFrames } from './frames.ts';
 import { decodeRecord, encodeLink, encodeOther } from './records.ts';
 import { createRefIndex } from './ref-index.ts';
 import { createLinkTable } from './table.ts';
-
-const PLAIN: Omit<LinkTableRow, 'id' | 'slug'> = {
-  workspace_id: uuidv7(),
-  destination_url: 'https://example.com/ä?x=1#y',
-  channel: 'facebook',
-  utm_source: 'facebook',
-  utm_medium: 'social',
-  utm_campaign: 'Größe & mehr',
-  extra_query: null,
-  targeting: null,
-  expires_at: null,
-  max_clicks: null,
-  expired_redirect_url: null,
-  password_hash: null,
-  retargeting: null,
-};
-
-const row = (slug: string, fields: Partial<LinkTableRow> = {}): LinkTableRow => ({
-  ...PLAIN,
-  id: uuidv7(),
-  slug,
-  ...fields,
-});
 
 test('a record keeps every field', () => {
   const given = row('Abc-_9', {

@@ -1,12 +1,13 @@
 import { bytesToUuid } from '../../../core/ids.ts';
-import { type LastingThread, startLastingThread } from '../../../core/lasting-thread.ts';
+import { startLastingThread } from '../../../core/lasting-thread.ts';
 import type { Logger } from '../../../core/log.ts';
 import { OPERATIONS, takeFrames } from '../frames.ts';
 import { decodeKey } from '../known-key.ts';
 import type { Followed } from '../loader.ts';
 import type { LinkTable } from '../table.ts';
+import { startDiskReader } from './disk-reader.ts';
 import { isDamage, openLinksReader } from './links-file.ts';
-import type { DiskThreadData, FromReader, FromWriter, ReaderData, ToReader } from './messages.ts';
+import type { DiskThreadData, FromWriter } from './messages.ts';
 import { removeLinksFile } from './paths.ts';
 
 /**
@@ -35,11 +36,8 @@ export type DiskTable = Followed & {
 };
 
 const WRITER = new URL('./writer-thread.ts', import.meta.url);
-const READER = new URL('./reader-thread.ts', import.meta.url);
 /** A thread that waits for PostgreSQL or for the disk is not waited for longer. */
 const STOP_MS = 1_500;
-
-type Asked = { slugs: string[]; answer(found: Map<string, Buffer>): void; fail(error: Error): void };
 
 /** @param given.dir of the links' file */
 export function openDiskTable(given: {
@@ -50,16 +48,12 @@ export function openDiskTable(given: {
 }): DiskTable {
   const { databaseUrl, dir, table, log } = given;
   const workerData: DiskThreadData = { databaseUrl, dir, logLevel: log.level };
-  const bell = new Int32Array(new SharedArrayBuffer(4));
-  const asked = new Map<number, Asked>();
-  let questions = 0;
-  let reads = 0;
   let version = 0;
   let whole = false;
   /** Counts the files that there have been to read. */
   let file = 0;
   let ready = false;
-  /** The writer has found its file to be damaged, or this thread has: it is to be removed when nobody writes it. */
+  /** The file's content can't be right: it is to be removed when nobody writes it any more. */
   let damaged = false;
   let said: FromWriter | null = null;
   /** The thread that wrote the file has died: it may have written what it has not told. */
@@ -104,53 +98,27 @@ export function openDiskTable(given: {
     if (changes.length > 0) version++;
     takeFrames(Buffer.from(changes.buffer, changes.byteOffset, changes.byteLength), apply);
     if (!message.whole) whole = false;
-    else if (!whole || untold) guarded(takeOver);
+    else if (!whole || untold) {
+      try {
+        takeOver();
+      } catch (error) {
+        unreadable(error);
+      }
+    }
     untold = false;
     ready ||= message.othersLoaded;
   }
 
-  /** Runs what reads the file. */
-  function guarded(work: () => void): void {
-    try {
-      work();
-    } catch (error) {
-      log.error({ err: error, dir }, 'link table: the file on disk can’t be read');
-      if (isDamage(error)) beginAnew();
-    }
+  function unreadable(error: unknown): void {
+    log.error({ err: error, dir }, 'link table: the file on disk can’t be read');
+    if (isDamage(error)) beginAnew();
   }
 
-  /** The file goes when the thread that writes it has ended; the next one makes another. */
+  /** The file goes when nobody writes it any more; the next thread makes another. */
   function beginAnew(): void {
     whole = false;
-    damaged = true;
-    writer.end();
-  }
-
-  function hearReader({ question, records, failed }: FromReader): void {
-    const one = asked.get(question);
-    asked.delete(question);
-    if (failed === 'damaged' && !damaged) beginAnew();
-    if (one === undefined) return;
-    if (failed !== undefined) {
-      one.fail(new Error('the file on disk can’t be read'));
-      return;
-    }
-    const found = new Map<string, Buffer>();
-    for (const [index, slug] of one.slugs.entries()) {
-      const bytes = records[index];
-      if (bytes) found.set(slug, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
-    }
-    one.answer(found);
-  }
-
-  function ringBell(): void {
-    Atomics.add(bell, 0, 1);
-    Atomics.notify(bell, 0);
-  }
-
-  function failAll(): void {
-    for (const one of asked.values()) one.fail(new Error('the thread that reads the disk has died'));
-    asked.clear();
+    if (writer.end()) damaged = true;
+    else removeLinksFile(dir);
   }
 
   try {
@@ -161,7 +129,7 @@ export function openDiskTable(given: {
     whole = false;
   }
   log.info({ whole }, 'link table: on disk');
-  const writer: LastingThread<'stop'> = startLastingThread<'stop', FromWriter>({
+  const writer = startLastingThread<'stop', FromWriter>({
     url: WRITER,
     workerData,
     name: 'the link table',
@@ -175,38 +143,23 @@ export function openDiskTable(given: {
       damaged = false;
     },
   });
-  const reader = startLastingThread<ToReader, FromReader>({
-    url: READER,
-    workerData: { ...workerData, bell: bell.buffer } satisfies ReaderData,
-    name: 'the links on disk',
-    log,
-    hear: hearReader,
-    onDeath: failAll,
+  const reader = startDiskReader(workerData, log, (spoilt) => {
+    if (spoilt === file && !damaged) beginAnew();
   });
 
   return {
-    find(slugs) {
-      reads += slugs.length;
-      return new Promise((answer, fail) => {
-        asked.set(++questions, { slugs, answer, fail });
-        reader.tell({ question: questions, file, slugs });
-        ringBell();
-      });
-    },
+    find: (slugs) => reader.find(file, slugs),
     version: () => version,
     whole: () => whole,
     ready: () => ready,
-    reads: () => reads,
+    reads: reader.reads,
     loaded: () => said?.loaded ?? false,
     age: () => Date.now() - (said?.currentAt ?? Number.NEGATIVE_INFINITY),
     silence: () => Date.now() - heardAt,
     // NaN equals nothing: while nobody follows PostgreSQL, no answer may stay in memory.
     rounds: () => (said === null ? Number.NaN : generation * 2 ** 32 + said.rounds),
     async close() {
-      const readerStopped = reader.stop('stop', STOP_MS);
-      ringBell();
-      await Promise.all([writer.stop('stop', STOP_MS), readerStopped]);
-      failAll();
+      await Promise.all([writer.stop('stop', STOP_MS), reader.stop(STOP_MS)]);
     },
   };
 }

@@ -11,6 +11,8 @@ if (!port) throw new Error('the table on disk is read in a thread of its own');
 const log = createLogger('link-table', logLevel);
 let reader: LinksReader | null = null;
 let opened = 0;
+/** Said once, not at each visit. */
+let failing = false;
 
 function read(file: number, slugs: string[]): Omit<FromReader, 'question'> {
   const nothing = slugs.map(() => null);
@@ -20,9 +22,12 @@ function read(file: number, slugs: string[]): Omit<FromReader, 'question'> {
       reader = openLinksReader(dir);
       opened = file;
     }
-    return { records: slugs.map((slug) => reader?.find(slug) ?? null) };
+    const records = slugs.map((slug) => reader?.find(slug) ?? null);
+    failing = false;
+    return { records };
   } catch (error) {
-    log.error({ err: error, dir }, 'link table: the file on disk can’t be read');
+    if (!failing) log.error({ err: error, dir }, 'link table: the file on disk can’t be read');
+    failing = true;
     return { records: nothing, failed: isDamage(error) ? 'damaged' : 'unreadable' };
   }
 }

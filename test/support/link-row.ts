@@ -1,0 +1,23 @@
+import { uuidv7 } from '../../core/ids.ts';
+import type { LinkTableRow } from '../../sql/link-table.ts';
+
+const PLAIN: Omit<LinkTableRow, 'id' | 'slug'> = {
+  workspace_id: uuidv7(),
+  destination_url: 'https://example.com/ä?x=1#y',
+  channel: 'facebook',
+  utm_source: 'facebook',
+  utm_medium: 'social',
+  utm_campaign: 'Größe & mehr',
+  extra_query: null,
+  targeting: null,
+  expires_at: null,
+  max_clicks: null,
+  expired_redirect_url: null,
+  password_hash: null,
+  retargeting: null,
+};
+
+/** A link as the redirect reads it from PostgreSQL. */
+export function linkRow(slug: string, fields: Partial<LinkTableRow> = {}): LinkTableRow {
+  return { ...PLAIN, id: uuidv7(), slug, ...fields };
+}
