@@ -4,6 +4,7 @@ import type { Logger } from '../../../core/log.ts';
 import { OPERATIONS, takeFrames } from '../frames.ts';
 import { decodeKey } from '../known-key.ts';
 import type { Followed } from '../loader.ts';
+import { kindOf } from '../records.ts';
 import type { LinkTable } from '../table.ts';
 import { startDiskReader } from './disk-reader.ts';
 import { isDamage, openLinksReader } from './links-file.ts';
@@ -83,6 +84,13 @@ export function openDiskTable(given: {
     ready = true;
   }
 
+  function forgetLinks(): void {
+    version++;
+    table.beginLoad();
+    for (const record of table.records()) if (kindOf(record) !== 'link') table.put(record);
+    for (const _ of table.endLoad());
+  }
+
   function apply(operation: number, payload: Buffer): void {
     if (operation === OPERATIONS.put) table.refresh(payload);
     else if (operation === OPERATIONS.remove) table.remove(payload);
@@ -97,8 +105,11 @@ export function openDiskTable(given: {
     said = message;
     if (changes.length > 0) version++;
     takeFrames(Buffer.from(changes.buffer, changes.byteOffset, changes.byteLength), apply);
-    if (!message.whole) whole = false;
-    else if (!whole || untold) {
+    if (!message.whole) {
+      // Nobody compares what was read from a file that is gone with PostgreSQL.
+      if (whole || untold) forgetLinks();
+      whole = false;
+    } else if (!whole || untold) {
       try {
         takeOver();
       } catch (error) {
