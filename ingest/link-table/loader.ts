@@ -49,9 +49,8 @@ export type Followed = {
 /** A state of PostgreSQL: all changes of transactions before `cursor` are in the table, as of `at` (ms). */
 export type Standing = { cursor: string; at: number };
 
-/** Rows put in one turn of the event loop: redirects wait that long. */
-const PAGE = 2_000;
-const CHANGES_PAGE = 2_000;
+/** Rows put in one turn of the event loop, where redirects wait for it. */
+const PAGE = 500;
 /** Changes are kept for a day; after this long away a load is the safer way. */
 const LONGEST_ABSENCE_MS = 6 * 3_600_000;
 
@@ -61,10 +60,12 @@ export function createTableLoader(given: {
   log: Logger;
   /** Where a table that was kept stood; null: not known. */
   stood?: Standing | null;
+  /** Rows, or changes, that are read and put at a time; fewer where redirects wait meanwhile. */
+  page?: number;
   /** Longest time between two looks, milliseconds. */
   pollMs?: number;
 }): TableLoader {
-  const { pool, writer, log, pollMs = 500 } = given;
+  const { pool, writer, log, page = PAGE, pollMs = 500 } = given;
   let { stood = null } = given;
   let stopped = false;
   let running: Promise<void> | null = null;
@@ -140,27 +141,27 @@ export function createTableLoader(given: {
     let slug = '';
     while (more) {
       yield async () => {
-        const rows = await otherSlugsAfter(pool, slug, PAGE);
+        const rows = await otherSlugsAfter(pool, slug, page);
         for (const row of rows) writer.put(encodeOther(row));
         slug = rows.at(-1)?.slug ?? slug;
-        more = rows.length === PAGE;
+        more = rows.length === page;
       };
     }
     more = true;
     let after = FIRST_ID;
     while (more) {
       yield async () => {
-        const rows = await publishableKeysAfter(pool, after, PAGE);
+        const rows = await publishableKeysAfter(pool, after, page);
         for (const row of rows) writer.putKey(row);
         after = rows.at(-1)?.id ?? after;
-        more = rows.length === PAGE;
+        more = rows.length === page;
       };
     }
     othersLoaded = true;
     for (let from: string | null = FIRST_ID; from !== null; ) {
       const start: string = from;
       yield async () => {
-        const { links, next } = await linksAfter(pool, start, PAGE);
+        const { links, next } = await linksAfter(pool, start, page);
         for (const row of links) writer.put(encodeLink(row));
         from = next;
       };
@@ -172,7 +173,7 @@ export function createTableLoader(given: {
     let position = { xid: cursor, id: '-1' };
     const seen = new Set<string>();
     for (;;) {
-      const { xmin, changes } = await changesAfter(pool, position, CHANGES_PAGE);
+      const { xmin, changes } = await changesAfter(pool, position, page);
       if (BigInt(xmin) < BigInt(cursor)) {
         log.warn({ xmin, cursor }, 'link table: transactions went backwards, loading everything');
         beginAnew();
@@ -186,7 +187,7 @@ export function createTableLoader(given: {
         if (BigInt(change.xid) >= BigInt(next)) seen.add(nameOf(change));
       }
       const last = changes.at(-1);
-      if (last === undefined || changes.length < CHANGES_PAGE) break;
+      if (last === undefined || changes.length < page) break;
       position = { xid: last.xid, id: last.id };
     }
     cursor = next;

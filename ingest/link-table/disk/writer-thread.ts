@@ -30,6 +30,7 @@ const loader = createTableLoader({
   pool,
   log,
   stood: store.stood,
+  page: 2_000,
   writer: {
     ...writer,
     async settle(standing) {
