@@ -49,6 +49,7 @@ export function openDiskTable(given: {
 }): DiskTable {
   const { databaseUrl, dir, table, log } = given;
   const workerData: DiskThreadData = { databaseUrl, dir, logLevel: log.level };
+  const openedAt = performance.now();
   let version = 0;
   let whole = false;
   /** Counts the files that there have been to read. */
@@ -112,6 +113,10 @@ export function openDiskTable(given: {
     } else if (!whole || untold) {
       try {
         takeOver();
+        log.info(
+          { whole, seconds: Math.round((performance.now() - openedAt) / 1_000) },
+          'link table: on disk',
+        );
       } catch (error) {
         unreadable(error);
       }

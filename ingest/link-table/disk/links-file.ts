@@ -5,6 +5,7 @@ import { uuidToBytes } from '../../../core/ids.ts';
 import { decodeKey, encodeKey, type KnownKey } from '../known-key.ts';
 import type { Standing } from '../loader.ts';
 import { idOf, kindOf, slugOf } from '../records.ts';
+import { createBitSet } from './bit-set.ts';
 import { FILE, removeUnfinished, UNFINISHED } from './paths.ts';
 
 /**
@@ -155,7 +156,7 @@ function linksFile(db: DatabaseSync): LinksFile {
     number?,
   ];
   let open = false;
-  let seen = createMarks();
+  let seen = createBitSet();
 
   /** Before the first write of a transaction, which ends with {@link LinksFile.commit}. */
   function begin(): void {
@@ -194,7 +195,7 @@ function linksFile(db: DatabaseSync): LinksFile {
       for (const [key] of allKeys.all() as unknown as [Uint8Array][]) yield decodeKey(bufferOf(key));
     },
     beginLoad() {
-      seen = createMarks();
+      seen = createBitSet();
     },
     *endLoad() {
       const [total] = count.get() as unknown as [number];
@@ -220,29 +221,6 @@ function linksFile(db: DatabaseSync): LinksFile {
       if (open) db.exec('COMMIT');
       open = false;
       db.close();
-    },
-  };
-}
-
-/** A set of references: a bit each, because there may be a hundred million. */
-function createMarks(): { add(ref: number): void; has(ref: number): boolean; readonly size: number } {
-  let bits = new Uint8Array(1_024);
-  let size = 0;
-  const has = (ref: number) => ((bits[ref >>> 3] ?? 0) & (1 << (ref & 7))) !== 0;
-  return {
-    add(ref) {
-      if (has(ref)) return;
-      if (ref >>> 3 >= bits.length) {
-        const larger = new Uint8Array(Math.max(bits.length * 2, (ref >>> 3) + 1));
-        larger.set(bits);
-        bits = larger;
-      }
-      bits[ref >>> 3] = (bits[ref >>> 3] ?? 0) | (1 << (ref & 7));
-      size++;
-    },
-    has,
-    get size() {
-      return size;
     },
   };
 }

@@ -1,0 +1,21 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createBitSet } from './bit-set.ts';
+
+test('it does what a set does', () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat(100_000)), (members) => {
+      const bits = createBitSet();
+      const model = new Set<number>();
+      for (const member of members) {
+        expect(bits.has(member)).toBe(model.has(member));
+        bits.add(member);
+        model.add(member);
+        for (const near of [member - 1, member, member + 1]) {
+          if (near >= 0) expect(bits.has(near)).toBe(model.has(near));
+        }
+      }
+      expect(bits.size).toBe(model.size);
+    }),
+  );
+});
