@@ -4,13 +4,17 @@ import { createBitSet } from './bit-set.ts';
 
 test('it does what a set does', () => {
   fc.assert(
-    fc.property(fc.array(fc.nat(100_000)), (members) => {
+    fc.property(fc.array(fc.tuple(fc.nat(100_000), fc.boolean())), (changes) => {
       const bits = createBitSet();
       const model = new Set<number>();
-      for (const member of members) {
+      for (const [member, stays] of changes) {
         expect(bits.has(member)).toBe(model.has(member));
         bits.add(member);
         model.add(member);
+        if (!stays) {
+          bits.remove(member);
+          model.delete(member);
+        }
         for (const near of [member - 1, member, member + 1]) {
           if (near >= 0) expect(bits.has(near)).toBe(model.has(near));
         }

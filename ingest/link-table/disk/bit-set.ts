@@ -1,5 +1,10 @@
 /** A set of whole numbers from 0: a bit each, because there may be a hundred million. */
-export type BitSet = { add(member: number): void; has(member: number): boolean; readonly size: number };
+export type BitSet = {
+  add(member: number): void;
+  remove(member: number): void;
+  has(member: number): boolean;
+  readonly size: number;
+};
 
 export function createBitSet(): BitSet {
   let bits = new Uint8Array(1_024);
@@ -15,6 +20,11 @@ export function createBitSet(): BitSet {
       }
       bits[member >>> 3] = (bits[member >>> 3] ?? 0) | (1 << (member & 7));
       size++;
+    },
+    remove(member) {
+      if (!has(member)) return;
+      bits[member >>> 3] = (bits[member >>> 3] ?? 0) & ~(1 << (member & 7));
+      size--;
     },
     has,
     get size() {

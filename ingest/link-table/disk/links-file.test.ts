@@ -156,6 +156,18 @@ test('a load removes what it did not bring, and keeps what a change brought mean
   file.close();
 });
 
+test('what a change removes while a load runs hides nothing that the load did not bring', async () => {
+  const file = await emptyFile();
+  const [a, b, c, gone] = [record('a'), record('b'), record('c'), record('gone')];
+  for (const one of [a, b, c, gone]) file.put(one);
+  file.beginLoad();
+  for (const one of [a, b, c]) file.put(one);
+  file.remove(idOf(a));
+  file.put(record('b')); // another link has the slug of one that was brought
+  expect(endLoad(file)).toEqual([idOf(gone)]);
+  file.close();
+});
+
 test.each([
   ['no database', (file: string) => writeFileSync(file, randomBytes(8_192))],
   ['empty', (file: string) => writeFileSync(file, '')],

@@ -70,7 +70,7 @@ export function createLinksFile(dir: string): LinksFile {
   removeUnfinished(dir);
   const db = new DatabaseSync(join(dir, UNFINISHED));
   db.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; ${SCHEMA}`);
-  return linksFile(db);
+  return linksFile(db, true);
 }
 
 /** Ends the making of a file: it gets its name when the disk has it. The file is closed. */
@@ -91,7 +91,7 @@ export function openLinksFile(dir: string): LinksFile | null {
   if (db === null) return null;
   // Whatever a power cut takes of the last commits, the standing goes with them.
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
-  return linksFile(db);
+  return linksFile(db, false);
 }
 
 /** @returns null when there is none that this version can use */
@@ -135,14 +135,15 @@ function openDatabase(dir: string, readOnly: boolean): DatabaseSync | null {
   return writer;
 }
 
-function linksFile(db: DatabaseSync): LinksFile {
+/** @param isNew nothing stands in it but what the present load brings */
+function linksFile(db: DatabaseSync, isNew: boolean): LinksFile {
   db.exec(`PRAGMA cache_size = -${WRITER_CACHE_KIB}`);
   const byId = columns(db.prepare('SELECT ref, record FROM records WHERE id = ?'));
-  // REPLACE removes the one that had the slug before: its own change is on its way.
   const put = db.prepare(
     'INSERT OR REPLACE INTO records (ref, id, slug, other, record) VALUES (?, ?, ?, ?, ?)',
   );
-  const remove = db.prepare('DELETE FROM records WHERE id = ?');
+  const removeHolder = columns(db.prepare('DELETE FROM records WHERE slug = ? AND id <> ? RETURNING ref'));
+  const remove = columns(db.prepare('DELETE FROM records WHERE id = ? RETURNING ref'));
   const count = columns(db.prepare('SELECT count(*) FROM records'));
   const refsAfter = columns(
     db.prepare(`SELECT ref, id FROM records WHERE ref > ? ORDER BY ref LIMIT ${PORTION}`),
@@ -164,6 +165,11 @@ function linksFile(db: DatabaseSync): LinksFile {
     open = true;
   }
 
+  function unsee(row: unknown): void {
+    const [ref] = (row ?? []) as [number?];
+    if (ref !== undefined) seen.remove(ref);
+  }
+
   return {
     stood: cursor === undefined || at === undefined ? null : { cursor, at },
     put(record) {
@@ -175,13 +181,16 @@ function linksFile(db: DatabaseSync): LinksFile {
       }
       begin();
       const other = kindOf(record) === 'link' ? 0 : 1;
-      const { lastInsertRowid } = put.run(ref ?? null, id, slugOf(record).toLowerCase(), other, record);
+      const slug = slugOf(record).toLowerCase();
+      // Whoever had the slug before: its own change is on its way. (In a new file REPLACE does it, and nothing is unseen.)
+      if (!isNew) unsee(removeHolder.get(slug, id));
+      const { lastInsertRowid } = put.run(ref ?? null, id, slug, other, record);
       seen.add(Number(lastInsertRowid));
       return ref === undefined ? 'new' : 'changed';
     },
     remove(id) {
       begin();
-      remove.run(id);
+      unsee(remove.get(id));
     },
     putKey(key) {
       begin();
@@ -205,7 +214,7 @@ function linksFile(db: DatabaseSync): LinksFile {
         if (rows.length === 0) return;
         const gone = rows.filter(([ref]) => !seen.has(ref)).map(([, id]) => id);
         begin();
-        for (const id of gone) remove.run(id);
+        for (const id of gone) remove.get(id);
         yield gone;
       }
     },
