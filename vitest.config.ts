@@ -8,6 +8,8 @@ export default defineConfig({
     globalSetup: ['test/support/global-setup.ts'],
     reporters: ['default', './test/support/skip-reporter.ts', './test/support/retry-reporter.ts'],
     pool: 'forks',
+    // SQLite is one, of Node 22.
+    execArgv: ['--disable-warning=ExperimentalWarning'],
     // A process runs many files: reading the same modules anew for each would be a tenth of the time.
     isolate: false,
     // Each file brings processes of its own, and waits much of its time: for outages, for browsers, for what is stored.

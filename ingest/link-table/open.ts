@@ -1,4 +1,5 @@
 import { mkdir } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../core/log.ts';
 import type { Pool } from '../../sql/pool.ts';
 import { removeLinksFile } from './disk/paths.ts';
@@ -10,6 +11,9 @@ import { createResolver, type Resolver } from './resolver.ts';
 import { createLinkTable, type LinkTable } from './table.ts';
 import { createTableFiles, removeTableFiles } from './table-files.ts';
 import { createTableWriter } from './table-writer.ts';
+
+/** A reader that has not started by then leaves the first questions to PostgreSQL. */
+const READER_START_MS = 5_000;
 
 /** The link table at work: filled from disk, following PostgreSQL. */
 export type OpenLinkTable = {
@@ -74,6 +78,9 @@ async function openOnDisk({ pool, databaseUrl, dir, log, most }: LinkTableOption
   const table = createLinkTable();
   const disk = openDiskTable({ databaseUrl, dir, table, log });
   if (disk.ready()) await removeTableFiles(dir);
+  // A thread takes a while to start: nobody is let in who would have to wait for that.
+  if (disk.whole())
+    await Promise.race([disk.find([]).catch(() => {}), delay(READER_START_MS, undefined, { ref: false })]);
   const resolver = createResolver({ pool, table, cache: createLinkCache(table, most), followed: disk, disk });
   return { table, resolver, followed: disk, ready: disk.ready, diskReads: disk.reads, close: disk.close };
 }
