@@ -116,4 +116,7 @@ test('a directory in which no file can be made costs the file alone', async () =
   const store = opened();
   await loaded(store, [record('program', 'page')]);
   expect([store.whole(), told(store)]).toEqual([false, ['page']]);
+  const given: boolean[] = [];
+  store.onGivenUp((damaged) => given.push(damaged));
+  expect(given).toEqual([false]);
 });

@@ -23,7 +23,7 @@ export type DiskStore = TableStore & {
   whole(): boolean;
   /** The changes since this was asked the last time, as frames. To be told after they were settled. */
   changes(): Buffer;
-  /** Calls back when the file has been given up; `damaged`: because its content can't be right, not for want of room. */
+  /** Calls back when the file has been given up, at once if it has been already; `damaged`: because its content can't be right, not for want of room. */
   onGivenUp(then: (damaged: boolean) => void): void;
   close(): void;
 };
@@ -41,6 +41,8 @@ export function createDiskStore(dir: string, log: Logger, leastFree = LEAST_FREE
   let changing = false;
   let written = false;
   let stoodAt = 0;
+  /** What has ended the file: whether its content can't be right. */
+  let givenUp: { damaged: boolean } | null = null;
   let onGivenUp: (damaged: boolean) => void = () => {};
 
   function giveUp(error: unknown): void {
@@ -55,7 +57,8 @@ export function createDiskStore(dir: string, log: Logger, leastFree = LEAST_FREE
         // Said above: whatever is in the way stays.
       }
     }
-    onGivenUp(isDamage(error));
+    givenUp = { damaged: isDamage(error) };
+    onGivenUp(givenUp.damaged);
   }
 
   /** @returns undefined when there is no file, or none any more */
@@ -152,6 +155,7 @@ export function createDiskStore(dir: string, log: Logger, leastFree = LEAST_FREE
     },
     onGivenUp(then) {
       onGivenUp = then;
+      if (givenUp !== null) then(givenUp.damaged);
     },
     close() {
       attempt((open) => open.close());
