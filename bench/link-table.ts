@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -12,7 +12,9 @@ import { createWorkspace } from '../sql/workspaces.ts';
 
 /**
  * What the link table costs: `node bench/link-table.ts [--links 1000000]`. Fills a PostgreSQL of its own, loads the
- * table from it, then once more from disk alone, and prints time and memory of the process that holds it.
+ * table from it, then once more from disk alone, and prints time and memory of the process that holds it. Then the table
+ * of a process that holds few of them (`INGEST_LINKS_IN_MEMORY`), which keeps all on disk: the time until that is whole,
+ * and its bytes.
  */
 const { values } = parseArgs({ options: { links: { type: 'string', default: '1000000' } } });
 
@@ -40,16 +42,31 @@ async function fill(pool: Pool, links: number): Promise<void> {
   await pool.query('TRUNCATE link_changes');
 }
 
-type Row = { step: string; seconds: string; links: number; 'RSS MiB': number; 'records MiB': number };
+type Row = {
+  step: string;
+  seconds: string;
+  links: number;
+  /** Null: this process has held others before, so it would say nothing. */
+  'RSS MiB': number | null;
+  'records MiB': number;
+  /** Of the links on disk. */
+  'disk bytes a link': number | null;
+};
 
-async function load(step: string, pool: Pool, dir: string, fromDisk: boolean): Promise<Row> {
+async function load(
+  step: string,
+  pool: Pool,
+  dir: string,
+  fromDisk: boolean,
+  most = Number.POSITIVE_INFINITY,
+): Promise<Row> {
   const started = performance.now();
   const opened = await openLinkTable({
     pool,
     databaseUrl: postgres.url,
     dir,
     log: silentLogger(),
-    most: Number.POSITIVE_INFINITY,
+    most,
   });
   while (!fromDisk && !opened.followed.loaded()) await new Promise((resolve) => setTimeout(resolve, 20));
   const seconds = ((performance.now() - started) / 1_000).toFixed(1);
@@ -58,12 +75,19 @@ async function load(step: string, pool: Pool, dir: string, fromDisk: boolean): P
     step,
     seconds,
     links: opened.table.size(),
-    'RSS MiB': Math.round(rss / 2 ** 20),
+    'RSS MiB': Number.isFinite(most) ? null : Math.round(rss / 2 ** 20),
     'records MiB': Math.round(opened.table.bytes() / 2 ** 20),
+    'disk bytes a link': bytesOnDisk(dir),
   };
   await opened.close();
   if (rss > LIMIT_BYTES) process.exitCode = 1;
   return row;
+}
+
+/** Of the file with all links, in relation to how many there are to be; null where there is none. */
+function bytesOnDisk(dir: string): number | null {
+  const file = statSync(join(dir, 'links.sqlite'), { throwIfNoEntry: false });
+  return file === undefined ? null : Math.round(file.size / Number(values.links));
 }
 
 const dataDir = mkdtempSync(join(tmpdir(), 'hoplog-bench-'));
@@ -73,7 +97,11 @@ const dir = join(dataDir, 'ingest');
 try {
   await migrate(pool);
   await fill(pool, Number(values.links));
-  console.table([await load('from PostgreSQL', pool, dir, false), await load('from disk', pool, dir, true)]);
+  console.table([
+    await load('from PostgreSQL', pool, dir, false),
+    await load('from disk', pool, dir, true),
+    await load('onto disk, 20,000 in memory', pool, join(dataDir, 'bounded'), false, 20_000),
+  ]);
 } finally {
   await pool.end();
   await postgres.stop();
