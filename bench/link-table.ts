@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { startEmbeddedPostgres } from '../cli/embedded/postgres.ts';
 import { silentLogger } from '../core/log.ts';
 import { generateSlug } from '../core/slugs.ts';
+import { LINKS_FILE } from '../ingest/link-table/disk/paths.ts';
 import { openLinkTable } from '../ingest/link-table/open.ts';
 import { migrate } from '../sql/migrate.ts';
 import { createPool, type Pool } from '../sql/pool.ts';
@@ -86,7 +87,7 @@ async function load(
 
 /** Of the file with all links, in relation to how many there are to be; null where there is none. */
 function bytesOnDisk(dir: string): number | null {
-  const file = statSync(join(dir, 'links.sqlite'), { throwIfNoEntry: false });
+  const file = statSync(join(dir, LINKS_FILE), { throwIfNoEntry: false });
   return file === undefined ? null : Math.round(file.size / Number(values.links));
 }
 

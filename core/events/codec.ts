@@ -1,3 +1,4 @@
+import { asBuffer } from '../as-buffer.ts';
 import type { DecodedEvent, LogBatch } from '../event-log/port.ts';
 import { ADDRESS_BYTES, type AddressSealer, applyPad } from './address-seal.ts';
 import { CLICK_BODY_VERSION, writeClickBody } from './click-body.ts';
@@ -82,11 +83,6 @@ function withBuffers(event: Unstamped<IdentifyEvent | OrderEvent>, ts: number): 
     workspaceId: asBuffer(event.workspaceId),
     visitorId: event.visitorId && asBuffer(event.visitorId),
   };
-}
-
-/** avsc takes bytes only as a Buffer; this is a view, not a copy. */
-function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 /** An event that nobody could read: a dead letter. `bytes` are its envelope and body. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
 import {
+  isCurrent,
   makeLink,
   makeWorkspace,
   slugsHeld,
@@ -12,6 +13,7 @@ import {
 } from '../../test/support/ingest.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
 import { visit } from '../../test/support/visitors.ts';
+import { removeLinksFile } from './disk/paths.ts';
 
 /** Links in memory, and in PostgreSQL. */
 const MOST = 8;
@@ -54,11 +56,7 @@ async function total(metric: string): Promise<number> {
 /** Slugs asked of PostgreSQL. */
 const questions = () => total('hoplog_ingest_misses_total');
 const diskReads = () => total('hoplog_ingest_link_table_disk_reads_total');
-/** Whether all links are on disk and known to be what PostgreSQL says. */
-async function isCurrent(): Promise<boolean> {
-  const { body } = await visit(`${ingest.url}/health/ready`);
-  return (JSON.parse(body) as { link_table: { age_seconds: number | null } }).link_table.age_seconds !== null;
-}
+const current = () => isCurrent(ingest);
 /** What every link should answer, as long as only {@link moved} changes them. */
 const expected = new Map<string, string>();
 const destinationOf = ({ id }: { id: string }, n: number) => expected.get(id) ?? `/${n}`;
@@ -67,7 +65,7 @@ async function requireAllAnswered(): Promise<void> {
 }
 
 test('all links are answered from disk, and as many as fit are in memory', async () => {
-  await expect.poll(isCurrent, soon).toBe(true);
+  await expect.poll(current, soon).toBe(true);
   expect(await slugs()).toBe(0);
   for (let round = 0; round < 3; round++) {
     await requireAllAnswered();
@@ -190,7 +188,7 @@ test('a file that is damaged is made anew, and meanwhile PostgreSQL answers', as
   ingest = await start({ dataDir: ingest.dataDir });
   await expect.poll(slugs, soon).toBeGreaterThanOrEqual(0);
   await requireAllAnswered();
-  await expect.poll(isCurrent, soon).toBe(true);
+  await expect.poll(current, soon).toBe(true);
   const before = await questions();
   await requireAllAnswered();
   expect(await questions()).toBe(before);
@@ -199,9 +197,9 @@ test('a file that is damaged is made anew, and meanwhile PostgreSQL answers', as
 test('damage that shows while it is read costs no visitor an answer, and the file is made anew', async () => {
   await ingest.close();
   const dir = join(ingest.dataDir, 'ingest', 'ingest-0');
-  for (const name of await readdir(dir)) if (name.startsWith('links.sqlite')) await rm(join(dir, name));
+  removeLinksFile(dir);
   ingest = await start({ dataDir: ingest.dataDir });
-  await expect.poll(isCurrent, soon).toBe(true);
+  await expect.poll(current, soon).toBe(true);
   // Behind the first page, which says what the file is, and before anybody has read the rest.
   const path = join(dir, 'links.sqlite');
   const spoilt = randomBytes((await stat(path)).size - 4_096);
@@ -211,7 +209,7 @@ test('damage that shows while it is read costs no visitor an answer, and the fil
   const isSpoilt = async () => (await readFile(path).catch(() => spoilt)).includes(spoilt.subarray(0, 64));
   await requireAllAnswered();
   await expect.poll(isSpoilt, soon).toBe(false);
-  await expect.poll(isCurrent, soon).toBe(true);
+  await expect.poll(current, soon).toBe(true);
   await requireAllAnswered();
 });
 
@@ -225,7 +223,7 @@ test('a table that is held whole again takes the file’s place, and the other w
   ] as const) {
     for (const _ of ['made', 'kept']) {
       ingest = await start({ dataDir: ingest.dataDir, env: { INGEST_LINKS_IN_MEMORY: most } });
-      await expect.poll(isCurrent, soon).toBe(true);
+      await expect.poll(current, soon).toBe(true);
       await requireAllAnswered();
       await ingest.close();
     }

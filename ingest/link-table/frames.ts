@@ -3,8 +3,8 @@ import { crc32 } from 'node:zlib';
 import { LARGEST_RECORD } from './arena.ts';
 
 /**
- * Changes of the table as bytes, in its files and between threads: `u32le length | u32le crc | u8 operation | payload`, the length and the
- * checksum over operation and payload. Reading ends where a frame is torn or damaged.
+ * Changes of the table as bytes, in its files and between threads: `u32le length | u32le crc | u8 operation | payload`,
+ * the length and the checksum over operation and payload. Reading ends where a frame is torn or damaged.
  */
 
 export const OPERATIONS = { put: 1, remove: 2, putKey: 3, removeKey: 4 } as const;
@@ -24,7 +24,7 @@ export function encodeFrame(operation: Operation, payload: Uint8Array): Buffer {
 }
 
 /** Gets the operation and a view of the payload that is valid during the call. */
-type Take = (operation: number, payload: Buffer) => void;
+export type Take = (operation: number, payload: Buffer) => void;
 
 /**
  * Takes the whole frames at the beginning of `bytes`.

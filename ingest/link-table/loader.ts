@@ -125,8 +125,9 @@ export function createTableLoader(given: {
   }
 
   async function beginWalk(now: number): Promise<void> {
-    current = stood !== null && now - stood.at < LONGEST_ABSENCE_MS;
-    cursor = current && stood !== null ? stood.cursor : await oldestRunningTransaction(pool);
+    const from = stood !== null && now - stood.at < LONGEST_ABSENCE_MS ? stood : null;
+    cursor = from?.cursor ?? (await oldestRunningTransaction(pool));
+    current = from !== null;
     stood = null;
     // Changes of earlier transactions are not read any more: what was asked before now may not know of them.
     rounds += 1;

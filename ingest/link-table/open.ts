@@ -43,7 +43,6 @@ export type LinkTableOptions = {
  * @throws when `dir` can't be read or written
  */
 export async function openLinkTable(options: LinkTableOptions): Promise<OpenLinkTable> {
-  await mkdir(options.dir, { recursive: true, mode: 0o700 });
   return options.most === Number.POSITIVE_INFINITY ? openInMemory(options) : openOnDisk(options);
 }
 
@@ -73,6 +72,7 @@ async function openInMemory({ pool, dir, log }: LinkTableOptions): Promise<OpenL
 }
 
 async function openOnDisk({ pool, databaseUrl, dir, log, most }: LinkTableOptions): Promise<OpenLinkTable> {
+  await mkdir(dir, { recursive: true, mode: 0o700 });
   // Not before it is needed: SQLite is an experimental part of Node 22.
   const { openDiskTable } = await import('./disk/disk-table.ts');
   const table = createLinkTable();

@@ -1,4 +1,4 @@
-import { bytesToUuid, uuidToBytes } from '../../core/ids.ts';
+import { uuidToBytes } from '../../core/ids.ts';
 import type { LinkTableRow, OtherSlugRow } from '../../sql/link-table.ts';
 import type { Retargeting, Targeting } from '../../sql/links.ts';
 
@@ -135,11 +135,6 @@ export function slugOf(record: Buffer): string {
 
 export function idOf(record: Buffer): Buffer {
   return record.subarray(ID_AT, WORKSPACE_AT);
-}
-
-/** The id as text. */
-export function idTextOf(record: Buffer): string {
-  return bytesToUuid(record, ID_AT);
 }
 
 /** Whether two records name each other's slug, compared without case (ASCII). */

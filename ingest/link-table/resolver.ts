@@ -41,7 +41,7 @@ const ABSENT_CAPACITY = 100_000;
 /** An absence is believed while the table follows PostgreSQL, which it does every half second. */
 const FRESH_MS = 2_000;
 const LIMITS = { timeoutMs: 1_000, concurrency: 4, waiting: 5_000, together: 100 };
-/** One thread reads: more at a time would only stand in its queue. */
+/** One thread reads: while it does, the next question is there already. */
 const DISK_LIMITS = { ...LIMITS, concurrency: 2 };
 
 export function createResolver(given: {

@@ -1,10 +1,10 @@
 import { closeSync, openSync } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { bytesToUuid, uuidToBytes } from '../../core/ids.ts';
 import type { Logger } from '../../core/log.ts';
-import { encodeFrame, OPERATIONS, readFrames } from './frames.ts';
-import { decodeKey, encodeKey, type KnownKey } from './known-key.ts';
+import { changeFrame, changing } from './change-frames.ts';
+import { readFrames } from './frames.ts';
+import type { KnownKey } from './known-key.ts';
 import type { LinkTable } from './table.ts';
 
 /**
@@ -36,7 +36,7 @@ const UNFINISHED = /^table-\d+\.snapshot\.new$/;
 /** Below this many bytes of changes a snapshot is not worth it. */
 const LEAST_CHANGES = 8 * 2 ** 20;
 const PORTION = 2 ** 20;
-/** How long changes are gathered before they are written: a bounded table changes with every miss. */
+/** How long changes are gathered before they are written. */
 const GATHER_MS = 50;
 
 /** Removes them all: of a table that is kept another way by now. */
@@ -68,17 +68,10 @@ export function createTableFiles(given: { dir: string; table: LinkTable; log: Lo
   }
   const path = (n: number, kind: string) => join(dir, `table-${n}.${kind}`);
 
-  function apply(operation: number, payload: Buffer): void {
-    if (operation === OPERATIONS.put) table.put(payload);
-    else if (operation === OPERATIONS.remove) table.remove(payload);
-    else if (operation === OPERATIONS.putKey) table.putKey(decodeKey(payload));
-    else if (operation === OPERATIONS.removeKey) table.removeKey(bytesToUuid(payload));
-  }
-
   function replay(file: string): { bytes: number; whole: boolean } {
     const fd = openSync(file, 'r');
     try {
-      return readFrames(fd, apply);
+      return readFrames(fd, changing(table, table.put));
     } finally {
       closeSync(fd);
     }
@@ -138,8 +131,8 @@ export function createTableFiles(given: { dir: string; table: LinkTable; log: Lo
       size += frame.length;
       if (size >= PORTION) await write();
     };
-    for (const record of table.records()) await add(encodeFrame(OPERATIONS.put, record));
-    for (const key of [...table.keys()]) await add(encodeFrame(OPERATIONS.putKey, encodeKey(key)));
+    for (const record of table.records()) await add(changeFrame.put(record));
+    for (const key of [...table.keys()]) await add(changeFrame.putKey(key));
     await write();
     return bytes;
   }
@@ -190,10 +183,10 @@ export function createTableFiles(given: { dir: string; table: LinkTable; log: Lo
       await startChanges();
       return complete;
     },
-    notePut: (record) => note(encodeFrame(OPERATIONS.put, record)),
-    noteRemoved: (id) => note(encodeFrame(OPERATIONS.remove, id)),
-    noteKey: (key) => note(encodeFrame(OPERATIONS.putKey, encodeKey(key))),
-    noteKeyRemoved: (key) => note(encodeFrame(OPERATIONS.removeKey, uuidToBytes(key.id))),
+    notePut: (record) => note(changeFrame.put(record)),
+    noteRemoved: (id) => note(changeFrame.remove(id)),
+    noteKey: (key) => note(changeFrame.putKey(key)),
+    noteKeyRemoved: (key) => note(changeFrame.removeKey(key.id)),
     pause() {
       paused = true;
     },

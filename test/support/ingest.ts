@@ -72,6 +72,13 @@ export async function slugsHeld({ url }: { url: string }): Promise<number> {
   return status === 200 ? (JSON.parse(body) as { link_table: { slugs: number } }).link_table.slugs : -1;
 }
 
+/** Whether its link table is known to be what PostgreSQL says. */
+export async function isCurrent({ url }: { url: string }): Promise<boolean> {
+  const { status, body } = await visit(`${url}/health/ready`);
+  const { link_table: table } = JSON.parse(body) as { link_table: { age_seconds: number | null } };
+  return status === 200 && table.age_seconds !== null;
+}
+
 /** The events in a stream's journal, heartbeats left out. */
 export async function journalEvents(
   pool: Pool,

@@ -9,8 +9,9 @@ import {
   statSync,
   writeSync,
 } from 'node:fs';
-import { open, rename, statfs } from 'node:fs/promises';
+import { open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
+import { freeBytes } from '../../free-bytes.ts';
 import { FILE_MODE, preparedPath, segmentPath } from './segments.ts';
 import { syncDirectory, syncDirectoryNow } from './sync-directory.ts';
 
@@ -74,8 +75,8 @@ export async function prepareSegment(
 
 /** @throws Error when a file of `bytes` would leave less than as much again */
 async function leaveRoom(directory: string, bytes: number): Promise<void> {
-  const { bavail, bsize } = await statfs(directory);
-  if (bavail * bsize < 2 * bytes) throw new Error(`${bavail * bsize} bytes free on the disk of ${directory}`);
+  const free = await freeBytes(directory);
+  if (free < 2 * bytes) throw new Error(`${free} bytes free on the disk of ${directory}`);
 }
 
 /**

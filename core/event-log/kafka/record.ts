@@ -1,4 +1,5 @@
 import type { IHeaders, Message } from 'kafkajs';
+import { asBuffer } from '../../as-buffer.ts';
 import { describeSchemas, parseSchemas } from '../../events/fingerprints.ts';
 import type { LogBatch, LogDamage } from '../port.ts';
 
@@ -65,7 +66,7 @@ export function toMessage(batch: LogBatch, partition: number): Message {
   return {
     key: batch.streamId,
     partition,
-    value: Buffer.from(batch.payload.buffer, batch.payload.byteOffset, batch.payload.byteLength),
+    value: asBuffer(batch.payload),
     headers: {
       stream: batch.streamId,
       first: String(batch.firstSequence),

@@ -1,3 +1,4 @@
+import { asBuffer } from '../../../core/as-buffer.ts';
 import { startLastingThread } from '../../../core/lasting-thread.ts';
 import type { Logger } from '../../../core/log.ts';
 import type { DiskThreadData, FromReader, ReaderData, ToReader } from './messages.ts';
@@ -49,7 +50,7 @@ export function startDiskReader(
     const found = new Map<string, Buffer>();
     for (const [index, slug] of one.slugs.entries()) {
       const bytes = records[index];
-      if (bytes) found.set(slug, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+      if (bytes) found.set(slug, asBuffer(bytes));
     }
     one.answer(found);
   }

@@ -40,7 +40,9 @@ async function loaded(store: DiskStore, records: Buffer[]): Promise<void> {
   await store.endLoad();
   await store.settle(STANDING);
 }
-const opened = (leastFree = 0) => createDiskStore(dir, silentLogger(), leastFree);
+/** @param given what has been given up, and why, is added */
+const opened = (leastFree = 0, given: boolean[] = []) =>
+  createDiskStore({ dir, log: silentLogger(), leastFree, onGivenUp: (damaged) => given.push(damaged) });
 
 test('of a load it tells pages and programmes, and the links that were another in the file', async () => {
   const [link, moved, page] = [record('link', 'link'), record('link', 'moved'), record('program', 'page')];
@@ -76,15 +78,12 @@ test('of a round of changes it tells everything: memory may hold what the file n
 });
 
 test('a volume that is nearly full is left to the clicks, and changes are told all the same', async () => {
-  const store = opened(Number.MAX_SAFE_INTEGER);
-  let givenUp = false;
-  store.onGivenUp(() => {
-    givenUp = true;
-  });
+  const given: boolean[] = [];
+  const store = opened(Number.MAX_SAFE_INTEGER, given);
   store.beginLoad();
   store.put(record('link', 'one'));
   await store.settle(null);
-  expect([givenUp, store.whole(), readdirSync(dir)]).toEqual([true, false, []]);
+  expect([given, store.whole(), readdirSync(dir)]).toEqual([[false], false, []]);
   store.put(record('link', 'two'));
   await store.endLoad();
   store.beginChanges();
@@ -113,10 +112,9 @@ test('a file that can’t be written any more is removed: it must not answer wit
 
 test('a directory in which no file can be made costs the file alone', async () => {
   mkdirSync(join(dir, 'links.sqlite.new', 'in the way'), { recursive: true });
-  const store = opened();
+  const given: boolean[] = [];
+  const store = opened(0, given);
   await loaded(store, [record('program', 'page')]);
   expect([store.whole(), told(store)]).toEqual([false, ['page']]);
-  const given: boolean[] = [];
-  store.onGivenUp((damaged) => given.push(damaged));
   expect(given).toEqual([false]);
 });

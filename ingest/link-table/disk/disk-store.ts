@@ -1,8 +1,6 @@
-import { statfs } from 'node:fs/promises';
-import { uuidToBytes } from '../../../core/ids.ts';
+import { freeBytes } from '../../../core/free-bytes.ts';
 import type { Logger } from '../../../core/log.ts';
-import { encodeFrame, OPERATIONS } from '../frames.ts';
-import { encodeKey } from '../known-key.ts';
+import { changeFrame } from '../change-frames.ts';
 import type { Standing } from '../loader.ts';
 import { kindOf } from '../records.ts';
 import type { TableStore } from '../table-writer.ts';
@@ -23,8 +21,6 @@ export type DiskStore = TableStore & {
   whole(): boolean;
   /** The changes since this was asked the last time, as frames. To be told after they were settled. */
   changes(): Buffer;
-  /** Calls back when the file has been given up, at once if it has been already; `damaged`: because its content can't be right, not for want of room. */
-  onGivenUp(then: (damaged: boolean) => void): void;
   close(): void;
 };
 
@@ -33,7 +29,14 @@ const LEAST_FREE = 512 * 2 ** 20;
 /** A standing that alone changes is written this often, milliseconds. */
 const STAND_EVERY_MS = 10_000;
 
-export function createDiskStore(dir: string, log: Logger, leastFree = LEAST_FREE): DiskStore {
+/** @param given.onGivenUp called when the file is given up; `damaged`: its content can't be right, else room is missing */
+export function createDiskStore(given: {
+  dir: string;
+  log: Logger;
+  onGivenUp(damaged: boolean): void;
+  leastFree?: number;
+}): DiskStore {
+  const { dir, log, onGivenUp, leastFree = LEAST_FREE } = given;
   let whole = true;
   let file: LinksFile | null = null;
   let told: Buffer[] = [];
@@ -41,24 +44,20 @@ export function createDiskStore(dir: string, log: Logger, leastFree = LEAST_FREE
   let changing = false;
   let written = false;
   let stoodAt = 0;
-  /** What has ended the file: whether its content can't be right. */
-  let givenUp: { damaged: boolean } | null = null;
-  let onGivenUp: (damaged: boolean) => void = () => {};
 
   function giveUp(error: unknown): void {
     log.error({ err: error, dir }, 'link table: can’t be kept on disk; PostgreSQL is asked instead');
     whole = false;
-    const given = file;
+    const former = file;
     file = null;
-    for (const clear of [() => given?.close(), () => removeLinksFile(dir)]) {
+    for (const clear of [() => former?.close(), () => removeLinksFile(dir)]) {
       try {
         clear();
       } catch {
         // Said above: whatever is in the way stays.
       }
     }
-    givenUp = { damaged: isDamage(error) };
-    onGivenUp(givenUp.damaged);
+    onGivenUp(isDamage(error));
   }
 
   /** @returns undefined when there is no file, or none any more */
@@ -73,8 +72,8 @@ export function createDiskStore(dir: string, log: Logger, leastFree = LEAST_FREE
   }
 
   async function requireRoom(): Promise<void> {
-    const { bavail, bsize } = await statfs(dir);
-    if (bavail * bsize < leastFree) giveUp(new Error(`${bavail * bsize} bytes free`));
+    const free = await freeBytes(dir);
+    if (free < leastFree) giveUp(new Error(`${free} bytes free`));
   }
 
   async function finish(): Promise<void> {
@@ -107,23 +106,23 @@ export function createDiskStore(dir: string, log: Logger, leastFree = LEAST_FREE
       const effect = attempt((open) => open.put(record)) ?? 'new';
       if (effect !== 'same') written = true;
       if (changing || effect === 'changed' || (effect === 'new' && kindOf(record) !== 'link')) {
-        told.push(encodeFrame(OPERATIONS.put, record));
+        told.push(changeFrame.put(record));
       }
     },
     remove(id) {
       attempt((open) => open.remove(id));
       written = true;
-      told.push(encodeFrame(OPERATIONS.remove, id));
+      told.push(changeFrame.remove(id));
     },
     putKey(key) {
       attempt((open) => open.putKey(key));
-      told.push(encodeFrame(OPERATIONS.putKey, encodeKey(key)));
+      told.push(changeFrame.putKey(key));
     },
     removeKey(id) {
       attempt((open) => open.removeKey(id));
-      told.push(encodeFrame(OPERATIONS.removeKey, uuidToBytes(id)));
+      told.push(changeFrame.removeKey(id));
     },
-    keys: () => attempt((open) => [...open.keys()]) ?? [],
+    keys: () => attempt((open) => open.keys()) ?? [],
     beginLoad() {
       attempt((open) => open.beginLoad());
     },
@@ -132,7 +131,7 @@ export function createDiskStore(dir: string, log: Logger, leastFree = LEAST_FREE
       for (;;) {
         const portion = attempt(() => gone?.next());
         if (portion === undefined || portion.done) break;
-        for (const id of portion.value) told.push(encodeFrame(OPERATIONS.remove, id));
+        for (const id of portion.value) told.push(changeFrame.remove(id));
         await new Promise(setImmediate);
       }
       if (!whole) await finish();
@@ -152,10 +151,6 @@ export function createDiskStore(dir: string, log: Logger, leastFree = LEAST_FREE
       const bytes = Buffer.concat(told);
       told = [];
       return bytes;
-    },
-    onGivenUp(then) {
-      onGivenUp = then;
-      if (givenUp !== null) then(givenUp.damaged);
     },
     close() {
       attempt((open) => open.close());

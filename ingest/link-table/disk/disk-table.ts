@@ -1,8 +1,8 @@
-import { bytesToUuid } from '../../../core/ids.ts';
+import { asBuffer } from '../../../core/as-buffer.ts';
 import { startLastingThread } from '../../../core/lasting-thread.ts';
 import type { Logger } from '../../../core/log.ts';
-import { OPERATIONS, takeFrames } from '../frames.ts';
-import { decodeKey } from '../known-key.ts';
+import { changing } from '../change-frames.ts';
+import { takeFrames } from '../frames.ts';
 import type { Followed } from '../loader.ts';
 import { kindOf } from '../records.ts';
 import type { LinkTable } from '../table.ts';
@@ -76,7 +76,7 @@ export function openDiskTable(given: {
       for (const record of kept.others()) table.put(record);
       // Links go too: they are read again when they are wanted.
       for (const _ of table.endLoad());
-      const keys = new Map([...kept.keys()].map((key) => [key.id, key]));
+      const keys = new Map(kept.keys().map((key) => [key.id, key]));
       for (const { id } of [...table.keys()]) if (!keys.has(id)) table.removeKey(id);
       for (const key of keys.values()) table.putKey(key);
     } finally {
@@ -92,20 +92,13 @@ export function openDiskTable(given: {
     for (const _ of table.endLoad());
   }
 
-  function apply(operation: number, payload: Buffer): void {
-    if (operation === OPERATIONS.put) table.refresh(payload);
-    else if (operation === OPERATIONS.remove) table.remove(payload);
-    else if (operation === OPERATIONS.putKey) table.putKey(decodeKey(payload));
-    else if (operation === OPERATIONS.removeKey) table.removeKey(bytesToUuid(payload));
-  }
-
   function hear(message: FromWriter): void {
     const { changes } = message;
     heardAt = Date.now();
     if (damaged) return; // it is being ended
     said = message;
     if (changes.length > 0) version++;
-    takeFrames(Buffer.from(changes.buffer, changes.byteOffset, changes.byteLength), apply);
+    takeFrames(asBuffer(changes), changing(table, table.refresh));
     if (!message.whole) {
       // Nobody compares what was read from a file that is gone with PostgreSQL.
       if (whole || untold) forgetLinks();

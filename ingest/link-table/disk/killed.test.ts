@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { makeLink, makeWorkspace } from '../../../test/support/ingest.ts';
+import { isCurrent, makeLink, makeWorkspace } from '../../../test/support/ingest.ts';
 import { type IngestProcess, startIngestProcess } from '../../../test/support/ingest-process.ts';
 import { type TestStores, testStores } from '../../../test/support/stores.ts';
 import { visit } from '../../../test/support/visitors.ts';
@@ -45,17 +45,13 @@ async function pathOf(slug: string): Promise<string | number | undefined> {
   const { status, location } = await visit(`${ingest?.url}/${slug}`);
   return status === 302 ? location?.pathname : status;
 }
-async function isCurrent(): Promise<boolean> {
-  const { status, body } = await visit(`${ingest?.url}/health/ready`);
-  const { link_table: table } = JSON.parse(body) as { link_table: { age_seconds: number | null } };
-  return status === 200 && table.age_seconds !== null;
-}
+const current = () => ingest !== null && isCurrent(ingest);
 
 test('killed again and again under changes, it has every link, and without PostgreSQL too', async () => {
   for (let kill = 0; kill < KILLS; kill++) {
     await start(stores.databaseUrl);
     // The first one is killed while the file is made, the others while changes are written into it.
-    if (kill > 0) await expect.poll(isCurrent, soon).toBe(true);
+    if (kill > 0) await expect.poll(current, soon).toBe(true);
     let over = false;
     const visitors = (async () => {
       while (!over) await Promise.all(links.map(({ slug }) => pathOf(slug).catch(() => null)));
@@ -75,7 +71,7 @@ test('killed again and again under changes, it has every link, and without Postg
     await visitors;
   }
   await start(stores.databaseUrl);
-  await expect.poll(isCurrent, soon).toBe(true);
+  await expect.poll(current, soon).toBe(true);
   for (const { slug, path } of links) await expect.poll(() => pathOf(slug), soon).toBe(path);
   await ingest?.kill();
 

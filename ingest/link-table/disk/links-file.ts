@@ -1,12 +1,14 @@
+import { existsSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { asBuffer } from '../../../core/as-buffer.ts';
 import { uuidToBytes } from '../../../core/ids.ts';
 import { decodeKey, encodeKey, type KnownKey } from '../known-key.ts';
 import type { Standing } from '../loader.ts';
 import { idOf, kindOf, slugOf } from '../records.ts';
 import { createBitSet } from './bit-set.ts';
-import { FILE, removeUnfinished, UNFINISHED } from './paths.ts';
+import { LINKS_FILE, removeUnfinished, UNFINISHED } from './paths.ts';
 
 /**
  * The whole link table in a SQLite file, for deployments with more links than memory. One thread writes it
@@ -21,7 +23,7 @@ export type LinksFile = {
   remove(id: Uint8Array): void;
   putKey(key: KnownKey): void;
   removeKey(id: string): void;
-  keys(): Iterable<KnownKey>;
+  keys(): KnownKey[];
   /** Starts a load that covers everything: what is not put until {@link endLoad} is gone then. */
   beginLoad(): void;
   /** Removes what the load did not bring. @returns the ids, in portions that others may run between */
@@ -36,7 +38,7 @@ export type LinksReader = {
   find(slug: string): Buffer | null;
   /** Pages and programmes. */
   others(): Iterable<Buffer>;
-  keys(): Iterable<KnownKey>;
+  keys(): KnownKey[];
   close(): void;
 };
 
@@ -82,7 +84,7 @@ export async function finishLinksFile(dir: string, file: LinksFile): Promise<voi
   } finally {
     await handle.close();
   }
-  await rename(join(dir, UNFINISHED), join(dir, FILE));
+  await rename(join(dir, UNFINISHED), join(dir, LINKS_FILE));
 }
 
 /** @returns null when there is none that this version can use */
@@ -101,38 +103,33 @@ export function openLinksReader(dir: string): LinksReader | null {
   db.exec(`PRAGMA cache_size = -${READER_CACHE_KIB}`);
   const bySlug = columns(db.prepare('SELECT record FROM records WHERE slug = ?'));
   const others = columns(db.prepare('SELECT record FROM records WHERE other = 1 ORDER BY ref'));
-  const keys = columns(db.prepare('SELECT key FROM keys'));
   return {
     find(slug) {
       const row = bySlug.get(slug.toLowerCase()) as [Uint8Array] | undefined;
-      return row === undefined ? null : bufferOf(row[0]);
+      return row === undefined ? null : asBuffer(row[0]);
     },
     *others() {
-      for (const [record] of others.iterate() as Iterable<[Uint8Array]>) yield bufferOf(record);
+      for (const [record] of others.iterate() as Iterable<[Uint8Array]>) yield asBuffer(record);
     },
-    *keys() {
-      for (const [key] of keys.iterate() as Iterable<[Uint8Array]>) yield decodeKey(bufferOf(key));
-    },
+    keys: keysOf(db),
     close: () => db.close(),
   };
 }
 
 /** @returns null when there is none, when it is no database, or one of another version */
 function openDatabase(dir: string, readOnly: boolean): DatabaseSync | null {
+  const path = join(dir, LINKS_FILE);
+  if (!existsSync(path)) return null; // a writer would make one
   let db: DatabaseSync | null = null;
   try {
-    db = new DatabaseSync(join(dir, FILE), { readOnly: true });
+    db = new DatabaseSync(path, { readOnly, timeout: readOnly ? 0 : BUSY_MS });
     const { user_version: version } = db.prepare('PRAGMA user_version').get() as { user_version: number };
     if (version !== VERSION) throw new Error(`version ${version}`);
-    if (readOnly) return db;
-    db.close();
+    return db;
   } catch {
     if (db?.isOpen) db.close();
     return null;
   }
-  const writer = new DatabaseSync(join(dir, FILE));
-  writer.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
-  return writer;
 }
 
 /** @param isNew nothing stands in it but what the present load brings */
@@ -150,7 +147,6 @@ function linksFile(db: DatabaseSync, isNew: boolean): LinksFile {
   );
   const putKey = db.prepare('INSERT OR REPLACE INTO keys (id, key) VALUES (?, ?)');
   const removeKey = db.prepare('DELETE FROM keys WHERE id = ?');
-  const allKeys = columns(db.prepare('SELECT key FROM keys'));
   const stand = db.prepare('INSERT OR REPLACE INTO standing (one, cursor, at) VALUES (1, ?, ?)');
   const [cursor, at] = (columns(db.prepare('SELECT cursor, at FROM standing')).get() ?? []) as [
     string?,
@@ -200,9 +196,7 @@ function linksFile(db: DatabaseSync, isNew: boolean): LinksFile {
       begin();
       removeKey.run(uuidToBytes(id));
     },
-    *keys() {
-      for (const [key] of allKeys.all() as unknown as [Uint8Array][]) yield decodeKey(bufferOf(key));
-    },
+    keys: keysOf(db),
     beginLoad() {
       seen = createBitSet();
     },
@@ -239,12 +233,14 @@ export function isDamage(error: unknown): boolean {
   return error instanceof Error && 'errcode' in error && (error.errcode === 11 || error.errcode === 26);
 }
 
+/** Reads all keys whenever it is called. */
+function keysOf(db: DatabaseSync): () => KnownKey[] {
+  const all = columns(db.prepare('SELECT key FROM keys'));
+  return () => (all.all() as unknown as [Uint8Array][]).map(([key]) => decodeKey(asBuffer(key)));
+}
+
 /** Rows as arrays: an object for each costs more than the look-up. */
 function columns(statement: StatementSync): StatementSync {
   statement.setReturnArrays(true);
   return statement;
-}
-
-function bufferOf(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

@@ -2,12 +2,12 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** The links' file, and its name while it is made. */
-export const FILE = 'links.sqlite';
+export const LINKS_FILE = 'links.sqlite';
 export const UNFINISHED = 'links.sqlite.new';
 
 /** Removes the file, and one that is being made. Who still has it open reads on. */
 export function removeLinksFile(dir: string): void {
-  for (const suffix of ['', '-wal', '-shm']) rmSync(join(dir, FILE + suffix), { force: true });
+  for (const suffix of ['', '-wal', '-shm']) rmSync(join(dir, LINKS_FILE + suffix), { force: true });
   removeUnfinished(dir);
 }
 

@@ -23,8 +23,11 @@ const pool = createPool(data.databaseUrl, {
   answerTimeoutMs: 6_000,
   name: 'hoplog-ingest-links',
 });
-const store = createDiskStore(data.dir, log);
-store.onGivenUp((damaged) => setTimeout(() => process.exit(1), damaged ? 0 : AGAIN_MS).unref());
+const store = createDiskStore({
+  dir: data.dir,
+  log,
+  onGivenUp: (damaged) => setTimeout(() => process.exit(1), damaged ? 0 : AGAIN_MS).unref(),
+});
 const writer = createTableWriter(store, log);
 const loader = createTableLoader({
   pool,

@@ -1,0 +1,7 @@
+import { statfs } from 'node:fs/promises';
+
+/** Bytes that this process may still write on the volume of a directory. */
+export async function freeBytes(directory: string): Promise<number> {
+  const { bavail, bsize } = await statfs(directory);
+  return bavail * bsize;
+}
