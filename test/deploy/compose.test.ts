@@ -121,8 +121,12 @@ test('the example of settings names every one with its default', () => {
 
 test('nginx sends to each ingest process and to the API, and Prometheus asks every process', () => {
   const nginx = readFileSync(`${ROOT}deploy/nginx/default.conf`, 'utf8');
-  const upstreams = [...nginx.matchAll(/^ {2}server (\S+):\d+ resolve/gm)].map(([, host]) => host);
-  expect(upstreams).toEqual(['ingest-0', 'ingest-1', 'ingest-2', 'api-0', 'api-1']);
+  const upstreams = [...nginx.matchAll(/^upstream (\w+) \{(.*?)^\}/gms)].map(([, name, servers = '']) => [
+    name,
+    [...servers.matchAll(/^ {2}server (\S+):\d+ resolve/gm)].map(([, host]) => host),
+  ]);
+  const ingest = ['ingest-0', 'ingest-1', 'ingest-2'];
+  expect(Object.fromEntries(upstreams)).toEqual({ ingest, ingest_any: ingest, api: ['api-0', 'api-1'] });
   const prometheus = readYaml('deploy/prometheus/prometheus.yml') as {
     scrape_configs: { static_configs: { targets: string[] }[] }[];
   };

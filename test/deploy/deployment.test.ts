@@ -161,6 +161,25 @@ describe('the processes of docker-compose.yml', () => {
     expect([refused.status, await refused.json()]).toMatchObject([400, { error: { code: 'bad_request' } }]);
   });
 
+  test('one ingest process that comes back serves at once, though nginx has seen all of them fail', async (context) => {
+    context.skip(NO_NGINX !== false, String(NO_NGINX));
+    const { front, service } = await behindNginx();
+    const link = await makeLink(service, deployment.key, 'back');
+    const visit = () => fetch(`${front}:8080/${link.slug}`, { redirect: 'manual' });
+    const report = () => fetch(`${front}:8080/collect`, { method: 'POST', body: '{}' });
+    expect((await visit()).status).toBe(302);
+
+    await deployment.stop(INGEST);
+    expect([(await visit()).status, (await report()).status]).toEqual([502, 502]);
+    const [first = ''] = INGEST;
+    deployment.begin([first]);
+    // nginx sees them fail until the moment at which one is back.
+    while (!(await deployment.isHealthy(first))) await visit();
+    for (let n = 0; n < 20; n++)
+      expect([(await visit()).status, (await report()).status]).toEqual([302, 401]);
+    await deployment.start(INGEST.slice(1));
+  });
+
   test('every process is restarted, one after the other: nothing that is asked fails, every click is counted once', {
     timeout: 300_000,
   }, async (context) => {
