@@ -66,9 +66,10 @@ export function asPlatformatic(compression: 'gzip' | 'zstd') {
       bootstrapBrokers: brokers.split(','),
       autocreateTopics: false,
     });
+    const record = Buffer.allocUnsafeSlow(RECORD_BYTES);
     let shipped = 0;
     for await (const group of stretches(shipment, RECORD_BYTES)) {
-      for (const batch of mergeBatches(group, RECORD_BYTES)) {
+      for (const batch of mergeBatches(group, record)) {
         const { value, headers = {} } = toMessage(batch, 0);
         await producer.send({
           acks: -1,

@@ -15,9 +15,11 @@ const OTHER_SCHEMA = /([a-z]+\.v\d{1,3}) was written with another schema: ([0-9a
 export function describeSchemas(payload: Uint8Array, registry: SchemaRegistry = releasedRegistry()): string {
   const view = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);
   const entries = new Map<number, string>();
+  let before = -1;
   for (let at = 0; at + ENVELOPE_BYTES <= payload.length; at += 4 + view.getUint32(at, true)) {
     const key = view.getUint16(at + 4, true);
-    if (entries.has(key)) continue;
+    if (key === before || entries.has(key)) continue;
+    before = key;
     const schema = registry.schema(key & 0xff, key >> 8);
     entries.set(key, schema ? `${schema.name}=${schema.fingerprint}` : '');
   }

@@ -53,6 +53,30 @@ describe('reading a journal', () => {
     expect(await reader.partitions()).toEqual(['api-0', 'ingest-1']);
   });
 
+  test('into the same memory again and again gives the same batches, each until the next read', async () => {
+    await fillSegments();
+    const whole = (await readJournal(dataDir)).batches.map(({ payload }) => Buffer.from(payload));
+    for (const arenaBytes of [1, 20_000, 1 << 20]) {
+      const again = new JournalReader(dataDir, arenaBytes);
+      const payloads: Buffer[] = [];
+      const memory = new Set<ArrayBufferLike>();
+      for (let at = 0n; ; ) {
+        const { batches, nextOffset } = await again.read(TEST_STREAM_NAME, at, {
+          maxBytes: 5_000,
+          waitMs: 0,
+        });
+        if (nextOffset === at) break;
+        payloads.push(...batches.map(({ payload }) => Buffer.from(payload)));
+        for (const { payload } of batches) memory.add(payload.buffer);
+        at = nextOffset;
+      }
+      await again.close();
+      expect(Buffer.concat(payloads).equals(Buffer.concat(whole)), String(arenaBytes)).toBe(true);
+      // What does not fit has memory of its own.
+      expect(memory.size === 1, String(arenaBytes)).toBe(arenaBytes === 1 << 20);
+    }
+  });
+
   test('in any size of steps gives the same batches', async () => {
     await fillSegments();
     const whole = (await readJournal(dataDir)).batches;

@@ -1,6 +1,7 @@
 import { open, readdir, unlink } from 'node:fs/promises';
 import type { EventLogReader } from '../port.ts';
-import { LIVE_SEARCH_BYTES, type SegmentScan, scanSegment } from './segment-scan.ts';
+import { Arena } from './arena.ts';
+import { LIVE_SEARCH_BYTES, type ScanOptions, type SegmentScan, scanSegment } from './segment-scan.ts';
 import { journalDirectory, listSegments, missingIsNull, type Segment, streamDirectory } from './segments.ts';
 import { LIST_MS, type Tail, TailFiles } from './tail-files.ts';
 
@@ -27,6 +28,7 @@ type Standstill = { offset: bigint; searchAt: number };
  */
 export class JournalReader implements EventLogReader {
   readonly #dataDir: string;
+  readonly #arena: Arena | null;
   readonly #standstills = new Map<string, Standstill>();
   readonly #ends = new Map<string, bigint>();
   readonly #tails = new TailFiles();
@@ -34,8 +36,13 @@ export class JournalReader implements EventLogReader {
   readonly #waiters = new Set<Waiter>();
   #looking: NodeJS.Timeout | null = null;
 
-  constructor(dataDir: string) {
+  /**
+   * @param arenaBytes for one who works off what they have read before they read on: it is all read into so much memory
+   *   again and again. What a read answers holds until the next one.
+   */
+  constructor(dataDir: string, arenaBytes = 0) {
     this.#dataDir = dataDir;
+    this.#arena = arenaBytes > 0 ? new Arena(arenaBytes) : null;
   }
 
   async partitions(): Promise<string[]> {
@@ -159,6 +166,7 @@ export class JournalReader implements EventLogReader {
 
   /** Reads what is there now from `offset` on, over the end of segments that are done. */
   async #readOnce(partition: string, offset: bigint, maxBytes: number): Promise<ReadResult> {
+    this.#arena?.reset();
     const nothing: ReadResult = { batches: [], damage: [], nextOffset: offset };
     const tail = this.#tails.at(partition, offset);
     if (tail !== null) {
@@ -175,7 +183,7 @@ export class JournalReader implements EventLogReader {
       if (from < segment.start) from = segment.start;
       const sealed = index < segments.length - 1;
       const scan = sealed
-        ? await scanSealed(segment, from, maxBytes)
+        ? await scanSealed(segment, from, { ...this.#into, maxBytes })
         : last && (await this.#scanTail(last.tail, from, maxBytes, this.#searchBytes(partition, from)));
       const found = foundIn(segment.start, scan);
       if (found) return found;
@@ -188,8 +196,18 @@ export class JournalReader implements EventLogReader {
 
   #scanTail(tail: Tail, from: bigint, maxBytes: number, searchBytes: number): Promise<SegmentScan | null> {
     return tail.use((file) =>
-      scanSegment(file, tail.start, Number(from - tail.start), { sealed: false, maxBytes, searchBytes }),
+      scanSegment(file, tail.start, Number(from - tail.start), {
+        sealed: false,
+        maxBytes,
+        searchBytes,
+        ...this.#into,
+      }),
     );
+  }
+
+  get #into(): Pick<ScanOptions, 'memory'> {
+    const arena = this.#arena;
+    return arena ? { memory: (bytes) => arena.take(bytes) } : {};
   }
 
   #searchBytes(partition: string, from: bigint): number {
@@ -240,13 +258,17 @@ function foundIn(start: bigint, scan: SegmentScan | null): ReadResult | null {
 }
 
 /** @returns null when the segment has been freed */
-async function scanSealed(segment: Segment, from: bigint, maxBytes: number): Promise<SegmentScan | null> {
+async function scanSealed(
+  segment: Segment,
+  from: bigint,
+  options: Pick<ScanOptions, 'maxBytes' | 'memory'>,
+): Promise<SegmentScan | null> {
   const file = await open(segment.path, 'r').catch(missingIsNull);
   if (!file) return null;
   try {
     return await scanSegment(file, segment.start, Number(from - segment.start), {
+      ...options,
       sealed: true,
-      maxBytes,
       searchBytes: 0,
     });
   } finally {

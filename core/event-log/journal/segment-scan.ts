@@ -19,6 +19,8 @@ export type ScanOptions = {
   maxBytes: number;
   /** Bytes to search for a frame behind a place without one in an unsealed segment; 0: only wait. */
   searchBytes: number;
+  /** Gives the memory that batches are read into; new memory when left out. */
+  memory?: (bytes: number) => Buffer;
 };
 
 /** `more`: stopped by `maxBytes`. `wait`: nothing further yet. `finished`: a sealed segment's end. */
@@ -46,10 +48,11 @@ export async function scanSegment(
   const batches: LogBatch[] = [];
   const damage: LogDamage[] = [];
   let position = from;
+  const { memory = Buffer.allocUnsafeSlow } = options;
   let chunkBytes = FIRST_CHUNK_BYTES;
   const answer = (ended: SegmentScan['ended']): SegmentScan => ({ batches, damage, position, ended });
   while (position - from < options.maxBytes) {
-    const chunk = await readChunk(file, position, chunkBytes);
+    const chunk = await readInto(file, memory(chunkBytes), position);
     const offset = start + BigInt(position);
     let at = 0;
     let found = frameAt(chunk, at, offset);
@@ -85,9 +88,12 @@ function neededBytes(found: { kind: string; needed?: number }): number {
   return found.needed ?? 0;
 }
 
-async function readChunk(file: FileHandle, position: number, bytes: number): Promise<Buffer> {
-  const chunk = Buffer.allocUnsafeSlow(bytes);
-  const { bytesRead } = await file.read(chunk, 0, bytes, position);
+function readChunk(file: FileHandle, position: number, bytes: number): Promise<Buffer> {
+  return readInto(file, Buffer.allocUnsafeSlow(bytes), position);
+}
+
+async function readInto(file: FileHandle, chunk: Buffer, position: number): Promise<Buffer> {
+  const { bytesRead } = await file.read(chunk, 0, chunk.length, position);
   return chunk.subarray(0, bytesRead);
 }
 

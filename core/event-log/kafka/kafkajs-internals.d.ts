@@ -27,3 +27,30 @@ declare module 'kafkajs/src/network/requestQueue/index.js' {
     scheduleCheckPendingRequests(): void;
   }
 }
+
+/** What kafkajs 2.2.4 writes its requests with: no part of what the package documents. */
+declare module 'kafkajs/src/protocol/encoder.js' {
+  export default class Encoder {
+    static nextPowerOfTwo(value: number): number;
+    /** Written up to `offset`; what is behind is never read. */
+    buf: Buffer;
+    offset: number;
+    /** What was written. */
+    get buffer(): Buffer;
+    /** Makes room for so many bytes behind `offset`. */
+    ensureAvailable(bytes: number): void;
+    writeBuffer(bytes: Buffer): this;
+    writeEncoderArray(encoders: Encoder[]): this;
+  }
+}
+
+/** How kafkajs 2.2.4 writes a record: no part of what the package documents. */
+declare module 'kafkajs/src/protocol/recordBatch/record/v0/index.js' {
+  import type Encoder from 'kafkajs/src/protocol/encoder.js';
+
+  export default function encodeRecord(record: {
+    key: Buffer | string | null;
+    value: Buffer;
+    headers: Record<string, string>;
+  }): Encoder;
+}

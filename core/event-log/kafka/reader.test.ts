@@ -1,12 +1,15 @@
 import { randomBytes } from 'node:crypto';
+import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { heldMemory } from '../../../test/support/held-memory.ts';
 import { NO_KAFKA, startKafka, type TestKafka } from '../../../test/support/kafka.ts';
 import { ConfigError, type KafkaSettings, readConfig } from '../../config.ts';
 import { silentLogger } from '../../log.ts';
-import type { LogBatch } from '../port.ts';
+import type { LogBatch, LogDamage } from '../port.ts';
 import { createKafka } from './client.ts';
+import { COMPRESSION } from './compression.ts';
 import { KafkaReader } from './reader.ts';
 import { toMessage } from './record.ts';
 
@@ -75,6 +78,17 @@ async function produce(partition: number, sequences: number[]): Promise<void> {
     await producer.send({ topic: settings.topic, messages: [toMessage(batchOf(sequence), partition)] });
   }
   await producer.disconnect();
+}
+
+/** Changes one byte in the middle of the second of a segment's record batches, each of which begins with its offset and its length. */
+function damageSecond(segment: string): void {
+  const bytes = readFileSync(segment);
+  const second = 12 + bytes.readUInt32BE(8);
+  const middle = second + Math.floor(bytes.readUInt32BE(second + 8) / 2);
+  bytes[middle] = (bytes[middle] ?? 0) ^ 0x10;
+  const file = openSync(segment, 'r+');
+  writeSync(file, bytes, middle, 1, middle);
+  closeSync(file);
 }
 
 /** Reads on from an offset, one piece at a time, until so many batches have come. */
@@ -174,6 +188,35 @@ describe('a reader', () => {
         expect(damage).toMatchObject([{ offset: 1n, nextOffset: 4n, reason: 'expired' }]);
         expect(await read(late, 0, nextOffset, 2)).toEqual([4, 5]);
       });
+    });
+  });
+
+  test('takes a record that was damaged on the disk of the broker for damage, and goes on behind it', async (context) => {
+    context.skip(kafka.directory === '', 'the disk of the broker is inside a container');
+    await withReader(async (reader) => {
+      const [first = ''] = await reader.partitions();
+      const producer = client().producer();
+      await producer.connect();
+      for (const sequence of upTo(3)) {
+        // Bytes that do not shrink stand as they are: nothing but the checksum can tell that one is another.
+        const message = toMessage({ ...batchOf(sequence), payload: randomBytes(2_000) }, 0);
+        await producer.send({ topic: settings.topic, compression: COMPRESSION, messages: [message] });
+      }
+      await producer.disconnect();
+      damageSecond(join(kafka.directory, '1', 'data', `${settings.topic}-0`, '00000000000000000000.log'));
+
+      const batches: LogBatch[] = [];
+      const damage: LogDamage[] = [];
+      for (let at = 0n; at < 3n; ) {
+        const read = await reader.read(first, at, PATIENT);
+        batches.push(...read.batches);
+        damage.push(...read.damage);
+        at = read.nextOffset;
+      }
+      expect(batches.map(({ firstSequence }) => firstSequence)).toEqual([0n, 2n]);
+      const reason = expect.stringContaining("the record can't be decompressed");
+      expect(damage).toMatchObject([{ offset: 1n, nextOffset: 2n, reason }]);
+      expect(damage[0]?.bytes.length).toBeGreaterThan(2_000);
     });
   });
 

@@ -24,7 +24,8 @@ function batch(first: bigint, count: number, bytes = 10, streamId = STREAM): Log
 }
 
 test('batches that follow each other become one record, others do not', () => {
-  const merged = mergeBatches([batch(0n, 3), batch(3n, 2), batch(6n, 1), batch(1n << 40n, 4)], 1_000);
+  const into = Buffer.alloc(1_000);
+  const merged = [...mergeBatches([batch(0n, 3), batch(3n, 2), batch(6n, 1), batch(1n << 40n, 4)], into)];
   expect(merged.map(({ firstSequence, count }) => [firstSequence, count])).toEqual([
     [0n, 5],
     [6n, 1],
@@ -35,8 +36,24 @@ test('batches that follow each other become one record, others do not', () => {
 });
 
 test('a record stays below its limit, and a batch above it goes alone', () => {
-  const merged = mergeBatches([batch(0n, 1, 60), batch(1n, 1, 60), batch(2n, 1, 500), batch(3n, 1, 10)], 100);
+  const batches = [batch(0n, 1, 60), batch(1n, 1, 60), batch(2n, 1, 500), batch(3n, 1, 10)];
+  const merged = [...mergeBatches(batches, Buffer.alloc(100))];
   expect(merged.map(({ payload }) => payload.length)).toEqual([60, 60, 500, 10]);
+});
+
+test('records are made one after the other in the same memory, and nothing of a longer one is left in the next', () => {
+  const into = Buffer.alloc(100);
+  const batches = [batch(1n, 1, 40), batch(2n, 1, 60), batch(3n, 1, 20), batch(4n, 1, 30)];
+  const payloads: number[][] = [];
+  for (const { payload } of mergeBatches(batches, into)) {
+    expect(payload.buffer).toBe(into.buffer);
+    payloads.push([...payload]);
+  }
+  const bytes = (value: number, count: number) => Array<number>(count).fill(value);
+  expect(payloads).toEqual([
+    [...bytes(1, 40), ...bytes(2, 60)],
+    [...bytes(3, 20), ...bytes(4, 30)],
+  ]);
 });
 
 test('a batch comes back from its record, at the offset that the broker gave it', () => {

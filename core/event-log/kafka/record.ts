@@ -18,45 +18,49 @@ const DAMAGE_FORMAT = 'hoplog-damage/1';
 const DAMAGE_BYTES = 768 * 1024;
 
 /**
- * Merges batches that follow each other into records of at most `maxBytes` before compression.
+ * Merges batches that follow each other into records, one after the other in the same memory: a record is what it is until
+ * the next one is asked for.
  *
  * @param batches of one stream, in its order
+ * @param into as much as a merged record holds at most, before compression
  */
-export function mergeBatches(batches: readonly LogBatch[], maxBytes: number): LogBatch[] {
-  const merged: LogBatch[] = [];
+export function* mergeBatches(batches: readonly LogBatch[], into: Buffer): Generator<LogBatch> {
   let group: LogBatch[] = [];
   let bytes = 0;
-  const close = () => {
-    if (group.length > 0) merged.push(joined(group));
-    group = [];
-    bytes = 0;
-  };
   for (const batch of batches) {
     const last = group.at(-1);
     const follows =
       last !== undefined &&
       last.streamId === batch.streamId &&
       last.firstSequence + BigInt(last.count) === batch.firstSequence;
-    if (!follows || bytes + batch.payload.length > maxBytes) close();
+    if (group.length > 0 && (!follows || bytes + batch.payload.length > into.length)) {
+      yield joined(group, into);
+      group = [];
+      bytes = 0;
+    }
     group.push(batch);
     bytes += batch.payload.length;
   }
-  close();
-  return merged;
+  if (group.length > 0) yield joined(group, into);
 }
 
-function joined(group: LogBatch[]): LogBatch {
+function joined(group: LogBatch[], into: Buffer): LogBatch {
   const [first] = group;
   const last = group.at(-1);
   if (!first || !last) throw new RangeError('no batch to join');
   if (group.length === 1) return first;
+  let end = 0;
+  for (const { payload } of group) {
+    into.set(payload, end);
+    end += payload.length;
+  }
   return {
     ...first,
     nextOffset: last.nextOffset,
     count: group.reduce((sum, batch) => sum + batch.count, 0),
     minTs: first.minTs,
     maxTs: last.maxTs,
-    payload: Buffer.concat(group.map((batch) => batch.payload)),
+    payload: into.subarray(0, end),
   };
 }
 
@@ -81,12 +85,16 @@ export function toMessage(batch: LogBatch, partition: number): Message {
 
 /** The record of bytes that a journal could not give as a batch: consumers make a dead letter of it. */
 export function toDamageMessage(piece: LogDamage, streamId: string, partition: number): Message {
-  return {
-    key: streamId,
-    partition,
-    value: Buffer.from(piece.bytes.subarray(0, DAMAGE_BYTES)),
-    headers: { stream: streamId, format: DAMAGE_FORMAT, reason: piece.reason },
-  };
+  const { value, headers } = asDamage(piece);
+  return { key: streamId, partition, value, headers: { stream: streamId, ...headers } };
+}
+
+/** What says of a record that its bytes are damage. */
+export function asDamage({ reason, bytes }: Pick<LogDamage, 'reason' | 'bytes'>): {
+  value: Buffer;
+  headers: { format: string; reason: string };
+} {
+  return { value: Buffer.from(bytes.subarray(0, DAMAGE_BYTES)), headers: { format: DAMAGE_FORMAT, reason } };
 }
 
 export type ReceivedMessage = { offset: string; value: Buffer | null; headers?: IHeaders };

@@ -15,6 +15,8 @@ import { ensureTopic } from './topic.ts';
 /** Before compression; a record that does not shrink at all still fits into the topic's limit. */
 const MERGED_BYTES = 768 * 1024;
 const READ_BYTES = 2 * 1024 * 1024;
+/** Such a read begins with small chunks, and goes over by a large one. */
+const ARENA_BYTES = 2 * READ_BYTES;
 const WAIT_MS = 500;
 const RETRY_MS = 250;
 /** A wrong setting is looked at again so often: somebody may put the topic right. */
@@ -62,7 +64,8 @@ export type Shipper = {
 export function startShipper(options: ShipperOptions): Shipper {
   const { client, kafka, dataDir, streamName, log, onShipped, onOutage } = options;
   const directory = streamDirectory(dataDir, streamName);
-  const reader = new JournalReader(dataDir);
+  const reader = new JournalReader(dataDir, ARENA_BYTES);
+  const merged = Buffer.allocUnsafeSlow(MERGED_BYTES);
   const stopping = new AbortController();
   const ending = new AbortController();
   let place: ShippingPlace | null = readPlace(directory);
@@ -158,7 +161,7 @@ export function startShipper(options: ShipperOptions): Shipper {
       log.error({ offset: String(piece.offset), reason: piece.reason }, 'damage in the journal');
       await send(producer, toDamageMessage(piece, options.stream.streamId, at.partition));
     }
-    for (const record of mergeBatches(read.batches, MERGED_BYTES)) {
+    for (const record of mergeBatches(read.batches, merged)) {
       await send(producer, toMessage(record, at.partition));
       at.offset = record.nextOffset;
       at.acknowledged = record.firstSequence + BigInt(record.count) - 1n;
