@@ -11,6 +11,7 @@ import { drive } from './load/generator.ts';
 import { type Broker, startBroker } from './servers/broker.ts';
 import { untilVisible } from './service/lag.ts';
 import { type BenchService, startBenchService } from './service/start.ts';
+import { startWithKafka } from './service/with-kafka.ts';
 
 /**
  * What a click costs on its way from visitor to `/clicks`: CPU seconds of each part, bytes in Kafka and in ClickHouse.
@@ -26,8 +27,6 @@ const options = readOptions({ seconds: 20, rate: 5_000, links: 1_000, kafka: 'tr
 const EMBEDDED = 'embedded: journal';
 const KAFKA = 'with Kafka';
 const CONNECTIONS = 32;
-const PARTITIONS = 4;
-const TOPIC = 'hoplog.events.v1';
 
 type Turn = { clicks: number; cpu: Map<string, number> };
 
@@ -54,7 +53,7 @@ await benchmark(async (bench) => {
   const kafkaClicks = spooled
     ? ofContestant(measured, KAFKA).reduce((sum, { clicks }) => sum + clicks, 0)
     : 0;
-  const kafkaBytes = broker ? (await broker.bytesOf(TOPIC, PARTITIONS)) / kafkaClicks : 0;
+  const kafkaBytes = spooled ? (await spooled.topicBytes()) / kafkaClicks : 0;
   report(options.results, {
     name: 'cost',
     question: `What a million clicks cost, at ${number(options.rate)} clicks/s`,
@@ -88,19 +87,6 @@ await benchmark(async (bench) => {
     },
   });
 });
-
-function startWithKafka(bench: Bench, broker: Broker, links: number): Promise<BenchService> {
-  return startBenchService(bench, {
-    dataDir: join(bench.directory, 'kafka'),
-    links,
-    env: {
-      KAFKA_BROKERS: broker.brokers,
-      KAFKA_TOPIC: TOPIC,
-      KAFKA_REPLICATION: '1',
-      KAFKA_PARTITIONS: String(PARTITIONS),
-    },
-  });
-}
 
 async function turn(bench: Bench, service: BenchService, broker: Broker | null): Promise<Turn> {
   const brokerBefore = broker?.cpu() ?? 0;

@@ -9,20 +9,24 @@ import { alternate, ofContestant } from './harness/rounds.ts';
 import { quantile } from './harness/statistics.ts';
 import { clicksOnLinks } from './load/clicks-on-links.ts';
 import { drive } from './load/generator.ts';
+import { startBroker } from './servers/broker.ts';
 import { type PollClient, pollClient, pollOnce, readVisitors } from './service/poll.ts';
 import { type BenchService, startBenchService } from './service/start.ts';
+import { startWithKafka } from './service/with-kafka.ts';
 
 /**
  * How long after its answer a click stands in `GET /clicks`, polled as an integrator does: `link_ids`, and the
  * previous answer's `watermark` as `since`. The whole service runs as `npm start` runs it, in a folder of its own.
  *
- *   node bench/freshness.ts [--rounds 5] [--seconds 15] [--rate 5000] [--links 100]
+ *   node bench/freshness.ts [--rounds 5] [--seconds 15] [--rate 5000] [--links 100] [--kafka false]
  *
  * A click counts as visible when the page that carries it has arrived, so a poll's own duration and the pause between
- * polls (20 ms) are part of the figure. Every click is looked for; one that does not come within 60 s ends the run.
+ * polls (20 ms) are part of the figure. Every click is looked for; one that does not come within 60 s ends the run. With
+ * `--kafka true` a real broker stands between journal and workers.
  */
 
-const options = readOptions({ seconds: 15, rate: 5_000, links: 100 });
+const options = readOptions({ seconds: 15, rate: 5_000, links: 100, kafka: 'false' });
+const WITH_KAFKA = options.kafka === 'true';
 const PAUSE_MS = 20;
 const WARM_UP_SECONDS = 2;
 const PATIENCE_MS = 60_000;
@@ -32,10 +36,10 @@ type Turn = { clicks: number; p50: number; p90: number; p99: number; max: number
 
 await benchmark(async (bench) => {
   if (options.links > 500) throw new Error('--links: a poll takes 500 at most');
-  const service = await startBenchService(bench, {
-    dataDir: join(bench.directory, 'data'),
-    links: options.links,
-  });
+  const { links } = options;
+  const service = WITH_KAFKA
+    ? await startWithKafka(bench, await startBroker(bench), links)
+    : await startBenchService(bench, { dataDir: join(bench.directory, 'data'), links });
   const client = pollClient(service.apiUrl, service.key);
   bench.defer(() => client.close());
   const measured = await alternate(options.rounds, [
@@ -43,9 +47,9 @@ await benchmark(async (bench) => {
   ]);
   const of = (key: keyof Turn) => ofContestant(measured, 'hoplog').map((one) => one[key]);
   report(options.results, {
-    name: 'freshness',
-    question: `From a click's answer to its place in GET /clicks, at ${number(options.rate)} clicks/s`,
-    versions: [],
+    name: WITH_KAFKA ? 'freshness-kafka' : 'freshness',
+    question: `From a click's answer to its place in GET /clicks, at ${number(options.rate)} clicks/s, ${WITH_KAFKA ? 'with Kafka' : 'embedded'}`,
+    versions: WITH_KAFKA ? ['Kafka 4.3.1'] : [],
     tables: [
       {
         header: ['clicks a round', 'p50 ms', 'p90 ms', 'p99 ms', 'longest ms'],
@@ -55,7 +59,9 @@ await benchmark(async (bench) => {
       },
     ],
     notes: ['Wanted: p50 at most 300 ms, p99 at most 1,000 ms at 5,000 clicks/s. No click was missed.'],
-    figures: { freshness_p50_ms: median(of('p50')), freshness_p99_ms: median(of('p99')) },
+    figures: WITH_KAFKA
+      ? { freshness_kafka_p50_ms: median(of('p50')), freshness_kafka_p99_ms: median(of('p99')) }
+      : { freshness_p50_ms: median(of('p50')), freshness_p99_ms: median(of('p99')) },
   });
 });
 

@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Registry } from 'prom-client';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import {
@@ -130,6 +131,31 @@ test('what stands in the topic is compressed, each record a whole batch of the j
   // The clicks alone are 400 of 400 bytes.
   expect(segment.length).toBeLessThan(400 * 400);
 });
+
+test('what comes one after the other travels together, in records that are no closer than they should be', async () => {
+  ship();
+  let last = await append(0, 20);
+  await shippedUpTo(last);
+  const before = await recordsInTopic();
+  const began = performance.now();
+  for (let at = 20; at < 400; at += 2) {
+    for (const { sequence } of await appendClicks(journal, [`${at}`, `${at + 1}`])) last = sequence;
+    await delay(2);
+  }
+  await shippedUpTo(last);
+  const elapsed = performance.now() - began;
+  // 190 batches; a timer may ring a millisecond early.
+  expect((await recordsInTopic()) - before).toBeLessThanOrEqual(elapsed / 39 + 2);
+  expect(await inKafka(last)).toEqual(Array.from({ length: 400 }, (_, index) => index));
+});
+
+async function recordsInTopic(): Promise<number> {
+  const admin = client().admin();
+  await admin.connect();
+  const offsets = await admin.fetchTopicOffsets(settings.topic);
+  await admin.disconnect();
+  return offsets.reduce((sum, { high }) => sum + Number(high), 0);
+}
 
 test('a shipper that has lost its place, or stands before another topic, ships what the journal holds', async () => {
   ship();
