@@ -7,10 +7,7 @@ import { isIP } from 'node:net';
 export function addressBytes(text: string): Uint8Array | null {
   const percent = text.indexOf('%');
   const address = percent < 0 ? text : text.slice(0, percent);
-  const family = isIP(address);
-  if (family === 4) return mapped(address);
-  if (family === 6) return sixteen(address);
-  return null;
+  return mapped(address) ?? (isIP(address) === 6 ? sixteen(address) : null);
 }
 
 /** The 16 bytes of an address as the server gives it: 4 or 16 bytes. */
@@ -27,18 +24,40 @@ export function mappedBytes(binary: ArrayBuffer): Uint8Array {
 /** The text of 16 address bytes: dotted when it is a mapped IPv4, else eight groups. */
 export function addressText(bytes: Uint8Array): string {
   const view = new DataView(bytes.buffer, bytes.byteOffset, 16);
-  if (view.getBigUint64(0) === 0n && view.getUint32(8) === 0xffff) return bytes.subarray(12).join('.');
+  const isMapped = view.getUint32(0) === 0 && view.getUint32(4) === 0 && view.getUint32(8) === 0xffff;
+  if (isMapped) return `${bytes[12]}.${bytes[13]}.${bytes[14]}.${bytes[15]}`;
   const groups: string[] = [];
   for (let at = 0; at < 16; at += 2) groups.push(view.getUint16(at).toString(16));
   return groups.join(':');
 }
 
-function mapped(address: string): Uint8Array {
+const DOT = 46;
+const ZERO = 48;
+
+/** The bytes of an address as `net.isIPv4` takes it, or null: by hand, since each visitor behind a proxy has another one. */
+function mapped(text: string): Uint8Array | null {
   const bytes = new Uint8Array(16);
   bytes[10] = bytes[11] = 0xff;
-  address.split('.').forEach((part, index) => {
-    bytes[12 + index] = Number(part);
-  });
+  let part = 0;
+  let digits = 0;
+  let value = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === DOT) {
+      if (digits === 0 || part === 3) return null;
+      bytes[12 + part] = value;
+      part += 1;
+      digits = value = 0;
+      continue;
+    }
+    const digit = code - ZERO;
+    if (digit < 0 || digit > 9 || (digits > 0 && value === 0)) return null;
+    digits += 1;
+    value = value * 10 + digit;
+    if (value > 255) return null;
+  }
+  if (part < 3 || digits === 0) return null;
+  bytes[15] = value;
   return bytes;
 }
 

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { expect, test } from 'vitest';
 import { ConfigError } from '../../core/config.ts';
 import { addressBytes, addressText, mappedBytes } from './addresses.ts';
@@ -64,6 +65,35 @@ test.each([
   ['fe80::1%eth0', 'fe800000000000000000000000000001'],
 ])('%s is read as its 16 bytes', (text, hex) => {
   expect(Buffer.from(addressBytes(text) ?? []).toString('hex')).toBe(hex);
+});
+
+test('what is an address and what is none is judged as Node.js does', () => {
+  let seed = 7;
+  const below = (end: number) => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
+    return Math.floor((seed / 2 ** 31) * end);
+  };
+  const number = () => (below(8) === 0 ? '0' : '') + below(300);
+  const dotted = () => Array.from({ length: 3 + below(3) }, number).join('.');
+  const soup = () => Array.from({ length: below(10) }, () => '0129..:af /-'[below(12)]).join('');
+  const texts = [
+    '',
+    '.',
+    '1.2.3',
+    '1.2.3.',
+    '.1.2.3',
+    '1..2.3',
+    '1.2.3.4.',
+    '00.0.0.0',
+    '0.0.0.0',
+    '255.255.255.255',
+  ];
+  for (let n = 0; n < 20_000; n++) texts.push(n % 4 === 0 ? soup() : dotted());
+  const differing = texts.filter((text) => (addressBytes(text) !== null) !== (isIP(text) !== 0));
+  expect(differing).toEqual([]);
+  const four = texts.filter((text) => isIP(text) === 4);
+  expect(four.length).toBeGreaterThan(1_000);
+  expect(four.filter((text) => addressText(addressBytes(text) ?? new Uint8Array(16)) !== text)).toEqual([]);
 });
 
 test('a peer’s 4 bytes are mapped into 16', () => {

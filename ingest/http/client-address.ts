@@ -30,7 +30,8 @@ export function createClientAddress(trusted: readonly string[]): ClientAddress {
       const next = addressBytes(withoutPort((hops[hop] ?? '').trim()));
       if (next === null) break;
       client = next;
-      if (!isTrusted(addressText(client))) break;
+      // Nobody stands further left of the first: whether it is one of ours changes nothing.
+      if (hop > 0 && !isTrusted(addressText(client))) break;
     }
     return client;
   };
