@@ -5,16 +5,16 @@ import { createBoundedCache } from './bounded-cache.ts';
  *
  * @param capacity most of them
  */
-export function remembered<T extends object | boolean>(
-  read: (text: string) => T,
+export function remembered<T extends object | boolean, K = string>(
+  read: (key: K) => T,
   capacity: number,
-): (text: string) => T {
-  const cache = createBoundedCache<string, T>(capacity);
-  return (text) => {
-    const known = cache.get(text);
+): (key: K) => T {
+  const cache = createBoundedCache<K, T>(capacity);
+  return (key) => {
+    const known = cache.get(key);
     if (known !== undefined) return known;
-    const fresh = read(text);
-    cache.set(text, fresh);
+    const fresh = read(key);
+    cache.set(key, fresh);
     return fresh;
   };
 }

@@ -23,12 +23,28 @@ export function mappedBytes(binary: ArrayBuffer): Uint8Array {
 
 /** The text of 16 address bytes: dotted when it is a mapped IPv4, else eight groups. */
 export function addressText(bytes: Uint8Array): string {
+  const four = mappedNumber(bytes);
+  if (four !== null) return dotted(four);
   const view = new DataView(bytes.buffer, bytes.byteOffset, 16);
-  const isMapped = view.getUint32(0) === 0 && view.getUint32(4) === 0 && view.getUint32(8) === 0xffff;
-  if (isMapped) return `${bytes[12]}.${bytes[13]}.${bytes[14]}.${bytes[15]}`;
   const groups: string[] = [];
   for (let at = 0; at < 16; at += 2) groups.push(view.getUint16(at).toString(16));
   return groups.join(':');
+}
+
+/** The number of a mapped IPv4 address, or null when these 16 bytes are none. */
+export function mappedNumber(bytes: Uint8Array): number | null {
+  for (let at = 0; at < 10; at++) if (bytes[at] !== 0) return null;
+  if (bytes[10] !== 0xff || bytes[11] !== 0xff) return null;
+  const [high = 0, low = 0] = [
+    ((bytes[12] ?? 0) << 8) | (bytes[13] ?? 0),
+    ((bytes[14] ?? 0) << 8) | (bytes[15] ?? 0),
+  ];
+  return high * 65_536 + low;
+}
+
+/** The text of an IPv4 address. */
+export function dotted(number: number): string {
+  return `${number >>> 24}.${(number >>> 16) & 0xff}.${(number >>> 8) & 0xff}.${number & 0xff}`;
 }
 
 const DOT = 46;

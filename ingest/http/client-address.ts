@@ -2,7 +2,10 @@ import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { BlockList, isIP } from 'node:net';
 import { ConfigError } from '../../core/config.ts';
 import { remembered } from '../../core/remembered.ts';
-import { addressBytes, addressText, mappedBytes } from './addresses.ts';
+import { addressBytes, addressText, dotted, mappedBytes, mappedNumber } from './addresses.ts';
+
+/** Proxies of which it is remembered whether they are trusted. */
+const REMEMBERED = 1_000;
 
 /** The visitor's address as 16 bytes. To be called while the request is being handled. */
 export type ClientAddress = (req: HttpRequest, res: HttpResponse) => Uint8Array;
@@ -17,21 +20,26 @@ export type ClientAddress = (req: HttpRequest, res: HttpResponse) => Uint8Array;
 export function createClientAddress(trusted: readonly string[]): ClientAddress {
   if (trusted.length === 0) return (_req, res) => mappedBytes(res.getRemoteAddress());
   const proxies = blockList(trusted);
-  const isTrusted = remembered(
-    (address) => proxies.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6'),
-    1_000,
+  const isTrustedFour = remembered<boolean, number>(
+    (number) => proxies.check(dotted(number), 'ipv4'),
+    REMEMBERED,
   );
+  const isTrustedSix = remembered((address) => proxies.check(address, 'ipv6'), REMEMBERED);
+  const isTrusted = (address: Uint8Array) => {
+    const number = mappedNumber(address);
+    return number === null ? isTrustedSix(addressText(address)) : isTrustedFour(number);
+  };
 
   return (req, res) => {
     let client = mappedBytes(res.getRemoteAddress());
-    if (!isTrusted(addressText(client))) return client;
+    if (!isTrusted(client)) return client;
     const hops = req.getHeader('x-forwarded-for').split(',');
     for (let hop = hops.length - 1; hop >= 0; hop--) {
       const next = addressBytes(withoutPort((hops[hop] ?? '').trim()));
       if (next === null) break;
       client = next;
       // Nobody stands further left of the first: whether it is one of ours changes nothing.
-      if (hop > 0 && !isTrusted(addressText(client))) break;
+      if (hop > 0 && !isTrusted(client)) break;
     }
     return client;
   };
