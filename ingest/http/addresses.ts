@@ -35,11 +35,8 @@ export function addressText(bytes: Uint8Array): string {
 export function mappedNumber(bytes: Uint8Array): number | null {
   for (let at = 0; at < 10; at++) if (bytes[at] !== 0) return null;
   if (bytes[10] !== 0xff || bytes[11] !== 0xff) return null;
-  const [high = 0, low = 0] = [
-    ((bytes[12] ?? 0) << 8) | (bytes[13] ?? 0),
-    ((bytes[14] ?? 0) << 8) | (bytes[15] ?? 0),
-  ];
-  return high * 65_536 + low;
+  const byte = (at: number) => bytes[at] ?? 0;
+  return ((byte(12) << 24) | (byte(13) << 16) | (byte(14) << 8) | byte(15)) >>> 0;
 }
 
 /** The text of an IPv4 address. */
