@@ -44,11 +44,12 @@ const pathOf = async (slug: string) => (await visit(`${ingest.url}/${slug}`)).lo
 const soon = { timeout: 5_000 };
 
 test('a link is followed at once, by a miss, and a new one is in the table by itself', async () => {
+  const before = await slugs();
   const { slug } = await makeLink(stores.pool, workspaceId, 'https://example.com/');
   expect(await statusOf(slug)).toBe(302);
-  const before = await slugs();
-  await makeLink(stores.pool, workspaceId, 'https://example.com/');
   await expect.poll(slugs, soon).toBe(before + 1);
+  await makeLink(stores.pool, workspaceId, 'https://example.com/');
+  await expect.poll(slugs, soon).toBe(before + 2);
 });
 
 test('an absence that was noted ends with the change that makes the link', async () => {
