@@ -8,7 +8,7 @@ import { median, number, report, spread } from './harness/report.ts';
 import { alternate, type Contestant, ofContestant } from './harness/rounds.ts';
 import { clicksOnLinks } from './load/clicks-on-links.ts';
 import { drive } from './load/generator.ts';
-import { type Broker, startBroker } from './servers/broker.ts';
+import { BROKER_VERSION, type Broker, startBroker } from './servers/broker.ts';
 import { untilVisible } from './service/lag.ts';
 import { type BenchService, startBenchService } from './service/start.ts';
 import { startWithKafka } from './service/with-kafka.ts';
@@ -57,7 +57,7 @@ await benchmark(async (bench) => {
   report(options.results, {
     name: 'cost',
     question: `What a million clicks cost, at ${number(options.rate)} clicks/s`,
-    versions: broker ? ['Kafka 4.3.1'] : [],
+    versions: broker ? [BROKER_VERSION] : [],
     tables: [
       {
         title: 'CPU seconds a million clicks',

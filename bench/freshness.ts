@@ -9,7 +9,7 @@ import { alternate, ofContestant } from './harness/rounds.ts';
 import { quantile } from './harness/statistics.ts';
 import { clicksOnLinks } from './load/clicks-on-links.ts';
 import { drive } from './load/generator.ts';
-import { startBroker } from './servers/broker.ts';
+import { BROKER_VERSION, startBroker } from './servers/broker.ts';
 import { type PollClient, pollClient, pollOnce, readVisitors } from './service/poll.ts';
 import { type BenchService, startBenchService } from './service/start.ts';
 import { startWithKafka } from './service/with-kafka.ts';
@@ -49,7 +49,7 @@ await benchmark(async (bench) => {
   report(options.results, {
     name: WITH_KAFKA ? 'freshness-kafka' : 'freshness',
     question: `From a click's answer to its place in GET /clicks, at ${number(options.rate)} clicks/s, ${WITH_KAFKA ? 'with Kafka' : 'embedded'}`,
-    versions: WITH_KAFKA ? ['Kafka 4.3.1'] : [],
+    versions: WITH_KAFKA ? [BROKER_VERSION] : [],
     tables: [
       {
         header: ['clicks a round', 'p50 ms', 'p90 ms', 'p99 ms', 'longest ms'],

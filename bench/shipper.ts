@@ -8,7 +8,7 @@ import { requireTwoCores } from './harness/processes.ts';
 import { median, number, report, spread } from './harness/report.ts';
 import { alternate, type Contestant, ofContestant } from './harness/rounds.ts';
 import { runToEnd } from './harness/tier.ts';
-import { startBroker } from './servers/broker.ts';
+import { BROKER_VERSION, startBroker } from './servers/broker.ts';
 import type { Shipped, WAYS } from './shipper/contestant.ts';
 
 /**
@@ -80,7 +80,7 @@ await benchmark(async (bench) => {
     versions: [
       packageVersion('kafkajs'),
       packageVersion('@platformatic/kafka'),
-      'Kafka 4.3.1',
+      BROKER_VERSION,
       programmeVersion('java', ['-version']),
     ],
     tables: [

@@ -45,11 +45,6 @@ export function visitorsFrom(seed: number): () => Visitor {
   };
 }
 
-/** `192.0.2.1` */
-export function dotted(address: number): string {
-  return [24, 16, 8, 0].map((shift) => (address >>> shift) & 0xff).join('.');
-}
-
 /** The 16 bytes that the event log has for an IPv4 address. */
 export function mapped(address: number, into: Buffer = Buffer.alloc(16)): Buffer {
   into.fill(0, 0, 10);

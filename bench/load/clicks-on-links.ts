@@ -1,5 +1,6 @@
+import { dotted } from '../../ingest/http/addresses.ts';
 import { slugOf } from '../data/links.ts';
-import { dotted, visitorsFrom } from '../data/visitors.ts';
+import { visitorsFrom } from '../data/visitors.ts';
 import { headOf, type LoadPlan } from './plan.ts';
 
 /** Different visitors that a generator sends in turns. */

@@ -4,6 +4,9 @@ import { NO_KAFKA, startKafka } from '../../test/support/kafka.ts';
 import type { Bench } from '../harness/bench.ts';
 import { cpuSeconds, family, pin } from '../harness/processes.ts';
 
+/** As results name it; `test/kafka/pom.xml` fetches it. */
+export const BROKER_VERSION = 'Kafka 4.3.1';
+
 /** A real Kafka broker on this machine. */
 export type Broker = {
   brokers: string;

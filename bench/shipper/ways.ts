@@ -1,6 +1,7 @@
 import { Producer } from '@platformatic/kafka';
 import { CompressionTypes } from 'kafkajs';
 import { Registry } from 'prom-client';
+import { asBuffer } from '../../core/as-buffer.ts';
 import { readConfig } from '../../core/config.ts';
 import { createKafka } from '../../core/event-log/kafka/client.ts';
 import { mergeBatches, toMessage } from '../../core/event-log/kafka/record.ts';
@@ -121,7 +122,7 @@ export async function asRecordPerClick(shipment: Shipment): Promise<void> {
 
 /** The events of a batch as they stand in it, each behind its length. */
 function eventsOf({ payload, count }: LogBatch): Buffer[] {
-  const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength);
+  const bytes = asBuffer(payload);
   let at = 0;
   return Array.from({ length: count }, () => {
     const end = at + 4 + bytes.readUInt32LE(at);

@@ -18,8 +18,9 @@ export function describeSchemas(payload: Uint8Array, registry: SchemaRegistry = 
   let before = -1;
   for (let at = 0; at + ENVELOPE_BYTES <= payload.length; at += 4 + view.getUint32(at, true)) {
     const key = view.getUint16(at + 4, true);
-    if (key === before || entries.has(key)) continue;
+    if (key === before) continue; // nearly all are clicks
     before = key;
+    if (entries.has(key)) continue;
     const schema = registry.schema(key & 0xff, key >> 8);
     entries.set(key, schema ? `${schema.name}=${schema.fingerprint}` : '');
   }

@@ -12,12 +12,12 @@ export class Arena {
   }
 
   /** A piece that is nobody else's until {@link reset}; what stands in it is left over. */
-  take(bytes: number): Buffer {
+  readonly take = (bytes: number): Buffer => {
     if (this.#used + bytes > this.#bytes.length) return Buffer.allocUnsafeSlow(bytes);
     const piece = this.#bytes.subarray(this.#used, this.#used + bytes);
     this.#used += bytes;
     return piece;
-  }
+  };
 
   /** Takes all pieces back. */
   reset(): void {

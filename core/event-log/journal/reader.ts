@@ -28,7 +28,7 @@ type Standstill = { offset: bigint; searchAt: number };
  */
 export class JournalReader implements EventLogReader {
   readonly #dataDir: string;
-  readonly #arena: Arena | null;
+  readonly #arena: Arena;
   readonly #standstills = new Map<string, Standstill>();
   readonly #ends = new Map<string, bigint>();
   readonly #tails = new TailFiles();
@@ -38,11 +38,11 @@ export class JournalReader implements EventLogReader {
 
   /**
    * @param arenaBytes for one who works off what they have read before they read on: it is all read into so much memory
-   *   again and again. What a read answers holds until the next one.
+   *   again and again. What a read answers holds until the next one. 0: each read has memory of its own.
    */
   constructor(dataDir: string, arenaBytes = 0) {
     this.#dataDir = dataDir;
-    this.#arena = arenaBytes > 0 ? new Arena(arenaBytes) : null;
+    this.#arena = new Arena(arenaBytes);
   }
 
   async partitions(): Promise<string[]> {
@@ -166,7 +166,7 @@ export class JournalReader implements EventLogReader {
 
   /** Reads what is there now from `offset` on, over the end of segments that are done. */
   async #readOnce(partition: string, offset: bigint, maxBytes: number): Promise<ReadResult> {
-    this.#arena?.reset();
+    this.#arena.reset();
     const nothing: ReadResult = { batches: [], damage: [], nextOffset: offset };
     const tail = this.#tails.at(partition, offset);
     if (tail !== null) {
@@ -183,7 +183,7 @@ export class JournalReader implements EventLogReader {
       if (from < segment.start) from = segment.start;
       const sealed = index < segments.length - 1;
       const scan = sealed
-        ? await scanSealed(segment, from, { ...this.#into, maxBytes })
+        ? await scanSealed(segment, from, { memory: this.#arena.take, maxBytes })
         : last && (await this.#scanTail(last.tail, from, maxBytes, this.#searchBytes(partition, from)));
       const found = foundIn(segment.start, scan);
       if (found) return found;
@@ -200,14 +200,9 @@ export class JournalReader implements EventLogReader {
         sealed: false,
         maxBytes,
         searchBytes,
-        ...this.#into,
+        memory: this.#arena.take,
       }),
     );
-  }
-
-  get #into(): Pick<ScanOptions, 'memory'> {
-    const arena = this.#arena;
-    return arena ? { memory: (bytes) => arena.take(bytes) } : {};
   }
 
   #searchBytes(partition: string, from: bigint): number {

@@ -6,7 +6,6 @@ import type { Logger } from '../../log.ts';
 import './compression.ts';
 // Before the first connection.
 import './idle-queue.ts';
-import './record-batch.ts';
 
 export type KafkaAddress = { brokers: string[]; kafka: KafkaSettings };
 

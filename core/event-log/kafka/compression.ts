@@ -29,12 +29,7 @@ const SHRINKS_BY = 6;
 export const COMPRESSION = kafkajs.CompressionTypes.ZSTD;
 
 kafkajs.CompressionCodecs[COMPRESSION] = () => ({
-  compress: async (encoder: Encoder) => {
-    const { buffer } = encoder;
-    const compressed = zstdCompressSync(buffer, { params: PARAMS, chunkSize: mostBytes(buffer.length) });
-    giveBack(encoder);
-    return compressed;
-  },
+  compress: async (encoder: Encoder) => compress(encoder),
   decompress: async (bytes: Buffer) => {
     try {
       const chunkSize = Math.max(1024, SHRINKS_BY * bytes.length);
@@ -45,9 +40,17 @@ kafkajs.CompressionCodecs[COMPRESSION] = () => ({
   },
 });
 
+/** Compresses what was written and takes the encoder's memory back: nobody may read it any more. */
+export function compress(encoder: Encoder): Buffer {
+  const { buffer } = encoder;
+  const compressed = zstdCompressSync(buffer, { params: PARAMS, chunkSize: mostBytes(buffer.length) });
+  giveBack(encoder);
+  return compressed;
+}
+
 /** What so many bytes take at most when they are compressed (`ZSTD_COMPRESSBOUND`): with as much room it is done in one pass. */
 function mostBytes(bytes: number): number {
-  return bytes + (bytes >> 8) + (Math.max(0, 128 * 1024 - bytes) >> 11) + 64;
+  return bytes + (bytes >> 8) + (Math.max(0, 128 * 1024 - bytes) >> 11);
 }
 
 /**

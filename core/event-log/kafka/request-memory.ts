@@ -5,8 +5,8 @@ import Encoder from 'kafkajs/src/protocol/encoder.js';
  * zeros: 6 MiB for a record of 768 KiB. That memory is outside the heap, and the garbage collector looks through all of the heap each
  * time that 64 MiB of it have come together: a shipper under load spent up to half of its CPU time there (`bench/shipper.ts`).
  *
- * So what is written to is not filled first, since nothing of it is read before; an array of one, which is what the shipper sends, is
- * taken over as it stands; and the largest part is used again, since the codec is the last who reads it.
+ * So what is written to is not filled first, since nothing of it is read before, and the largest part is used again, since the codec is
+ * the last who reads it.
  */
 
 /** Smaller parts are not kept. */
@@ -33,13 +33,3 @@ function takeKept(needed: number): Buffer | null {
   kept = null;
   return taken;
 }
-
-const copyAll = Encoder.prototype.writeEncoderArray;
-
-Encoder.prototype.writeEncoderArray = function (this: Encoder, encoders: Encoder[]) {
-  const [only] = encoders;
-  if (this.offset > 0 || encoders.length !== 1 || !only) return copyAll.call(this, encoders);
-  this.buf = only.buf;
-  this.offset = only.offset;
-  return this;
-};

@@ -11,6 +11,8 @@ import { mergeBatches, toDamageMessage, toMessage } from './record.ts';
 import { explained, RefusedByBrokers } from './refusals.ts';
 import { readPlace, type ShippingPlace, writePlace } from './shipping-place.ts';
 import { ensureTopic } from './topic.ts';
+// Before the first record. Here, because nobody but a shipper needs the native module behind it.
+import './record-batch.ts';
 
 /** Before compression; a record that does not shrink at all still fits into the topic's limit. */
 const MERGED_BYTES = 768 * 1024;
@@ -198,7 +200,7 @@ export function startShipper(options: ShipperOptions): Shipper {
         at.offset = read.nextOffset;
         if (moved && (draining || performance.now() - kept > KEEP_PLACE_MS)) keep(at);
         if (draining && !moved) return;
-        if (!draining && !isBehind) await linger(LINGER_MS - (performance.now() - began));
+        if (!isBehind) await linger(LINGER_MS - (performance.now() - began));
       }
     } finally {
       if (place) keep(place);
