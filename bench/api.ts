@@ -81,8 +81,8 @@ await benchmark(async (bench) => {
   ]);
   await tier.stop();
   const [size] = await ask<{ stored: string; bytes: number }>(client, {
-    sql: `SELECT sum(rows) AS stored, sum(bytes_on_disk) / stored AS bytes FROM system.parts
-          WHERE database = currentDatabase() AND table = 'clicks' AND active`,
+    sql: `SELECT sumIf(rows, table = 'clicks') AS stored, sum(bytes_on_disk) / stored AS bytes FROM system.parts
+          WHERE database = currentDatabase() AND table IN ('clicks', 'clicks_by_visitor') AND active`,
     params: {},
     seconds: 60,
   });

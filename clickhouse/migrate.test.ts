@@ -47,6 +47,7 @@ test('rows that nobody sends again are on the disk when their insert is answered
   });
   expect((await result.json<{ name: string }>()).map(({ name }) => name)).toEqual([
     'clicks',
+    'clicks_by_visitor',
     'clicks_rolled_up',
     'deleted_links',
     'identifies',

@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from '../client.ts';
+import { type ByVisitorParams, byVisitorParams, NEAR_VISITORS } from '../rollups/clicks-by-visitor.ts';
 import { ask } from './ask.ts';
 
 /** Where to look for the clicks of one visitor before one order. Times in microseconds. */
@@ -37,6 +38,7 @@ const SPANS = `(
 
 const MATCHES = `clicks INNER JOIN ${SPANS}
   ON clicks.workspace_id = span.workspace_id AND clicks.visitor_id = span.visitor_id
+  PREWHERE ${NEAR_VISITORS}
   WHERE clicks.workspace_id IN (SELECT arrayJoin({workspaces:Array(UUID)}))
     AND clicks.visitor_id IN (SELECT arrayJoin({visitors:Array(UUID)}))
     AND clicks.ts < fromUnixTimestamp64Micro({latest:Int64}, 'UTC') AND clicks.ts < span.until`;
@@ -58,7 +60,7 @@ export async function clicksBeforeOrders(
         AND ${COUNTED}
       GROUP BY position, link_id, channel`,
     params: {
-      ...parametersOf(spans),
+      ...(await parametersOf(client, spans)),
       earliest: spans.reduce((least, { from }) => Math.min(least, from), Infinity),
     },
     seconds: 30,
@@ -82,7 +84,7 @@ export async function firstChannels(
   const rows = await ask<{ position: number; first_channel: string }>(client, {
     sql: `SELECT span.position AS position, argMin(channel, ts) AS first_channel
       FROM ${MATCHES} AND ${COUNTED} GROUP BY position`,
-    params: parametersOf(spans),
+    params: await parametersOf(client, spans),
     seconds: 30,
   });
   return new Map(rows.map((row) => [row.position, row.first_channel]));
@@ -97,8 +99,12 @@ type GroupRow = {
   last_ts: string;
 };
 
-function parametersOf(spans: readonly ClickSpan[]) {
+async function parametersOf(
+  client: ClickHouseClient,
+  spans: readonly ClickSpan[],
+): Promise<ByVisitorParams & Record<string, unknown>> {
   return {
+    ...(await byVisitorParams(client)),
     positions: spans.map((span) => span.position),
     workspaces: spans.map((span) => span.workspaceId),
     visitors: spans.map((span) => span.visitorId),

@@ -1,5 +1,6 @@
 import type { ClickDetails } from '../../core/click-fields.ts';
 import type { ClickHouseClient } from '../client.ts';
+import { byVisitorParams, OF_VISITOR as CLICKS_OF_VISITOR } from '../rollups/clicks-by-visitor.ts';
 import { ask } from './ask.ts';
 import { NOT_DELETED } from './visible-clicks.ts';
 
@@ -51,33 +52,27 @@ const FAR_APART = {
   min_bytes_to_use_mmap_io: '1',
 } as const;
 
-const stepOf = (type: JourneyStep['type'] | 'has orders', rest: string) =>
-  `SELECT '${type}' AS type, toUnixTimestamp64Nano(ts) AS nanos, ${rest}`;
-const NO_CLICK = `'' AS channel, toUUID('${NOBODY}') AS link_id, [] AS details`;
-
-/**
- * Clicks (the bots' own too: they are asked for by the id that a stream with `bots=include` showed), identifies, and
- * one row of type `has orders` when any version of an order names the visitor.
- */
-const clicksAndIdentifies = (hasDeletedLinks: boolean) => ({
-  sql: `
-    SELECT * FROM (${stepOf(
-      'click',
-      `toString(channel) AS channel, link_id,
-        [toString(country), toString(city), toString(device), toString(browser), toString(os), referer] AS details,
-        '' AS email, toInt64(0) AS amount, '' AS currency`,
-    )}
-      FROM clicks WHERE ${OF_VISITOR} ${hasDeletedLinks ? NOT_DELETED : ''} ORDER BY ts DESC LIMIT {limit:UInt32})
-    UNION ALL SELECT * FROM (${stepOf('identify', `${NO_CLICK}, email, 0, ''`)}
-      FROM (SELECT DISTINCT ts, email FROM identifies WHERE ${OF_VISITOR}) ORDER BY ts DESC LIMIT {limit:UInt32})
-    UNION ALL SELECT * FROM (${stepOf('has orders', `${NO_CLICK}, '', 0, ''`)} FROM orders WHERE ${OF_VISITOR} LIMIT 1)`,
+/** The bots' own too: they are asked for by the id that a stream with `bots=include` showed. */
+const clicks = (hasDeletedLinks: boolean) => ({
+  sql: `SELECT 'click' AS type, toUnixTimestamp64Nano(ts) AS nanos, channel, link_id, country, city, device, browser, os, referer
+    FROM clicks WHERE ${CLICKS_OF_VISITOR} ${hasDeletedLinks ? NOT_DELETED : ''} ORDER BY ts DESC LIMIT {limit:UInt32}`,
   seconds: 20,
   settings: FAR_APART,
 });
 
+/** Identifies, and one row of type `has orders` when any version of an order names the visitor. */
+const IDENTIFIES = {
+  sql: `
+    SELECT * FROM (SELECT DISTINCT 'identify' AS type, toUnixTimestamp64Nano(ts) AS nanos, email
+      FROM identifies WHERE ${OF_VISITOR} ORDER BY nanos DESC LIMIT {limit:UInt32})
+    UNION ALL SELECT * FROM (SELECT 'has orders', 0, '' FROM orders WHERE ${OF_VISITOR} LIMIT 1)`,
+  seconds: 20,
+  settings: FAR_APART,
+};
+
 const ORDERS = {
   sql: `${OWN}
-    ${stepOf('order', `${NO_CLICK}, email, amount_minor AS amount, toString(currency) AS currency`)} FROM own_orders
+    SELECT 'order' AS type, toUnixTimestamp64Nano(ts) AS nanos, email, amount_minor AS amount, currency FROM own_orders
     ORDER BY ts DESC LIMIT {limit:UInt32}`,
   seconds: 20,
 };
@@ -94,10 +89,10 @@ async function visitorSummary(
         argMaxIf(email, (rank, ts), email != '') AS email
       FROM (
         SELECT ts, '' AS email, 0 AS rank FROM clicks
-        WHERE ${OF_VISITOR} ${NOT_DELETED}
+        WHERE ${CLICKS_OF_VISITOR} ${NOT_DELETED}
         UNION ALL SELECT ts, email, 2 FROM own_identifies
         UNION ALL SELECT ts, email, 1 FROM own_orders)`,
-    params: { workspace: workspaceId, visitor: visitorId },
+    params: { workspace: workspaceId, visitor: visitorId, ...(await byVisitorParams(client)) },
     seconds: 20,
   });
   if (!row || Number(row.steps) === 0) return null;
@@ -122,19 +117,36 @@ export async function visitorJourney(
   const { workspaceId, visitorId } = of;
   if (visitorId.toLowerCase() === NOBODY) return null;
   const params = { workspace: workspaceId, visitor: visitorId, limit };
-  const found = await ask<StepRow | { type: 'has orders' }>(client, {
-    ...clicksAndIdentifies(of.hasDeletedLinks),
-    params,
-  });
-  const others = found.filter((row) => row.type !== 'has orders');
-  // Few visitors have bought, and finding the orders takes several steps.
-  const mayHaveOrders = others.length < found.length || others.some(({ email }) => email !== '');
-  const orders = mayHaveOrders ? await ask<StepRow>(client, { ...ORDERS, params }) : [];
-  const rows = newestOf([...others, ...orders], limit);
+  const [clicked, others] = await Promise.all([
+    clicksOf(client, of.hasDeletedLinks, params),
+    identifiesAndOrders(client, params),
+  ]);
+  const rows = newestOf([...clicked, ...others], limit);
   // Nearly every journey is whole: asking for the visitor too would read the same once more.
   const summary =
     rows.length < limit ? summaryOf(rows) : await visitorSummary(client, workspaceId, visitorId);
   return summary && { summary, steps: rows.map(toStep).reverse() };
+}
+
+type Params = { workspace: string; visitor: string; limit: number };
+
+async function clicksOf(
+  client: ClickHouseClient,
+  hasDeletedLinks: boolean,
+  params: Params,
+): Promise<ClickStep[]> {
+  const unlisted = await byVisitorParams(client);
+  return ask<ClickStep>(client, { ...clicks(hasDeletedLinks), params: { ...params, ...unlisted } });
+}
+
+async function identifiesAndOrders(client: ClickHouseClient, params: Params): Promise<OtherStep[]> {
+  const found = await ask<IdentifyStep | { type: 'has orders' }>(client, { ...IDENTIFIES, params });
+  const identifies = found.filter((row) => row.type === 'identify');
+  // Few visitors have bought, and finding the orders takes several steps.
+  const mayHaveOrders = identifies.length < found.length || identifies.some(({ email }) => email !== '');
+  return mayHaveOrders
+    ? [...identifies, ...(await ask<OrderStep>(client, { ...ORDERS, params }))]
+    : identifies;
 }
 
 function newestOf(steps: readonly StepRow[], limit: number): StepRow[] {
@@ -148,7 +160,9 @@ function newestOf(steps: readonly StepRow[], limit: number): StepRow[] {
 function summaryOf(rows: readonly StepRow[]): VisitorSummary | null {
   const [newest, oldest] = [rows[0], rows.at(-1)];
   if (!newest || !oldest) return null;
-  const given = (type: StepRow['type']) => rows.find((row) => row.type === type && row.email !== '')?.email;
+  const others = rows.filter((row) => row.type !== 'click');
+  const given = (type: OtherStep['type']) =>
+    others.find((row) => row.type === type && row.email !== '')?.email;
   return {
     email: given('identify') ?? given('order') ?? null,
     firstSeenNanos: BigInt(oldest.nanos),
@@ -156,24 +170,18 @@ function summaryOf(rows: readonly StepRow[]): VisitorSummary | null {
   };
 }
 
-type StepRow = {
-  type: JourneyStep['type'];
-  nanos: string;
-  channel: string;
-  link_id: string;
-  /** Of a click: country, city, device, browser, os, referer. */
-  details: string[];
-  /** Of an identify or an order; empty: none. */
-  email: string;
-  amount: string;
-  currency: string;
-};
+type ClickStep = { type: 'click'; nanos: string; channel: string; link_id: string } & ClickDetails;
+/** `email`, here and below; empty: none. */
+type IdentifyStep = { type: 'identify'; nanos: string; email: string };
+type OrderStep = { type: 'order'; nanos: string; email: string; amount: string; currency: string };
+type OtherStep = IdentifyStep | OrderStep;
+type StepRow = ClickStep | OtherStep;
 
 function toStep(row: StepRow): JourneyStep {
   const tsNanos = BigInt(row.nanos);
   switch (row.type) {
     case 'click': {
-      const [country = '', city = '', device = '', browser = '', os = '', referer = ''] = row.details;
+      const { country, city, device, browser, os, referer } = row;
       const details = { country, city, device, browser, os, referer };
       return { type: row.type, tsNanos, channel: row.channel, linkId: row.link_id, details };
     }

@@ -5,12 +5,19 @@ import { coverOf } from './cover.ts';
 import type { RolledUpPeriod } from './periods.ts';
 
 const at = (text: string) => parseInstant(text) ?? 0n;
-const day = (start: string): RolledUpPeriod => ({ period: 'day', start, generation: `d${start}`, clicks: 1 });
+const day = (start: string): RolledUpPeriod => ({
+  period: 'day',
+  start,
+  generation: `d${start}`,
+  clicks: 1,
+  byVisitor: 1,
+});
 const month = (start: string): RolledUpPeriod => ({
   period: 'month',
   start,
   generation: `m${start}`,
   clicks: 1,
+  byVisitor: 0,
 });
 
 describe('a window', () => {

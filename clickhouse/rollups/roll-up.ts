@@ -1,5 +1,6 @@
 import type { ClickHouseClient } from '../client.ts';
 import { ALIVE, ask } from '../questions/ask.ts';
+import { FILL_CLICKS_BY_VISITOR } from './clicks-by-visitor.ts';
 import { type RolledUpPeriod, rolledUpPeriods, setRolledUp } from './periods.ts';
 
 /** Longest time that one period may take, in seconds. */
@@ -16,11 +17,15 @@ const KEPT_MICROS = 3_600_000_000n;
 /** What a pass has done: the periods that it made, and the days it looked at. */
 export type RollUpOutcome = { days: number; made: string[] };
 
+/** How many clicks a day has. */
+type DayClicks = { people: number; withBots: number };
+
 /**
  * Brings the roll-ups up to date: a day that has ended, and whose number of clicks is not the one that stands rolled
  * up, is made (again), then its month if that has ended. So days are added as they close, and what was erased, or
  * came from a stream after it had been retired, is put right with the next pass. Cut off anywhere, it leaves rows
- * that do not stand; two passes at once make the same thing twice.
+ * that do not stand; two passes at once make the same thing twice. The oldest day comes first, and none is passed over:
+ * `byVisitorParams` goes by that.
  *
  * @param closed `YYYY-MM-DD`: the watermark has passed every day before it
  * @param now milliseconds since the epoch
@@ -40,87 +45,105 @@ export async function rollUp(
   }
 
   const known = (wanted: RolledUpPeriod['period']) =>
-    new Map(standing.filter(({ period }) => period === wanted).map(({ start, clicks }) => [start, clicks]));
+    new Map(standing.filter(({ period }) => period === wanted).map((period) => [period.start, period]));
   const days = known('day');
-  for (const day of days.keys()) if (!clicks.has(day)) clicks.set(day, 0); // everything of it was erased
-  for (const [day, count] of clicks) {
-    if (days.get(day) !== count) await make('day', day, fillDay);
+  for (const day of days.keys()) if (!clicks.has(day)) clicks.set(day, { people: 0, withBots: 0 }); // everything of it was erased
+  for (const [day, { people, withBots }] of clicks) {
+    const stands = days.get(day);
+    if (stands?.clicks !== people || stands.byVisitor !== withBots) await make('day', day, fillDay);
   }
   const months = known('month');
-  for (const [month, count] of clicksByMonth(clicks, closed)) {
-    if (months.get(month) !== count) await make('month', month, fillMonth);
+  for (const [month, people] of clicksByMonth(clicks, closed)) {
+    if (months.get(month)?.clicks !== people) await make('month', month, fillMonth);
   }
   if (standing.length > 0 && outcome.made.length > 0) await dropReplaced(client, now);
   return outcome;
 }
 
-/** Clicks without bots of every ended day that has any. */
-async function clicksByDay(client: ClickHouseClient, closed: string): Promise<Map<string, number>> {
-  const rows = await ask<{ day: string; clicks: string }>(client, {
-    sql: `SELECT toDate(ts) AS day, countIf(NOT is_bot) AS clicks FROM clicks
+/** The clicks of every ended day that has any, the oldest day first. */
+async function clicksByDay(client: ClickHouseClient, closed: string): Promise<Map<string, DayClicks>> {
+  const rows = await ask<{ day: string; people: string; with_bots: string }>(client, {
+    sql: `SELECT toDate(ts) AS day, countIf(NOT is_bot) AS people, count() AS with_bots FROM clicks
           WHERE ts < toDateTime64({closed:Date}, 9, 'UTC') GROUP BY day ORDER BY day`,
     params: { closed },
     seconds: SECONDS,
   });
-  return new Map(rows.map((row) => [row.day, Number(row.clicks)]));
+  return new Map(
+    rows.map(({ day, people, with_bots }) => [day, { people: Number(people), withBots: Number(with_bots) }]),
+  );
 }
 
-/** The ended months among the days. */
-function clicksByMonth(days: Map<string, number>, closed: string): Map<string, number> {
+/** The ended months among the days, with their clicks without bots. */
+function clicksByMonth(days: Map<string, DayClicks>, closed: string): Map<string, number> {
   const months = new Map<string, number>();
-  for (const [day, clicks] of days) {
+  for (const [day, { people }] of days) {
     const month = `${day.slice(0, 7)}-01`;
-    if (month.slice(0, 7) < closed.slice(0, 7)) months.set(month, (months.get(month) ?? 0) + clicks);
+    if (month.slice(0, 7) < closed.slice(0, 7)) months.set(month, (months.get(month) ?? 0) + people);
   }
   return months;
 }
 
-type Filled = Pick<RolledUpPeriod, 'generation' | 'clicks'>;
+type Filled = Omit<RolledUpPeriod, 'period' | 'start'>;
 type Fill = (client: ClickHouseClient, start: string) => Promise<Filled>;
 
-const fillDay: Fill = (client, day) =>
-  fill(
-    client,
-    `SELECT workspace_id, {generation:UInt64}, {start:Date}, link_id, channel, count(),
-       uniqCombined64State(17)(visitor_id)
-     FROM clicks WHERE NOT is_bot AND ts >= toDateTime64({start:Date}, 9, 'UTC')
-       AND ts < toDateTime64({start:Date} + 1, 9, 'UTC')
-     GROUP BY workspace_id, link_id, channel`,
-    day,
-  );
+const ROLL_UP_DAY = `SELECT workspace_id, {generation:UInt64}, {start:Date}, link_id, channel, count(),
+    uniqCombined64State(17)(visitor_id)
+  FROM clicks WHERE NOT is_bot AND ts >= toDateTime64({start:Date}, 9, 'UTC')
+    AND ts < toDateTime64({start:Date} + 1, 9, 'UTC')
+  GROUP BY workspace_id, link_id, channel`;
 
-const fillMonth: Fill = (client, month) =>
-  fill(
-    client,
-    `SELECT workspace_id, {generation:UInt64}, {start:Date}, link_id, channel, sum(clicks),
-       uniqCombined64MergeState(17)(visitors)
-     FROM clicks_rolled_up WHERE toStartOfMonth(start) = {start:Date} AND generation IN (
-       SELECT generation FROM rolled_up_periods FINAL
-       WHERE period = 'day' AND toStartOfMonth(start) = {start:Date})
-     GROUP BY workspace_id, link_id, channel`,
-    month,
-  );
+const ROLL_UP_MONTH = `SELECT workspace_id, {generation:UInt64}, {start:Date}, link_id, channel, sum(clicks),
+    uniqCombined64MergeState(17)(visitors)
+  FROM clicks_rolled_up WHERE toStartOfMonth(start) = {start:Date} AND generation IN (
+    SELECT generation FROM rolled_up_periods FINAL
+    WHERE period = 'day' AND toStartOfMonth(start) = {start:Date})
+  GROUP BY workspace_id, link_id, channel`;
 
-async function fill(client: ClickHouseClient, select: string, start: string): Promise<Filled> {
-  const generation = nextGeneration();
-  const insert = (query: string) =>
-    client.command({
-      query: `INSERT INTO ${query}`,
-      query_params: { generation, start },
-      clickhouse_settings: { ...SETTINGS, ...ALIVE, wait_end_of_query: 1 },
-    });
+async function fillDay(client: ClickHouseClient, start: string): Promise<Filled> {
+  const params = { generation: nextGeneration(), start };
+  const clicks = await rollUpClicks(client, ROLL_UP_DAY, params);
+  const byVisitor = await insert(client, FILL_CLICKS_BY_VISITOR, params);
+  return { generation: String(params.generation), clicks, byVisitor };
+}
+
+async function fillMonth(client: ClickHouseClient, start: string): Promise<Filled> {
+  const params = { generation: nextGeneration(), start };
+  const clicks = await rollUpClicks(client, ROLL_UP_MONTH, params);
+  return { generation: String(params.generation), clicks, byVisitor: 0 };
+}
+
+type PeriodParams = { generation: bigint; start: string };
+
+/** @returns how many clicks without bots */
+async function rollUpClicks(client: ClickHouseClient, select: string, params: PeriodParams): Promise<number> {
   await insert(
+    client,
     `clicks_rolled_up (workspace_id, generation, start, link_id, channel, clicks, visitors) ${select}`,
+    params,
   );
-  await insert(`rolled_up_workspaces (workspace_id, generation, clicks)
+  await insert(
+    client,
+    `rolled_up_workspaces (workspace_id, generation, clicks)
     SELECT workspace_id, generation, sum(clicks) FROM clicks_rolled_up
-    WHERE generation = {generation:UInt64} AND start = {start:Date} GROUP BY workspace_id, generation`);
+    WHERE generation = {generation:UInt64} AND start = {start:Date} GROUP BY workspace_id, generation`,
+    params,
+  );
   const [row] = await ask<{ clicks: string }>(client, {
     sql: 'SELECT sum(clicks) AS clicks FROM rolled_up_workspaces FINAL WHERE generation = {generation:UInt64}',
-    params: { generation },
+    params: { generation: params.generation },
     seconds: SECONDS,
   });
-  return { generation: String(generation), clicks: Number(row?.clicks ?? 0) };
+  return Number(row?.clicks ?? 0);
+}
+
+/** @returns how many rows */
+async function insert(client: ClickHouseClient, query: string, params: PeriodParams): Promise<number> {
+  const { summary } = await client.command({
+    query: `INSERT INTO ${query}`,
+    query_params: params,
+    clickhouse_settings: { ...SETTINGS, ...ALIVE, wait_end_of_query: 1 },
+  });
+  return Number(summary?.written_rows);
 }
 
 let lastGeneration = 0n;
@@ -139,7 +162,10 @@ function nextGeneration(): bigint {
 async function dropReplaced(client: ClickHouseClient, now: number): Promise<void> {
   const before = BigInt(now) * 1_000n - KEPT_MICROS;
   const rows = await ask<{ generation: string }>(client, {
-    sql: `SELECT generation FROM clicks_rolled_up WHERE generation < {before:UInt64}
+    sql: `SELECT generation FROM (
+            SELECT generation, start FROM clicks_rolled_up
+            UNION ALL SELECT generation, toDate(at) FROM clicks_by_visitor)
+          WHERE generation < {before:UInt64}
             AND generation NOT IN (SELECT generation FROM rolled_up_periods FINAL)
           GROUP BY generation
           HAVING max(start IN (SELECT start FROM rolled_up_periods FINAL WHERE generation >= {before:UInt64})) = 0`,
@@ -153,6 +179,7 @@ async function dropReplaced(client: ClickHouseClient, now: number): Promise<void
   const gone = {
     clicks_rolled_up: `generation IN (${generations})`,
     rolled_up_workspaces: `generation IN (${generations})`,
+    clicks_by_visitor: `generation IN (${generations})`,
     // Which covers had one of them is not told; those of today are made again when they are asked for.
     merged_roll_ups: merged,
     merged_link_roll_ups: merged,

@@ -1,0 +1,215 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { uuidv7 } from '../../core/ids.ts';
+import { NANOS_PER_DAY, parseInstant } from '../../core/timestamps.ts';
+import { type GivenClick, storeClicks } from '../../test/support/stored-events.ts';
+import { type TestStores, testStores } from '../../test/support/stores.ts';
+import { type ClickHouseClient, createClickHouse } from '../client.ts';
+import { type ClickSpan, clicksBeforeOrders, firstChannels } from '../questions/clicks-before-orders.ts';
+import { newestClickOf } from '../questions/newest-visitors.ts';
+import { visitorJourney } from '../questions/visitor-journey.ts';
+import { rollUp } from './roll-up.ts';
+
+const START = parseInstant('2025-12-20') ?? 0n;
+const DAYS = 30;
+/** The watermark stands in the middle of the last day. */
+const CLOSED = '2026-01-18';
+const CHANNELS = ['facebook', 'youtube', 'tiktok', 'reddit'];
+
+let stores: TestStores;
+const workspaces = [uuidv7(), uuidv7()] as const;
+const links = [uuidv7(), uuidv7()] as const;
+const visitors = Array.from({ length: 40 }, () => uuidv7());
+const clicks: Required<GivenClick>[] = [];
+const clients: ClickHouseClient[] = [];
+
+beforeAll(async () => {
+  stores = await testStores();
+  // Two of a second now and then, the same visitors in both workspaces, and the first and last moment of days.
+  const each = (NANOS_PER_DAY * BigInt(DAYS)) / 600n;
+  await store(
+    Array.from({ length: 600 }, (_, n) => ({
+      tsNanos: START + BigInt(n - (n % 3 === 1 ? 1 : 0)) * each + BigInt(n),
+      workspaceId: workspaces[n % 7 === 0 ? 1 : 0],
+      visitorId: visitors[(n * 7 + Math.floor(n / 13)) % visitors.length] ?? '',
+      linkId: links[n % 2],
+      channel: CHANNELS[n % CHANNELS.length] ?? '',
+      isBot: n % 11 === 0,
+    })),
+  );
+  const midnight = START + 5n * NANOS_PER_DAY;
+  await store(
+    [midnight, midnight - 1n, midnight + 999_999_999n].map((tsNanos) => ({
+      tsNanos,
+      visitorId: visitors[0] ?? '',
+    })),
+  );
+});
+afterEach(() => Promise.all(clients.splice(0).map((client) => client.close())));
+afterAll(() => stores.close());
+
+async function store(given: Partial<GivenClick>[]): Promise<void> {
+  const defaults = { workspaceId: workspaces[0], linkId: links[0] };
+  clicks.push(
+    ...(await storeClicks(
+      stores,
+      given.map((click) => ({ ...defaults, ...click })),
+    )),
+  );
+}
+
+/** A client that remembers nothing. */
+function freshClient(): ClickHouseClient {
+  const client = createClickHouse({ url: stores.clickhouseUrl, database: stores.clickhouseDatabase });
+  clients.push(client);
+  return client;
+}
+
+const pass = (closed = CLOSED, now = Date.now()) => rollUp(stores.clickhouse, closed, now);
+
+async function stored(condition = 'true'): Promise<number> {
+  const result = await stores.clickhouse.query({
+    query: `SELECT count() AS rows FROM clicks_by_visitor WHERE ${condition}`,
+    format: 'JSONEachRow',
+  });
+  const [row] = await result.json<{ rows: string }>();
+  return Number(row?.rows);
+}
+
+const own = (workspaceId: string, visitorId: string) =>
+  clicks
+    .filter((click) => click.workspaceId === workspaceId && click.visitorId === visitorId)
+    .sort((a, b) => (a.tsNanos < b.tsNanos ? -1 : 1));
+
+/** Asks for every visitor, and compares with the clicks that were stored. */
+async function expectAll(client = freshClient()): Promise<void> {
+  for (const workspaceId of workspaces) {
+    for (const visitorId of visitors) {
+      const journey = await visitorJourney(client, { workspaceId, visitorId, hasDeletedLinks: false }, 1_000);
+      const steps = journey?.steps.map(({ tsNanos }) => tsNanos) ?? [];
+      expect(steps).toEqual(own(workspaceId, visitorId).map(({ tsNanos }) => tsNanos));
+    }
+    const newest = await newestClickOf(client, workspaceId, visitors);
+    expect(new Map(newest.map((click) => [click.visitorId, click.tsNanos]))).toEqual(
+      new Map(
+        visitors.flatMap((visitor) =>
+          own(workspaceId, visitor)
+            .slice(-1)
+            .map((click) => [visitor, click.tsNanos]),
+        ),
+      ),
+    );
+  }
+  const orders = visitors.flatMap((visitorId, n) =>
+    workspaces.map((workspaceId, w): ClickSpan => {
+      const to = Number((START + BigInt(DAYS + 1 - n / 2 - (n % 2 ? 0.5 : 0)) * NANOS_PER_DAY) / 1_000n);
+      return { position: 2 * n + w, workspaceId, visitorId, from: to - 20 * 86_400_000_000, to };
+    }),
+  );
+  const people = ({ workspaceId, visitorId, to }: ClickSpan) =>
+    own(workspaceId, visitorId).filter(({ isBot, tsNanos }) => !isBot && tsNanos < BigInt(to) * 1_000n);
+  expect(await firstChannels(client, orders)).toEqual(
+    new Map(
+      orders.flatMap((order) =>
+        people(order)
+          .slice(0, 1)
+          .map(({ channel }) => [order.position, channel]),
+      ),
+    ),
+  );
+  const before = new Map<number, number>();
+  for (const { position, clicks } of await clicksBeforeOrders(client, orders)) {
+    before.set(position, (before.get(position) ?? 0) + clicks);
+  }
+  const counted = orders.map(
+    (order) => people(order).filter(({ tsNanos }) => tsNanos >= BigInt(order.from) * 1_000n).length,
+  );
+  expect(orders.map(({ position }) => before.get(position) ?? 0)).toEqual(counted);
+}
+
+describe('the clicks of visitors, in journeys and before orders, are the same', () => {
+  test('before any day is listed', async () => {
+    await expectAll();
+    expect(await stored()).toBe(0);
+  });
+
+  test('when a first pass has listed some days', async () => {
+    await pass('2026-01-02');
+    await expectAll();
+  });
+
+  test('when every ended day is listed, also for who asked before it was', async () => {
+    const early = freshClient();
+    await expectAll(early);
+    expect((await pass()).made).toContain('day 2026-01-17');
+    expect((await pass()).made).toEqual([]);
+    await expectAll(early);
+    await expectAll();
+    const closed = parseInstant(CLOSED) ?? 0n;
+    expect(await stored()).toBe(clicks.filter(({ tsNanos }) => tsNanos < closed).length);
+  });
+
+  test('after clicks came late, one of them a bot on a day without others, once the next pass is through', async () => {
+    const [visitorId = ''] = visitors;
+    await store([
+      { tsNanos: START + 7n * NANOS_PER_DAY + 3n, visitorId },
+      { tsNanos: START - 9n * NANOS_PER_DAY, visitorId, isBot: true },
+    ]);
+    expect((await pass()).made).toEqual(expect.arrayContaining(['day 2025-12-11', 'day 2025-12-27']));
+    expect((await pass()).made).toEqual([]);
+    await expectAll();
+  });
+
+  test('after a release that did not list them has made a day', async () => {
+    await stores.clickhouse.insert({
+      table: 'rolled_up_periods',
+      values: [{ period: 'day', start: '2026-01-17', generation: String(Date.now() * 1_000), clicks: 20 }],
+      format: 'JSONEachRow',
+    });
+    await expectAll();
+    expect((await pass()).made).toEqual(['day 2026-01-17']);
+    await expectAll();
+  });
+
+  test('while rows lie there that a pass has left which was cut off, and when they have gone', async () => {
+    await stores.clickhouse.command({
+      query: `INSERT INTO clicks_by_visitor SELECT workspace_id, visitor + 1, at, 7 FROM clicks_by_visitor`,
+    });
+    await expectAll();
+    await store([{ tsNanos: START + 8n * NANOS_PER_DAY }]);
+    await pass(CLOSED, Date.now() + 5_400_000);
+    await expect.poll(() => stored('generation = 7'), { timeout: 20_000 }).toBe(0);
+    await expectAll();
+  });
+});
+
+test('what is listed is found by the list alone', async () => {
+  const [, visitorId = ''] = visitors;
+  await stores.clickhouse.command({
+    query: `ALTER TABLE clicks_by_visitor DELETE WHERE visitor = toUInt32(cityHash64({visitor:UUID})) SETTINGS mutations_sync = 1`,
+    query_params: { visitor: visitorId },
+  });
+  const [workspaceId] = workspaces;
+  const journey = await visitorJourney(
+    freshClient(),
+    { workspaceId, visitorId, hasDeletedLinks: false },
+    1_000,
+  );
+  const closed = parseInstant(CLOSED) ?? 0n;
+  const open = own(workspaceId, visitorId).filter(({ tsNanos }) => tsNanos >= closed);
+  expect(open.length).toBeLessThan(own(workspaceId, visitorId).length);
+  expect(journey?.steps.map(({ tsNanos }) => tsNanos) ?? []).toEqual(open.map(({ tsNanos }) => tsNanos));
+});
+
+test('of an erased visitor nothing is left in the list an hour after the next pass', async () => {
+  const [, , visitorId = ''] = visitors;
+  const listed = `visitor = toUInt32(cityHash64(toUUID('${visitorId}')))`;
+  expect(await stored(listed)).toBeGreaterThan(0);
+  await stores.clickhouse.command({
+    query: 'ALTER TABLE clicks DELETE WHERE visitor_id = {visitor:UUID} SETTINGS mutations_sync = 1',
+    query_params: { visitor: visitorId },
+  });
+  await pass();
+  await store([{ tsNanos: START + 9n * NANOS_PER_DAY }]);
+  await pass(CLOSED, Date.now() + 5_400_000);
+  await expect.poll(() => stored(listed), { timeout: 20_000 }).toBe(0);
+});
