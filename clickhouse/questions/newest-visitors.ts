@@ -1,7 +1,7 @@
 import type { ShownClick } from '../../core/click-record.ts';
 import { clampToStored, NANOS_PER_DAY, nowNanos } from '../../core/timestamps.ts';
 import type { ClickHouseClient } from '../client.ts';
-import { byVisitorParams, OF_VISITORS } from '../rollups/clicks-by-visitor.ts';
+import { byVisitorParams, CLICKS_OF_VISITORS } from '../rollups/clicks-by-visitor.ts';
 import { ask } from './ask.ts';
 import { SHOWN_COLUMNS, type ShownClickRow, toShownClick } from './newest-clicks.ts';
 import { NOT_DELETED } from './visible-clicks.ts';
@@ -52,7 +52,7 @@ export async function newestClickOf(
   if (visitorIds.length === 0) return [];
   const rows = await ask<ShownClickRow>(client, {
     sql: `SELECT ${SHOWN_COLUMNS} FROM clicks
-      WHERE ${OF_VISITORS} ${NOT_DELETED}
+      WHERE ${CLICKS_OF_VISITORS} ${NOT_DELETED}
       ORDER BY ts DESC LIMIT 1 BY visitor_id`,
     params: { workspace: workspaceId, visitors: visitorIds, ...(await byVisitorParams(client)) },
     seconds: 20,

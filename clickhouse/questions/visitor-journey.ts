@@ -1,6 +1,6 @@
 import type { ClickDetails } from '../../core/click-fields.ts';
 import type { ClickHouseClient } from '../client.ts';
-import { byVisitorParams, OF_VISITOR as CLICKS_OF_VISITOR } from '../rollups/clicks-by-visitor.ts';
+import { byVisitorParams, CLICKS_OF_VISITOR } from '../rollups/clicks-by-visitor.ts';
 import { ask } from './ask.ts';
 import { NOT_DELETED } from './visible-clicks.ts';
 

@@ -48,20 +48,20 @@ export async function byVisitorParams(client: ClickHouseClient): Promise<ByVisit
 const UNLISTED = "clicks.ts >= fromUnixTimestamp64Nano({unlisted:Int64}, 'UTC')";
 
 /** The clicks of one visitor: the parameters `workspace` and `visitor`. */
-export const OF_VISITOR = `workspace_id = {workspace:UUID} AND visitor_id = {visitor:UUID} AND (${UNLISTED}
+export const CLICKS_OF_VISITOR = `workspace_id = {workspace:UUID} AND visitor_id = {visitor:UUID} AND (${UNLISTED}
   OR toDateTime(clicks.ts) IN (SELECT at FROM clicks_by_visitor
     WHERE workspace_id = {workspace:UUID} AND visitor = ${visitorOf('{visitor:UUID}')}))`;
 
 /** The clicks of some visitors of a workspace: the parameters `workspace` and `visitors`. */
-export const OF_VISITORS = `workspace_id = {workspace:UUID} AND visitor_id IN {visitors:Array(UUID)} AND (${UNLISTED}
+export const CLICKS_OF_VISITORS = `workspace_id = {workspace:UUID} AND visitor_id IN {visitors:Array(UUID)} AND (${UNLISTED}
   OR toDateTime(clicks.ts) IN (SELECT at FROM clicks_by_visitor
     WHERE workspace_id = {workspace:UUID} AND visitor IN (SELECT ${visitorOf('arrayJoin({visitors:Array(UUID)})')})))`;
 
 /**
- * The clicks of the same second as one of some visitors, each of a workspace: the parameters `workspaces` and `visitors`, of one
- * length. Few others are among them, so the visitor is compared afterwards.
+ * The clicks that may be of some visitors, each of a workspace: the parameters `workspaces` and `visitors`, of one length. Among
+ * what is listed few others are; which visitor's of which workspace they are is for the caller to compare.
  */
-export const NEAR_VISITORS = `(${UNLISTED}
+export const MAY_BE_CLICKS_OF_VISITORS = `(${UNLISTED}
   OR (clicks.workspace_id, toDateTime(clicks.ts)) IN (SELECT workspace_id, at FROM clicks_by_visitor
     WHERE (workspace_id, visitor) IN (
       SELECT of.1, ${visitorOf('of.2')} FROM (
