@@ -39,8 +39,14 @@ export async function rollUp(
   const clicks = await clicksByDay(client, closed);
   const outcome: RollUpOutcome = { days: clicks.size, made: [] };
 
-  async function make(period: RolledUpPeriod['period'], start: string, fill: Fill): Promise<void> {
-    await setRolledUp(client, { period, start, ...(await fill(client, start)) });
+  async function make(
+    period: RolledUpPeriod['period'],
+    start: string,
+    fill: (params: PeriodParams) => Promise<Filled>,
+  ): Promise<void> {
+    const generation = nextGeneration();
+    const filled = await fill({ generation, start });
+    await setRolledUp(client, { period, start, generation: String(generation), ...filled });
     outcome.made.push(`${period} ${start}`);
   }
 
@@ -50,11 +56,20 @@ export async function rollUp(
   for (const day of days.keys()) if (!clicks.has(day)) clicks.set(day, { people: 0, withBots: 0 }); // everything of it was erased
   for (const [day, { people, withBots }] of clicks) {
     const stands = days.get(day);
-    if (stands?.clicks !== people || stands.byVisitor !== withBots) await make('day', day, fillDay);
+    if (stands?.clicks === people && stands.byVisitor === withBots) continue;
+    // Counted before they are listed: should more come meanwhile, the next pass makes the day again.
+    await make('day', day, async (params) => ({
+      clicks: await fillDay(client, params),
+      byVisitor: withBots,
+    }));
   }
   const months = known('month');
   for (const [month, people] of clicksByMonth(clicks, closed)) {
-    if (months.get(month)?.clicks !== people) await make('month', month, fillMonth);
+    if (months.get(month)?.clicks === people) continue;
+    await make('month', month, async (params) => ({
+      clicks: await rollUpClicks(client, ROLL_UP_MONTH, params),
+      byVisitor: 0,
+    }));
   }
   if (standing.length > 0 && outcome.made.length > 0) await dropReplaced(client, now);
   return outcome;
@@ -83,8 +98,8 @@ function clicksByMonth(days: Map<string, DayClicks>, closed: string): Map<string
   return months;
 }
 
-type Filled = Omit<RolledUpPeriod, 'period' | 'start'>;
-type Fill = (client: ClickHouseClient, start: string) => Promise<Filled>;
+type PeriodParams = { generation: bigint; start: string };
+type Filled = Pick<RolledUpPeriod, 'clicks' | 'byVisitor'>;
 
 const ROLL_UP_DAY = `SELECT workspace_id, {generation:UInt64}, {start:Date}, link_id, channel, count(),
     uniqCombined64State(17)(visitor_id)
@@ -99,20 +114,12 @@ const ROLL_UP_MONTH = `SELECT workspace_id, {generation:UInt64}, {start:Date}, l
     WHERE period = 'day' AND toStartOfMonth(start) = {start:Date})
   GROUP BY workspace_id, link_id, channel`;
 
-async function fillDay(client: ClickHouseClient, start: string): Promise<Filled> {
-  const params = { generation: nextGeneration(), start };
+/** @returns how many clicks without bots */
+async function fillDay(client: ClickHouseClient, params: PeriodParams): Promise<number> {
   const clicks = await rollUpClicks(client, ROLL_UP_DAY, params);
-  const byVisitor = await insert(client, FILL_CLICKS_BY_VISITOR, params);
-  return { generation: String(params.generation), clicks, byVisitor };
+  await insert(client, FILL_CLICKS_BY_VISITOR, params);
+  return clicks;
 }
-
-async function fillMonth(client: ClickHouseClient, start: string): Promise<Filled> {
-  const params = { generation: nextGeneration(), start };
-  const clicks = await rollUpClicks(client, ROLL_UP_MONTH, params);
-  return { generation: String(params.generation), clicks, byVisitor: 0 };
-}
-
-type PeriodParams = { generation: bigint; start: string };
 
 /** @returns how many clicks without bots */
 async function rollUpClicks(client: ClickHouseClient, select: string, params: PeriodParams): Promise<number> {
@@ -136,14 +143,12 @@ async function rollUpClicks(client: ClickHouseClient, select: string, params: Pe
   return Number(row?.clicks ?? 0);
 }
 
-/** @returns how many rows */
-async function insert(client: ClickHouseClient, query: string, params: PeriodParams): Promise<number> {
-  const { summary } = await client.command({
+async function insert(client: ClickHouseClient, query: string, params: PeriodParams): Promise<void> {
+  await client.command({
     query: `INSERT INTO ${query}`,
     query_params: params,
     clickhouse_settings: { ...SETTINGS, ...ALIVE, wait_end_of_query: 1 },
   });
-  return Number(summary?.written_rows);
 }
 
 let lastGeneration = 0n;
