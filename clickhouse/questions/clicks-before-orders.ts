@@ -1,9 +1,5 @@
 import type { ClickHouseClient } from '../client.ts';
-import {
-  type ByVisitorParams,
-  byVisitorParams,
-  MAY_BE_CLICKS_OF_VISITORS,
-} from '../rollups/clicks-by-visitor.ts';
+import { byVisitorParams, MAY_BE_CLICKS_OF_VISITORS } from '../rollups/clicks-by-visitor.ts';
 import { ask } from './ask.ts';
 
 /** Where to look for the clicks of one visitor before one order. Times in microseconds. */
@@ -103,10 +99,7 @@ type GroupRow = {
   last_ts: string;
 };
 
-async function parametersOf(
-  client: ClickHouseClient,
-  spans: readonly ClickSpan[],
-): Promise<ByVisitorParams & Record<string, unknown>> {
+async function parametersOf(client: ClickHouseClient, spans: readonly ClickSpan[]) {
   return {
     ...(await byVisitorParams(client)),
     positions: spans.map((span) => span.position),

@@ -42,15 +42,13 @@ const OWN = `
         AND (visitor_id = {visitor:UUID} OR (visitor_id = toUUID('${NOBODY}') AND email IN (SELECT email FROM emails)))),
     own_identifies AS (SELECT * FROM identifies WHERE ${OF_VISITOR})`;
 
-/** The clicks of a visitor are few and far apart: in the order of the table each part would be read by itself. */
-const FAR_APART = { optimize_read_in_order: 0 } as const;
-
 /** The bots' own too: they are asked for by the id that a stream with `bots=include` showed. */
 const clicks = (hasDeletedLinks: boolean) => ({
   sql: `SELECT 'click' AS type, toUnixTimestamp64Nano(ts) AS nanos, channel, link_id, country, city, device, browser, os, referer
     FROM clicks WHERE ${CLICKS_OF_VISITOR} ${hasDeletedLinks ? NOT_DELETED : ''} ORDER BY ts DESC LIMIT {limit:UInt32}`,
   seconds: 20,
-  settings: FAR_APART,
+  // They are few and far apart: in the order of the table each part would be read by itself.
+  settings: { optimize_read_in_order: 0 } as const,
 });
 
 /** Identifies, and one row of type `has orders` when any version of an order names the visitor. */

@@ -1,10 +1,11 @@
 import { NANOS_PER_SECOND, STORED_MIN_NANOS } from '../../core/timestamps.ts';
 import type { ClickHouseClient } from '../client.ts';
 import { ask } from '../questions/ask.ts';
+import { ON_DAY } from './periods.ts';
 
 /**
- * Where in the table of clicks those of a visitor are: their seconds stand in `clicks_by_visitor`, of every day up to one. Of
- * the days behind it the clicks are searched, as all of them would have to be without: a visitor's are far apart.
+ * Where in the table of clicks those of a visitor are: their seconds stand in `clicks_by_visitor`, of every day up to one. The
+ * clicks since are searched.
  */
 
 /** `visitor` in `clicks_by_visitor`, of a visitor's id. */
@@ -13,11 +14,10 @@ const visitorOf = (id: string) => `toUInt32(cityHash64(${id}))`;
 /** Inserts the clicks of a day: the parameters `start` and `generation`. */
 export const FILL_CLICKS_BY_VISITOR = `
   clicks_by_visitor (workspace_id, visitor, at, generation)
-  SELECT workspace_id, ${visitorOf('visitor_id')}, toDateTime(ts), {generation:UInt64} FROM clicks
-  WHERE ts >= toDateTime64({start:Date}, 9, 'UTC') AND ts < toDateTime64({start:Date} + 1, 9, 'UTC')`;
+  SELECT workspace_id, ${visitorOf('visitor_id')}, toDateTime(ts), {generation:UInt64} FROM clicks WHERE ${ON_DAY}`;
 
 /** Goes with the conditions below. */
-export type ByVisitorParams = { unlisted: bigint };
+type ByVisitorParams = { unlisted: bigint };
 
 /** Days are added, so an older answer only has more clicks searched than need be. */
 const KEPT_MS = 60_000;
@@ -47,15 +47,21 @@ export async function byVisitorParams(client: ClickHouseClient): Promise<ByVisit
 
 const UNLISTED = "clicks.ts >= fromUnixTimestamp64Nano({unlisted:Int64}, 'UTC')";
 
-/** The clicks of one visitor: the parameters `workspace` and `visitor`. */
-export const CLICKS_OF_VISITOR = `workspace_id = {workspace:UUID} AND visitor_id = {visitor:UUID} AND (${UNLISTED}
+const ofWorkspace = (
+  id: string,
+  visitor: string,
+) => `workspace_id = {workspace:UUID} AND visitor_id ${id} AND (${UNLISTED}
   OR toDateTime(clicks.ts) IN (SELECT at FROM clicks_by_visitor
-    WHERE workspace_id = {workspace:UUID} AND visitor = ${visitorOf('{visitor:UUID}')}))`;
+    WHERE workspace_id = {workspace:UUID} AND visitor ${visitor}))`;
+
+/** The clicks of one visitor: the parameters `workspace` and `visitor`. */
+export const CLICKS_OF_VISITOR = ofWorkspace('= {visitor:UUID}', `= ${visitorOf('{visitor:UUID}')}`);
 
 /** The clicks of some visitors of a workspace: the parameters `workspace` and `visitors`. */
-export const CLICKS_OF_VISITORS = `workspace_id = {workspace:UUID} AND visitor_id IN {visitors:Array(UUID)} AND (${UNLISTED}
-  OR toDateTime(clicks.ts) IN (SELECT at FROM clicks_by_visitor
-    WHERE workspace_id = {workspace:UUID} AND visitor IN (SELECT ${visitorOf('arrayJoin({visitors:Array(UUID)})')})))`;
+export const CLICKS_OF_VISITORS = ofWorkspace(
+  'IN {visitors:Array(UUID)}',
+  `IN (SELECT ${visitorOf('arrayJoin({visitors:Array(UUID)})')})`,
+);
 
 /**
  * The clicks that may be of some visitors, each of a workspace: the parameters `workspaces` and `visitors`, of one length. Among

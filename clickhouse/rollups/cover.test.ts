@@ -5,20 +5,15 @@ import { coverOf } from './cover.ts';
 import type { RolledUpPeriod } from './periods.ts';
 
 const at = (text: string) => parseInstant(text) ?? 0n;
-const day = (start: string): RolledUpPeriod => ({
-  period: 'day',
+const rolledUp = (period: RolledUpPeriod['period'], start: string): RolledUpPeriod => ({
+  period,
   start,
-  generation: `d${start}`,
-  clicks: 1,
-  byVisitor: 1,
-});
-const month = (start: string): RolledUpPeriod => ({
-  period: 'month',
-  start,
-  generation: `m${start}`,
+  generation: `${period[0]}${start}`,
   clicks: 1,
   byVisitor: 0,
 });
+const day = (start: string) => rolledUp('day', start);
+const month = (start: string) => rolledUp('month', start);
 
 describe('a window', () => {
   test('is covered by its months, then its days, and its edges click by click', () => {

@@ -14,6 +14,9 @@ export type RolledUpPeriod = {
   byVisitor: number;
 };
 
+/** The condition on a click's `ts` that it was on the day of the parameter `start`. */
+export const ON_DAY = `ts >= toDateTime64({start:Date}, 9, 'UTC') AND ts < toDateTime64({start:Date} + 1, 9, 'UTC')`;
+
 /** The periods that stand, oldest first; those that touch the days from `from` to `to`, both inclusive, if given. */
 export async function rolledUpPeriods(
   client: ClickHouseClient,

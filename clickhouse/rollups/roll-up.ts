@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '../client.ts';
 import { ALIVE, ask } from '../questions/ask.ts';
 import { FILL_CLICKS_BY_VISITOR } from './clicks-by-visitor.ts';
-import { type RolledUpPeriod, rolledUpPeriods, setRolledUp } from './periods.ts';
+import { ON_DAY, type RolledUpPeriod, rolledUpPeriods, setRolledUp } from './periods.ts';
 
 /** Longest time that one period may take, in seconds. */
 const SECONDS = 600;
@@ -42,11 +42,12 @@ export async function rollUp(
   async function make(
     period: RolledUpPeriod['period'],
     start: string,
-    fill: (params: PeriodParams) => Promise<Filled>,
+    fill: Fill,
+    byVisitor: number,
   ): Promise<void> {
     const generation = nextGeneration();
-    const filled = await fill({ generation, start });
-    await setRolledUp(client, { period, start, generation: String(generation), ...filled });
+    const clicks = await fill(client, { generation, start });
+    await setRolledUp(client, { period, start, generation: String(generation), clicks, byVisitor });
     outcome.made.push(`${period} ${start}`);
   }
 
@@ -58,18 +59,11 @@ export async function rollUp(
     const stands = days.get(day);
     if (stands?.clicks === people && stands.byVisitor === withBots) continue;
     // Counted before they are listed: should more come meanwhile, the next pass makes the day again.
-    await make('day', day, async (params) => ({
-      clicks: await fillDay(client, params),
-      byVisitor: withBots,
-    }));
+    await make('day', day, fillDay, withBots);
   }
   const months = known('month');
   for (const [month, people] of clicksByMonth(clicks, closed)) {
-    if (months.get(month)?.clicks === people) continue;
-    await make('month', month, async (params) => ({
-      clicks: await rollUpClicks(client, ROLL_UP_MONTH, params),
-      byVisitor: 0,
-    }));
+    if (months.get(month)?.clicks !== people) await make('month', month, fillMonth, 0);
   }
   if (standing.length > 0 && outcome.made.length > 0) await dropReplaced(client, now);
   return outcome;
@@ -99,12 +93,12 @@ function clicksByMonth(days: Map<string, DayClicks>, closed: string): Map<string
 }
 
 type PeriodParams = { generation: bigint; start: string };
-type Filled = Pick<RolledUpPeriod, 'clicks' | 'byVisitor'>;
+/** Resolves with how many clicks without bots. */
+type Fill = (client: ClickHouseClient, params: PeriodParams) => Promise<number>;
 
 const ROLL_UP_DAY = `SELECT workspace_id, {generation:UInt64}, {start:Date}, link_id, channel, count(),
     uniqCombined64State(17)(visitor_id)
-  FROM clicks WHERE NOT is_bot AND ts >= toDateTime64({start:Date}, 9, 'UTC')
-    AND ts < toDateTime64({start:Date} + 1, 9, 'UTC')
+  FROM clicks WHERE NOT is_bot AND ${ON_DAY}
   GROUP BY workspace_id, link_id, channel`;
 
 const ROLL_UP_MONTH = `SELECT workspace_id, {generation:UInt64}, {start:Date}, link_id, channel, sum(clicks),
@@ -114,12 +108,13 @@ const ROLL_UP_MONTH = `SELECT workspace_id, {generation:UInt64}, {start:Date}, l
     WHERE period = 'day' AND toStartOfMonth(start) = {start:Date})
   GROUP BY workspace_id, link_id, channel`;
 
-/** @returns how many clicks without bots */
-async function fillDay(client: ClickHouseClient, params: PeriodParams): Promise<number> {
+const fillDay: Fill = async (client, params) => {
   const clicks = await rollUpClicks(client, ROLL_UP_DAY, params);
   await insert(client, FILL_CLICKS_BY_VISITOR, params);
   return clicks;
-}
+};
+
+const fillMonth: Fill = (client, params) => rollUpClicks(client, ROLL_UP_MONTH, params);
 
 /** @returns how many clicks without bots */
 async function rollUpClicks(client: ClickHouseClient, select: string, params: PeriodParams): Promise<number> {
@@ -179,12 +174,12 @@ async function dropReplaced(client: ClickHouseClient, now: number): Promise<void
   });
   if (rows.length === 0) return;
   // A mutation is kept as text and takes no parameters.
-  const generations = rows.map(({ generation }) => BigInt(generation)).join(', ');
+  const replaced = `generation IN (${rows.map(({ generation }) => BigInt(generation)).join(', ')})`;
   const merged = `made < toDateTime(${before / 1_000_000n})`;
   const gone = {
-    clicks_rolled_up: `generation IN (${generations})`,
-    rolled_up_workspaces: `generation IN (${generations})`,
-    clicks_by_visitor: `generation IN (${generations})`,
+    clicks_rolled_up: replaced,
+    rolled_up_workspaces: replaced,
+    clicks_by_visitor: replaced,
     // Which covers had one of them is not told; those of today are made again when they are asked for.
     merged_roll_ups: merged,
     merged_link_roll_ups: merged,
