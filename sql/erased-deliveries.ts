@@ -1,46 +1,96 @@
-import { CLICK_EVENT } from '../core/webhooks/event-types.ts';
+import { CLICK_EVENT, type EventType } from '../core/webhooks/event-types.ts';
 import type { Erasure } from './erasures.ts';
 import type { Queryable } from './pool.ts';
 
-/** SQL: the link of a click's delivery. Indexed in these words. */
+/** SQL: the link of a click's delivery, the visitor of a click's, a lead's or a sale's. Indexed in these words. */
 const linkOf = (delivery: string) => `(${delivery}.body::json #>> '{data,link_id}')::uuid`;
+const visitorOf = (delivery: string) => `(${delivery}.body::json #>> '{data,visitor_id}')::uuid`;
+
+/** SQL: whether the event of a delivery is from before an erasure of its visitor, who may have come back since. */
+const wasBefore = (delivery: string, erased: string) =>
+  `(${delivery}.body::json ->> 'created_at')::timestamptz <= ${erased}`;
 
 /**
- * SQL: whether a delivery is of a click on a link whose history is erased, or going to be.
+ * SQL: whether a delivery is of a click on a link, or by a visitor, whose history is erased or going to be.
  *
  * @param delivery name of the row
  */
 export function isErased(delivery: string): string {
-  return `(${delivery}.type = '${CLICK_EVENT}' AND EXISTS (SELECT FROM erasures AS erasure
-    WHERE erasure.workspace_id = ${delivery}.workspace_id AND erasure.kind = 'link'
-      AND erasure.target_id = ${linkOf(delivery)}))`;
+  const erased = (kind: Erasure['kind'], target: string) =>
+    `EXISTS (SELECT FROM erasures AS erasure WHERE erasure.workspace_id = ${delivery}.workspace_id
+       AND erasure.kind = '${kind}' AND erasure.target_id = ${target}`;
+  return `(${delivery}.type = '${CLICK_EVENT}' AND (${erased('link', linkOf(delivery))})
+    OR ${erased('visitor', visitorOf(delivery))} AND ${wasBefore(delivery, 'erasure.requested_at')})))`;
 }
 
 /**
- * Removes up to `limit` deliveries of clicks on these links, those that are still to be made among them.
+ * Removes up to `limit` deliveries of clicks that these erasures are about, those that are still to be made among them.
  *
  * @returns how many were found: fewer than `limit` means that none is left
  */
 export async function dropErasedDeliveries(
   db: Queryable,
-  links: readonly Pick<Erasure, 'workspaceId' | 'targetId'>[],
+  erasures: readonly Pick<Erasure, 'id'>[],
   limit: number,
 ): Promise<number> {
-  if (links.length === 0) return 0;
+  if (erasures.length === 0) return 0;
+  const ofKind = (kind: Erasure['kind'], target: string) =>
+    `SELECT id FROM webhook_deliveries AS delivery
+     WHERE erased.kind = '${kind}' AND type = '${CLICK_EVENT}' AND ${target} = erased.target_id
+       AND workspace_id = erased.workspace_id`;
   // Locked in one order, that of the deliverers, so that neither waits for the other in a circle.
   const { rows } = await db.query<{ found: number }>(
     `WITH found AS MATERIALIZED (
-       SELECT of_link.id FROM unnest($1::uuid[], $2::uuid[]) AS erased (workspace_id, link_id) CROSS JOIN LATERAL (
-         SELECT id FROM webhook_deliveries AS delivery
-         WHERE type = '${CLICK_EVENT}' AND ${linkOf('delivery')} = erased.link_id
-           AND workspace_id = erased.workspace_id LIMIT $3) AS of_link
-       LIMIT $3
+       SELECT of_target.id FROM erasures AS erased CROSS JOIN LATERAL (
+         (${ofKind('link', linkOf('delivery'))} LIMIT $2) UNION ALL
+         (${ofKind('visitor', visitorOf('delivery'))} AND ${wasBefore('delivery', 'erased.requested_at')} LIMIT $2)
+       ) AS of_target WHERE erased.id = ANY ($1::bigint[]) LIMIT $2
      ), gone AS (
        DELETE FROM webhook_deliveries WHERE id = ANY (ARRAY(
          SELECT id FROM webhook_deliveries WHERE id = ANY (ARRAY(SELECT id FROM found)) ORDER BY id FOR UPDATE))
      )
      SELECT count(*) AS found FROM found`,
-    [links.map((link) => link.workspaceId), links.map((link) => link.targetId), limit],
+    [erasures.map((erasure) => erasure.id), limit],
   );
   return rows[0]?.found ?? 0;
+}
+
+/** What is left empty of a lead and of a sale, as in the signup and in the order that they tell of. */
+const FORGOTTEN = {
+  'lead.created': { visitor_id: null, email: null },
+  'sale.created': { visitor_id: null, external_user_id: null },
+} satisfies Partial<Record<EventType, object>>;
+
+/**
+ * Takes out of leads and sales whose they were: of those that are on their way, of those to be sent again, and of those
+ * that are only shown.
+ */
+export async function forgetVisitorsInDeliveries(
+  db: Queryable,
+  visitors: readonly Pick<Erasure, 'workspaceId' | 'targetId'>[],
+): Promise<void> {
+  for (const [type, nothing] of Object.entries(FORGOTTEN)) {
+    const parameters = [
+      visitors.map((visitor) => visitor.workspaceId),
+      visitors.map((visitor) => visitor.targetId),
+      JSON.stringify(nothing),
+    ];
+    const erased = 'unnest($1::uuid[], $2::uuid[]) AS erased (workspace_id, visitor_id)';
+    await db.query(
+      `UPDATE webhook_outbox SET data = data || $3::jsonb FROM ${erased}
+       WHERE type = '${type}' AND webhook_outbox.workspace_id = erased.workspace_id
+         AND (data ->> 'visitor_id')::uuid = erased.visitor_id`,
+      parameters,
+    );
+    await db.query(
+      `UPDATE webhook_deliveries SET response_body = NULL,
+         body = jsonb_set(body::jsonb, '{data}', (body::jsonb -> 'data') || $3::jsonb)::text
+       WHERE id = ANY (ARRAY(
+         SELECT id FROM webhook_deliveries AS delivery, ${erased}
+         WHERE type = '${type}' AND delivery.workspace_id = erased.workspace_id
+           AND ${visitorOf('delivery')} = erased.visitor_id
+         ORDER BY id FOR UPDATE OF delivery))`,
+      parameters,
+    );
+  }
 }

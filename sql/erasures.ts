@@ -1,3 +1,4 @@
+import { forgetVisitorsInDeliveries } from './erased-deliveries.ts';
 import type { Queryable } from './pool.ts';
 
 /** Whose history must leave the stores: a visitor's, or that of a deleted bio button's link. */
@@ -46,7 +47,8 @@ export async function openErasures(db: Queryable, limit: number, after = 0): Pro
 
 /**
  * Removes what Postgres keeps of erased visitors: identities whole, of orders whose they were, of signups all but the
- * user's own id, which the ledger needs.
+ * user's own id, which the ledger needs, and the same of the webhooks' leads and sales. Clicks on their way to webhooks
+ * are for {@link dropErasedDeliveries}.
  *
  * @returns how many orders that were
  */
@@ -70,6 +72,7 @@ export async function forgetVisitors(
      WHERE signups.workspace_id = erased.workspace_id AND signups.visitor_id = erased.visitor_id`,
     parameters,
   );
+  await forgetVisitorsInDeliveries(db, visitors);
   const { rowCount } = await db.query(
     `UPDATE orders SET visitor_id = NULL, email = NULL, external_user_id = NULL
      FROM unnest($1::uuid[], $2::uuid[]) AS erased (workspace_id, visitor_id)

@@ -5,6 +5,8 @@ import { uuidv7 } from '../../core/ids.ts';
 import { deliveryBody } from '../../core/webhooks/delivery.ts';
 import { addDeliveries, type DeliveryState } from '../../sql/delivery-queue.ts';
 import { requestErasure } from '../../sql/erasures.ts';
+import { queueEvents } from '../../sql/outbox.ts';
+import { inTransaction } from '../../sql/pool.ts';
 import { createRig, type Rig } from '../../test/support/worker-rig.ts';
 import { createWorkerMetrics } from '../metrics.ts';
 import { click, heartbeat, identify } from '../test-support/events.ts';
@@ -85,38 +87,103 @@ describe('erasures', () => {
     expect(rows).toHaveLength(501);
   });
 
-  it('of a link take the deliveries of its clicks along, made or not, and those that come later are not kept', async () => {
-    const { pool, clickhouse } = rig.stores;
-    const [webhookId, erased, kept] = [uuidv7(), uuidv7(), uuidv7()];
-    await pool.query(
-      `INSERT INTO webhooks (id, workspace_id, url, events, active_since, created_at, updated_at)
-       VALUES ($1, $2, 'https://a.example', '{click.created}', now(), now(), now())`,
-      [webhookId, rig.workspace],
-    );
-    const over = { ...pendingState(1, 0), status: 'failed' as const, nextAttemptAt: null };
-    let micros = 0;
-    const add = (link: string, type: string, state: DeliveryState) => {
-      const [id, eventId] = [uuidv7(), uuidv7()];
-      const body = deliveryBody({ id: eventId, type, created_at: '', data: { link_id: link } });
-      const createdAt = ++micros;
-      const delivery = { id, workspaceId: rig.workspace, webhookId, eventId, type, body, createdAt, state };
-      return addDeliveries(pool, [delivery]);
+  describe('with a webhook', () => {
+    const over = {
+      ...pendingState(1, 0),
+      status: 'failed' as const,
+      responseBody: 'seen',
+      nextAttemptAt: null,
     };
-    for (const link of [erased, kept]) {
-      await add(link, 'click.created', pendingState(0, 0));
-      await add(link, 'click.created', over);
+    let webhookId: string;
+    let micros = 0;
+    beforeEach(async () => {
+      webhookId = uuidv7();
+      await rig.stores.pool.query(
+        `INSERT INTO webhooks (id, workspace_id, url, events, active_since, created_at, updated_at)
+         VALUES ($1, $2, 'https://a.example', '{click.created}', now(), now(), now())`,
+        [webhookId, rig.workspace],
+      );
+    });
+
+    /** @param age of the event, milliseconds */
+    function add(type: string, data: object, state: DeliveryState, age = 60_000): Promise<void> {
+      const [id, eventId] = [uuidv7(), uuidv7()];
+      const createdAt = new Date(Date.now() - age).toISOString();
+      const body = deliveryBody({ id: eventId, type, created_at: createdAt, data });
+      const { workspace: workspaceId } = rig;
+      return addDeliveries(rig.stores.pool, [
+        { id, workspaceId, webhookId, eventId, type, body, createdAt: ++micros, state },
+      ]);
     }
-    await add(erased, 'sale.created', over);
-    await requestErasure(pool, { workspaceId: rig.workspace, kind: 'link', targetId: erased });
-    await eraseRequested({ pool, clickhouse, metrics: createWorkerMetrics(new Registry()) });
-    await add(erased, 'click.created', over);
-    const { rows } = await pool.query<{ what: string }>(
-      `SELECT type || ' ' || status || ' ' || (body::json #>> '{data,link_id}') AS what FROM webhook_deliveries ORDER BY created_at`,
-    );
-    expect(rows.map(({ what }) => what)).toEqual([
-      `click.created pending ${kept}`,
-      `click.created failed ${kept}`,
-      `sale.created failed ${erased}`,
-    ]);
+
+    async function erase(kind: 'visitor' | 'link', targetId: string): Promise<void> {
+      const { pool, clickhouse } = rig.stores;
+      await requestErasure(pool, { workspaceId: rig.workspace, kind, targetId });
+      await eraseRequested({ pool, clickhouse, metrics: createWorkerMetrics(new Registry()) });
+    }
+
+    async function kept(): Promise<[type: string, status: string, data: unknown][]> {
+      const { rows } = await rig.stores.pool.query<{ type: string; status: string; body: string }>(
+        'SELECT type, status, body FROM webhook_deliveries ORDER BY created_at',
+      );
+      return rows.map(({ type, status, body }) => [type, status, JSON.parse(body).data]);
+    }
+
+    it('of a link take the deliveries of its clicks along, made or not, and those that come later are not kept', async () => {
+      const [erased, other] = [{ link_id: uuidv7() }, { link_id: uuidv7() }];
+      for (const data of [erased, other]) {
+        await add('click.created', data, pendingState(0, 0));
+        await add('click.created', data, over);
+      }
+      await add('sale.created', erased, over);
+      await erase('link', erased.link_id);
+      await add('click.created', erased, over);
+      await add('click.created', erased, over, -60_000);
+      expect(await kept()).toEqual([
+        ['click.created', 'pending', other],
+        ['click.created', 'failed', other],
+        ['sale.created', 'failed', erased],
+      ]);
+    });
+
+    it('of a visitor take those of the clicks before along, and whose they were out of leads and sales', async () => {
+      const link_id = uuidv7();
+      const [erased, other] = [
+        { link_id, visitor_id: uuidv7() },
+        { link_id, visitor_id: uuidv7() },
+      ];
+      const lead = { ...erased, external_user_id: 'user', email: 'a@example.com', partner_id: 'p' };
+      const bought = { order_id: 'o', amount: 19.99, currency: 'usd', created_at: '2026-11-20T10:00:00Z' };
+      const sale = { ...bought, visitor_id: erased.visitor_id, external_user_id: 'user' };
+      for (const data of [erased, other]) {
+        await add('click.created', data, pendingState(0, 0));
+        await add('click.created', data, over);
+      }
+      await add('lead.created', lead, pendingState(0, 0));
+      await add('lead.created', { ...lead, ...other }, over);
+      await add('sale.created', sale, over);
+      const { pool } = rig.stores;
+      await inTransaction(pool, (tx) =>
+        queueEvents(tx, rig.workspace, [{ type: 'sale.created', data: sale }]),
+      );
+      await erase('visitor', erased.visitor_id);
+      await add('click.created', erased, over); // comes late
+      await add('click.created', erased, over, -60_000); // comes back
+      const sold = { ...bought, visitor_id: null, external_user_id: null };
+      expect(await kept()).toEqual([
+        ['click.created', 'pending', other],
+        ['click.created', 'failed', other],
+        ['lead.created', 'pending', { ...lead, visitor_id: null, email: null }],
+        ['lead.created', 'failed', { ...lead, ...other }],
+        ['sale.created', 'failed', sold],
+        ['click.created', 'failed', erased],
+      ]);
+      const { rows } = await pool.query('SELECT data FROM webhook_outbox');
+      expect(rows).toEqual([{ data: sold }]);
+      const answers = await pool.query(
+        "SELECT FROM webhook_deliveries WHERE type = 'sale.created' AND response_body IS NOT NULL",
+      );
+      expect(answers.rowCount).toBe(0);
+    });
   });
 });

@@ -39,12 +39,14 @@ async function erase(
   open: readonly Erasure[],
   before: number,
 ): Promise<boolean> {
-  const links = open.filter((erasure) => erasure.kind === 'link');
-  const deliveries = await dropErasedDeliveries(pool, links, DELIVERIES);
+  const deliveries = await dropErasedDeliveries(pool, open, DELIVERIES);
   metrics.cleaned.inc({ what: 'webhook_deliveries' }, deliveries);
   if (deliveries === DELIVERIES) return true;
   await forgetVisitors(pool, open);
-  await hideLinks(clickhouse, links);
+  await hideLinks(
+    clickhouse,
+    open.filter((erasure) => erasure.kind === 'link'),
+  );
   if (await isRewriting(clickhouse)) return false;
   const done: Erasure[] = [];
   for (const kind of KINDS) {
