@@ -74,9 +74,10 @@ export async function forgetVisitors(
   );
   await forgetVisitorsInDeliveries(db, visitors);
   const { rowCount } = await db.query(
-    `UPDATE orders SET visitor_id = NULL, email = NULL, external_user_id = NULL
+    `UPDATE orders SET visitor_id = NULL, pixel_visitor_id = NULL, email = NULL, external_user_id = NULL
      FROM unnest($1::uuid[], $2::uuid[]) AS erased (workspace_id, visitor_id)
-     WHERE orders.workspace_id = erased.workspace_id AND orders.visitor_id = erased.visitor_id`,
+     WHERE orders.workspace_id = erased.workspace_id
+       AND coalesce(orders.visitor_id, orders.pixel_visitor_id) = erased.visitor_id`,
     parameters,
   );
   return rowCount ?? 0;
@@ -109,7 +110,7 @@ export async function forgetOrdersOfEmails(
 ): Promise<number> {
   const { rowCount } = await db.query(
     `UPDATE orders SET email = NULL, external_user_id = NULL
-     WHERE workspace_id = $1 AND visitor_id IS NULL AND email = ANY ($2)`,
+     WHERE workspace_id = $1 AND coalesce(visitor_id, pixel_visitor_id) IS NULL AND email = ANY ($2)`,
     [workspaceId, emails],
   );
   return rowCount ?? 0;

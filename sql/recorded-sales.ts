@@ -20,7 +20,7 @@ export async function recordSales(transaction: Queryable, reports: readonly Orde
           amount: toMajor(sale.amountMinor, sale.currency),
           currency: sale.currency,
           external_user_id: sale.externalUserId,
-          visitor_id: sale.visitorId,
+          visitor_id: sale.visitorId ?? sale.pixelVisitorId,
           created_at: new Date(Math.floor(sale.ts / 1_000)).toISOString(),
         },
       })),

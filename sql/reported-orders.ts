@@ -1,5 +1,5 @@
 import { orderVersion } from '../core/order-version.ts';
-import { type OrderReport, upsertOrders } from './orders.ts';
+import { insertOrder, type OrderReport, queuePublications, upsertOrders } from './orders.ts';
 import type { Queryable } from './pool.ts';
 
 /** An order as the referral programme sees it. */
@@ -11,30 +11,37 @@ export type ReportedOrder = {
   /** Microseconds. */
   ts: number;
   visitor_id: string | null;
+  /** Whom the pixel's report named, where a server's names nobody: for attribution only, anyone can report by pixel. */
+  pixel_visitor_id: string | null;
   email: string | null;
   external_user_id: string | null;
   amount_minor: number;
   currency: string;
 };
 
-const COLUMNS = `internal_id, workspace_id, order_id, source, ts, visitor_id, email, external_user_id, amount_minor,
-  currency`;
+const COLUMNS = `internal_id, workspace_id, order_id, source, ts, visitor_id, pixel_visitor_id, email, external_user_id,
+  amount_minor, currency`;
 
-export type NewReportedOrder = Omit<ReportedOrder, 'internal_id' | 'source'>;
+export type NewReportedOrder = Omit<ReportedOrder, 'internal_id' | 'source' | 'pixel_visitor_id'>;
 
-/** The ordinal of no stream in particular: these orders did not come through the event log. */
-const NO_STREAM = 0;
+/**
+ * These orders did not come through the event log. The last ordinal that there is: the version above theirs, that of the
+ * order with the pixel's visitor, is then still one of the same microsecond.
+ */
+const NO_STREAM = 999;
 
 /**
  * Writes an order that a server reported past the event log, and queues it for ClickHouse. Locked until the
  * transaction ends. Of an order that is known already the report that counts stays, as with all reports.
  *
- * @returns the order as it stands, and whether this is the first that is heard of it
+ * @param known whether the caller holds the order
+ * @returns the order as it stands; null when nobody held it and another report wrote it at this very moment
  */
 export async function putReportedOrder(
   tx: Queryable,
   order: NewReportedOrder,
-): Promise<{ order: ReportedOrder; isNew: boolean }> {
+  known: boolean,
+): Promise<ReportedOrder | null> {
   const report: OrderReport = {
     workspaceId: order.workspace_id,
     orderId: order.order_id,
@@ -48,42 +55,12 @@ export async function putReportedOrder(
     amountMinor: order.amount_minor,
     currency: order.currency,
   };
-  const known = await lockOrder(tx, order.workspace_id, order.order_id);
-  if (!known) {
-    // Nobody can know the order's number yet, so an insert that finds a row has been overtaken by one.
-    const { rowCount } = await tx.query(
-      `INSERT INTO orders (workspace_id, order_id, version, source, ts, stream_ordinal, visitor_id, email,
-         external_user_id, amount_minor, currency, attribution_model, attribution_window)
-       SELECT id, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, attribution_model, attribution_window
-       FROM workspaces WHERE id = $1 ON CONFLICT (workspace_id, order_id) DO NOTHING`,
-      [
-        report.workspaceId,
-        report.orderId,
-        String(report.version),
-        report.source,
-        report.ts,
-        report.streamOrdinal,
-        report.visitorId,
-        report.email,
-        report.externalUserId,
-        report.amountMinor,
-        report.currency,
-      ],
-    );
-    if (rowCount === 1) return { order: await publish(tx, order), isNew: true };
-  }
-  await upsertOrders(tx, [report]);
-  return { order: await publish(tx, order), isNew: false };
-}
-
-async function publish(tx: Queryable, given: NewReportedOrder): Promise<ReportedOrder> {
-  const order = await lockOrder(tx, given.workspace_id, given.order_id);
-  if (!order) throw new Error(`order ${given.order_id} was not written`);
-  await tx.query(
-    'INSERT INTO order_publications (order_internal_id) VALUES ($1) ON CONFLICT (order_internal_id) DO NOTHING',
-    [order.internal_id],
-  );
-  return order;
+  if (known) await upsertOrders(tx, [report]);
+  else if (!(await insertOrder(tx, report))) return null;
+  const written = await lockOrder(tx, order.workspace_id, order.order_id);
+  if (!written) throw new Error(`order ${order.order_id} was not written`);
+  await queuePublications(tx, [written.internal_id]);
+  return written;
 }
 
 /** The order with this id in the workspace, locked until the transaction ends, or null. */
@@ -134,10 +111,10 @@ export async function markJudged(tx: Queryable, internalId: number, now: Date): 
   );
 }
 
-/** An order on its way into ClickHouse. */
+/** An order on its way into ClickHouse: `visitor_id` is also whom only the pixel named. */
 export type Publication = ReportedOrder & { version: bigint; stream_ordinal: number };
 
-/** Orders that ClickHouse lacks, oldest first, claimed until the transaction ends. */
+/** Orders that ClickHouse lacks as they stand, oldest first, claimed until the transaction ends. */
 export async function claimPublications(tx: Queryable, limit: number): Promise<Publication[]> {
   const { rows } = await tx.query<ReportedOrder & { version: string; stream_ordinal: number }>(
     `WITH claimed AS MATERIALIZED (
@@ -148,10 +125,33 @@ export async function claimPublications(tx: Queryable, limit: number): Promise<P
      ORDER BY internal_id`,
     [limit],
   );
-  return rows.map((row) => ({ ...row, version: BigInt(row.version) }));
+  return rows.map((row) => ({
+    ...row,
+    version: BigInt(row.version),
+    visitor_id: row.visitor_id ?? row.pixel_visitor_id,
+  }));
 }
 
-/** Notes that these orders stand in ClickHouse. */
-export async function dropPublications(tx: Queryable, internalIds: readonly number[]): Promise<void> {
-  await tx.query('DELETE FROM order_publications WHERE order_internal_id = ANY ($1)', [internalIds]);
+/**
+ * Notes that these orders stand in ClickHouse. One that has another version by now stays. Whoever changes an order holds
+ * it when he looks whether it is queued: so it is held here too.
+ */
+export async function dropPublications(
+  tx: Queryable,
+  published: readonly Pick<Publication, 'internal_id' | 'version'>[],
+): Promise<void> {
+  const parameters = [
+    published.map((order) => order.internal_id),
+    published.map(({ version }) => String(version)),
+  ];
+  await tx.query(
+    `WITH held AS MATERIALIZED (
+       SELECT internal_id, version FROM orders WHERE internal_id = ANY ($1::bigint[]) ORDER BY internal_id
+       FOR NO KEY UPDATE
+     )
+     DELETE FROM order_publications AS queued
+     USING held JOIN unnest($1::bigint[], $2::numeric[]) AS published (internal_id, version) USING (internal_id, version)
+     WHERE queued.order_internal_id = held.internal_id`,
+    parameters,
+  );
 }

@@ -41,7 +41,7 @@ export async function trackRoutes(app: Api, { eventLog }: ApiDeps): Promise<void
         summary: 'Report an order',
         description:
           'Counted once per `order_id`: a report from a server replaces what the pixel reported, and of several the ' +
-          'earliest counts.',
+          'earliest counts. One that names no visitor keeps the visitor whom the pixel named, whichever came first.',
         body: OrderBody,
         response: { 202: Ok },
       },

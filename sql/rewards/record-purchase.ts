@@ -33,21 +33,27 @@ export async function recordPurchase(
   const reported = await lockOrder(tx, workspace.id, report.orderId);
   const judged = reported && (await purchaseOfOrder(tx, reported.internal_id));
   if (judged) return judged;
-  const { order, isNew } = await putReportedOrder(tx, {
-    workspace_id: workspace.id,
-    order_id: report.orderId,
-    ts: report.purchasedAt.getTime() * 1_000,
-    // Where the pixel saw the sale, its visitor is the one whose clicks led to it.
-    visitor_id: reported?.visitor_id ?? (await visitorOfUser(tx, workspace.id, report.externalUserId)),
-    email: report.email ?? reported?.email ?? null,
-    external_user_id: report.externalUserId,
-    amount_minor: report.amountMinor,
-    currency: report.currency,
-  });
-  // An identical call may have run between the look at the order and its lock.
-  const known = await purchaseOfOrder(tx, order.internal_id);
-  if (known) return known;
-  if (isNew) await queueSale(tx, order, now);
+  const order = await putReportedOrder(
+    tx,
+    {
+      workspace_id: workspace.id,
+      order_id: report.orderId,
+      ts: report.purchasedAt.getTime() * 1_000,
+      // Where the pixel saw the sale, its visitor is the one whose clicks led to it.
+      visitor_id:
+        reported?.visitor_id ??
+        reported?.pixel_visitor_id ??
+        (await visitorOfUser(tx, workspace.id, report.externalUserId)),
+      email: report.email ?? reported?.email ?? null,
+      external_user_id: report.externalUserId,
+      amount_minor: report.amountMinor,
+      currency: report.currency,
+    },
+    reported !== null,
+  );
+  // Another report wrote the order between the look at it and this: that one decides, if it was a purchase.
+  if (!order) return recordPurchase(tx, workspace, report, now);
+  if (!reported) await queueSale(tx, order, now);
   const signup = await lockSignupOfUser(tx, workspace.id, report.externalUserId);
   const purchase = await decide(tx, { workspace, order, signup, sale: report, now });
   await markJudged(tx, order.internal_id, now);

@@ -96,6 +96,18 @@ describe('an order that was tracked', () => {
     expect(rows).toEqual([{ source: 'server', visitor_id: visitor, amount_minor: 8_000 }]);
   });
 
+  test("is not judged by the pixel's visitor, whom anyone can name", async () => {
+    const visitor = crypto.randomUUID();
+    await referral({ commission_rate: 20 }, { _vid: visitor });
+    await track('o1');
+    await track('o1', { ...byPixel(), visitorId: visitor });
+    await track('o2', { ...byPixel(), visitorId: visitor });
+    await track('o2');
+    await judge();
+    expect(await countRows(api, shop, 'purchases')).toBe(0);
+    expect(await balance('r')).toMatchObject({ pending: 0 });
+  });
+
   test('and refunded before it was judged earns for what is left of it', async () => {
     await referral({ commission_rate: 20 });
     await track(['o1', 'o2', 'o3'], { ...byPixel(), amountMinor: 10_000 });

@@ -273,6 +273,23 @@ describe('attributeOrders', () => {
     expect((await credits(orderId)).map((row) => [row.link_id, row.amount])).toEqual([[one, 700]]);
   });
 
+  it("keeps the clicks of the pixel's visitor when a server that names none reports the order, whichever is first", async () => {
+    const [visitor, link] = [uuidv7(), uuidv7()];
+    await click({ visitor, link, ts: NOW - 2 * DAY });
+    const after = await order({ ts: NOW - DAY, visitor, amount: 500 });
+    const before = await order({ ts: NOW - DAY, source: 'server', amount: 700 });
+    expect((await credits(after)).map((row) => [row.link_id, row.amount])).toEqual([[link, 500]]);
+    expect((await credits(before)).map((row) => [row.link_id, row.amount])).toEqual([[NOBODY, 700]]);
+    await order({ orderId: after, ts: NOW - DAY + 1, source: 'server', amount: 700 });
+    await order({ orderId: before, ts: NOW - DAY + 1, visitor, amount: 500 });
+    for (const orderId of [after, before]) {
+      expect((await credits(orderId)).map((row) => [row.link_id, row.amount])).toEqual([[link, 700]]);
+    }
+    // Another report of the server's counts, and the visitor stays.
+    await order({ orderId: after, ts: NOW - 1.5 * DAY, source: 'server', amount: 900 });
+    expect((await credits(after)).map((row) => [row.link_id, row.amount])).toEqual([[link, 900]]);
+  });
+
   it('replaces credits of which nobody noted how many parts they have', async () => {
     const { orderId, visitor, one } = await sharedOrder();
     expect(await credits(orderId)).toHaveLength(2);

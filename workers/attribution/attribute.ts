@@ -13,9 +13,14 @@ import type { Logger } from '../../core/log.ts';
 import { convertMinor, MoneyError } from '../../core/money.ts';
 import { type RateOf, readRates } from '../../sql/currency-rates.ts';
 import { visitorsOfBuyers } from '../../sql/identities.ts';
-import { claimUnattributed, markAttributed, noteCredits, type UnattributedOrder } from '../../sql/orders.ts';
 import { inTransaction, type Pool, type PoolClient } from '../../sql/pool.ts';
 import { watermark } from '../../sql/streams.ts';
+import {
+  claimUnattributed,
+  markAttributed,
+  noteCredits,
+  type UnattributedOrder,
+} from '../../sql/unattributed-orders.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import { creditsOf } from './credits.ts';
 import { replacedCredits } from './replaced-credits.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ClickGroup } from '../../clickhouse/questions/clicks-before-orders.ts';
 import { bytesToUuid, uuidv7 } from '../../core/ids.ts';
-import type { UnattributedOrder } from '../../sql/orders.ts';
+import type { UnattributedOrder } from '../../sql/unattributed-orders.ts';
 import { creditsOf } from './credits.ts';
 
 const [first, second, third] = [uuidv7(), uuidv7(), uuidv7()];
@@ -13,7 +13,6 @@ function order(model: UnattributedOrder['model']): UnattributedOrder {
     orderId: 'o-1',
     version: 7n,
     ts: 1_000_000,
-    streamOrdinal: 3,
     visitorId: null,
     email: null,
     amountMinor: 100,

@@ -3,7 +3,8 @@ import type { OrderCreditRow } from '../../clickhouse/inserts/order-credits.ts';
 import type { ClickGroup } from '../../clickhouse/questions/clicks-before-orders.ts';
 import { uuidToBytes } from '../../core/ids.ts';
 import { splitByLargestRemainder } from '../../core/money.ts';
-import type { UnattributedOrder } from '../../sql/orders.ts';
+import type { UnattributedOrder } from '../../sql/unattributed-orders.ts';
+import { timeOf } from './version-time.ts';
 
 export type CreditInput = {
   order: UnattributedOrder;
@@ -31,8 +32,7 @@ export function creditsOf(input: CreditInput): OrderCreditRow[] {
     workspaceId: uuidToBytes(order.workspaceId),
     orderId: order.orderId,
     version: order.version,
-    ts: order.ts,
-    ordinal: order.streamOrdinal,
+    ...timeOf(order.version),
     firstChannel,
     replaced: false,
   };

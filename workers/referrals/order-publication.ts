@@ -11,8 +11,9 @@ const CHUNK = 1_000;
 const NO_SEQUENCE = 2n ** 64n - 1n;
 
 /**
- * Brings orders of `report-purchase` into ClickHouse, for journeys and counts. An order may be inserted again after a
- * crash: the table keeps one row per order, that of the highest version.
+ * Brings into ClickHouse, for journeys and counts, what the event log has not brought there: orders of `report-purchase`,
+ * and what the pixel's report adds to a server's. An order may be inserted again after a crash: the table keeps one row
+ * per order, that of the highest version.
  *
  * @returns whether more may be there
  */
@@ -31,10 +32,7 @@ export async function publishOrders({
       block: orderBlock(orders.map(rowOf)),
       token: tokenOf(orders),
     });
-    await dropPublications(
-      tx,
-      orders.map((order) => order.internal_id),
-    );
+    await dropPublications(tx, orders);
     return orders.length === CHUNK;
   });
 }
