@@ -172,20 +172,20 @@ export async function holdEarners(
     if (seen.has(next)) break;
     seen.add(next);
     const enrollment = await holdEnrollment(tx, given.workspaceId, next);
+    const { rows } = await tx.query<{ email: string | null; referrer: string | null }>(
+      `SELECT email, CASE WHEN program_id = $3 AND state = 'matched' AND block_reason IS NULL THEN enrollment_id END
+         AS referrer
+       FROM signups WHERE workspace_id = $1 AND external_user_id = $2`,
+      [given.workspaceId, enrollment.external_user_id, given.programId],
+    );
     earners.push({
       enrollmentId: enrollment.id,
       externalUserId: enrollment.external_user_id,
-      emails: enrollment.email === null ? [] : [enrollment.email],
+      emails: [enrollment.email, rows[0]?.email].filter((email) => typeof email === 'string'),
       status: enrollment.status,
       rewardMode: enrollment.reward_mode,
     });
-    if (earners.length === given.levels) break;
-    const above: { rows: { enrollment_id: string }[] } = await tx.query(
-      `SELECT enrollment_id FROM signups WHERE workspace_id = $1 AND external_user_id = $2 AND program_id = $3
-         AND state = 'matched' AND block_reason IS NULL`,
-      [given.workspaceId, enrollment.external_user_id, given.programId],
-    );
-    next = above.rows[0]?.enrollment_id ?? null;
+    next = rows[0]?.referrer ?? null;
   }
   return earners;
 }

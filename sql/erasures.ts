@@ -61,11 +61,13 @@ export async function forgetVisitors(
     visitors.map((erasure) => erasure.workspaceId),
     visitors.map((erasure) => erasure.targetId),
   ];
-  await db.query(
-    `DELETE FROM identities USING unnest($1::uuid[], $2::uuid[]) AS erased (workspace_id, visitor_id)
-     WHERE identities.workspace_id = erased.workspace_id AND identities.visitor_id = erased.visitor_id`,
-    parameters,
-  );
+  for (const table of ['identities', 'visitor_users']) {
+    await db.query(
+      `DELETE FROM ${table} AS known USING unnest($1::uuid[], $2::uuid[]) AS erased (workspace_id, visitor_id)
+       WHERE known.workspace_id = erased.workspace_id AND known.visitor_id = erased.visitor_id`,
+      parameters,
+    );
+  }
   await db.query(
     `UPDATE signups SET visitor_id = NULL, email = NULL, device_id = NULL, address_hash = NULL
      FROM unnest($1::uuid[], $2::uuid[]) AS erased (workspace_id, visitor_id)

@@ -1,25 +1,62 @@
 import type { Queryable } from './pool.ts';
 
-/** A visitor gave an email. */
+/** A visitor gave an email, a user id, or both. */
 export type IdentityReport = {
   workspaceId: string;
   visitorId: string;
   /** Lower case. */
-  email: string;
+  email: string | null;
   externalUserId: string | null;
   /** Microseconds. */
   ts: number;
 };
 
 /**
- * Takes in which emails visitors gave. The external user id is the newest that came with the email. Reports of a
- * workspace that does not exist are left out.
+ * Takes in which emails and users visitors gave. The external user id of an email is the newest that came with it. Reports
+ * of a workspace that does not exist are left out.
  */
 export async function upsertIdentities(
   transaction: Queryable,
   reports: readonly IdentityReport[],
 ): Promise<void> {
-  const merged = new Map<string, IdentityReport & { firstTs: number }>();
+  const withEmail = reports.flatMap(({ email, ...report }) => (email === null ? [] : { email, ...report }));
+  const users = reports.flatMap(({ email, externalUserId: user, ...report }) =>
+    email === null && user !== null ? { user, ...report } : [],
+  );
+  await upsertEmails(transaction, withEmail);
+  await upsertUsers(transaction, users);
+}
+
+type EmailReport = IdentityReport & { email: string };
+type UserReport = Pick<IdentityReport, 'workspaceId' | 'visitorId' | 'ts'> & { user: string };
+
+async function upsertUsers(transaction: Queryable, reports: readonly UserReport[]): Promise<void> {
+  const newest = new Map<string, UserReport>();
+  for (const report of [...reports].sort((a, b) => a.ts - b.ts)) {
+    newest.set(`${report.workspaceId}/${report.visitorId}/${report.user}`, report);
+  }
+  const rows = [...newest].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, report]) => report);
+  if (rows.length === 0) return;
+  await transaction.query(
+    `INSERT INTO visitor_users AS known (workspace_id, visitor_id, external_user_id, last_ts)
+     SELECT workspace.id, report.visitor_id, report.external_user_id, report.last_ts
+     FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::bigint[]) WITH ORDINALITY
+       AS report (workspace_id, visitor_id, external_user_id, last_ts, position)
+     JOIN workspaces AS workspace ON workspace.id = report.workspace_id
+     ORDER BY report.position
+     ON CONFLICT (workspace_id, visitor_id, external_user_id) DO UPDATE
+       SET last_ts = greatest(known.last_ts, EXCLUDED.last_ts)`,
+    [
+      rows.map((row) => row.workspaceId),
+      rows.map((row) => row.visitorId),
+      rows.map((row) => row.user),
+      rows.map((row) => row.ts),
+    ],
+  );
+}
+
+async function upsertEmails(transaction: Queryable, reports: readonly EmailReport[]): Promise<void> {
+  const merged = new Map<string, EmailReport & { firstTs: number }>();
   for (const report of [...reports].sort((a, b) => a.ts - b.ts)) {
     const key = `${report.workspaceId}/${report.visitorId}/${report.email}`;
     const known = merged.get(key);

@@ -8,6 +8,8 @@ const PRUNED = {
   idempotency_keys: { column: 'created_at', age: '24 hours' },
   // Of requests whose process died: one that ends releases its key.
   idempotency_reservations: { column: 'ends_at', age: '1 minute' },
+  // Of orders that were never reported.
+  early_refunds: { column: 'reported_at', age: '30 days' },
   // Of the console: what has ended, by a margin.
   sessions: { column: 'last_seen_at', age: '15 days' },
   invites: { column: 'expires_at', age: '1 day' },

@@ -95,8 +95,8 @@ export async function lockSignupOfUser(
 }
 
 /**
- * Who made an order that names no user: the first who signed up with its email, else with its visitor. Null when
- * nobody did.
+ * Who made an order that names no user, of those who signed up: the first who did with its email, else with its visitor,
+ * else whom a visitor gave with its email, else whom its visitor gave. Null when nobody did.
  */
 export async function userOfOrder(
   db: Queryable,
@@ -104,9 +104,16 @@ export async function userOfOrder(
   order: { email: string | null; visitorId: string | null },
 ): Promise<string | null> {
   const { rows } = await db.query<{ external_user_id: string }>(
-    `SELECT external_user_id FROM signups
-     WHERE workspace_id = $1 AND (lower(email) = lower($2) OR visitor_id = $3)
-     ORDER BY lower(email) = lower($2) DESC NULLS LAST, reported_at LIMIT 1`,
+    `SELECT external_user_id FROM (
+       SELECT external_user_id, reported_at, CASE WHEN lower(email) = lower($2) THEN 0 ELSE 1 END AS rank FROM signups
+       WHERE workspace_id = $1 AND (lower(email) = lower($2) OR visitor_id = $3)
+       UNION ALL
+       SELECT external_user_id, reported_at, rank FROM (
+         SELECT external_user_id, 2 AS rank FROM identities WHERE workspace_id = $1 AND email = lower($2)
+         UNION ALL SELECT external_user_id, 3 FROM identities WHERE workspace_id = $1 AND visitor_id = $3
+         UNION ALL SELECT external_user_id, 3 FROM visitor_users WHERE workspace_id = $1 AND visitor_id = $3
+       ) AS given JOIN signups USING (external_user_id) WHERE workspace_id = $1
+     ) AS known ORDER BY rank, reported_at LIMIT 1`,
     [workspaceId, order.email, order.visitorId],
   );
   return rows[0]?.external_user_id ?? null;
@@ -208,6 +215,8 @@ export async function visitorTraits(
 ): Promise<{ externalUserIds: string[]; emails: string[] }> {
   const { rows } = await db.query<{ external_user_id: string | null; email: string | null }>(
     `SELECT external_user_id, email FROM identities WHERE workspace_id = $1 AND visitor_id = $2
+     UNION ALL
+     SELECT external_user_id, NULL FROM visitor_users WHERE workspace_id = $1 AND visitor_id = $2
      UNION ALL
      SELECT external_user_id, email FROM signups WHERE workspace_id = $1 AND visitor_id = $2`,
     [workspaceId, visitorId],

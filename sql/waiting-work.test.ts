@@ -14,6 +14,7 @@ const NOTHING = {
   attribution: false,
   pendingSignups: false,
   trackedPurchases: false,
+  earlyRefunds: false,
   orderPublications: false,
 };
 
@@ -41,6 +42,13 @@ test('each kind of work is told while it waits, and no longer', async () => {
   await pool.query('INSERT INTO order_publications (order_internal_id) VALUES ($1)', [order]);
   expect(await waitingWork(pool)).toEqual({ ...NOTHING, orderPublications: true });
   await pool.query('DELETE FROM order_publications');
+
+  await pool.query(
+    "INSERT INTO early_refunds (workspace_id, refund_id, order_id, reported_at) VALUES ($1, 'f', 'later', now())",
+    [workspace],
+  );
+  expect(await waitingWork(pool)).toEqual({ ...NOTHING, earlyRefunds: true });
+  await pool.query('DELETE FROM early_refunds');
 
   await pool.query(
     `INSERT INTO signups (id, workspace_id, external_user_id, state, reported_at) VALUES ($1, $2, 'u-1', 'pending', now())`,

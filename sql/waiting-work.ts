@@ -8,6 +8,8 @@ export type WaitingWork = {
   pendingSignups: boolean;
   /** Orders that the programme has not judged. */
   trackedPurchases: boolean;
+  /** Refunds that came before their order. */
+  earlyRefunds: boolean;
   /** Orders that ClickHouse lacks. */
   orderPublications: boolean;
 };
@@ -19,6 +21,7 @@ export async function waitingWork(db: Queryable): Promise<WaitingWork> {
       EXISTS (SELECT FROM orders WHERE attributed_version IS DISTINCT FROM version) AS attribution,
       EXISTS (SELECT FROM signups WHERE state = 'pending') AS "pendingSignups",
       EXISTS (SELECT FROM orders WHERE source = 'server' AND referral_judged_at IS NULL) AS "trackedPurchases",
+      EXISTS (SELECT FROM early_refunds) AS "earlyRefunds",
       EXISTS (SELECT FROM order_publications) AS "orderPublications"`,
   );
   const [row] = rows;

@@ -13,6 +13,7 @@ import {
 export type Earner = {
   enrollmentId: string;
   externalUserId: string;
+  /** Of the enrollment and of the referrer's own signup. */
   emails: string[];
   status: EnrollmentStatus;
   rewardMode: RewardMode;
@@ -38,6 +39,8 @@ export type PurchaseFacts = {
   /** Level 1 first; at least one. A referrer who stands here twice is paid once. */
   earners: Earner[];
   sale: Sale;
+  /** What the buyer gave at signup; null: none. */
+  signupEmail: string | null;
   /** The buyer's purchases before this one. */
   earlier: {
     /** Whether one of them was a first sale: not a renewal, and not for nothing. */
@@ -72,7 +75,7 @@ export function purchaseRewards(facts: PurchaseFacts): PurchaseVerdict {
   const [referrer] = earners;
   if (!referrer) throw new Error('a referred purchase has a referrer');
   if (facts.blockReason === 'suspended' || referrer.status === 'suspended') return nothing('suspended');
-  if (facts.blockReason !== null || isBuyer(referrer, sale)) return nothing('self_referral');
+  if (facts.blockReason !== null || isBuyer(referrer, facts)) return nothing('self_referral');
   if (terms.status === 'paused') return nothing('program_paused');
 
   const paysCommission = earnsCommission(terms, referrer.rewardMode);
@@ -104,7 +107,7 @@ function commissionsOf(facts: PurchaseFacts): PurchaseReward[] | null {
     if (levelRate === undefined) break;
     const isNew = !paid.has(earner.enrollmentId);
     paid.add(earner.enrollmentId);
-    if (!isNew || levelRate === 0 || earner.status === 'suspended' || isBuyer(earner, sale)) continue;
+    if (!isNew || levelRate === 0 || earner.status === 'suspended' || isBuyer(earner, facts)) continue;
     if (!earnsCommission(terms, earner.rewardMode)) continue;
     const amountMinor =
       terms.commissionType === 'flat' ? toMinor(levelRate, terms.currency) : percentage(facts, levelRate);
@@ -128,8 +131,12 @@ function percentage({ terms, sale, rate }: PurchaseFacts, percent: number): numb
   }
 }
 
-function isBuyer(earner: Earner, sale: Sale): boolean {
-  return earner.externalUserId === sale.externalUserId || isOneMailbox(earner.emails, sale.email);
+function isBuyer(earner: Earner, { sale, signupEmail }: PurchaseFacts): boolean {
+  return (
+    earner.externalUserId === sale.externalUserId ||
+    isOneMailbox(earner.emails, sale.email) ||
+    isOneMailbox(earner.emails, signupEmail)
+  );
 }
 
 /** Commission months run from the buyer's first purchase. */

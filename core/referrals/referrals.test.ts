@@ -41,6 +41,7 @@ const facts = (
   tracksCommission: true,
   blockReason: null,
   earners: [earner('a')],
+  signupEmail: null,
   earlier: { sold: false, firstAt: null },
   rate: 1,
   ...changes,

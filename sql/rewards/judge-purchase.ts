@@ -52,6 +52,7 @@ export async function judgePurchase(
     blockReason: signup.block_reason,
     earners,
     sale,
+    signupEmail: signup.email,
     earlier: await earlierPurchases(tx, signup.id, order.internal_id),
     rate: rateOf(sale.currency, terms.currency),
   });

@@ -6,6 +6,7 @@ import { type Purchase, purchaseOfOrder, putPurchase } from '../purchases.ts';
 import { lockOrder, markJudged, putReportedOrder, type ReportedOrder } from '../reported-orders.ts';
 import { lockSignupOfUser, type Signup, userOfOrder } from '../signups.ts';
 import type { Workspace } from '../workspaces.ts';
+import { adoptEarlyRefunds } from './early-refunds.ts';
 import { judgePurchase } from './judge-purchase.ts';
 
 /** A purchase as `report-purchase` brings it. */
@@ -94,10 +95,11 @@ async function decide(
   tx: Queryable,
   given: { workspace: Workspace; order: ReportedOrder; signup: Signup | null; sale: Sale; now: Date },
 ): Promise<Purchase> {
-  const { signup, sale, now } = given;
+  const { order, signup, sale, now } = given;
+  await adoptEarlyRefunds(tx, order, sale);
   if (signup?.state === 'matched') return judgePurchase(tx, { ...given, signup });
   const purchase: Purchase = {
-    order_internal_id: given.order.internal_id,
+    order_internal_id: order.internal_id,
     workspace_id: given.workspace.id,
     signup_id: signup?.id ?? null,
     enrollment_id: null,
@@ -114,7 +116,7 @@ async function decide(
   return purchase;
 }
 
-/** The visitor that the buyer signed up as: the order is attributed to that visitor's clicks. */
+/** The visitor that the buyer signed up as, else is known to be: the order is attributed to that visitor's clicks. */
 async function visitorOfUser(tx: Queryable, workspaceId: string, user: string): Promise<string | null> {
   const { rows } = await tx.query<{ visitor_id: string | null }>(
     `SELECT visitor_id FROM (
@@ -122,6 +124,8 @@ async function visitorOfUser(tx: Queryable, workspaceId: string, user: string): 
        WHERE workspace_id = $1 AND external_user_id = $2 AND visitor_id IS NOT NULL
        UNION ALL
        SELECT visitor_id, 1, last_ts FROM identities WHERE workspace_id = $1 AND external_user_id = $2
+       UNION ALL
+       SELECT visitor_id, 1, last_ts FROM visitor_users WHERE workspace_id = $1 AND external_user_id = $2
      ) AS known ORDER BY rank, last_ts DESC LIMIT 1`,
     [workspaceId, user],
   );

@@ -1,5 +1,6 @@
 import { badRequest } from '../../core/errors.ts';
 import { MoneyError, toMajor, toMinor } from '../../core/money.ts';
+import { keepEarlyRefund } from '../early-refunds.ts';
 import type { Queryable } from '../pool.ts';
 import { type Purchase, purchaseOfOrder } from '../purchases.ts';
 import { insertRefund, type Refund, refundById, refundsOfOrder } from '../refunds.ts';
@@ -18,7 +19,8 @@ export type RefundReport = {
 /**
  * Writes a refund once and takes back what the order earned, in proportion.
  *
- * @returns the refund; null when the workspace knows no such order, and nothing is written
+ * @returns the refund; null when the workspace knows no such order yet: then it is kept, and taken back with the order's
+ *   verdict (`early-refunds.ts`)
  * @throws {AppError} `bad_request` when more is refunded than is left, or the amount is none of the currency
  */
 export async function recordRefund(
@@ -30,7 +32,18 @@ export async function recordRefund(
   const order = await lockOrder(tx, workspace.id, report.orderId);
   // After the lock: an identical call that ran before has committed by now.
   const known = await refundById(tx, workspace.id, report.refundId);
-  if (known || !order) return known;
+  if (known) return known;
+  if (!order) {
+    const { refundId, orderId, amount } = report;
+    await keepEarlyRefund(tx, {
+      workspace_id: workspace.id,
+      refund_id: refundId,
+      order_id: orderId,
+      amount,
+      reported_at: now,
+    });
+    return null;
+  }
   const purchase =
     order.source === 'server'
       ? await judgeTrackedOrder(tx, workspace, order, now)

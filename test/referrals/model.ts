@@ -51,6 +51,8 @@ export function createModel(initial: Terms[]) {
   const signups = new Map<number, Signup>();
   const orders = new Map<number, Order>();
   const refunds = new Map<number, Answer>();
+  /** Of orders that nobody has reported yet, in the order in which they came. */
+  const early = new Map<number, { order: number; amount: number | null }>();
   const commissions: Commission[] = [];
   const grants: Grant[] = [];
   const exports: Export[] = [];
@@ -99,12 +101,29 @@ export function createModel(initial: Terms[]) {
       purchase: { buyer, isRenewal, day, referred: !!referral, answer },
     };
     orders.set(action.order, order);
+    adoptEarlyRefunds(action.order, order);
     if (referral) {
       for (const [index, { number }] of order.refunds.entries()) {
         refunds.set(number, { matched: true, ledger_rows: takeBack(action.order, order, index + 1) });
       }
     }
     return answer;
+  }
+
+  /** They came before all others of the order; what is more than it was for is as much as there is. */
+  function adoptEarlyRefunds(number: number, order: Order): void {
+    let rest = Math.max(0, order.amount - refunded(order.refunds));
+    const adopted: Order['refunds'] = [];
+    for (const [refund, { order: of, amount }] of early) {
+      if (of !== number) continue;
+      early.delete(refund);
+      if (refunds.has(refund)) continue;
+      const taken = Math.min(amount ?? rest, rest);
+      adopted.push({ number: refund, amount: taken });
+      refunds.set(refund, { matched: false, ledger_rows: 0 });
+      rest -= taken;
+    }
+    order.refunds.unshift(...adopted);
   }
 
   function pixel({ order, amount }: Extract<Action, { type: 'pixel' }>): Answer {
@@ -121,8 +140,8 @@ export function createModel(initial: Terms[]) {
     const terms = termsOf(referral.program);
     const first = referrers.get(referral.referrer);
     if (!first) throw new Error('a signup without its referrer');
-    const isBuyer = (number: number) =>
-      number === action.user || (action.withEmail && isOnePerson(number, action.user));
+    // The buyer gave the address at signup, whether or not this report has it.
+    const isBuyer = (number: number) => isOnePerson(number, action.user);
     if (referral.block === 'suspended' || first.status === 'suspended') return no('suspended');
     if (referral.block !== null || isBuyer(referral.referrer)) return no('self_referral');
     if (terms.status === 'paused') return no('program_paused');
@@ -189,7 +208,12 @@ export function createModel(initial: Terms[]) {
     const known = refunds.get(action.refund);
     if (known) return known;
     const order = orders.get(action.order);
-    if (!order) return { matched: false, ledger_rows: 0 };
+    if (!order) {
+      if (!early.has(action.refund)) {
+        early.set(action.refund, { order: action.order, amount: action.amount });
+      }
+      return { matched: false, ledger_rows: 0 };
+    }
     const rest = Math.max(0, order.amount - refunded(order.refunds));
     const amount = action.amount ?? rest;
     if (amount > rest) return { status: 400 };

@@ -73,6 +73,23 @@ describe('report-purchase', () => {
     expect(events).toEqual(['lead.created', 'sale.created', 'commission.created']);
   });
 
+  test('of one order with different amounts at once are one purchase, and the order is of its amount', async () => {
+    await referral({ commission_rate: 20 });
+    const anHourAgo = new Date(Date.now() - 3_600_000).toISOString();
+    await Promise.all(
+      Array.from({ length: 20 }, (_, n) => [
+        m.purchase('n', `o${n}`, 100),
+        m.purchase('n', `o${n}`, 50, { purchased_at: anHourAgo }),
+      ]).flat(),
+    );
+    const { rows } = await api.stores.pool.query(
+      `SELECT count(*)::int AS orders, count(*) FILTER (WHERE o.amount_minor <> p.amount_minor)::int AS apart
+       FROM orders o JOIN purchases p ON p.order_internal_id = o.internal_id WHERE o.workspace_id = $1`,
+      [shop.workspace.id],
+    );
+    expect(rows).toEqual([{ orders: 20, apart: 0 }]);
+  });
+
   test('fifty different ones of a buyer at once reward the first sale only, once', async () => {
     await referral({ commission_rate: 20, first_sale_only: true });
     const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => m.purchase('n', `o${n}`, 10)));

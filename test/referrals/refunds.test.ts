@@ -1,5 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { keepEarlyRefund } from '../../sql/early-refunds.ts';
+import { settleNextEarlyRefunds } from '../../workers/referrals/early-refunds.ts';
 import { endHoldPeriods } from '../../workers/referrals/hold-periods.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
 import { countRows, type Merchant, merchant, queuedEvents } from './support.ts';
@@ -119,9 +121,74 @@ describe('a refund', () => {
       { matched: false, internal_order_id: null, ledger_rows: 0 },
     ]);
     expect(await countRows(api, shop, 'refunds')).toBe(1);
-    // It was reported before its order: the same refund counts once the order is there.
-    await m.purchase('n', 'nothing', 10);
-    expect((await m.refund('f2', 'nothing')).body).toMatchObject({ matched: true, ledger_rows: 1 });
+  });
+
+  describe('that comes before its order', () => {
+    test('is taken back when the order comes, once, and its replay tells so', async () => {
+      await referral();
+      const key = { headers: { 'idempotency-key': 'k1' } };
+      const early = { refund_id: 'f1', order_id: 'o1', amount: 25 };
+      expect((await shop.post('/referrals/report-refund', early, key)).body).toMatchObject({
+        matched: false,
+      });
+      await m.refund('f2', 'o1', 25);
+      expect((await m.purchase('n', 'o1', 100)).body).toMatchObject({ rewarded: true, ledger_rows: 1 });
+      expect(await balance('r')).toMatchObject({ eligible: 10 });
+      expect((await m.refund('f2', 'o1', 25)).body).toMatchObject({ matched: true, ledger_rows: 1 });
+      expect((await shop.post('/referrals/report-refund', early, key)).status).toBe(200);
+      expect((await m.refund('f3', 'o1')).body).toMatchObject({ matched: true, ledger_rows: 1 });
+      expect(await balance('r')).toMatchObject({ eligible: 0 });
+      expect(await countRows(api, shop, 'early_refunds')).toBe(0);
+    });
+
+    test('takes back no more than there is, and what the currency can tell', async () => {
+      await referral({ currency: 'jpy' });
+      await m.refund('f1', 'o1', 10.4);
+      await m.refund('f2', 'o1', 1_000);
+      await m.purchase('n', 'o1', 100, { currency: 'jpy' });
+      expect(await balance('r')).toMatchObject({ eligible: 0 });
+      const { rows } = await api.stores.pool.query(
+        'SELECT amount_minor::int AS amount FROM refunds WHERE workspace_id = $1 ORDER BY refund_id',
+        [shop.workspace.id],
+      );
+      expect(rows).toEqual([{ amount: 10 }, { amount: 90 }]);
+      await m.purchase('stranger', 'o2', 100, { currency: 'jpy' });
+    });
+
+    test('is settled by the clock when it came while the order was being judged', async () => {
+      const { pool } = api.stores;
+      await referral();
+      await m.purchase('n', 'o1', 100);
+      await m.refund('f1', 'o1', 10);
+      // What a report leaves that looked for the order just before it was committed.
+      await keepEarlyRefund(pool, {
+        ...{
+          workspace_id: shop.workspace.id,
+          refund_id: 'f2',
+          order_id: 'o1',
+          amount: 40,
+          reported_at: new Date(),
+        },
+      });
+      const settle = () => settleNextEarlyRefunds({ pool, now: new Date() });
+      expect([await settle(), await settle()]).toEqual([true, false]);
+      expect(await balance('r')).toMatchObject({ eligible: 10 });
+      expect((await m.refund('f2', 'o1', 40)).body).toMatchObject({ matched: true, ledger_rows: 1 });
+    });
+
+    test('and at the same moment as it, is never lost', async () => {
+      const { pool } = api.stores;
+      await referral();
+      await Promise.all(
+        Array.from({ length: 20 }, (_, n) => [
+          m.purchase('n', `o${n}`, 10),
+          m.refund(`f${n}`, `o${n}`),
+        ]).flat(),
+      );
+      while (await settleNextEarlyRefunds({ pool, now: new Date() }));
+      expect(await balance('r')).toMatchObject({ eligible: 0, pending: 0 });
+      expect(await countRows(api, shop, 'refunds')).toBe(20);
+    });
   });
 
   test.each<[string, object]>([

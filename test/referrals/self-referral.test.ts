@@ -80,6 +80,37 @@ describe('a self-referral', () => {
     expect(await blocked({ ref_code: ref, _vid: stranger }, 'n4')).toBeNull();
   });
 
+  test('is found by a visitor who gave a user id and no email', async () => {
+    await m.program(CREDITS);
+    const { ref } = await m.enroll('r');
+    const [own, other] = [crypto.randomUUID(), crypto.randomUUID()];
+    const given = { workspaceId: shop.workspace.id, email: null, ts: 1 };
+    await upsertIdentities(api.stores.pool, [
+      { ...given, visitorId: own, externalUserId: 'r' },
+      { ...given, visitorId: other, externalUserId: 's' },
+    ]);
+    expect(await blocked({ ref_code: ref, _vid: own }, 'n1')).toBe('same_visitor');
+    expect(await blocked({ ref_code: ref, _vid: other }, 'n2')).toBeNull();
+  });
+
+  test('earns nothing of a purchase either, when only the signup told whose mailbox it is', async () => {
+    await m.program({ commission_rate: 20, levels: [10] });
+    const a = await m.enroll('a', { email: 'anna@mail.example' });
+    await m.signup('b', { ref_code: a.ref });
+    const b = await m.enroll('b');
+    expect(await blocked({ ref_code: b.ref, email: 'anna+1@mail.example' }, 'c')).toBeNull();
+    expect((await m.purchase('c', 'o1', 100)).body).toMatchObject({ rewarded: true, ledger_rows: 1 });
+    expect((await m.stats('a')).affiliate.balance.pending).toBe(0);
+    // The referrer's own signup told the mailbox, and came behind the referral.
+    await shop.get('/referrals/stats?external_user_id=x');
+    await m.signup('y', { referrer_external_user_id: 'x', email: 'x@mail.example' });
+    await m.signup('x', { ref_code: a.ref, email: 'x@mail.example' });
+    expect((await m.purchase('y', 'o2', 100)).body).toMatchObject({
+      rewarded: false,
+      reason: 'self_referral',
+    });
+  });
+
   test('is found by address only between two browsers, and only with a device id missing on either side', async () => {
     await m.program(CREDITS);
     const browser = shop.publishableKey;

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { orderVersion } from '../../core/order-version.ts';
+import { upsertIdentities } from '../../sql/identities.ts';
 import { upsertOrders } from '../../sql/orders.ts';
 import { createOrderJudge } from '../../workers/referrals/tracked-purchases.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
@@ -73,6 +74,31 @@ describe('an order that was tracked', () => {
     expect((await queuedEvents(api, shop)).filter((event) => event.type === 'sale.created')).toEqual([]);
     // The event log named no user; the report does.
     expect((await m.purchase('n', 'o5', 50)).body.rewarded).toBe(true);
+  });
+
+  test('is found by what a visitor gave too: an email, or a user alone', async () => {
+    await referral({ commission_rate: 20 });
+    const [withEmail, alone, stranger] = [crypto.randomUUID(), crypto.randomUUID(), crypto.randomUUID()];
+    const given = { workspaceId: shop.workspace.id, externalUserId: 'n', ts: 1 };
+    await upsertIdentities(api.stores.pool, [
+      { ...given, visitorId: withEmail, email: 'shop@mail.example' },
+      { ...given, visitorId: alone, email: null },
+      { ...given, visitorId: stranger, email: 's@mail.example', externalUserId: 'nobody' },
+    ]);
+    await track('o1', { email: 'shop@mail.example' });
+    await track('o2', { visitorId: withEmail });
+    await track('o3', { visitorId: alone });
+    await track('o4', { visitorId: stranger, email: 's@mail.example' });
+    await judge();
+    expect(await balance('r')).toMatchObject({ pending: 30 });
+    expect(await countRows(api, shop, 'purchases')).toBe(3);
+    // And the other way round: the order of a user is the visitor's who gave it.
+    await m.purchase('n', 'o5', 10);
+    const { rows } = await api.stores.pool.query(
+      "SELECT visitor_id FROM orders WHERE workspace_id = $1 AND order_id = 'o5'",
+      [shop.workspace.id],
+    );
+    expect([withEmail, alone]).toContain(rows[0]?.visitor_id);
   });
 
   /** Fields of an order that the pixel reports. */

@@ -41,9 +41,13 @@ describe('erasures', () => {
       click({ workspace, link, visitor: kept, ts: start + 2, channel: 'kept' }),
       click({ workspace: other, link, visitor: erased, ts: start + 3, channel: 'other workspace' }),
       identify({ workspace, visitor: erased, ts: start + 4, email: 'a@example.com' }),
+      identify({ workspace, visitor: erased, ts: start + 5, email: null, user: 'user' }),
     ]);
     rig.work();
     await rig.settled(stream);
+    expect((await pool.query('SELECT external_user_id FROM visitor_users')).rows).toEqual([
+      { external_user_id: 'user' },
+    ]);
     const metrics = createWorkerMetrics(new Registry());
     await requestErasure(pool, { workspaceId: workspace, kind: 'visitor', targetId: erased });
     await requestErasure(pool, { workspaceId: workspace, kind: 'link', targetId: button });
@@ -57,6 +61,7 @@ describe('erasures', () => {
     expect(await left()).toEqual(['kept', 'other workspace']);
     expect(await rig.stored('identifies')).toMatchObject({ rows: 0 });
     expect((await pool.query('SELECT FROM identities')).rowCount).toBe(0);
+    expect((await pool.query('SELECT FROM visitor_users')).rowCount).toBe(0);
     await eraseRequested({ pool, clickhouse, metrics });
     expect(await open()).toBe(2); // an older click may still be on its way
     stream.append([heartbeat(Date.now() * 1000 + 60_000_000)]);

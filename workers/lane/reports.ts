@@ -4,15 +4,15 @@ import { bytesToUuid } from '../../core/ids.ts';
 import type { IdentityReport } from '../../sql/identities.ts';
 import type { OrderReport } from '../../sql/orders.ts';
 
-/** What Postgres keeps of an identify: nothing, unless a visitor gave an email, because only that joins anybody. */
+/** What Postgres keeps of an identify: nothing, unless a visitor gave something that others may give too. */
 export function identityOf(row: IdentifyRow): { row: IdentifyRow; report: IdentityReport }[] {
   const { workspaceId, visitorId, email, externalUserId, ts } = row.event;
-  if (!visitorId || !email) return [];
+  if (!visitorId || (!email && !externalUserId)) return [];
   const report = {
     workspaceId: bytesToUuid(workspaceId),
     visitorId: bytesToUuid(visitorId),
-    email,
-    externalUserId,
+    email: email || null,
+    externalUserId: externalUserId || null,
     ts,
   };
   return [{ row, report }];

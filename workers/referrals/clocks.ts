@@ -4,6 +4,7 @@ import type { Pool } from '../../sql/pool.ts';
 import { type Clock, startClock } from '../clocks/clock.ts';
 import type { Waiting } from '../clocks/waiting.ts';
 import type { WorkerMetrics } from '../metrics.ts';
+import { settleNextEarlyRefunds } from './early-refunds.ts';
 import { endHoldPeriods } from './hold-periods.ts';
 import { publishOrders } from './order-publication.ts';
 import { createSignupResolver } from './pending-signups.ts';
@@ -12,6 +13,7 @@ import { createOrderJudge } from './tracked-purchases.ts';
 const HOLD_EVERY_MS = 5_000;
 const RESOLVE_EVERY_MS = 500;
 const JUDGE_EVERY_MS = 500;
+const SETTLE_EVERY_MS = 5_000;
 const PUBLISH_EVERY_MS = 500;
 
 /** What the referral programme does by itself, without a call. Each is safe to run in several processes at once. */
@@ -43,6 +45,13 @@ export function startReferralClocks(shared: {
       name: 'tracked-purchases',
       everyMs: JUDGE_EVERY_MS,
       work: async () => (await waits('trackedPurchases')) && judgeTrackedOrders(new Date()),
+    }),
+    startClock({
+      ...shared,
+      name: 'early-refunds',
+      everyMs: SETTLE_EVERY_MS,
+      work: async () =>
+        (await waits('earlyRefunds')) && settleNextEarlyRefunds({ ...shared, now: new Date() }),
     }),
     startClock({
       ...shared,

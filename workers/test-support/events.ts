@@ -29,6 +29,7 @@ export function identify(given: {
   visitor: string | null;
   ts: number;
   email: string | null;
+  user?: string;
 }): IdentifyEvent {
   return {
     kind: 'identify',
@@ -36,7 +37,7 @@ export function identify(given: {
     workspaceId: uuidToBytes(given.workspace),
     visitorId: given.visitor === null ? null : uuidToBytes(given.visitor),
     email: given.email,
-    externalUserId: null,
+    externalUserId: given.user ?? null,
     source: 'pixel',
   };
 }

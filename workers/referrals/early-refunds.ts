@@ -1,0 +1,17 @@
+import { judgedOrderWithEarlyRefund } from '../../sql/early-refunds.ts';
+import { inTransaction, type Pool } from '../../sql/pool.ts';
+import { settleEarlyRefunds } from '../../sql/rewards/early-refunds.ts';
+
+/**
+ * Settles the refunds of one order that were reported while it was being judged: neither saw the other then.
+ *
+ * @returns whether there was one
+ */
+export async function settleNextEarlyRefunds({ pool, now }: { pool: Pool; now: Date }): Promise<boolean> {
+  const order = await judgedOrderWithEarlyRefund(pool);
+  if (!order) return false;
+  await inTransaction(pool, (tx) =>
+    settleEarlyRefunds(tx, { workspaceId: order.workspace_id, orderId: order.order_id, now }),
+  );
+  return true;
+}
