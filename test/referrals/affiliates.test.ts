@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
-import { type Merchant, merchant } from './support.ts';
+import { type Merchant, merchant, PAID_AT_ONCE } from './support.ts';
 
 let api: TestApi;
 let shop: TestWorkspace;
@@ -15,19 +15,7 @@ beforeEach(async () => {
 });
 afterAll(() => api.close());
 
-/** Referrer `r` with referee `n` in a programme that pays 20 percent at once. */
-async function referral(program: object = {}) {
-  const made = await m.program({
-    commission_rate: 20,
-    hold_days: 0,
-    allow_affiliate_upgrade: true,
-    payout_methods: ['paypal', 'wise'],
-    ...program,
-  });
-  const enrolled = await m.enroll('r');
-  await m.signup('n', { ref_code: enrolled.ref });
-  return { ...enrolled, programId: made.id };
-}
+const referral = (program: object = {}) => m.referral({ ...PAID_AT_ONCE, ...program });
 
 describe('reward-mode', () => {
   test('switches both ways and answers with the mode', async () => {

@@ -1,8 +1,7 @@
-import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { setStatus } from '../../cli/commands/enrollment.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
-import { countRows, type Merchant, merchant } from './support.ts';
+import { countRows, type Merchant, merchant, PAID_AT_ONCE } from './support.ts';
 
 let api: TestApi;
 let shop: TestWorkspace;
@@ -17,36 +16,12 @@ beforeEach(async () => {
 });
 afterAll(() => api.close());
 
-type Line = Record<string, string>;
+const exportPayouts: Merchant['exportPayouts'] = (query) => m.exportPayouts(query);
+const pay: Merchant['pay'] = (id) => m.pay(id);
 
-async function exportPayouts(query = ''): Promise<{ id: string; lines: Line[]; text: string }> {
-  const answer = await shop.get<string>(`/payouts/export${query}`);
-  if (answer.status !== 200) throw new Error(answer.text);
-  expect(answer.headers['content-type']).toBe('text/csv; charset=utf-8');
-  const lines = parse(answer.text, { columns: true }) as Line[];
-  return { id: String(answer.headers['x-export-id']), lines, text: answer.text };
-}
+const balance: Merchant['balance'] = (user) => m.balance(user);
 
-const pay = (id: string) =>
-  shop.post<{ paid: number; totals: Record<string, number> }>('/payouts', { export_id: id });
-
-async function balance(user: string) {
-  return (await m.stats(user)).affiliate.balance;
-}
-
-/** Referrer `r` with referee `n` in a programme that pays 20 percent at once. */
-async function referral(program: object = {}) {
-  const made = await m.program({
-    commission_rate: 20,
-    hold_days: 0,
-    allow_affiliate_upgrade: true,
-    payout_methods: ['paypal', 'wise'],
-    ...program,
-  });
-  const enrolled = await m.enroll('r');
-  await m.signup('n', { ref_code: enrolled.ref });
-  return { ...enrolled, programId: made.id };
-}
+const referral = (program: object = {}) => m.referral({ ...PAID_AT_ONCE, ...program });
 
 describe('a payout file', () => {
   test('lists eligible balances at or over min_payout, by method, with its id in the header', async () => {
@@ -71,7 +46,8 @@ describe('a payout file', () => {
     await m.purchase('n-under', 'o2', 99.95);
     await m.purchase('n-at', 'o3', 100);
     await m.purchase('n-pal', 'o4', 400);
-    const { id, lines, text } = await exportPayouts(`?program_id=${programId}`);
+    const { id, type, lines, text } = await exportPayouts(`?program_id=${programId}`);
+    expect(type).toBe('text/csv; charset=utf-8');
     expect(id).toMatch(/^[0-9a-f-]{36}$/);
     expect(
       lines.map(({ external_user_id, method, payout_email, amount, currency }) => [

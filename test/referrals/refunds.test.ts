@@ -1,10 +1,9 @@
-import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { keepEarlyRefund } from '../../sql/early-refunds.ts';
 import { settleNextEarlyRefunds } from '../../workers/referrals/early-refunds.ts';
 import { endHoldPeriods } from '../../workers/referrals/hold-periods.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
-import { countRows, type Merchant, merchant, queuedEvents } from './support.ts';
+import { countRows, type Merchant, merchant, PAID_AT_ONCE, queuedEvents } from './support.ts';
 
 let api: TestApi;
 let shop: TestWorkspace;
@@ -19,36 +18,12 @@ beforeEach(async () => {
 });
 afterAll(() => api.close());
 
-type Line = Record<string, string>;
+const exportPayouts: Merchant['exportPayouts'] = (query) => m.exportPayouts(query);
+const pay: Merchant['pay'] = (id) => m.pay(id);
 
-async function exportPayouts(query = ''): Promise<{ id: string; lines: Line[]; text: string }> {
-  const answer = await shop.get<string>(`/payouts/export${query}`);
-  if (answer.status !== 200) throw new Error(answer.text);
-  expect(answer.headers['content-type']).toBe('text/csv; charset=utf-8');
-  const lines = parse(answer.text, { columns: true }) as Line[];
-  return { id: String(answer.headers['x-export-id']), lines, text: answer.text };
-}
+const balance: Merchant['balance'] = (user) => m.balance(user);
 
-const pay = (id: string) =>
-  shop.post<{ paid: number; totals: Record<string, number> }>('/payouts', { export_id: id });
-
-async function balance(user: string) {
-  return (await m.stats(user)).affiliate.balance;
-}
-
-/** Referrer `r` with referee `n` in a programme that pays 20 percent at once. */
-async function referral(program: object = {}) {
-  const made = await m.program({
-    commission_rate: 20,
-    hold_days: 0,
-    allow_affiliate_upgrade: true,
-    payout_methods: ['paypal', 'wise'],
-    ...program,
-  });
-  const enrolled = await m.enroll('r');
-  await m.signup('n', { ref_code: enrolled.ref });
-  return { ...enrolled, programId: made.id };
-}
+const referral = (program: object = {}) => m.referral({ ...PAID_AT_ONCE, ...program });
 
 describe('a refund', () => {
   test('takes back pending and eligible commissions in proportion, at every level', async () => {

@@ -1,3 +1,4 @@
+import { parse } from 'csv-parse/sync';
 import type { ProgramRecord } from '../../api/programs/schemas.ts';
 import type { Stats } from '../../api/referrals/schemas.ts';
 import type { GrantRecord } from '../../sql/grants.ts';
@@ -26,9 +27,39 @@ export type Event = { type: string; data: Record<string, unknown> };
 
 let codes = 0;
 
+/** Terms that pay 20 percent with no hold period, to affiliates. */
+export const PAID_AT_ONCE = {
+  commission_rate: 20,
+  hold_days: 0,
+  allow_affiliate_upgrade: true,
+  payout_methods: ['paypal', 'wise'],
+} satisfies Partial<ProgramRecord>;
+
+/** A payout file, its lines by column. */
+export type PayoutFile = { id: string; type: string; lines: Record<string, string>[]; text: string };
+
 /** The calls that a merchant makes of the referral endpoints. */
 export function merchant(shop: TestWorkspace) {
   return {
+    /** Referrer `r` with referee `n`. */
+    async referral(program: object = { commission_rate: 20 }, referee: object = {}) {
+      const made = await this.program(program);
+      const enrolled = await this.enroll('r');
+      await this.signup('n', { ref_code: enrolled.ref, ...referee });
+      return { ...enrolled, programId: made.id };
+    },
+    async balance(user: string) {
+      return (await this.stats(user)).affiliate.balance;
+    },
+    async exportPayouts(query = ''): Promise<PayoutFile> {
+      const answer = await shop.get<string>(`/payouts/export${query}`);
+      if (answer.status !== 200) throw new Error(answer.text);
+      const lines: PayoutFile['lines'] = parse(answer.text, { columns: true });
+      const { 'x-export-id': id, 'content-type': type } = answer.headers;
+      return { id: String(id), type: String(type), lines, text: answer.text };
+    },
+    pay: (exportId: string) =>
+      shop.post<{ paid: number; totals: Record<string, number> }>('/payouts', { export_id: exportId }),
     async program(fields: Partial<Omit<ProgramRecord, 'signup_credit'>> & { signup_credit?: object } = {}) {
       const answer = await shop.post<ProgramRecord>('/programs', {
         name: 'Refer a friend',

@@ -19,17 +19,9 @@ beforeEach(async () => {
 });
 afterAll(() => api.close());
 
-/** A referrer `r` and the referee `n`. */
-async function referral(program: object = { commission_rate: 20 }, referee: object = {}) {
-  const made = await m.program(program);
-  const enrolled = await m.enroll('r');
-  await m.signup('n', { ref_code: enrolled.ref, ...referee });
-  return { ...enrolled, programId: made.id };
-}
+const referral: Merchant['referral'] = (...given) => m.referral(...given);
 
-async function balance(user: string) {
-  return (await m.stats(user)).affiliate.balance;
-}
+const balance: Merchant['balance'] = (user) => m.balance(user);
 
 describe('an order that was tracked', () => {
   async function track(orderIds: string | string[], fields: object = {}) {
