@@ -38,6 +38,15 @@ export function currency(text: string): string {
   return value;
 }
 
+/** Reads a positive decimal such as 1.0832, as near to it as numbers are. */
+export function exchangeRate(text: string): number {
+  const value = Number(text);
+  if (!/^\d+(\.\d+)?$/.test(text) || value === 0 || !Number.isFinite(value)) {
+    throw new InvalidArgumentError('must be a positive decimal such as 1.0832');
+  }
+  return value;
+}
+
 /** Reads a visitor's id, lower-cased. The zero UUID stands for nobody: whole workspaces' orders carry it. */
 export function visitorId(text: string): string {
   const value = text.toLowerCase();

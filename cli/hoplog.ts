@@ -9,6 +9,7 @@ import { importCommands } from './commands/import.ts';
 import { keyCommands } from './commands/key.ts';
 import { operationCommands } from './commands/operations.ts';
 import { partnerCommands } from './commands/partner.ts';
+import { rateCommands } from './commands/rate.ts';
 import { streamCommands } from './commands/stream.ts';
 import { visitorCommands } from './commands/visitor.ts';
 import { workspaceCommands } from './commands/workspace.ts';
@@ -30,6 +31,7 @@ const commands = [
   partnerCommands,
   consoleCommands,
   enrollmentCommands,
+  rateCommands,
   importCommands,
   deadLetterCommands,
   streamCommands,

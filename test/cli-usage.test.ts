@@ -37,6 +37,7 @@ test.each([
   ['an unknown role', ['console', 'invite', '--workspace', 'x', '--role', 'boss']],
   ['an import without a file', ['import', 'links', '--workspace', 'x']],
   ['a channel that is none', ['import', 'links', '--workspace', 'x', '--channel', 'fax', 'links.csv']],
+  ['a rate without a base', ['rate', 'set', '--currency', 'eur', '--rate', '1.08']],
   ['a visitor that is no UUID', ['visitor', 'delete', '--workspace', 'x', '--visitor', 'ann']],
   ['nobody as a visitor', ['visitor', 'delete', '--workspace', 'x', '--visitor', NO_UUID]],
   ['one argument too many', ['workspace', 'list', 'all']],
@@ -44,6 +45,27 @@ test.each([
   const ended = await hoplog(args, cli.env);
   expect(ended).toMatchObject({ status: 2, stdout: '' });
   expect(ended.stderr).not.toBe('');
+});
+
+test.each([
+  ['currency', ['--currency', 'zzz', '--base', 'usd', '--rate', '1']],
+  ['base', ['--currency', 'eur', '--base', 'xau', '--rate', '1']],
+  ['base', ['--currency', 'usd', '--base', 'USD', '--rate', '1']],
+  ...[
+    '0',
+    '0.000',
+    '-1',
+    '1e3',
+    'Infinity',
+    'NaN',
+    '1,08',
+    '',
+    '0x1',
+    `1${'0'.repeat(400)}`,
+    `0.${'0'.repeat(400)}1`,
+  ].map((rate): [string, string[]] => ['rate', ['--currency', 'eur', '--base', 'usd', '--rate', rate]]),
+])('a %s that is none is wrong usage which names the option', async (option, args) => {
+  await cli.refused(2, new RegExp(`option '--${option} <.*is invalid`), 'rate', 'set', ...args);
 });
 
 test('help is no error', async () => {
