@@ -85,6 +85,51 @@ describe('an export has the same clicks, columns and order as the stream', () =>
   });
 });
 
+describe('what a spreadsheet would run as a formula', () => {
+  const RUN = ['=HYPERLINK("https://evil.example/","Pay")', '+1+cmd|x', '-2+3', '@SUM(A1)', '\t=1', '\r=1'];
+  const NOT_RUN = ['https://a.example/?a=-1', "'=1", ' =1', '', 'a\n=1'];
+
+  async function referers(format: 'csv' | 'ndjson'): Promise<string[]> {
+    const linkId = uuidv7();
+    const own = { workspaceId: shop.workspace.id, linkId };
+    const texts = [...RUN, ...NOT_RUN];
+    await storeClicks(
+      api.stores,
+      texts.map((referer, n) => ({ ...own, tsNanos: AT + BigInt(n) * 1_000n, referer })),
+    );
+    const { body } = await exported(`${WINDOW}&link_id=${linkId}&format=${format}`);
+    const text = body.toString('utf8');
+    const rows: { referer: string }[] =
+      format === 'csv'
+        ? parse(text, { columns: true })
+        : text
+            .trimEnd()
+            .split('\n')
+            .map((line) => JSON.parse(line));
+    return rows.map((row) => row.referer).reverse(); // newest first
+  }
+
+  test('has an apostrophe in front in CSV, and nothing else has', async () => {
+    expect(await referers('csv')).toEqual([...RUN.map((text) => `'${text}`), ...NOT_RUN]);
+  });
+
+  test('is as it was sent in NDJSON', async () => {
+    expect(await referers('ndjson')).toEqual([...RUN, ...NOT_RUN]);
+  });
+
+  test('is looked for in every text that others have written', async () => {
+    const linkId = uuidv7();
+    const given = { city: '=city', browser: '-browser', os: '@os', referer: '+referer' };
+    await storeClicks(api.stores, [{ workspaceId: shop.workspace.id, linkId, tsNanos: AT, ...given }]);
+    const row = async (format: string) =>
+      (await exported(`${WINDOW}&link_id=${linkId}&format=${format}`)).body.toString('utf8').trimEnd();
+    expect(parse(await row('csv'), { columns: true })).toMatchObject([
+      { city: "'=city", browser: "'-browser", os: "'@os", referer: "'+referer", channel: 'facebook' },
+    ]);
+    expect(JSON.parse(await row('ndjson'))).toMatchObject(given);
+  });
+});
+
 test('an export takes a window, links and bots as the stream does', async () => {
   const linkId = uuidv7();
   const own = { workspaceId: shop.workspace.id, linkId };

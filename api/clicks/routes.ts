@@ -64,7 +64,11 @@ export async function clickRoutes(app: Api, deps: ApiDeps): Promise<void> {
         tags: ['Clicks'],
         operationId: 'exportClicks',
         summary: 'A window of clicks as a file, newest first',
-        description: `At most ${MAX_EXPORTS.ofWorkspace} of a workspace at a time in each API process; a reader that stands still for 30 s is cut off.`,
+        description:
+          "In CSV a text that begins with `=`, `+`, `-`, `@`, a tab or a carriage return, as a referer may, has a `'` in " +
+          'front, so that no spreadsheet runs it as a formula; NDJSON and Parquet have it as it was sent. ' +
+          `At most ${MAX_EXPORTS.ofWorkspace} exports of a workspace at a time in each API process; a reader that ` +
+          'stands still for 30 s is cut off.',
         querystring: ExportQuery,
       },
     },

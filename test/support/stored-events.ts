@@ -16,6 +16,8 @@ export type GivenClick = {
   channel?: string;
   country?: string;
   city?: string;
+  browser?: string;
+  os?: string;
   referer?: string;
   isBot?: boolean;
 };
@@ -89,6 +91,8 @@ export async function storeClicks(
       channel: 'facebook',
       country: 'DE',
       city: 'Bonn',
+      browser: 'Safari',
+      os: 'iOS',
       referer: '',
       isBot: false,
       ...click,
@@ -106,8 +110,8 @@ export async function storeClicks(
       country: row.country,
       city: row.city,
       device: 'mobile',
-      browser: 'Safari',
-      os: 'iOS',
+      browser: row.browser,
+      os: row.os,
       referer: row.referer,
       is_bot: row.isBot,
       sequence: index,
