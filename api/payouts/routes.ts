@@ -29,6 +29,8 @@ export async function payoutRoutes(app: Api, deps: ApiDeps): Promise<void> {
         errors: ['not_found'],
         answers: { 200: Type.String({ description: 'CSV; the header `x-export-id` names it.' }) },
       },
+      // A HEAD changes nothing, and this would write a file down.
+      exposeHeadRoute: false,
       schema: {
         tags,
         operationId: 'exportPayouts',

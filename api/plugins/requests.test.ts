@@ -134,6 +134,27 @@ describe('paths and queries', () => {
     const answer = await shop.call('HEAD', '/me');
     expect([answer.status, answer.text]).toEqual([200, '']);
   });
+
+  test('HEAD changes nothing: where GET would, it is 405', async () => {
+    const program = { name: 'Friends', code: 'friends', destination_url: 'https://shop.example/' };
+    expect((await shop.post('/programs', program)).status).toBe(201);
+    for (const [path, table] of [
+      ['/payouts/export', 'payout_exports'],
+      ['/referrals/stats?external_user_id=ann&email=ann@mail.example', 'enrollments'],
+    ] as const) {
+      const rows = async () => {
+        const { rows } = await api.stores.pool.query(`SELECT FROM ${table} WHERE workspace_id = $1`, [
+          shop.workspace.id,
+        ]);
+        return rows.length;
+      };
+      const answer = await shop.call('HEAD', path);
+      expect([path, answer.status, answer.headers.allow]).toEqual([path, 405, 'GET']);
+      expect([path, await rows()]).toEqual([path, 0]);
+      expect((await shop.get(path)).status).toBe(200);
+      expect([path, await rows()]).toEqual([path, 1]);
+    }
+  });
 });
 
 describe('CORS', () => {

@@ -179,6 +179,8 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
     '/referrals/stats',
     {
       config: { ...ANY_KEY, errors: ['not_found'] },
+      // A HEAD changes nothing, and this would enroll.
+      exposeHeadRoute: false,
       schema: {
         tags,
         operationId: 'getReferralStats',
