@@ -16,6 +16,10 @@ export const NANOS_PER_DAY = 86_400n * NANOS_PER_SECOND;
 export const STORED_MIN_NANOS = -2_208_988_800n * NANOS_PER_SECOND; // 1900-01-01T00:00:00Z
 export const STORED_MAX_NANOS = 9_223_372_036n * NANOS_PER_SECOND; // 2262-04-11T23:47:16Z
 
+/** The years 0000 to 9999 in UTC, half-open: what ISO 8601 and RFC 3339 write with four digits. */
+export const INSTANT_MIN_NANOS = -62_167_219_200n * NANOS_PER_SECOND; // 0000-01-01T00:00:00Z
+export const INSTANT_END_NANOS = 253_402_300_800n * NANOS_PER_SECOND; // 9999-12-31T24:00:00Z
+
 const INSTANT =
   /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(?:Z|([+-])(\d\d)(?::?(\d\d))?)$/;
 const BASIC_INSTANT =
@@ -25,7 +29,8 @@ const DATE = /^(\d{4})-(\d\d)-(\d\d)$/;
 /**
  * Parses an ISO 8601 instant with `Z` or an offset, in the extended or the basic form, with up to nine
  * fraction digits; a date alone is its midnight UTC. Seconds may be left out. Anything else is no instant: a
- * local time, a day that the month doesn't have, 24:00, a leap second, a number.
+ * local time, a day that the month doesn't have, 24:00, a leap second, a number. Nor is what an offset moves out of the
+ * years 0000 to 9999 in UTC: printed, it would be one that no reader of RFC 3339 takes.
  *
  * @returns nanoseconds since the epoch, or null
  */
@@ -50,8 +55,9 @@ export function parseInstant(text: string): bigint | null {
   const local = seconds(year, month, day, hour, minute, second);
   if (local === null || Number(offsetHour) > 23 || Number(offsetMinute) > 59) return null;
   const offset = BigInt(Number(offsetHour) * 3600 + Number(offsetMinute) * 60) * NANOS_PER_SECOND;
-  const nanos = local + BigInt(fraction.padEnd(9, '0'));
-  return sign === '-' ? nanos + offset : nanos - offset;
+  const shown = local + BigInt(fraction.padEnd(9, '0'));
+  const nanos = sign === '-' ? shown + offset : shown - offset;
+  return nanos >= INSTANT_MIN_NANOS && nanos < INSTANT_END_NANOS ? nanos : null;
 }
 
 /**
@@ -63,7 +69,10 @@ export function parseInstant(text: string): bigint | null {
 export function requireInstant(path: string, text: string): bigint {
   const nanos = parseInstant(text);
   if (nanos === null) {
-    throw badRequest(path, 'must be an ISO 8601 date, or a date and time with Z or an offset');
+    throw badRequest(
+      path,
+      'must be an ISO 8601 date, or a date and time with Z or an offset, in the years 0000 to 9999 in UTC',
+    );
   }
   return nanos;
 }

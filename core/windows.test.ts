@@ -59,6 +59,21 @@ describe('a window', () => {
   });
 });
 
+test('an edge that leaves the years 0000 to 9999 is refused by its name', () => {
+  const refused = (query: object) => () => resolveWindow(query, { now });
+  expect(refused({ to: '9999-12-31T23:59:59-23:59' })).toThrow(/^to: /);
+  expect(refused({ from: '0000-01-01T00:00:00+23:59' })).toThrow(/^from: /);
+  expect(refused({ to: '0000-01-07T23:59:59Z', days: '7' })).toThrow(/^to: /);
+  expect(resolveWindow({ to: '0000-01-08', days: '7' }, { now }).shown).toEqual({
+    from: '0000-01-01T00:00:00.000Z',
+    to: '0000-01-08T00:00:00.000Z',
+  });
+  expect(resolveWindow({ from: '0000-01-01', to: '9999-12-31T23:59:59.999999Z' }, { now }).shown).toEqual({
+    from: '0000-01-01T00:00:00.000Z',
+    to: '9999-12-31T23:59:59.999999Z',
+  });
+});
+
 test('other places have other limits of days', () => {
   const rules = { minDays: 7, maxDays: 90, defaultDays: 30 };
   expect(daysOf(undefined, rules)).toBe(30);

@@ -1,5 +1,5 @@
 import { badRequest } from './errors.ts';
-import { formatInstantShort, NANOS_PER_DAY, requireInstant } from './timestamps.ts';
+import { formatInstantShort, INSTANT_MIN_NANOS, NANOS_PER_DAY, requireInstant } from './timestamps.ts';
 
 /** A half-open span of time `[from, to)` in nanoseconds since the epoch, and how it is shown. */
 export type TimeWindow = {
@@ -30,6 +30,7 @@ export function resolveWindow(query: WindowQuery, rules: WindowRules): TimeWindo
   const given = query.from === undefined ? null : requireInstant('from', query.from);
   const to = query.to === undefined ? rules.now : requireInstant('to', query.to);
   const from = given ?? to - BigInt(days) * NANOS_PER_DAY;
+  if (from < INSTANT_MIN_NANOS) throw badRequest('to', `must be ${days} days after the year 0000 begins`);
   if (from >= to) throw badRequest('from', 'must be before to');
   return { from, to, shown: { from: formatInstantShort(from), to: formatInstantShort(to) } };
 }

@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ErrorBody, type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import { campaign } from '../../test/support/links.ts';
 
 let api: TestApi;
 let shop: TestWorkspace;
@@ -128,6 +129,28 @@ describe('paths and queries', () => {
 
   test('unknown parameters are ignored', async () => {
     expect((await shop.get('/links?view=records&nonsense=1')).status).toBe(200);
+  });
+
+  test.each([
+    ['GET', '/channels?to=', 'to'],
+    ['GET', '/stats?from=', 'from'],
+    ['GET', '/clicks?before=', 'before'],
+    ['GET', '/clicks?since=', 'since'],
+    ['GET', '/links?view=records&cursor=', 'cursor'],
+    ['GET', '/ledger?to=', 'to'],
+    ['POST', '/links', 'expires_at'],
+    ['POST', '/referrals/report-purchase', 'purchased_at'],
+  ] as const)('%s %s with an instant beyond the years of four digits is 400', async (method, path, field) => {
+    for (const instant of ['9999-12-31T23:59:59-23:59', '0000-01-01T00:00:00+23:59']) {
+      const link = campaign({ expires_at: instant });
+      const purchase = { external_user_id: 'n', order_id: 'o', amount: 1, purchased_at: instant };
+      const body = path === '/links' ? link : purchase;
+      const answer =
+        method === 'GET'
+          ? await shop.get(`${path}${encodeURIComponent(instant)}`)
+          : await shop.post(path, body);
+      expect([answer.status, answer.body.error.details?.[0]?.path]).toEqual([400, field]);
+    }
   });
 
   test('HEAD answers as GET without a body', async () => {

@@ -108,7 +108,7 @@ export function validationDetail(
 
 const FORMAT_MESSAGES: Record<string, string> = {
   uuid: 'must be a UUID',
-  'date-time': 'must be an ISO 8601 instant with Z or an offset, or a date',
+  'date-time': 'must be an ISO 8601 instant with Z or an offset, or a date, in the years 0000 to 9999 in UTC',
 };
 
 function unescapePointer(part: string): string {
