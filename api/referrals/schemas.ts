@@ -187,7 +187,13 @@ export const Stats = Type.Object({
   ),
   reward_mode: OneOf(REWARD_MODES),
   affiliate: Type.Object({
-    allowed: Type.Boolean(),
+    allowed: Type.Boolean({
+      description:
+        'Whether a referrer may become an affiliate. An affiliate may become a referrer in any case.',
+    }),
+    credit_enabled: Type.Boolean({
+      description: 'Whether referrers earn credits; without, the programme pays cash in either mode.',
+    }),
     min_payout: Major,
     payout_methods: Type.Array(OneOf(PAYOUT_METHODS)),
     payout_method: Type.Union([SavedMethod, Type.Null()]),

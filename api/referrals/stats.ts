@@ -64,6 +64,7 @@ export async function referralStats(
     reward_mode: enrollment.reward_mode,
     affiliate: {
       allowed: program.allow_affiliate_upgrade && program.terms.creditEnabled,
+      credit_enabled: program.terms.creditEnabled,
       min_payout: toMajor(program.min_payout_minor, currency),
       payout_methods: program.payout_methods,
       payout_method: savedMethod(enrollment),

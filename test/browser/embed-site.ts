@@ -19,6 +19,8 @@ export type EmbedSite = {
   origin: string;
   browser: Browser;
   api<T>(keys: Keys, path: string, body?: object): Promise<T>;
+  /** As `api`, with PATCH. */
+  change(keys: Keys, path: string, body: object): Promise<void>;
   addWorkspace(name: string, plan: Plan): Promise<Keys>;
   /** A page of the merchant's with this body, opened. */
   open(body: string, options?: { width?: number; clipboard?: boolean }): Promise<Page & { watched: Watched }>;
@@ -38,19 +40,25 @@ export async function startEmbedSite(): Promise<EmbedSite> {
   const browser = await sharedChromium();
   const app = new URL(service.api_url).origin;
 
+  async function call(method: string, keys: Keys, path: string, body?: object): Promise<unknown> {
+    const answer = await fetch(`${service.api_url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${keys.secret}`, 'content-type': 'application/json' },
+      body: body && JSON.stringify(body),
+    });
+    if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
+    return answer.json();
+  }
+
   return {
     service,
     app,
     origin,
     browser,
-    async api<T>(keys: Keys, path: string, body?: object) {
-      const answer = await fetch(`${service.api_url}${path}`, {
-        method: body ? 'POST' : 'GET',
-        headers: { authorization: `Bearer ${keys.secret}`, 'content-type': 'application/json' },
-        body: body && JSON.stringify(body),
-      });
-      if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
-      return (await answer.json()) as T;
+    api: async <T>(keys: Keys, path: string, body?: object) =>
+      (await call(body ? 'POST' : 'GET', keys, path, body)) as T,
+    async change(keys, path, body) {
+      await call('PATCH', keys, path, body);
     },
     async addWorkspace(name, plan) {
       const { id: workspaceId } = await createWorkspace(pool, { name, plan });

@@ -178,6 +178,49 @@ test('with the keyboard alone: copy the link, switch to cash, save a payout meth
   await page.close();
 });
 
+test('an affiliate goes back to credits, for good, once the programme lets nobody become one', async () => {
+  const closed = await site.addWorkspace('Closed', 'unlimited');
+  const { id } = await site.api<{ id: string }>(closed, '/programs', PROGRAM);
+  const statsOf = (user: string) => site.api<Stats>(closed, `/referrals/stats?external_user_id=${user}`);
+  await statsOf('plain');
+  await statsOf('cash');
+  await site.api(closed, '/referrals/reward-mode', { external_user_id: 'cash', mode: 'affiliate' });
+  await site.change(closed, `/programs/${id}`, { allow_affiliate_upgrade: false });
+
+  const page = await site.open(script('data-user-id="cash"', closed.publishable));
+  const frame = await dashboardIn(page);
+  expect(await frame.textContent('#mode-hint')).toContain('once you choose credits, you can not switch back');
+  await tabTo(page, frame, 'Credits');
+  await page.keyboard.press('Enter');
+  await frame.waitForSelector('button[aria-pressed=true]:text-is("Credits")');
+  expect(await frame.textContent('[role=status]')).toBe('New referrals earn credits.');
+  expect(await frame.evaluate('document.activeElement.textContent')).toBe('Credits');
+  expect(await frame.textContent('#mode-hint')).not.toContain('switch back');
+  expect(await frame.isDisabled('button:text-is("Cash")')).toBe(true);
+  expect(await axeViolations(frame)).toEqual([]);
+  expect((await statsOf('cash')).reward_mode).toBe('referrer');
+  expect(page.watched).toMatchObject({ violations: [], errors: [], foreign: [] });
+  await page.close();
+
+  for (const user of ['cash', 'plain']) {
+    const again = await site.open(script(`data-user-id="${user}"`, closed.publishable));
+    expect(await (await dashboardIn(again)).$$('.mode'), user).toEqual([]);
+    await again.close();
+  }
+});
+
+test('an affiliate of a programme without credits has nothing to go back to', async () => {
+  const cashOnly = await site.addWorkspace('Cash only', 'unlimited');
+  await site.api(cashOnly, '/programs', { ...PROGRAM, credit_enabled: false });
+  await site.api(cashOnly, '/referrals/stats?external_user_id=u');
+  await site.api(cashOnly, '/referrals/reward-mode', { external_user_id: 'u', mode: 'affiliate' });
+  const page = await site.open(script('data-user-id="u"', cashOnly.publishable));
+  const frame = await dashboardIn(page);
+  await frame.waitForSelector('h2:text-is("Payout method")');
+  expect(await frame.$$('.mode')).toEqual([]);
+  await page.close();
+});
+
 test('both modes in both themes pass axe, fit 280 px and show what was earned', async () => {
   await addReferrer('credit-user', 'referrer');
   await addReferrer('cash-user', 'affiliate');

@@ -162,6 +162,7 @@ describe('stats', () => {
       reward_mode: 'referrer',
       affiliate: {
         allowed: false,
+        credit_enabled: false,
         min_payout: 50,
         payout_methods: ['wise'],
         payout_method: null,
@@ -181,7 +182,7 @@ describe('stats', () => {
     for (const [credit, allow, allowed] of cases) {
       const { id } = await merchant(shop).program({ credit_enabled: credit, allow_affiliate_upgrade: allow });
       const stats = await merchant(shop).stats(`${credit}-${allow}`, `&program_id=${id}`);
-      expect(stats.affiliate.allowed).toBe(allowed);
+      expect(stats.affiliate).toMatchObject({ allowed, credit_enabled: credit });
     }
   });
 

@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks';
 import { ActivityCard } from './activity.tsx';
 import { Figures } from './figures.tsx';
 import { LinkCard } from './link-card.tsx';
@@ -24,6 +25,9 @@ type Props = {
 export function Dashboard({ api, stats, days, offeredDays, busy, onDays, onChange }: Props) {
   const { affiliate, rewards, reward_mode: mode } = stats;
   const isAffiliate = mode === 'affiliate';
+  // Who is an affiliate may go back, also once the programme lets nobody become one; the switch then stays where it is.
+  const mayGoBack = isAffiliate && affiliate.credit_enabled;
+  const [hasGoneBack, setGoneBack] = useState(false);
   const hasCredits = Object.keys(rewards.credits).length > 0;
   const hasCash = rewards.cash.total !== 0 || affiliate.recent_commissions.length > 0;
   // Who switched back keeps what was earned; a programme without credits pays cash in either mode.
@@ -43,8 +47,16 @@ export function Dashboard({ api, stats, days, offeredDays, busy, onDays, onChang
       <LinkCard link={stats.referral_link} />
       <Figures stats={stats.stats} days={days} />
       <ActivityCard series={stats.series} days={days} />
-      {affiliate.allowed && (
-        <ModeSwitch api={api} mode={mode} onMode={(next) => onChange({ ...stats, reward_mode: next })} />
+      {(affiliate.allowed || mayGoBack || hasGoneBack) && (
+        <ModeSwitch
+          api={api}
+          mode={mode}
+          isOffered={affiliate.allowed}
+          onMode={(next) => {
+            setGoneBack(mayGoBack);
+            onChange({ ...stats, reward_mode: next });
+          }}
+        />
       )}
       <div class="columns">
         {(hasCredits || !showsCash) && <Credits credits={rewards.credits} />}

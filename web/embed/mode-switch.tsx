@@ -9,10 +9,16 @@ const MODES: { mode: RewardMode; name: string; said: string }[] = [
   { mode: 'affiliate', name: 'Cash', said: 'New referrals earn a cash commission.' },
 ];
 
-type Props = { api: ReferralsApi; mode: RewardMode; onMode: (mode: RewardMode) => void };
+type Props = {
+  api: ReferralsApi;
+  mode: RewardMode;
+  /** Whether the programme lets a referrer become an affiliate. An affiliate may become a referrer in any case. */
+  isOffered: boolean;
+  onMode: (mode: RewardMode) => void;
+};
 
 /** What future referrals earn: credits as a referrer, commission as an affiliate. */
-export function ModeSwitch({ api, mode, onMode }: Props) {
+export function ModeSwitch({ api, mode, isOffered, onMode }: Props) {
   const [wanted, setWanted] = useState<RewardMode | null>(null);
   const [refusal, setRefusal] = useState<string | null>(null);
   const announce = useAnnounce();
@@ -34,7 +40,7 @@ export function ModeSwitch({ api, mode, onMode }: Props) {
       <div>
         <h2 id="mode-heading">What you earn</h2>
         <p class="hint" id="mode-hint">
-          Holds for new referrals; what you have earned stays yours. You can switch back at any time.
+          Holds for new referrals; what you have earned stays yours. {outlook(mode, isOffered)}
         </p>
       </div>
       <fieldset class="segments" aria-labelledby="mode-heading" aria-describedby="mode-hint">
@@ -44,6 +50,7 @@ export function ModeSwitch({ api, mode, onMode }: Props) {
             type="button"
             aria-pressed={own === (wanted ?? mode)}
             aria-disabled={wanted !== null}
+            disabled={own === 'affiliate' && mode !== 'affiliate' && !isOffered}
             onClick={() => void choose(own)}
           >
             {name}
@@ -57,4 +64,11 @@ export function ModeSwitch({ api, mode, onMode }: Props) {
       )}
     </section>
   );
+}
+
+function outlook(mode: RewardMode, isOffered: boolean): string {
+  if (isOffered) return 'You can switch back at any time.';
+  return mode === 'affiliate'
+    ? 'Cash is no longer offered: once you choose credits, you can not switch back.'
+    : 'Cash is no longer offered.';
 }

@@ -14,6 +14,7 @@ export type SavedMethod = { method: string; email: string };
 
 export type Affiliate = {
   allowed: boolean;
+  credit_enabled: boolean;
   min_payout: number;
   payout_methods: string[];
   payout_method: SavedMethod | null;
