@@ -241,3 +241,19 @@ export async function deleteLink(db: Queryable, workspaceId: string, id: string)
   );
   return rowCount === 1;
 }
+
+/**
+ * Brings a deleted link back, under its slug. Its `external_id` may be another's by then. The caller holds the workspace's
+ * lock.
+ */
+export async function restoreLink(tx: Queryable, workspaceId: string, id: string): Promise<void> {
+  await tx.query(
+    `UPDATE links SET deleted_at = NULL, updated_at = clock_timestamp(),
+       external_id = CASE WHEN NOT EXISTS (SELECT FROM links AS other
+           WHERE other.workspace_id = links.workspace_id AND other.external_id = links.external_id
+             AND other.deleted_at IS NULL)
+         THEN external_id END
+     WHERE id = $1 AND workspace_id = $2 AND deleted_at IS NOT NULL`,
+    [id, workspaceId],
+  );
+}

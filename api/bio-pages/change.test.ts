@@ -1,16 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createClickHouse } from '../../clickhouse/client.ts';
 import { DEFAULT_THEME, mergeTheme } from '../../core/bio/theme.ts';
-import { openErasures } from '../../sql/erasures.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
-import {
-  addClicks,
-  bioBody,
-  bioPage,
-  changeBioPage,
-  makeBioPage,
-  trackedLinks,
-} from '../../test/support/bio.ts';
+import { bioBody, bioPage, changeBioPage, makeBioPage, trackedLinks } from '../../test/support/bio.ts';
 import type { LinkRecord } from '../links/schemas.ts';
 import type { BioPageRecord } from './schemas.ts';
 
@@ -22,7 +13,6 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-const unreachable = createClickHouse({ url: 'http://127.0.0.1:1', database: 'none' });
 const link = async (id: string | null | undefined) => shop.get<LinkRecord>(`/links/${id}`);
 
 describe('PATCH /bio-pages/:id', () => {
@@ -140,23 +130,6 @@ describe('buttons', () => {
     expect(after.links.every((button) => button.tracked_link_id !== null)).toBe(true);
   });
 
-  test('one that moves to a short link of this service leads straight there, and keeps its history', async () => {
-    const other = await api.addWorkspace();
-    const before = await makeBioPage(other, 'moved-here');
-    const { tracked_link_id: old, short_url } = before.links[0] ?? {};
-    await addClicks(api, other.workspace.id, old ?? '', [{}]);
-    const here = { id: 'shop', label: 'Shop', url: `${short_url}/foo` };
-    const { links } = await changeBioPage(other, 'moved-here', { links: [here] });
-    expect(links).toMatchObject([{ url: here.url, tracked_link_id: null, short_url: null }]);
-    expect((await other.get(`/links/${old}`)).status).toBe(404);
-    expect((await other.get('/clicks')).text).toContain(old);
-    const asked = await openErasures(api.stores.pool, 1_000);
-    expect(asked).not.toContainEqual(expect.objectContaining({ targetId: old }));
-    const after = trackedLinks(await changeBioPage(other, 'moved-here', { links: [{ ...here, url }] }));
-    expect(after.shop).toEqual(expect.any(String));
-    expect(after.shop).not.toBe(old);
-  });
-
   test('the same id on another page is another button', async () => {
     const one = trackedLinks(await makeBioPage(shop, 'page-one'));
     const two = trackedLinks(await makeBioPage(shop, 'page-two'));
@@ -202,64 +175,6 @@ describe('buttons', () => {
     await Promise.all(Array.from({ length: 6 }, () => changeBioPage(shop, 'busy', { links })));
     const { body } = await shop.get<{ links: LinkRecord[] }>('/links?view=records&channel=bio&limit=500');
     expect(body.links.filter((record) => record.utm_campaign === 'busy')).toHaveLength(1);
-  });
-});
-
-describe('history', () => {
-  const clicksIn = async (path: string) => (await shop.get(path)).text;
-
-  test.each([
-    ['a removed button', () => shop.patch('/bio-pages/history', { links: [] })],
-    ['a deleted page', () => shop.delete('/bio-pages/history')],
-  ])(
-    'of %s leaves every answer at once, and its removal from the store has been asked for',
-    async (_, remove) => {
-      const page = await makeBioPage(shop, 'history', {
-        links: [{ id: 'a', label: 'A', url: 'https://a.example' }],
-      });
-      const id = trackedLinks(page).a ?? '';
-      const visitor = crypto.randomUUID();
-      await addClicks(api, shop.workspace.id, id, [{ visitor }, { visitor }]);
-      for (const path of ['/clicks', '/links', `/clicks/export?format=ndjson`]) {
-        expect(await clicksIn(path)).toContain(id);
-      }
-      expect((await shop.get(`/visitors/${visitor}/journey`)).status).toBe(200);
-      expect((await remove()).status).toBe(200);
-      for (const path of [
-        '/clicks',
-        '/links',
-        '/links?view=records',
-        `/clicks/export?format=ndjson`,
-        '/channels',
-      ]) {
-        expect(await clicksIn(path)).not.toContain(id);
-      }
-      expect((await shop.get(`/visitors/${visitor}/journey`)).status).toBe(404);
-      const { body } = await shop.get<{ channels: { channel: string }[] }>('/channels');
-      expect(body.channels.filter((row) => row.channel === 'bio')).toEqual([]);
-      const asked = await openErasures(api.stores.pool, 1_000);
-      expect(asked).toContainEqual(expect.objectContaining({ kind: 'link', targetId: id }));
-      await shop.delete('/bio-pages/history');
-    },
-  );
-
-  test('of a button that only changed stays', async () => {
-    const page = await makeBioPage(shop, 'stays', {
-      links: [{ id: 'a', label: 'A', url: 'https://a.example' }],
-    });
-    const id = trackedLinks(page).a ?? '';
-    await addClicks(api, shop.workspace.id, id, [{}]);
-    await changeBioPage(shop, 'stays', { links: [{ id: 'a', label: 'B', url: 'https://b.example' }] });
-    expect(await clicksIn('/clicks')).toContain(id);
-  });
-
-  test('a removal is saved with ClickHouse down, too', async () => {
-    const down = await testApi(() => ({ clickhouse: unreachable }));
-    const other = await down.addWorkspace();
-    await makeBioPage(other, 'store-down');
-    expect((await changeBioPage(other, 'store-down', { links: [] })).links).toEqual([]);
-    expect((await openErasures(down.stores.pool, 10)).length).toBe(3);
-    await down.close();
   });
 });
 

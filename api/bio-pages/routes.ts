@@ -200,7 +200,7 @@ export async function bioPageRoutes(app: Api, deps: ApiDeps): Promise<void> {
         tags,
         operationId: 'deleteBioPage',
         summary: "Delete a bio page and its buttons' short links",
-        description: `The page answers 404 at once, and so do its buttons' short links; their click history leaves every answer. The slug stays reserved for the workspace.`,
+        description: `The page answers 404 at once, and so do its buttons' short links; the click history of its buttons leaves every answer at once and the store within a day. The slug stays reserved for the workspace.`,
         params: PageParams,
         response: { 200: Ok },
       },
@@ -224,7 +224,7 @@ export async function bioPageRoutes(app: Api, deps: ApiDeps): Promise<void> {
         operationId: 'getBioPageStats',
         summary: 'What each button brought',
         description:
-          'Clicks on tracked buttons in the window, without bots, and what they led to. Views of the page are not counted. Needs a paid plan.',
+          'Clicks on tracked buttons in the window, without bots, and what they led to: on all short links that a button had, deleted ones too. Views of the page are not counted. Needs a paid plan.',
         params: PageParams,
         querystring: StatsQuery,
         response: { 200: Stats },
@@ -250,4 +250,5 @@ back as it was read. \`null\` clears \`avatar_url\` and \`metadata\`.
 \`links\` replaces the whole list. A button keeps its short link and history while its \`id\` stays, also with another
 \`url\` or \`label\`. One that is left out, or becomes a section, is removed with its short link and click history:
 that leaves every answer at once and the store within a day. One that moves to a short link of this service leads
-straight there: its own short link is deleted, and its clicks remain in reports.`;
+straight there, and its own short link answers 404; when it moves away again it has the same one back. Where the short
+link was deleted by \`DELETE /links/:id\`, saving makes another. The history of all of them is the button's.`;

@@ -1,5 +1,8 @@
-import { linksReport } from '../../clickhouse/questions/links-report.ts';
+import { type LinkFigures, linksReport } from '../../clickhouse/questions/links-report.ts';
+import type { Figures } from '../../clickhouse/questions/report-figures.ts';
+import { visitorsOfLinks } from '../../clickhouse/questions/visitors-of-links.ts';
 import { toMajor } from '../../core/money.ts';
+import { linksOfButtons } from '../../sql/bio-button-links.ts';
 import { buttonsOfPages } from '../../sql/bio-buttons.ts';
 import type { ApiDeps, Auth } from '../dependencies.ts';
 import { reportWindow, type WindowRequest } from '../report-window.ts';
@@ -7,8 +10,8 @@ import type { Stats } from './schemas.ts';
 import { requirePage, shelfOf } from './service.ts';
 
 /**
- * What each button of a page brought in a window, in the order of the page. Bots count in nothing, and a button
- * without a short link has no figures to count.
+ * What each button of a page brought in a window, in the order of the page: all short links that it ever had, together.
+ * Bots count in nothing, and a button that never had a short link has no figures to count.
  *
  * @throws {AppError} `bad_request` for a window that ends before it begins, `not_found`
  */
@@ -21,36 +24,54 @@ export async function pageStats(
   const { workspace } = auth;
   const { shown, span } = reportWindow(query);
   const page = await requirePage(pool, shelfOf(auth), idOrSlug);
-  const stored = await buttonsOfPages(pool, workspace.id, [page.id]);
+  const [stored, linksOf] = await Promise.all([
+    buttonsOfPages(pool, workspace.id, [page.id]),
+    linksOfButtons(pool, { id: page.id, workspaceId: workspace.id }),
+  ]);
   const buttons = (stored.get(page.id) ?? []).filter((button) => button.type === 'link');
   const figures = await linksReport(clickhouse, workspace.id, span, {
     kind: 'ids',
-    ids: buttons.flatMap(({ link_id }) => link_id ?? []),
+    ids: buttons.flatMap(({ id }) => linksOf.get(id) ?? []),
   });
   const byLink = new Map(figures.map((row) => [row.linkId, row]));
-  const rows = buttons.map((button) => ({ button, figures: byLink.get(button.link_id ?? '') }));
-  const sum = (of: (row: (typeof figures)[number]) => number) =>
-    figures.reduce((all, row) => all + of(row), 0);
+  const rows = await Promise.all(
+    buttons.map(async (button) => {
+      const links = (linksOf.get(button.id) ?? []).flatMap((id) => byLink.get(id) ?? []);
+      const sums = sumOf(links);
+      return { button, figures: { ...sums, visitors: Math.min(await visitorsOf(links), sums.clicks) } };
+    }),
+  );
   return {
     window: shown,
-    totals: {
-      clicks: sum((row) => row.clicks),
-      visitors: sum((row) => row.visitors),
-      conversions: Number(sum((row) => row.conversions).toFixed(9)),
-      revenue: toMajor(
-        figures.reduce((all, row) => all + row.revenueMinor, 0n),
-        workspace.currency,
-      ),
-    },
+    totals: inMajor(sumOf(rows.map((row) => row.figures))),
     links: rows.map(({ button, figures }) => ({
       id: button.id,
       label: button.label,
       url: button.url ?? '',
       tracked_link_id: button.link_id,
-      clicks: figures?.clicks ?? 0,
-      visitors: figures?.visitors ?? 0,
-      conversions: figures?.conversions ?? 0,
-      revenue: toMajor(figures?.revenueMinor ?? 0n, workspace.currency),
+      ...inMajor(figures),
     })),
+  };
+
+  /** Who clicked two links of a button is one visitor of it. */
+  async function visitorsOf(links: LinkFigures[]): Promise<number> {
+    const clicked = links.filter((row) => row.clicks > 0);
+    if (clicked.length <= 1) return clicked[0]?.visitors ?? 0;
+    const ids = clicked.map((row) => row.linkId);
+    return visitorsOfLinks(clickhouse, workspace.id, span, ids);
+  }
+
+  function inMajor({ revenueMinor, ...counts }: Figures) {
+    return { ...counts, revenue: toMajor(revenueMinor, workspace.currency) };
+  }
+}
+
+function sumOf(rows: Figures[]): Figures {
+  const sum = (of: (row: Figures) => number) => rows.reduce((all, row) => all + of(row), 0);
+  return {
+    clicks: sum((row) => row.clicks),
+    visitors: sum((row) => row.visitors),
+    conversions: Number(sum((row) => row.conversions).toFixed(9)),
+    revenueMinor: rows.reduce((all, row) => all + row.revenueMinor, 0n),
   };
 }

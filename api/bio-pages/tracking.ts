@@ -3,9 +3,15 @@ import { utmMediumOf } from '../../core/enrich/channels.ts';
 import type { Logger } from '../../core/log.ts';
 import { limitsOf } from '../../core/plans.ts';
 import { generateSlug } from '../../core/slugs.ts';
+import {
+  type LinkSetAside,
+  linksSetAside,
+  markSetAside,
+  takeLinksOfOthers,
+} from '../../sql/bio-button-links.ts';
 import type { BioButton, TrackedButton } from '../../sql/bio-buttons.ts';
 import { insertDestination, updateDestination } from '../../sql/destinations.ts';
-import { deleteLink, insertLinks, newLinkId } from '../../sql/links.ts';
+import { deleteLink, insertLinks, newLinkId, restoreLink } from '../../sql/links.ts';
 import type { PoolClient } from '../../sql/pool.ts';
 import { claimSlugs } from '../../sql/slugs.ts';
 import { countLinks } from '../../sql/usage.ts';
@@ -18,14 +24,16 @@ const SLUG_TRIES = 8;
 
 export type TrackingRules = { shortUrl: string; log: Pick<Logger, 'warn'> };
 
-/** Buttons as they are to be stored, and the short links of buttons that are gone: their history must go too. */
+/** Buttons as they are to be stored, and every short link that buttons had which are gone: their history must go too. */
 export type TrackedList = { buttons: BioButton[]; removed: string[] };
+
+type Page = { id: string; slug: string };
 
 /**
  * Gives each link button its short link: the one that it has, as long as its id stays, or a new one. Nothing about
- * it makes a save fail: a button that gets none leads straight to its URL, and the next save tries again. One that has
- * moved to where no short link may lead loses its own as by `DELETE /links/:id`: the button stays, and so does its
- * history. The caller holds the workspace's lock, so that the cap is exact.
+ * it makes a save fail: a button that gets none leads straight to its URL, and the next save tries again. Of one that
+ * has moved to where no short link may lead, the link is set aside: deleted, but brought back when it may lead there.
+ * The caller holds the workspace's lock, so that the cap is exact.
  *
  * @param page the slug is what the links' `utm_campaign` says
  * @param current what the page has now
@@ -33,31 +41,29 @@ export type TrackedList = { buttons: BioButton[]; removed: string[] };
 export async function trackButtons(
   tx: PoolClient,
   workspace: Workspace,
-  page: { slug: string },
+  page: Page,
   wanted: WantedButton[],
   current: TrackedButton[],
   rules: TrackingRules,
 ): Promise<TrackedList> {
+  const key = { id: page.id, workspaceId: workspace.id };
+  // What becomes a heading has no history either.
+  const staying = wanted.filter((button) => button.type === 'link').map((button) => button.id);
+  const removed = await takeLinksOfOthers(tx, key, staying);
+  for (const id of removed) await deleteLink(tx, workspace.id, id);
   const before = new Map(current.map((button) => [button.id, button]));
-  const kept = new Set<string>();
-  const stale = new Set<string>();
+  const aside = await linksSetAside(tx, key);
   const buttons: BioButton[] = [];
   for (const button of wanted) {
     const old = before.get(button.id);
-    const oldLink = button.type === 'link' ? (old?.link_id ?? null) : null;
-    const linkId = mayHaveLink(button, rules) ? oldLink : null;
-    if (old && linkId !== null) {
-      kept.add(linkId);
-      await followButton(tx, workspace.id, old, button);
-    } else if (oldLink !== null) {
-      stale.add(oldLink);
-    }
-    buttons.push({ ...button, link_id: linkId });
+    const linkId = button.type === 'link' ? (old?.link_id ?? null) : null;
+    const link = linkId === null ? aside.get(button.id) : old;
+    const isTracked = mayHaveLink(button, rules);
+    if (old && link) await followButton(tx, workspace.id, link, { old, button, isTracked });
+    if (linkId !== null && !isTracked) await setAside(tx, workspace.id, linkId);
+    buttons.push({ ...button, link_id: isTracked ? linkId : null });
   }
-  const unused = current.flatMap(({ link_id }) => (link_id !== null && !kept.has(link_id) ? [link_id] : []));
-  for (const id of unused) await deleteLink(tx, workspace.id, id);
-  const removed = unused.filter((id) => !stale.has(id));
-  return { buttons: await linkButtons(tx, workspace, page, buttons, rules), removed };
+  return { buttons: await linkButtons(tx, workspace, page, { buttons, aside, rules }), removed };
 }
 
 /** A short link that led to a short link could lead to itself. */
@@ -65,42 +71,50 @@ function mayHaveLink({ type, url }: WantedButton, { shortUrl }: TrackingRules): 
   return type === 'link' && url !== null && !isOnOrigin(url, shortUrl);
 }
 
-/** A short link leads where its button says, and its campaign is called what the button is. */
+/** Deletes a button's link so that it can come back, unless somebody has deleted it meanwhile: then it must not. */
+async function setAside(tx: PoolClient, workspaceId: string, linkId: string): Promise<void> {
+  if (await deleteLink(tx, workspaceId, linkId)) await markSetAside(tx, workspaceId, linkId, true);
+}
+
+/** A short link leads where its button says, and its campaign is called what the button is; also while it is set aside. */
 async function followButton(
   tx: PoolClient,
   workspaceId: string,
-  old: TrackedButton,
-  button: WantedButton,
+  link: Pick<TrackedButton, 'destination_id' | 'destination_url'>,
+  { old, button, isTracked }: { old: TrackedButton; button: WantedButton; isTracked: boolean },
 ): Promise<void> {
-  if (old.destination_id === null || button.url === null) return;
-  const moved = button.url !== old.destination_url;
+  if (link.destination_id === null || button.url === null) return;
+  const moved = isTracked && button.url !== link.destination_url;
   const renamed = button.label !== old.label;
   if (!moved && !renamed) return;
-  await updateDestination(tx, workspaceId, old.destination_id, {
+  await updateDestination(tx, workspaceId, link.destination_id, {
     ...(moved && { destination_url: button.url }),
     ...(renamed && { name: campaignName(button) }),
   });
 }
 
+/** Brings links back that were set aside, and makes those that are missing, as far as there is room. */
 async function linkButtons(
   tx: PoolClient,
   workspace: Workspace,
-  page: { slug: string },
-  buttons: BioButton[],
-  rules: TrackingRules,
+  page: Page,
+  given: { buttons: BioButton[]; aside: Map<string, LinkSetAside>; rules: TrackingRules },
 ): Promise<BioButton[]> {
+  const { buttons, aside, rules } = given;
   const missing = buttons.filter((button) => button.link_id === null && mayHaveLink(button, rules));
   if (missing.length === 0) return buttons;
   await tx.query('SAVEPOINT tracking');
   try {
     const { links: cap } = limitsOf(workspace);
     const room = cap === null ? missing.length : cap - (await countLinks(tx, workspace.id, cap));
-    const made = new Map<string, string>();
+    const linked = new Map<string, string>();
     for (const button of missing.slice(0, Math.max(0, room))) {
-      made.set(button.id, await makeLink(tx, workspace.id, page, button));
+      const own = aside.get(button.id);
+      if (own) await bringBack(tx, workspace.id, own.link_id);
+      linked.set(button.id, own?.link_id ?? (await makeLink(tx, workspace.id, page, button)));
     }
     await tx.query('RELEASE SAVEPOINT tracking');
-    return buttons.map((button) => ({ ...button, link_id: button.link_id ?? made.get(button.id) ?? null }));
+    return buttons.map((button) => ({ ...button, link_id: button.link_id ?? linked.get(button.id) ?? null }));
   } catch (error) {
     await tx.query('ROLLBACK TO SAVEPOINT tracking');
     rules.log.warn(
@@ -111,12 +125,12 @@ async function linkButtons(
   }
 }
 
-async function makeLink(
-  tx: PoolClient,
-  workspaceId: string,
-  page: { slug: string },
-  button: BioButton,
-): Promise<string> {
+async function bringBack(tx: PoolClient, workspaceId: string, linkId: string): Promise<void> {
+  await restoreLink(tx, workspaceId, linkId);
+  await markSetAside(tx, workspaceId, linkId, false);
+}
+
+async function makeLink(tx: PoolClient, workspaceId: string, page: Page, button: BioButton): Promise<string> {
   const id = newLinkId();
   const slug = await claimRandomSlug(tx, workspaceId, id);
   const campaign = await insertDestination(tx, {

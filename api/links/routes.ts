@@ -121,7 +121,7 @@ export async function linkRoutes(app: Api, deps: ApiDeps): Promise<void> {
         operationId: 'deleteLink',
         summary: 'Delete a link',
         description:
-          "It stops redirecting at once and is gone from every links endpoint. Its slug stays reserved; its place under the cap and its `external_id` are free again; its clicks stay in channels, clicks and journeys. The link that a programme's code is can't be deleted (409).",
+          "It stops redirecting at once and is gone from every links endpoint. Its slug stays reserved; its place under the cap and its `external_id` are free again; its clicks stay in channels, clicks and journeys, those of a bio button's link until the button is removed. The link that a programme's code is can't be deleted (409).",
         params: IdParams,
         response: { 200: Ok },
       },

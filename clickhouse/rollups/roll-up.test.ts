@@ -7,6 +7,7 @@ import { ask } from '../questions/ask.ts';
 import { channelsReport } from '../questions/channels-report.ts';
 import { linksReport } from '../questions/links-report.ts';
 import type { Span } from '../questions/visible-clicks.ts';
+import { visitorsOfLinks } from '../questions/visitors-of-links.ts';
 import { rolledUpPeriods } from './periods.ts';
 import { rollUp } from './roll-up.ts';
 
@@ -81,13 +82,15 @@ async function expectSameReports(rounds: number): Promise<void> {
   for (const span of [ever, wholeDays, ...spans]) {
     for (const workspaceId of workspaces) {
       const of = [stores.clickhouse, workspaceId, span] as const;
+      const some = links.slice(0, 4);
       expect(await channelsReport(...of, 0)).toEqual(await channelsReport(...of));
       for (const choice of [
         { kind: 'top', limit: 5, offset: 2 } as const,
-        { kind: 'ids', ids: links.slice(0, 4) } as const,
+        { kind: 'ids', ids: some } as const,
       ]) {
         expect(await linksReport(...of, choice, 0)).toEqual(await linksReport(...of, choice));
       }
+      expect(await visitorsOfLinks(...of, some, 0)).toBe(await visitorsOfLinks(...of, some));
     }
   }
 }

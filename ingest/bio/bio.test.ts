@@ -77,6 +77,20 @@ describe('the public page', () => {
     ]);
   });
 
+  test('a short link that was set aside finds nothing, and redirects again once its button has it back', async () => {
+    const button = { id: 'a', label: 'A', url: 'https://a.example/' };
+    const page = await makeBioPage(shop, 'set-aside', { links: [button] });
+    const slug = page.links[0]?.short_url?.split('/').at(-1) ?? '';
+    const status = async () => (await get(slug)).status;
+    expect(await status()).toBe(302);
+    await changeBioPage(shop, 'set-aside', { links: [{ ...button, url: 'https://hop.example/b' }] });
+    await expect.poll(status, SOON).toBe(404);
+    await changeBioPage(shop, 'set-aside', { links: [{ ...button, url: 'https://c.example/' }] });
+    await expect.poll(status, SOON).toBe(302);
+    expect((await get(slug)).headers.get('location')).toContain('https://c.example/');
+    expect(await html('set-aside')).toContain(`href="https://hop.example/${slug}"`);
+  });
+
   test('a view is no click and sets no cookie', async () => {
     await makeBioPage(shop, 'viewed');
     const before = (await ingest.events()).length;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { NO_CHROMIUM } from '../chromium.ts';
-import { type BioDesk, bioDesk, LONG, PATIENT, press, preview } from './bio-desk.ts';
+import { type BioDesk, bioDesk, LONG, PATIENT, press, preview, save } from './bio-desk.ts';
 import { axeViolations, type ConsoleSite, consoleSite, expectClean, expectGood } from './console-site.ts';
 
 vi.setConfig({ testTimeout: LONG });
@@ -111,6 +111,30 @@ test('the list counts the clicks of a page, is searched by title and address, an
   await search.fill('');
   await page.getByRole('link', { name: 'Later 10' }).waitFor();
   await expectGood(page, 'bio-pages');
+  await page.close();
+});
+
+test('a button that leads to the short-link origin shows what it brought before, in the list too, and is not removed unasked', async () => {
+  const shop = { id: 'shop', label: 'Shop', url: 'https://example.com/shop' };
+  const { id, slug, links } = await desk.make('before', { title: 'Before', links: [shop] });
+  await press(links[0]?.short_url ?? '');
+  const page = await site.open(`/bio-pages/${id}`);
+  await page.getByLabel('Leads to').fill(`${site.service.short_url}/${slug}`);
+  await save(page);
+  await expect
+    .poll(async () => {
+      await page.reload();
+      await page.getByText('Leads straight to its address').waitFor();
+      return page.getByText('are no longer counted. Before: 1 click · 1 visitor').count();
+    }, PATIENT)
+    .toBe(1);
+  await page.getByRole('button', { name: 'Remove Shop' }).click();
+  await page.getByRole('dialog', { name: 'Remove Shop?' }).waitFor();
+  await page.goto(`${site.app}/console/bio-pages?q=${slug}`);
+  await page
+    .getByRole('row', { name: /Before/ })
+    .getByRole('cell', { name: '1', exact: true })
+    .waitFor();
   await page.close();
 });
 

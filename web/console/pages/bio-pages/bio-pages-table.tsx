@@ -1,30 +1,31 @@
 import { Anchor, Badge, Table, Text } from '@mantine/core';
+import { useQueries } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { messageOf } from '../../api/failures.ts';
-import { useApi } from '../../api/queries.ts';
+import { questionOptions } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { formatAgo, formatCount, formatInstant } from '../../formats.ts';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
 import { useWindow } from '../../parts/use-window.ts';
-import type { BioPage } from './answers.ts';
+import type { BioPage, PageStats } from './answers.ts';
 
 /** Bio pages with the clicks on their buttons in the window. */
 export function BioPagesTable({ pages }: { pages: BioPage[] }) {
   const { workspace } = useSession();
   const hasFigures = workspace.paid;
   const { query } = useWindow();
-  const ids = pages.flatMap(linkIdsOf);
-  const clicks = useApi<{ links: { link_id: string; clicks: number }[] }>(
-    hasFigures && ids.length > 0 ? '/links' : null,
-    { ...query, ids: ids.join(',') },
-  );
-  const byLink = new Map(clicks.data?.links.map((link) => [link.link_id, link.clicks]));
-  const clicksOf = (page: BioPage): string => {
-    const tracked = linkIdsOf(page);
-    if (clicks.isError && !clicks.data) return '–';
-    // The answer for the pages that were shown before knows none of these.
-    if (tracked.some((id) => !byLink.has(id))) return '…';
-    return formatCount(tracked.reduce((sum, id) => sum + (byLink.get(id) ?? 0), 0));
+  // The page's own figures: a button may have had short links that it has no longer.
+  const stats = useQueries({
+    queries: pages.map(({ id }) => ({
+      ...questionOptions<PageStats>({ path: `/bio-pages/${id}/stats`, query }),
+      enabled: hasFigures,
+    })),
+  });
+  const failed = stats.find(({ isError }) => isError);
+  const clicksOf = (index: number): string => {
+    const asked = stats[index];
+    if (asked?.data) return formatCount(asked.data.totals.clicks);
+    return asked?.isError ? '–' : '…';
   };
 
   return (
@@ -35,7 +36,7 @@ export function BioPagesTable({ pages }: { pages: BioPage[] }) {
         columns={['Page', 'State', hasFigures && { figure: 'Clicks' }, 'Changed']}
       >
         <Table.Tbody>
-          {pages.map((page) => (
+          {pages.map((page, index) => (
             <Table.Tr key={page.id}>
               <Table.Td>
                 <Anchor component={Link} href={`/bio-pages/${page.id}`}>
@@ -50,7 +51,7 @@ export function BioPagesTable({ pages }: { pages: BioPage[] }) {
               </Table.Td>
               {hasFigures && (
                 <Table.Td ta="end" className="figure">
-                  {clicksOf(page)}
+                  {clicksOf(index)}
                 </Table.Td>
               )}
               <Table.Td title={formatInstant(page.updated_at)}>{formatAgo(page.updated_at)}</Table.Td>
@@ -58,16 +59,14 @@ export function BioPagesTable({ pages }: { pages: BioPage[] }) {
           ))}
         </Table.Tbody>
       </ScrollTable>
-      {clicks.isError && (
+      {failed && (
         <Text size="sm" c="dimmed">
-          Clicks can’t be shown: {messageOf(clicks.error)}
+          Clicks can’t be shown: {messageOf(failed.error)}
         </Text>
       )}
     </>
   );
 }
-
-const linkIdsOf = ({ links }: BioPage) => links.flatMap(({ tracked_link_id }) => tracked_link_id ?? []);
 
 function PublishedBadge({ page }: { page: BioPage }) {
   return (

@@ -9,8 +9,8 @@ type Props = {
   button: DraftButton;
   place: { index: number; of: number };
   wrong: Wrong;
-  /** It has a short link, and so a history, that would go with it. */
-  isTracked: boolean;
+  /** It has a short link, or clicks of one that it had, that would go with it. */
+  hasHistory: boolean;
   change: (fields: Partial<DraftButton>) => void;
   move: (to: number) => void;
   remove: () => void;
@@ -19,7 +19,7 @@ type Props = {
 };
 
 /** One button or heading: its fields, its place, its removal. */
-export function ButtonFields({ button, place, wrong, isTracked, change, move, remove, children }: Props) {
+export function ButtonFields({ button, place, wrong, hasHistory, change, move, remove, children }: Props) {
   const { index } = place;
   const isLink = button.type === 'link';
   const name = button.label.trim() || `${isLink ? 'button' : 'heading'} ${index + 1}`;
@@ -51,7 +51,7 @@ export function ButtonFields({ button, place, wrong, isTracked, change, move, re
           >
             <IconArrowDown size={18} stroke={1.6} />
           </ActionIcon>
-          <RemoveButton name={name} isTracked={isTracked} remove={remove} />
+          <RemoveButton name={name} hasHistory={hasHistory} remove={remove} />
         </Group>
       </Group>
       <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm" verticalSpacing="xs">
@@ -98,7 +98,7 @@ export function ButtonFields({ button, place, wrong, isTracked, change, move, re
 }
 
 /** Asks first where more than the button goes. */
-function RemoveButton({ name, isTracked, remove }: { name: string } & Pick<Props, 'isTracked' | 'remove'>) {
+function RemoveButton({ name, hasHistory, remove }: { name: string } & Pick<Props, 'hasHistory' | 'remove'>) {
   const [opened, { open, close }] = useDisclosure(false);
   return (
     <>
@@ -106,7 +106,7 @@ function RemoveButton({ name, isTracked, remove }: { name: string } & Pick<Props
         variant="default"
         size="lg"
         aria-label={`Remove ${name}`}
-        onClick={isTracked ? open : remove}
+        onClick={hasHistory ? open : remove}
       >
         <IconTrash size={18} stroke={1.6} />
       </ActionIcon>

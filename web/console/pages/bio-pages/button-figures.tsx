@@ -24,14 +24,25 @@ export function ButtonFigures({
 
   function textOf(): string {
     if (!saved) return 'Counts clicks once it is saved.';
-    if (!saved.tracked_link_id) return 'Leads straight to its address: its clicks are not counted.';
+    const isCounted = saved.tracked_link_id !== null;
+    if (!isCounted && !hasBrought(figures)) {
+      return 'Leads straight to its address: its clicks are not counted.';
+    }
     if (!figures) return isAwaited ? 'Counting…' : '';
-    return [
+    const all = [
       plural(figures.clicks, 'click', 'clicks'),
       plural(figures.visitors, 'visitor', 'visitors'),
       ...gainsOf(figures, workspace.currency),
     ].join(' · ');
+    return isCounted
+      ? all
+      : `Leads straight to its address: its clicks are no longer counted. Before: ${all}`;
   }
+}
+
+/** Whether a button has something to show or to lose; also one without a short link, which may have had one. */
+export function hasBrought(figures: Figures | undefined): figures is Figures {
+  return figures !== undefined && (figures.clicks > 0 || figures.conversions > 0);
 }
 
 /** What all buttons brought in the window, or why that can't be shown. */

@@ -7,7 +7,7 @@ import { useWindow } from '../../parts/use-window.ts';
 import { WindowPicker } from '../../parts/window-picker.tsx';
 import type { BioPage, PageStats } from './answers.ts';
 import { ButtonFields } from './button-fields.tsx';
-import { ButtonFigures, FiguresOfAll } from './button-figures.tsx';
+import { ButtonFigures, FiguresOfAll, hasBrought } from './button-figures.tsx';
 import { type DraftButton, moved, newButton, replaced } from './draft.ts';
 import type { PartProps } from './editor.tsx';
 import { SocialLinksForm } from './social-links-form.tsx';
@@ -70,7 +70,9 @@ export function ButtonsForm({ draft, change, wrong, page }: PartProps & { page: 
             button={button}
             place={{ index, of: links.length }}
             wrong={wrong}
-            isTracked={Boolean(tracked.get(button.id)?.tracked_link_id)}
+            hasHistory={
+              Boolean(tracked.get(button.id)?.tracked_link_id) || hasBrought(figures.get(button.id))
+            }
             change={(fields) => set(replaced(links, index, { ...button, ...fields }))}
             move={(to) => move(index, to)}
             remove={() => remove(index)}

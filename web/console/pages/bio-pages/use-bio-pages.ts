@@ -5,7 +5,7 @@ import { useCursor } from '../../parts/older-rows.tsx';
 import { useUrlParameters } from '../../parts/url-parameters.ts';
 import type { BioPage, BioPageList } from './answers.ts';
 
-/** So few that the buttons of all of them, 50 a page, fit into one question for their clicks. */
+/** So few because each of them is asked for its clicks. */
 const PAGE_SIZE = 10;
 /** As many as the API gives at once. */
 const MOST_AT_ONCE = 200;
