@@ -1,7 +1,21 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { uuidv7 } from '../core/ids.ts';
+import { uuidToBytes, uuidv7 } from '../core/ids.ts';
 import { type TestStores, testStores } from '../test/support/stores.ts';
 import { type ClickHouseClient, createClickHouse } from './client.ts';
+import { hideLinks } from './erasures.ts';
+import { insertBlock } from './inserts/insert-block.ts';
+import {
+  boolColumn,
+  float64Column,
+  int64Column,
+  lowCardinalityColumn,
+  nativeBlock,
+  textColumn,
+  timeColumn,
+  uint16Column,
+  uint64Column,
+  uuidColumn,
+} from './inserts/native-columns.ts';
 import { migrate, readMigrations } from './migrate.ts';
 import { lifetimeValues } from './questions/lifetime-values.ts';
 
@@ -58,8 +72,17 @@ test('rows that nobody sends again are on the disk when their insert is answered
   ]);
 });
 
-test('credits of the first release count as they did, whichever file is cut off and run again', async () => {
-  const database = `${stores.clickhouseDatabase}_old`;
+/**
+ * A store with the migrations before one, gone afterwards.
+ *
+ * @param before the first digits of the names that are still missing
+ * @param work gets what applies the missing ones, each of them twice
+ */
+async function withOldStore(
+  before: string,
+  work: (old: ClickHouseClient, migrateOn: () => Promise<void>) => Promise<void>,
+): Promise<void> {
+  const database = `${stores.clickhouseDatabase}_before_${before}`;
   const server = createClickHouse({ url: stores.clickhouseUrl, database: 'default' });
   await server.command({ query: `CREATE DATABASE ${database} ENGINE = Atomic` });
   const old = createClickHouse({ url: stores.clickhouseUrl, database });
@@ -68,10 +91,21 @@ test('credits of the first release count as they did, whichever file is cut off 
     const run = async (of: typeof migrations) => {
       for (const { statements } of of) for (const query of statements) await server.command({ query });
     };
-    const isFirst = ({ name }: { name: string }) => name < '0003';
-    await run(migrations.filter(isFirst));
+    await run(migrations.filter(({ name }) => name < before));
+    await work(old, async () => {
+      for (const migration of migrations) if (migration.name >= before) await run([migration, migration]);
+    });
+  } finally {
+    await old.close();
+    await server.command({ query: `DROP DATABASE ${database}` });
+    await server.close();
+  }
+}
+
+test('credits of the first release count as they did, whichever file is cut off and run again', async () => {
+  await withOldStore('0003', async (old, migrateOn) => {
     await storeOldCredits(old);
-    for (const migration of migrations) if (!isFirst(migration)) await run([migration, migration]);
+    await migrateOn();
 
     expect(await lifetimeValues(old, WORKSPACE, false)).toEqual(new Map([['facebook', 1_700n]]));
     const result = await old.query({
@@ -84,11 +118,35 @@ test('credits of the first release count as they did, whichever file is cut off 
       { order_id: 'shared', parts: 3, amount: 1_000 },
       { order_id: 'shared, of nobody known', parts: 3, amount: 1_000 },
     ]);
-  } finally {
-    await old.close();
-    await server.command({ query: `DROP DATABASE ${database}` });
-    await server.close();
-  }
+  });
+});
+
+test('credits that do not say which bio button came first count where they did, until a credited button of such is deleted', async () => {
+  await withOldStore('0010', async (old, migrateOn) => {
+    const [gone, left] = [uuidv7(), uuidv7()];
+    const write = (orderId: string) =>
+      insertBlock(old, {
+        table: 'order_credits_by_time',
+        block: creditsBefore0010(orderId, [
+          { linkId: gone, channel: 'bio', amountMinor: 1, firstChannel: 'bio' },
+          { linkId: left, channel: 'bio', amountMinor: 10, firstChannel: 'bio' },
+          { linkId: left, channel: 'facebook', amountMinor: 100, firstChannel: 'bio' },
+          { linkId: gone, channel: 'bio', amountMinor: 1_000, firstChannel: 'twitter' },
+        ]),
+        token: orderId,
+      });
+    await write('before the migration');
+    await migrateOn();
+    await write('by a worker of the release before');
+    const before = new Map([
+      ['bio', 222n],
+      ['twitter', 2_000n],
+    ]);
+    expect(await lifetimeValues(old, WORKSPACE, false)).toEqual(before);
+    expect(await lifetimeValues(old, WORKSPACE, true)).toEqual(before);
+    await hideLinks(old, [{ workspaceId: WORKSPACE, targetId: gone }]);
+    expect(await lifetimeValues(old, WORKSPACE, true)).toEqual(before.set('bio', 220n));
+  });
 });
 
 const WORKSPACE = uuidv7();
@@ -123,4 +181,34 @@ async function storeOldCredits(client: ClickHouseClient): Promise<void> {
     ],
     format: 'JSONEachRow',
   });
+}
+
+/** A part for each, as workers wrote it that knew no `first_bio_links`. */
+function creditsBefore0010(
+  orderId: string,
+  parts: { linkId: string; channel: string; amountMinor: number; firstChannel: string }[],
+): Uint8Array[] {
+  const size = parts.length;
+  const [workspace, link] = [uuidColumn('workspace_id', size), uuidColumn('link_id', size)];
+  const [order, version] = [textColumn('order_id', size), uint64Column('version', size)];
+  const [part, ts] = [uint16Column('part', size), timeColumn('ts', size)];
+  const channel = lowCardinalityColumn('channel', size);
+  const [share, amount] = [float64Column('share', size), int64Column('amount_minor', size)];
+  const firstChannel = lowCardinalityColumn('first_channel', size);
+  const replaced = boolColumn('replaced', size);
+  for (const [row, given] of parts.entries()) {
+    workspace.put(row, uuidToBytes(WORKSPACE));
+    order.put(row, orderId);
+    version.put(row, 7n);
+    part.put(row, row);
+    ts.put(row, Date.UTC(2026, 10, 7) * 1_000, 1);
+    link.put(row, uuidToBytes(given.linkId));
+    channel.put(row, given.channel);
+    share.put(row, 1 / size);
+    amount.put(row, BigInt(given.amountMinor));
+    firstChannel.put(row, given.firstChannel);
+    replaced.put(row, false);
+  }
+  const columns = [workspace, order, version, part, ts, link, channel, share, amount, firstChannel, replaced];
+  return nativeBlock(columns, size);
 }

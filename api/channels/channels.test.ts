@@ -2,7 +2,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { uuidv7 } from '../../core/ids.ts';
 import { formatInstant, NANOS_PER_DAY } from '../../core/timestamps.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
-import { NO_UUID, nextNanos, storeClicks, storeCredits } from '../../test/support/stored-events.ts';
+import {
+  deleteWithHistory,
+  NO_UUID,
+  nextNanos,
+  storeClicks,
+  storeCredits,
+} from '../../test/support/stored-events.ts';
 
 type Row = {
   channel: string;
@@ -139,6 +145,37 @@ describe('a channel report', () => {
       { channel: 'facebook', revenue: 0, ltv: 40 },
     ]);
     expect((await report()).channels[0]).not.toHaveProperty('ltv');
+  });
+
+  test("keeps a deleted bio button's first clicks out of ltv, and orders credited to it where they began", async () => {
+    const [gone, left] = [uuidv7(), uuidv7()];
+    const part = { linkId: left, channel: 'facebook', share: 1, amountMinor: 5_500 };
+    const credited = { linkId: gone, channel: 'bio', share: 1, amountMinor: 10_000 };
+    await storeClicks(api.stores, [
+      { ...own(), channel: 'twitter' },
+      { ...own(), channel: 'bio' },
+      { ...own(), channel: 'facebook', linkId: left },
+    ]);
+    await storeCredits(api.stores, [
+      { ...own(), firstChannel: 'twitter', firstBioLinks: [], parts: [credited] },
+      { ...own(), firstChannel: 'bio', firstBioLinks: [gone], firstOtherChannel: 'facebook', parts: [part] },
+      { ...own(), firstChannel: 'bio', firstBioLinks: [gone], parts: [credited] },
+    ]);
+    const values = async () =>
+      (await report('ltv=1')).channels
+        .map(({ channel, ltv }) => [channel, ltv])
+        .sort(([a], [b]) => String(a).localeCompare(String(b)));
+    expect(await values()).toEqual([
+      ['bio', 155],
+      ['facebook', 0],
+      ['twitter', 100],
+    ]);
+    await deleteWithHistory(api.stores, shop.workspace.id, gone);
+    expect(await values()).toEqual([
+      ['bio', 0],
+      ['facebook', 55],
+      ['twitter', 100],
+    ]);
   });
 
   test("has nothing of another workspace and nothing of a deleted bio button's history", async () => {

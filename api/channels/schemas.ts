@@ -17,7 +17,10 @@ export const ChannelsReport = Type.Object({
       revenue: Type.Number({ description: "Major units of the workspace's currency." }),
       ltv: Type.Optional(
         Type.Number({
-          description: 'All-time revenue of the people whose first click came through the channel.',
+          description:
+            'All-time revenue of the people whose first click came through the channel, whatever link their orders are ' +
+            'credited to. Clicks of deleted bio buttons are none: once the buttons that a person clicked first are deleted, ' +
+            'the next channel counts.',
         }),
       ),
     }),

@@ -129,19 +129,30 @@ describe('blocks', () => {
       block: orderBlock([{ event: order, version: 2n ** 64n - 1n, ordinal: 1, sequence: 6n }]),
       token: 'o',
     });
-    const credit = { workspaceId, orderId: 'o-1', version: 9n, ts: TS, ordinal: 1, linkId: workspaceId };
+    const links = Array.from({ length: 3 }, () => uuidv7());
+    const credit = {
+      workspaceId,
+      orderId: 'o-1',
+      version: 9n,
+      ts: TS,
+      ordinal: 1,
+      linkId: workspaceId,
+      share: 0.25,
+      channel: 'x',
+      amountMinor: 2 ** 52,
+    };
+    const origin = (firstBioLinks: string[], firstOtherChannel: string) => ({
+      firstChannel: firstBioLinks.length > 0 ? 'bio' : firstOtherChannel,
+      firstBioLinks: firstBioLinks.map(uuidToBytes),
+      firstOtherChannel,
+    });
     await insertBlock(stores.clickhouse, {
       table: 'order_credits_by_time',
       block: orderCreditBlock([
-        {
-          ...credit,
-          part: 3,
-          channel: 'x',
-          share: 0.25,
-          amountMinor: 2 ** 52,
-          firstChannel: '',
-          replaced: true,
-        },
+        { ...credit, ...origin([], ''), part: 3, replaced: true },
+        { ...credit, ...origin(links.slice(0, 2), 'tiktok'), part: 4, replaced: false },
+        { ...credit, ...origin([], 'tiktok'), part: 5, replaced: false },
+        { ...credit, ...origin(links.slice(2), ''), part: 6, replaced: false },
       ]),
       token: 'c',
     });
@@ -164,17 +175,29 @@ describe('blocks', () => {
         currency: 'jpy',
       },
     ]);
-    expect(await rowsOf('SELECT part, ts, share, amount_minor, replaced FROM order_credits_by_time')).toEqual(
-      [
-        {
-          part: 3,
-          ts: '2026-11-20 12:00:00.000000001',
-          share: 0.25,
-          amount_minor: String(2 ** 52),
-          replaced: true,
-        },
-      ],
-    );
+    expect(
+      await rowsOf(
+        'SELECT part, ts, share, amount_minor, replaced FROM order_credits_by_time WHERE part = 3',
+      ),
+    ).toEqual([
+      {
+        part: 3,
+        ts: '2026-11-20 12:00:00.000000001',
+        share: 0.25,
+        amount_minor: String(2 ** 52),
+        replaced: true,
+      },
+    ]);
+    expect(
+      await rowsOf(
+        'SELECT first_channel, first_bio_links, first_other_channel FROM order_credits_by_time ORDER BY part',
+      ),
+    ).toEqual([
+      { first_channel: '', first_bio_links: [], first_other_channel: '' },
+      { first_channel: 'bio', first_bio_links: links.slice(0, 2), first_other_channel: 'tiktok' },
+      { first_channel: 'tiktok', first_bio_links: [], first_other_channel: 'tiktok' },
+      { first_channel: 'bio', first_bio_links: links.slice(2), first_other_channel: '' },
+    ]);
   });
 });
 

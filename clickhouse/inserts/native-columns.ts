@@ -38,6 +38,30 @@ export function uuidColumn(name: string, rows: number): UuidColumn {
   };
 }
 
+/** Any number of UUIDs in each row. Rows are put in order, from 0. */
+export type UuidsColumn = NativeColumn & { put(row: number, uuids: readonly Uint8Array[]): void };
+
+export function uuidsColumn(name: string, rows: number): UuidsColumn {
+  // Where each row's end, in the column of all of them that follows.
+  const ends = new BigUint64Array(rows);
+  const all: Uint8Array[] = [];
+  return {
+    name,
+    type: 'Array(UUID)',
+    put(row, uuids) {
+      for (const uuid of uuids) all.push(uuid);
+      ends[row] = BigInt(all.length);
+    },
+    pieces() {
+      const elements = uuidColumn(name, all.length);
+      all.forEach((uuid, n) => {
+        elements.put(n, uuid);
+      });
+      return [new Uint8Array(ends.buffer), ...elements.pieces()];
+    },
+  };
+}
+
 /** The `ts` of an event: microseconds of its stream's clock, and the stream's ordinal as the last three digits. */
 export type TimeColumn = NativeColumn & { put(row: number, micros: number, ordinal: number): void };
 

@@ -9,6 +9,7 @@ import {
   uint16Column,
   uint64Column,
   uuidColumn,
+  uuidsColumn,
 } from './native-columns.ts';
 
 /** What one link gets of one version of an order. */
@@ -30,6 +31,10 @@ export type OrderCreditRow = {
   amountMinor: number;
   /** Where the person's first click came from: on every part, for ltv. Empty: there was none. */
   firstChannel: string;
+  /** The links of bio buttons that the person clicked before any other link, on every part. */
+  firstBioLinks: readonly Uint8Array[];
+  /** Where the person's first click on another link came from, on every part. Empty: there was none. */
+  firstOtherChannel: string;
   /** The row with this key counts no more. Of such a row nothing but the key is ever read. */
   replaced: boolean;
 };
@@ -47,6 +52,8 @@ export function orderCreditBlock(rows: readonly OrderCreditRow[]): Uint8Array[] 
   const share = float64Column('share', size);
   const amount = int64Column('amount_minor', size);
   const firstChannel = lowCardinalityColumn('first_channel', size);
+  const firstBioLinks = uuidsColumn('first_bio_links', size);
+  const firstOtherChannel = lowCardinalityColumn('first_other_channel', size);
   const replaced = boolColumn('replaced', size);
   rows.forEach((credit, row) => {
     workspace.put(row, credit.workspaceId);
@@ -59,8 +66,11 @@ export function orderCreditBlock(rows: readonly OrderCreditRow[]): Uint8Array[] 
     share.put(row, credit.share);
     amount.put(row, BigInt(credit.amountMinor));
     firstChannel.put(row, credit.firstChannel);
+    firstBioLinks.put(row, credit.firstBioLinks);
+    firstOtherChannel.put(row, credit.firstOtherChannel);
     replaced.put(row, credit.replaced);
   });
-  const columns = [workspace, order, version, part, ts, link, channel, share, amount, firstChannel, replaced];
-  return nativeBlock(columns, size);
+  const credited = [workspace, order, version, part, ts, link, channel, share, amount];
+  const origin = [firstChannel, firstBioLinks, firstOtherChannel];
+  return nativeBlock([...credited, ...origin, replaced], size);
 }

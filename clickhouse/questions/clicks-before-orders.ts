@@ -1,3 +1,4 @@
+import type { Channel } from '../../core/enrich/channels.ts';
 import type { ClickHouseClient } from '../client.ts';
 import { byVisitorParams, MAY_BE_CLICKS_OF_VISITORS } from '../rollups/clicks-by-visitor.ts';
 import { ask } from './ask.ts';
@@ -24,6 +25,20 @@ export type ClickGroup = {
   firstTs: bigint;
   lastTs: bigint;
 };
+
+/** How the people behind an order first came. */
+export type Origin = {
+  /** Of their first click. */
+  channel: string;
+  /** The links of bio buttons that they clicked before any other link. */
+  bioLinks: string[];
+  /** Of their first click on another link; empty when there is none. */
+  otherChannel: string;
+};
+
+/** Links of this channel are the only ones whose history can be deleted. */
+const BIO: Channel = 'bio';
+const NO_LINK = '00000000-0000-0000-0000-000000000000';
 
 // Bots count in no figure; links of deleted bio buttons are gone from every answer.
 const COUNTED = `NOT is_bot
@@ -75,19 +90,30 @@ export async function clicksBeforeOrders(
   }));
 }
 
-/** The channel of the first click ever made before each order by one of its visitors; none: no entry. */
-export async function firstChannels(
+/**
+ * How the people behind each order first came, by the clicks that one of its visitors ever made before it; none: no entry.
+ * `from` is not looked at.
+ */
+export async function origins(
   client: ClickHouseClient,
   spans: readonly ClickSpan[],
-): Promise<Map<number, string>> {
-  if (spans.length === 0) return new Map();
-  const rows = await ask<{ position: number; first_channel: string }>(client, {
-    sql: `SELECT span.position AS position, argMin(channel, ts) AS first_channel
-      FROM ${MATCHES} AND ${COUNTED} GROUP BY position`,
+): Promise<Map<number, Origin>> {
+  const found = new Map<number, Origin>();
+  if (spans.length === 0) return found;
+  const rows = await ask<{ position: number; bio_link: string; first_channel: string }>(client, {
+    sql: `SELECT span.position AS position, if(channel = '${BIO}', link_id, toUUID('${NO_LINK}')) AS bio_link,
+        argMin(channel, ts) AS first_channel
+      FROM ${MATCHES} AND ${COUNTED} GROUP BY position, bio_link ORDER BY min(ts)`,
     params: await parametersOf(client, spans),
     seconds: 30,
   });
-  return new Map(rows.map((row) => [row.position, row.first_channel]));
+  for (const { position, bio_link, first_channel } of rows) {
+    const origin = found.get(position) ?? { channel: first_channel, bioLinks: [], otherChannel: '' };
+    found.set(position, origin);
+    if (bio_link === NO_LINK) origin.otherChannel = first_channel;
+    else if (origin.otherChannel === '') origin.bioLinks.push(bio_link);
+  }
+  return found;
 }
 
 type GroupRow = {

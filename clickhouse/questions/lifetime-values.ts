@@ -1,11 +1,22 @@
 import type { ClickHouseClient } from '../client.ts';
 import { ask } from './ask.ts';
 import { standingCredits } from './standing-credits.ts';
-import { NOT_DELETED } from './visible-clicks.ts';
+
+/** Where a person first came from, among what is left when the history of some bio buttons is deleted. */
+const ORIGIN_LEFT = `if(notEmpty(first_bio_links) AND arrayAll(
+    link -> link IN (SELECT link_id FROM deleted_links WHERE workspace_id = {workspace:UUID}), first_bio_links),
+  first_other_channel, first_channel)`;
 
 /**
  * All-time revenue of the people whose first click came through each channel, in minor units of the workspace's
- * currency. A channel that is no such person's is left out.
+ * currency, whatever link their orders are credited to. A channel that is no such person's is left out.
+ *
+ * The first click is the earliest before the order that is left: once the bio buttons that came first are deleted, an order counts
+ * for the channel of the first click on another link, as one does that is attributed only then, and for none when there was no
+ * other. Credits from before migration 0010 don't tell: an order of a person who began with a bio button, credited to a button,
+ * counts for none once that button is deleted; any other stays with its channel.
+ *
+ * @param hasDeleted whether the workspace has deleted links: looking for them takes up to twice the time
  */
 export async function lifetimeValues(
   client: ClickHouseClient,
@@ -13,8 +24,8 @@ export async function lifetimeValues(
   hasDeleted: boolean,
 ): Promise<Map<string, bigint>> {
   const rows = await ask<{ origin: string; revenue: string }>(client, {
-    sql: `SELECT first_channel AS origin, sum(amount_minor) AS revenue FROM ${standingCredits('')}
-          WHERE first_channel != '' ${hasDeleted ? NOT_DELETED : ''} GROUP BY origin`,
+    sql: `SELECT ${hasDeleted ? ORIGIN_LEFT : 'first_channel'} AS origin, sum(amount_minor) AS revenue
+          FROM ${standingCredits('')} WHERE origin != '' GROUP BY origin`,
     params: { workspace: workspaceId },
     seconds: 60,
   });

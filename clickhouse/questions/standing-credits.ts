@@ -1,7 +1,7 @@
 /**
- * The credits that count, as a subquery with `ts, link_id, channel, share, amount_minor, first_channel`: of each order those
- * of its highest version, because the worker that writes a version says of the earlier ones that they count no more.
- * `FINAL` puts both together; the rows are sorted by time, so it has little to compare.
+ * The credits that count, as a subquery with `ts, link_id, channel, share, amount_minor, first_channel, first_bio_links,
+ * first_other_channel`: of each order those of its highest version, because the worker that writes a version says of the earlier
+ * ones that they count no more. `FINAL` puts both together; the rows are sorted by time, so it has little to compare.
  *
  * Credits to no link are among them (zero UUID, empty channel). Uses the parameter `workspace`.
  *
@@ -9,6 +9,7 @@
  */
 export function standingCredits(condition: string): string {
   return `(
-    SELECT ts, link_id, channel, share, amount_minor, first_channel FROM order_credits_by_time FINAL
+    SELECT ts, link_id, channel, share, amount_minor, first_channel, first_bio_links, first_other_channel
+    FROM order_credits_by_time FINAL
     WHERE workspace_id = {workspace:UUID} ${condition === '' ? '' : `AND ${condition}`} AND NOT replaced)`;
 }

@@ -4,7 +4,12 @@ import { NANOS_PER_DAY, parseInstant } from '../../core/timestamps.ts';
 import { type GivenClick, storeClicks } from '../../test/support/stored-events.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
 import { type ClickHouseClient, createClickHouse } from '../client.ts';
-import { type ClickSpan, clicksBeforeOrders, firstChannels } from '../questions/clicks-before-orders.ts';
+import {
+  type ClickSpan,
+  clicksBeforeOrders,
+  type Origin,
+  origins,
+} from '../questions/clicks-before-orders.ts';
 import { newestClickOf } from '../questions/newest-visitors.ts';
 import { visitorJourney } from '../questions/visitor-journey.ts';
 import { rollUp } from './roll-up.ts';
@@ -13,7 +18,7 @@ const START = parseInstant('2025-12-20') ?? 0n;
 const DAYS = 30;
 /** The watermark stands in the middle of the last day. */
 const CLOSED = '2026-01-18';
-const CHANNELS = ['facebook', 'youtube', 'tiktok', 'reddit'];
+const CHANNELS = ['facebook', 'bio', 'tiktok', 'bio'];
 
 let stores: TestStores;
 const workspaces = [uuidv7(), uuidv7()] as const;
@@ -107,15 +112,17 @@ async function expectAll(client = freshClient()): Promise<void> {
   );
   const people = ({ workspaceId, visitorId, to }: ClickSpan) =>
     own(workspaceId, visitorId).filter(({ isBot, tsNanos }) => !isBot && tsNanos < BigInt(to) * 1_000n);
-  expect(await firstChannels(client, orders)).toEqual(
-    new Map(
-      orders.flatMap((order) =>
-        people(order)
-          .slice(0, 1)
-          .map(({ channel }) => [order.position, channel]),
-      ),
-    ),
-  );
+  const expected = orders.flatMap((order): [number, Origin][] => {
+    const own = people(order);
+    const [first] = own;
+    const other = own.findIndex(({ channel }) => channel !== 'bio');
+    const before = own.slice(0, other < 0 ? own.length : other).map(({ linkId }) => linkId);
+    const otherChannel = own[other]?.channel ?? '';
+    return first
+      ? [[order.position, { channel: first.channel, bioLinks: [...new Set(before)], otherChannel }]]
+      : [];
+  });
+  expect(await origins(client, orders)).toEqual(new Map(expected));
   const before = new Map<number, number>();
   for (const { position, clicks } of await clicksBeforeOrders(client, orders)) {
     before.set(position, (before.get(position) ?? 0) + clicks);

@@ -48,6 +48,9 @@ export type GivenCredits = {
   version?: bigint;
   tsNanos?: bigint;
   firstChannel?: string;
+  /** Left out: as workers wrote it before they knew. */
+  firstBioLinks?: string[];
+  firstOtherChannel?: string;
   /** Versions of the order that this one replaces. */
   replaces?: GivenCredits[];
   parts: { linkId: string; channel: string; share: number; amountMinor: number }[];
@@ -188,6 +191,8 @@ function creditRows(order: GivenCredits, replaced: boolean): Record<string, unkn
     share: part.share,
     amount_minor: part.amountMinor,
     first_channel: order.firstChannel ?? '',
+    ...(order.firstBioLinks && { first_bio_links: order.firstBioLinks }),
+    ...(order.firstOtherChannel && { first_other_channel: order.firstOtherChannel }),
     replaced,
   }));
 }

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { hideLinks } from '../../clickhouse/erasures.ts';
 import { type ClickRow, clickBlock } from '../../clickhouse/inserts/clicks.ts';
 import { insertBlock } from '../../clickhouse/inserts/insert-block.ts';
+import { lifetimeValues } from '../../clickhouse/questions/lifetime-values.ts';
 import { clickKey } from '../../core/events/click-reader.ts';
 import type { EventSource } from '../../core/events/types.ts';
 import { uuidToBytes, uuidv7 } from '../../core/ids.ts';
@@ -382,5 +383,90 @@ describe('attributeOrders', () => {
       format: 'JSONEachRow',
     });
     expect(await result.json()).toEqual([{ written: '30', orders: '30' }]);
+  });
+});
+
+describe('the lifetime value of a channel', () => {
+  const [twitter, button, facebook] = [uuidv7(), uuidv7(), uuidv7()];
+
+  /** Clicks, a day apart, and then an order of 1,000, not yet attributed. */
+  async function bought(clicks: [link: string, channel: string][]): Promise<string> {
+    const visitor = uuidv7();
+    for (const [n, [link, channel]] of clicks.entries())
+      await click({ visitor, link, channel, ts: NOW - (9 - n) * DAY });
+    return order({ ts: NOW - DAY, visitor });
+  }
+
+  const values = async (hasDeleted = true) =>
+    Object.fromEntries(await lifetimeValues(stores.clickhouse, workspaceId, hasDeleted));
+
+  it('keeps an order that is credited to a bio button which is deleted', async () => {
+    await credits(
+      await bought([
+        [twitter, 'twitter'],
+        [button, 'bio'],
+      ]),
+    );
+    expect(await values(false)).toEqual({ twitter: 1_000n });
+    await hide(button);
+    expect(await values()).toEqual({ twitter: 1_000n });
+  });
+
+  it('loses an order to the next channel when the bio button that came first is deleted', async () => {
+    await credits(
+      await bought([
+        [button, 'bio'],
+        [facebook, 'facebook'],
+        [twitter, 'twitter'],
+      ]),
+    );
+    await credits(await bought([[button, 'bio']]));
+    expect(await values()).toEqual({ bio: 2_000n });
+    await hide(uuidv7());
+    expect(await values()).toEqual({ bio: 2_000n });
+    await hide(button);
+    expect(await values()).toEqual({ facebook: 1_000n });
+  });
+
+  it('counts an order alike whether it is attributed before or after the bio button is deleted', async () => {
+    const clicks: [string, string][] = [
+      [button, 'bio'],
+      [facebook, 'facebook'],
+      [button, 'bio'],
+    ];
+    await credits(await bought(clicks));
+    const after = await bought(clicks);
+    await hide(button);
+    await credits(after);
+    expect(await values()).toEqual({ facebook: 2_000n });
+  });
+
+  it('stays with bio as long as one of the buttons that came first is left', async () => {
+    await updateWorkspace(stores.pool, workspaceId, { attribution_model: 'linear' });
+    const [another, later] = [uuidv7(), uuidv7()];
+    await credits(
+      await bought([
+        [button, 'bio'],
+        [another, 'bio'],
+        [facebook, 'facebook'],
+        [later, 'bio'],
+      ]),
+    );
+    await hide(button);
+    expect(await values()).toEqual({ bio: 1_000n });
+    await hide(another);
+    expect(await values()).toEqual({ facebook: 1_000n });
+  });
+
+  it('has nothing of a report of an order that was replaced', async () => {
+    const orderId = await bought([
+      [button, 'bio'],
+      [facebook, 'facebook'],
+    ]);
+    await credits(orderId);
+    await order({ orderId, ts: NOW - 2 * DAY, source: 'server', amount: 700 });
+    await credits(orderId);
+    await hide(button);
+    expect(await values()).toEqual({});
   });
 });

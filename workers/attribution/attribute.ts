@@ -6,7 +6,7 @@ import {
   type ClickGroup,
   type ClickSpan,
   clicksBeforeOrders,
-  firstChannels,
+  origins,
 } from '../../clickhouse/questions/clicks-before-orders.ts';
 import { type OrderVersion, storedCredits, versionKey } from '../../clickhouse/questions/stored-credits.ts';
 import type { Logger } from '../../core/log.ts';
@@ -128,17 +128,17 @@ async function creditsOfAll(
       return { position, workspaceId: order.workspaceId, visitorId, from, to: order.ts };
     }),
   );
-  const [groups, channels] = await Promise.all([
+  const [groups, firstCame] = await Promise.all([
     clicksBeforeOrders(clickhouse, spans),
-    firstChannels(clickhouse, spans),
+    origins(clickhouse, spans),
   ]);
   const byOrder = Map.groupBy(groups, (group: ClickGroup) => group.position);
   return orders.map((order, position) => {
     const own = byOrder.get(position) ?? [];
     metrics.attributedOrders.inc({ outcome: own.length > 0 ? 'credited' : 'no_click' });
     const amountMinor = inWorkspaceCurrency(dependencies, order, rateOf);
-    const firstChannel = channels.get(position) ?? '';
-    return { order, rows: creditsOf({ order, groups: own, amountMinor, firstChannel }) };
+    const origin = firstCame.get(position) ?? null;
+    return { order, rows: creditsOf({ order, groups: own, amountMinor, origin }) };
   });
 }
 

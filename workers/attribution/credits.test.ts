@@ -32,7 +32,8 @@ function group(linkId: string, clicks: number, firstTs: bigint, lastTs: bigint):
 const groups = [group(second, 1, 20n, 20n), group(first, 1, 10n, 50n), group(third, 1, 30n, 40n)];
 
 function credited(model: UnattributedOrder['model'], among = groups) {
-  return creditsOf({ order: order(model), groups: among, amountMinor: 100, firstChannel: 'tiktok' });
+  const origin = { channel: 'bio', bioLinks: [second, third], otherChannel: 'tiktok' };
+  return creditsOf({ order: order(model), groups: among, amountMinor: 100, origin });
 }
 
 describe('creditsOf', () => {
@@ -66,14 +67,20 @@ describe('creditsOf', () => {
     ]);
   });
 
-  it('names the first channel on every part', () => {
-    expect(credited('linear').map((row) => row.firstChannel)).toEqual(['tiktok', 'tiktok', 'tiktok']);
+  it('says on every part how the person first came', () => {
+    const said = credited('linear').map((row) => [
+      row.firstChannel,
+      row.firstBioLinks.map((link) => bytesToUuid(link)),
+      row.firstOtherChannel,
+    ]);
+    const first = ['bio', [second, third], 'tiktok'];
+    expect(said).toEqual([first, first, first]);
   });
 
   it('writes one row to no link when no click led to the order', () => {
     const [row, ...others] = credited('linear', []);
     expect(others).toEqual([]);
-    expect(row).toMatchObject({ part: 0, channel: '', share: 1, amountMinor: 100, firstChannel: 'tiktok' });
+    expect(row).toMatchObject({ part: 0, channel: '', share: 1, amountMinor: 100, firstChannel: 'bio' });
     expect(bytesToUuid(row?.linkId ?? new Uint8Array(16))).toBe('00000000-0000-0000-0000-000000000000');
   });
 });

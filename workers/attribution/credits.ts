@@ -1,6 +1,6 @@
 import { NO_UUID } from '../../clickhouse/inserts/native-columns.ts';
 import type { OrderCreditRow } from '../../clickhouse/inserts/order-credits.ts';
-import type { ClickGroup } from '../../clickhouse/questions/clicks-before-orders.ts';
+import type { ClickGroup, Origin } from '../../clickhouse/questions/clicks-before-orders.ts';
 import { uuidToBytes } from '../../core/ids.ts';
 import { splitByLargestRemainder } from '../../core/money.ts';
 import type { UnattributedOrder } from '../../sql/unattributed-orders.ts';
@@ -12,8 +12,8 @@ export type CreditInput = {
   groups: readonly ClickGroup[];
   /** The order's amount in minor units of the workspace's currency. */
   amountMinor: number;
-  /** Channel of the person's first click ever, empty when there is none. */
-  firstChannel: string;
+  /** How the person first came; null when there is no click. */
+  origin: Origin | null;
 };
 
 type Weighted = { group: ClickGroup; weight: number };
@@ -26,14 +26,16 @@ type Weighted = { group: ClickGroup; weight: number };
  * link and channel leave it out.
  */
 export function creditsOf(input: CreditInput): OrderCreditRow[] {
-  const { order, amountMinor, firstChannel } = input;
+  const { order, amountMinor, origin } = input;
   const weighted = weigh(order.model, input.groups);
   const base = {
     workspaceId: uuidToBytes(order.workspaceId),
     orderId: order.orderId,
     version: order.version,
     ...timeOf(order.version),
-    firstChannel,
+    firstChannel: origin?.channel ?? '',
+    firstBioLinks: (origin?.bioLinks ?? []).map(uuidToBytes),
+    firstOtherChannel: origin?.otherChannel ?? '',
     replaced: false,
   };
   if (weighted.length === 0) {

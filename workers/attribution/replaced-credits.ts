@@ -29,6 +29,8 @@ export function replacedCredits(
       share: 0,
       amountMinor: 0,
       firstChannel: '',
+      firstBioLinks: [],
+      firstOtherChannel: '',
       replaced: true,
     }));
   });
