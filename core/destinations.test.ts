@@ -27,6 +27,8 @@ test.each([
   'http://127.9.9.9/',
   'http://[::1]:80/',
   'https://10.0.0.1/',
+  'https://example.com./',
+  `https://example.com/${'ü'.repeat(600)}`,
 ])('%s is a destination', (text) => {
   expect(check(text)).toBeInstanceOf(URL);
 });
@@ -61,7 +63,17 @@ test.each([
   'https://go.example/abc',
   'https://GO.example./abc',
   'https://go.example:443/abc',
+  'https://.',
+  'https://.:8443/',
+  'https://..',
+  'https://a..example',
+  'https://.example',
+  'https://example..',
+  'https://a%2e.example',
+  'https://a。。example',
+  'http://.localhost/',
   `https://example.com/${'a'.repeat(DESTINATION_LIMIT)}`,
+  `https://example.com/${'漢'.repeat(DESTINATION_LIMIT / 8)}`,
 ])('%s is refused with a 400 that names the field', (text) => {
   const attempt = () => check(text);
   expect(attempt).toThrow(AppError);

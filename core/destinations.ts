@@ -1,7 +1,7 @@
 import { getDomain } from 'tldts';
 import { badRequest } from './errors.ts';
 
-/** Longest destination, in characters; also of targeting and expired destinations. */
+/** Longest destination, in characters, as sent and as encoded; also of targeting and expired destinations. */
 export const DESTINATION_LIMIT = 4_096;
 
 const SPACE_OR_CONTROL = /[\s\p{Cc}]/u;
@@ -13,8 +13,9 @@ export type DestinationRules = {
 };
 
 /**
- * Checks a destination from outside: `https://`, or `http://` on a loopback host; no credentials, no white
- * space or control character, not the short-link origin, at most {@link DESTINATION_LIMIT} characters.
+ * Checks a destination from outside: `https://`, or `http://` on a loopback host; a host without empty labels, no
+ * credentials, no white space or control character, not the short-link origin, at most {@link DESTINATION_LIMIT}
+ * characters, also when it is encoded.
  *
  * @param path name of the field
  * @returns the parsed address; keep the text as sent in the record
@@ -29,12 +30,20 @@ export function requireDestination(path: string, text: string, rules: Destinatio
   // Without "//" the parser still takes `https:example.com`, which nobody means.
   const url = /^https?:\/\/[^/\\?#]/i.test(text) ? parse(text) : null;
   if (url === null) throw badRequest(path, 'must be a full URL that begins with https://');
+  // The parser takes `https://.` and `https://a..example`, which name nothing.
+  if (withoutTrailingDot(url.hostname).split('.').includes('')) {
+    throw badRequest(path, 'must not have an empty label in its host');
+  }
   if (url.protocol !== 'https:' && !isLoopback(url.hostname)) {
     throw badRequest(path, 'must begin with https:// (http:// is for loopback hosts only)');
   }
   if (url.username !== '' || url.password !== '') throw badRequest(path, 'must not contain credentials');
   if (isSameOrigin(url, rules.shortUrl))
     throw badRequest(path, 'must not lead back to the short-link origin');
+  // A redirect sends it encoded, where a character may be nine: clients refuse headers of tens of kilobytes.
+  if (url.href.length > DESTINATION_LIMIT) {
+    throw badRequest(path, `must be at most ${DESTINATION_LIMIT} characters when encoded`);
+  }
   return url;
 }
 

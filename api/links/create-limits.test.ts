@@ -28,6 +28,13 @@ describe('the own-site domain', () => {
     await created(campaign({ destination_url: 'https://other.shop.co.uk/z' }));
   });
 
+  test('is not set by a host that names nothing', async () => {
+    for (const destination_url of ['https://.', 'https://a..example', 'https://..example']) {
+      await refused(campaign({ destination_url }), 400, 'destination_url');
+    }
+    expect(await domain()).toBeNull();
+  });
+
   test('is not set by an external one', async () => {
     await created(campaign({ destination_url: 'https://social.example/me', external: true }));
     expect(await domain()).toBeNull();
