@@ -71,9 +71,14 @@ export async function renameFolder(
   return rows[0] ?? null;
 }
 
-/** Deletes a folder; its campaigns stay, without a folder. False when the workspace has none with this id. */
-export async function deleteFolder(db: Queryable, workspaceId: string, id: string): Promise<boolean> {
-  const { rowCount } = await db.query('DELETE FROM folders WHERE id = $1 AND workspace_id = $2', [
+/**
+ * Deletes a folder; its campaigns stay, without a folder. The caller holds the workspace's lock: the folder is locked
+ * before its campaigns here, and after its campaign where a link moves into it.
+ *
+ * @returns false when the workspace has none with this id
+ */
+export async function deleteFolder(tx: Queryable, workspaceId: string, id: string): Promise<boolean> {
+  const { rowCount } = await tx.query('DELETE FROM folders WHERE id = $1 AND workspace_id = $2', [
     id,
     workspaceId,
   ]);

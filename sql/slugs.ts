@@ -1,3 +1,4 @@
+import { uuidv7 } from '../core/ids.ts';
 import { slugKey } from '../core/slugs.ts';
 import type { Queryable } from './pool.ts';
 
@@ -30,6 +31,24 @@ export async function claimSlugs(tx: Queryable, claims: SlugClaim[]): Promise<st
   );
   const claimed = new Set(rows.map((row) => row.slug));
   return claims.map((claim) => claim.slug).filter((slug) => claimed.has(slugKey(slug)));
+}
+
+/**
+ * Lets the caller's transaction claim these slugs one by one and in any order: from now until it ends, whoever claims one
+ * of them waits. Of two transactions that came to the same slugs in different orders each would wait for the other.
+ */
+export async function holdSlugs(tx: Queryable, workspaceId: string, slugs: string[]): Promise<void> {
+  const keys = [...new Set(slugs.map(slugKey))].toSorted();
+  if (keys.length === 0) return;
+  // A row that was made here is waited for also once it is gone again, as long as this transaction runs; one that was
+  // there is locked.
+  const holder = uuidv7();
+  await tx.query(
+    `INSERT INTO slugs (slug, kind, target_id, workspace_id) SELECT key, 'link', $2, $3 FROM unnest($1::text[]) AS key
+     ON CONFLICT (slug) DO UPDATE SET kind = excluded.kind WHERE false`,
+    [keys, holder, workspaceId],
+  );
+  await tx.query('DELETE FROM slugs WHERE target_id = $1', [holder]);
 }
 
 /** What a slug names, in any case of letters, or null when it is free. */

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
 import type { LinkRecord } from '../links/schemas.ts';
@@ -56,6 +57,38 @@ test('a deleted folder leaves its campaigns', async () => {
   await shop.delete(`/folders/${folder.id}`);
   const list = await shop.get<{ links: LinkRecord[] }>('/links?view=records');
   expect(list.body.links.map((link) => link.folder_id)).toEqual([null]);
+});
+
+test('deleting a folder while links move into it answers each call: moved before, or no such folder', async () => {
+  shop = await api.addWorkspace();
+  const rows = Array.from({ length: 60 }, () => ({
+    destination_url: 'https://shop.example',
+    name: 'N',
+    smart: true,
+  }));
+  const made = await shop.post<{ results: { body: { links: LinkRecord[] } }[] }>('/links/bulk', {
+    links: rows,
+  });
+  const links = made.body.results.flatMap((result) => result.body.links);
+  const moves: number[] = [];
+  for (let round = 0; round < 40; round++) {
+    const folder = await create(`F${round}`);
+    await api.stores.pool.query('UPDATE destinations SET folder_id = $1 WHERE workspace_id = $2', [
+      folder.id,
+      shop.workspace.id,
+    ]);
+    const moving = [links[round], links[59 - round]].map(async (link) => {
+      const moved = await shop.patch(`/links/${link?.id}`, { folder_id: folder.id });
+      moves.push(moved.status);
+    });
+    // At another point of the moves in each round.
+    await setTimeout(round % 8);
+    expect((await shop.delete(`/folders/${folder.id}`)).status).toBe(200);
+    await Promise.all(moving);
+  }
+  expect(moves.filter((status) => status === 200 || status === 404)).toHaveLength(80);
+  const list = await shop.get<{ links: LinkRecord[] }>('/links?view=records');
+  expect(list.body.links.map((link) => link.folder_id)).toEqual(Array(60).fill(null));
 });
 
 test.each([[{}], [{ name: '' }], [{ name: 'x'.repeat(101) }], [{ name: 5 }], [[]]])(

@@ -1,5 +1,6 @@
 import { AppError } from '../../core/errors.ts';
 import { deleteFolder, folderById, insertFolder, listFolders, renameFolder } from '../../sql/folders.ts';
+import { inTransaction } from '../../sql/pool.ts';
 import { lockWorkspace } from '../../sql/workspaces.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { cutPage, readCursor } from '../pages.ts';
@@ -91,7 +92,13 @@ export async function folderRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
       },
     },
     async ({ auth, params }) => {
-      if (!(await deleteFolder(pool, auth.workspace.id, params.id))) throw notFound();
+      const isDeleted = await app.workspaceTurns(auth.workspace.id, () =>
+        inTransaction(pool, async (tx) => {
+          const { id } = await lockWorkspace(tx, auth.workspace.id);
+          return deleteFolder(tx, id, params.id);
+        }),
+      );
+      if (!isDeleted) throw notFound();
       return { ok: true as const };
     },
   );

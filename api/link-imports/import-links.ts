@@ -7,7 +7,7 @@ import { type ReadRow, RowProblem, type SourceRow } from '../../core/link-import
 import { slugKey } from '../../core/slugs.ts';
 import { inTransaction, type Pool, type PoolClient } from '../../sql/pool.ts';
 import { lockWorkspace } from '../../sql/workspaces.ts';
-import { type BulkRow, createEach, readBulkRows } from '../links/bulk.ts';
+import { type BulkRow, createEach, holdSlugsOf, readBulkRows } from '../links/bulk.ts';
 import { CreateBody } from '../links/schemas.ts';
 import { bodyCheck } from '../plugins/validation.ts';
 import { alreadyImported } from './already-imported.ts';
@@ -90,6 +90,12 @@ export async function writeImport(
   { batches, errors }: ReadImport,
 ): Promise<ImportResult> {
   const result: ImportResult = { created: 0, skipped: 0, errors: errors.list };
+  await lockWorkspace(tx, workspaceId);
+  await holdSlugsOf(
+    tx,
+    workspaceId,
+    batches.flatMap(({ checked }) => checked),
+  );
   for (const batch of batches) await createBatch(tx, workspaceId, batch, { result, errors });
   return inOrder(result);
 }

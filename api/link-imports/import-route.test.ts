@@ -159,6 +159,21 @@ test('an Idempotency-Key replays the answer, and an import that failed half-way 
   expect([other.status, other.body.error.code]).toEqual([422, 'idempotency_key_reused']);
 });
 
+test('two workspaces that import the same slugs in opposite order each get an outcome for every row', async () => {
+  const other = await api.addWorkspace({ primary_domain: 'shop.example' });
+  for (let round = 0; round < 4; round++) {
+    const rows = Array.from({ length: 220 }, (_, n) => `https://shop.example/${n},A,r${round}-${n}`);
+    const text = (lines: string[]) => ['destination_url,name,slug', ...lines].join('\n');
+    const answers = await Promise.all([
+      shop.post<Imported>('/links/import', { text: text(rows) }),
+      other.post<Imported>('/links/import', { text: text(rows.toReversed()) }),
+    ]);
+    expect(answers.map((answer) => answer.status)).toEqual([200, 200]);
+    expect(answers.map(({ body }) => body.created + body.errors.length)).toEqual([220, 220]);
+    expect(answers.reduce((sum, { body }) => sum + body.created, 0)).toBe(220);
+  }
+});
+
 test("the plan's cap of links refuses the rows beyond it", async () => {
   shop = await api.addWorkspace({ plan: 'free' });
   const rows = Array.from({ length: 30 }, (_, n) => `https://shop.example/${n},A`);

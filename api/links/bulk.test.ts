@@ -83,6 +83,23 @@ test('the cap holds row by row', async () => {
   expect(body.results[29]?.body.error.code).toBe('limit_reached');
 });
 
+test('two workspaces that want the same slugs in opposite order each get an outcome for every row', async () => {
+  const other = await api.addWorkspace();
+  for (let round = 0; round < 6; round++) {
+    const slugs = Array.from({ length: 150 }, (_, index) => `r${round}-${index}`);
+    const links = slugs.map((slug) => row({ slug }));
+    const both = row({ slug: `r${round}`, channel: undefined, channels: ['slack', 'x'] });
+    const answers = await Promise.all([
+      shop.post<Results>('/links/bulk', { links: [both, ...links] }),
+      other.post<Results>('/links/bulk', { links: [...links.toReversed(), both] }),
+    ]);
+    expect(answers.map((answer) => answer.status)).toEqual([200, 200]);
+    const statuses = answers.flatMap((answer) => answer.body.results.map((result) => result.status));
+    expect(statuses.filter((status) => status === 201)).toHaveLength(151);
+    expect(statuses.filter((status) => status === 409)).toHaveLength(151);
+  }
+});
+
 test('a replay makes nothing a second time', async () => {
   const rows = [row(), row({ channel: 'nope' })];
   const first = await bulk(rows, 'bulk-key');

@@ -1,5 +1,6 @@
 import { AppError } from '../../core/errors.ts';
 import type { PoolClient } from '../../sql/pool.ts';
+import { holdSlugs } from '../../sql/slugs.ts';
 import { lockWorkspace, type Workspace } from '../../sql/workspaces.ts';
 import type { FastifyRequest } from '../dependencies.ts';
 import { envelope, toAppError } from '../plugins/errors.ts';
@@ -8,6 +9,7 @@ import { type Created, createLinks } from './create.ts';
 import { type CreateRequest, readCreateRequest, withoutIgnored } from './create-request.ts';
 import { toRecord } from './record.ts';
 import type { CreateBody } from './schemas.ts';
+import { slugsWanted } from './slug-choice.ts';
 
 /** A row's own outcome: what `POST /links` would have answered. */
 export type RowResult = { index: number; status: number; body: unknown };
@@ -79,6 +81,7 @@ export async function createEach(
 ): Promise<(Created | AppError)[]> {
   const outcomes: (Created | AppError)[] = [];
   let workspace = await lockWorkspace(tx, workspaceId);
+  await holdSlugsOf(tx, workspaceId, rows);
   await tx.query('SAVEPOINT before_row');
   for (const row of rows) {
     const outcome = await createRow(tx, workspace, row);
@@ -86,6 +89,14 @@ export async function createEach(
     outcomes.push(outcome);
   }
   return outcomes;
+}
+
+/** Holds the custom slugs of rows that are created one after the other. The caller holds the workspace's lock. */
+export async function holdSlugsOf(tx: PoolClient, workspaceId: string, rows: BulkRow[]): Promise<void> {
+  const slugs = rows.flatMap((row) =>
+    row instanceof AppError || row.slug === null ? [] : slugsWanted(row.slug, row.channels),
+  );
+  await holdSlugs(tx, workspaceId, slugs);
 }
 
 async function createRow(tx: PoolClient, workspace: Workspace, row: BulkRow): Promise<Created | AppError> {

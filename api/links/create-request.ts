@@ -1,11 +1,12 @@
 import { requireDestination } from '../../core/destinations.ts';
 import { type CreatableChannel, creatableChannel } from '../../core/enrich/channels.ts';
 import { badRequest } from '../../core/errors.ts';
-import { channelSlug, linkSlugProblem, SLUG_LIMIT } from '../../core/slugs.ts';
+import { linkSlugProblem, SLUG_LIMIT } from '../../core/slugs.ts';
 import type { LinkSettings } from '../../sql/links.ts';
 import { checkMetadata } from '../schemas.ts';
 import type { CreateBody } from './schemas.ts';
 import { readSettings } from './settings.ts';
+import { slugsWanted } from './slug-choice.ts';
 
 /** A new campaign's fields as they were asked for. */
 export type NewCampaign = {
@@ -94,8 +95,7 @@ function readChannels({ channel, channels, smart }: CreateBody): (CreatableChann
 
 function readSlug(slug: string | undefined, channels: (CreatableChannel | null)[]): string | null {
   if (slug === undefined) return null;
-  for (const channel of channels) {
-    const whole = channel && channels.length > 1 ? channelSlug(slug, channel) : slug;
+  for (const whole of slugsWanted(slug, channels)) {
     const problem = linkSlugProblem(whole);
     if (problem === 'reserved') throw badRequest('slug', `"${whole}" is reserved`);
     if (problem) {

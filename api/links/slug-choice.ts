@@ -39,13 +39,19 @@ export async function chooseSlugs(
   if (draft && drafts.length === 1 && isTakenBySibling(custom, draft, siblings)) {
     return [await claimNumbered(tx, workspaceId, draft, custom)];
   }
-  const wanted = drafts.map(({ channel }) =>
-    channel && drafts.length > 1 ? channelSlug(custom, channel) : custom,
+  const wanted = slugsWanted(
+    custom,
+    drafts.map(({ channel }) => channel),
   );
   const claimed = await claim(wanted);
   const taken = wanted.find((slug) => !claimed.includes(slug));
   if (taken !== undefined) throw slugTaken(taken);
   return wanted;
+}
+
+/** What a custom slug becomes for each link. */
+export function slugsWanted(custom: string, channels: (Channel | null)[]): string[] {
+  return channels.map((channel) => (channel && channels.length > 1 ? channelSlug(custom, channel) : custom));
 }
 
 /** The refusal of a slug that something of the deployment has. */
