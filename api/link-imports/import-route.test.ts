@@ -113,6 +113,34 @@ test('JSON with what PostgreSQL can not keep refuses its row and stops nothing',
   });
 });
 
+test('columns that are called as what every object has are unknown ones', async () => {
+  const names = ['__defineGetter__', '__proto__', 'constructor', 'toString', 'valueOf', 'hasOwnProperty'];
+  const text = `destination_url,name,${names}\nhttps://shop.example/a,A,1,2,3,4,5,6`;
+  expect(await importText(text)).toMatchObject({
+    // What is called `__proto__` is dropped wherever text is read.
+    unknown_columns: names.filter((name) => name !== '__proto__'),
+    created: 1,
+    errors: [],
+  });
+});
+
+test('a single object of JSON is a row, JSON lines are rows, and what is no object is refused by line', async () => {
+  const link = (slug: string) =>
+    `{"destination_url":"https://shop.example/${slug}","name":"A","slug":"${slug}"}`;
+  expect(await importText(link('only'))).toMatchObject({ format: 'Hoplog', created: 1, errors: [] });
+  const lines = await importText(`${link('one')}\n{"name":"B"}\n5\n${link('two')}\n`);
+  expect(lines).toMatchObject({ created: 2, errors: [{ line: 2 }, { line: 3, column: null }] });
+  const message = 'is no object: rows are JSON objects, in an array or one after the other';
+  expect(await importText('[1,\n"a"]')).toMatchObject({
+    format: null,
+    errors: [
+      { line: 1, message },
+      { line: 2, message },
+    ],
+  });
+  expect((await links()).map(({ slug }) => slug)).toEqual(['only', 'one', 'two']);
+});
+
 test('rows without a channel get the one that is given, or become Smart Links', async () => {
   const row = (slug: string) => `destination_url,name,slug\nhttps://shop.example,A,${slug}`;
   await importText(row('a'), { channel: 'x' });
@@ -123,7 +151,7 @@ test('rows without a channel get the one that is given, or become Smart Links', 
 test('a text that is no export, is empty or has too many rows makes nothing', async () => {
   const many = ['destination_url,name', ...Array(1_001).fill('https://shop.example,A')].join('\n');
   const json = JSON.stringify(Array(1_001).fill({ destination_url: 'https://shop.example', name: 'A' }));
-  for (const text of ['a,b\n1,2', '', many, json]) {
+  for (const text of ['a,b\n1,2', 'any text', 'null', '{"a":1}\n{"a":2}', '{}', '', many, json]) {
     const answer = await shop.post('/links/import', { text });
     expect([answer.status, answer.body.error.details?.[0]?.path]).toEqual([400, 'text']);
   }

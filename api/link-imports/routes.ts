@@ -9,7 +9,7 @@ import type { ReadRow } from '../../core/link-imports/source-row.ts';
 import { formOf } from '../../core/link-imports/text-form.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { withIdempotency } from '../plugins/idempotency.ts';
-import { readImport, writeImport } from './import-links.ts';
+import { type ImportSource, type ReadImport, readImport, writeImport } from './import-links.ts';
 import { IMPORT_LIMIT, ImportBody, Imported } from './schemas.ts';
 
 /** Bytes of a body: as many as `POST /links/bulk` takes. */
@@ -37,19 +37,14 @@ export async function linkImportRoutes(app: Api, { config, pool }: ApiDeps): Pro
       const { text, channel } = request.body;
       let format: string | null = null;
       let unknown: string[] = [];
-      const source = {
+      const read = await readWhole(text, {
         shortUrl,
         primaryDomain: request.auth.workspace.primary_domain,
         channel: channel === 'smart' ? ('smart' as const) : (creatableChannel(channel) ?? 'other'),
-        rows: await readRows(text),
         onFormat({ name }: Format, columns: string[]) {
           format = name;
           unknown = name === 'Hoplog' ? columns.filter((column) => !isHoplogColumn(column)) : [];
         },
-      };
-      const read = await readImport(source).catch((error: unknown): never => {
-        if (error instanceof UnknownFormat) throw badRequest('text', error.message);
-        throw error;
       });
       return withIdempotency(pool, request, reply, async (tx) => {
         const { created, skipped, errors } = await writeImport(tx, request.auth.workspace.id, read);
@@ -67,6 +62,16 @@ export async function linkImportRoutes(app: Api, { config, pool }: ApiDeps): Pro
       });
     },
   );
+}
+
+/** @throws {AppError} `bad_request` when the text is of no known format, or has too many rows */
+async function readWhole(text: string, source: Omit<ImportSource, 'rows'>): Promise<ReadImport> {
+  try {
+    return await readImport({ ...source, rows: await readRows(text) });
+  } catch (error) {
+    if (error instanceof UnknownFormat) throw badRequest('text', error.message);
+    throw error;
+  }
 }
 
 /**
@@ -101,6 +106,7 @@ async function* inPieces(text: string): AsyncGenerator<string> {
 
 const DESCRIPTION = `Reads the CSV and JSON exports of Bitly, Dub, YOURLS, Shlink and Kutt, and our own CSV, whose columns are
 the fields of \`POST /links\` (\`targeting.mobile\` and \`retargeting.facebook\` are columns too, lists are parted by commas).
+Rows of JSON are objects in an array, also inside what an API wraps around it, or one after the other (JSON lines).
 
 Each row is judged as \`POST /links\` would judge it; a refused one stops nothing and stands in \`errors\` with its line. A
 row whose link is there already, by its \`external_id\` or by its slug with the same destination, is skipped: a call that

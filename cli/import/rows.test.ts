@@ -91,6 +91,14 @@ describe('CSV', () => {
     ]);
   });
 
+  test.each(['hello', 'a,b\n\n', '"text"'])('%j, which has no row, is no known export', async (text) => {
+    await expect(read(text)).rejects.toThrow(/^no known export has these columns: /);
+  });
+
+  test('columns alone are no rows', async () => {
+    expect(await read('Destination URL;Short link\n')).toEqual([]);
+  });
+
   test('a row with what PostgreSQL can not keep is told apart from the others', async () => {
     const rows = csvRows(inPieces('a,b\n1,x\0\n4,5\n', 100), { delimiter: ',', firstLine: 1 });
     expect(await collect(rows)).toEqual([
@@ -127,6 +135,43 @@ describe('JSON', () => {
     for (const size of [1, 2, 5]) {
       expect((await collect(jsonRows(inPieces(text, size)))).map(([, row]) => row)).toEqual(rows);
     }
+  });
+
+  const tagged = { url: 'https://a.example', tags: [{ name: 'x' }], more: { list: [{}] } };
+  const plain = { target: '[{', geo: null };
+
+  test.each([
+    ['a single object', JSON.stringify(tagged), [tagged]],
+    ['a single object over many lines', JSON.stringify(tagged, null, 2), [tagged]],
+    [
+      'objects a line',
+      [tagged, plain, tagged].map((row) => JSON.stringify(row)).join('\n'),
+      [tagged, plain, tagged],
+    ],
+    ['objects parted by commas', `${JSON.stringify(plain)},${JSON.stringify(tagged)}`, [plain, tagged]],
+    ['objects beside arrays', `${JSON.stringify(plain)}\n[${JSON.stringify(tagged)}]`, [plain, tagged]],
+    [
+      'a last page that is empty',
+      `${JSON.stringify({ links: [tagged] })}\n{"data":{"links":[ ]},"total":0}`,
+      [tagged],
+    ],
+    ['an object that is no link', '{"a":{"b":1}}', [{ a: { b: 1 } }]],
+  ])('%s is read', async (_, text, expected) => {
+    for (const size of [1, 2, 5, 1_000]) {
+      expect((await collect(jsonRows(inPieces(text, size)))).map(([, row]) => row)).toEqual(expected);
+    }
+  });
+
+  test('what is no object is told apart from the rows', async () => {
+    const stray = expect.stringMatching(/^is no object: /);
+    expect(await read('[1, "a b",\n{"a": 2}, null]\n{"url": 3}\ntrue')).toEqual([
+      [1, stray],
+      [1, stray],
+      [2, { a: 2 }],
+      [2, stray],
+      [3, { url: 3 }],
+      [4, stray],
+    ]);
   });
 
   test('rows have the line on which they begin', async () => {

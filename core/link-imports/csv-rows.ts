@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import { unstorableIn } from '../storable.ts';
-import { type ReadRow, RowProblem, sourceRow } from './source-row.ts';
+import { formatOf } from './formats/known.ts';
+import { type ReadRow, RowProblem, type SourceRow, sourceRow } from './source-row.ts';
 
 /** A row with more characters than this is taken for a quote that is never closed. */
 const ROW_LIMIT = 1_048_576;
@@ -11,6 +12,8 @@ type Parsed = { info: { lines: number }; record: string[] };
 /**
  * The rows of a CSV file, whose first row names the columns. Quoted values may hold delimiters and newlines; rows may
  * end in any of the three ways. Rows without any value are passed over.
+ *
+ * @throws {UnknownFormat} when there is no row, and no known export has these columns: then it is any text
  */
 export async function* csvRows(
   text: AsyncIterable<string>,
@@ -30,18 +33,28 @@ export async function* csvRows(
   );
   let header: string[] | null = null;
   let line = form.firstLine;
+  let hasRows = false;
   try {
     for await (const { info, record } of parser as AsyncIterable<Parsed>) {
       line = info.lines - newlinesIn(record);
       if (header === null) header = record.map((name) => name.trim());
-      else if (record.some((value) => value.trim() !== '')) yield readRow(line, header, record);
+      else if (record.some((value) => value.trim() !== '')) {
+        hasRows = true;
+        yield readRow(line, header, record);
+      }
       line = info.lines + 1;
     }
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     // What follows the open quote is one value to the parser: there is nothing to go on with.
     yield { line, problem: new RowProblem(null, `can not be read, and nothing after it: ${error.message}`) };
+    return;
   }
+  if (header !== null && !hasRows) formatOf(rowWithout(header));
+}
+
+function rowWithout(header: string[]): SourceRow {
+  return sourceRow(1, Object.fromEntries(header.map((name) => [name, ''])));
 }
 
 function readRow(line: number, header: string[], record: string[]): ReadRow {

@@ -1,18 +1,32 @@
 import { parsedJson } from './parsed-json.ts';
-import { type ReadRow, RowProblem, sourceRow } from './source-row.ts';
+import { columnKey, type ReadRow, RowProblem, sourceRow } from './source-row.ts';
 
 /** A row with more characters than this is not waited for. */
 const ROW_LIMIT = 1_048_576;
 
+/** What every format calls where a link leads, as `columnKey` has it: an object with one of these is a link. */
+const DESTINATIONS: ReadonlySet<string> = new Set([
+  'destinationurl',
+  'destinationid',
+  'longurl',
+  'originalurl',
+  'url',
+  'target',
+]);
+
 /**
  * The rows of a JSON export, read piece by piece: the objects that stand in an array, be it the document itself or
  * inside what an API wraps around it, such as `{ "links": [...], "pagination": {...} }`. Several documents in a row,
- * as from the pages of an API, are read one after the other.
+ * as from the pages of an API, are read one after the other. A document that is an object and wraps nothing is a row
+ * itself: a single link, or a line of JSON lines.
  */
 export async function* jsonRows(text: AsyncIterable<string>): AsyncGenerator<ReadRow> {
   const scanner = createScanner();
   for await (const chunk of text) {
-    for (const found of scanner.scan(chunk)) yield rowOf(found);
+    for (const found of scanner.scan(chunk)) {
+      const row = rowOf(found);
+      if (row) yield row;
+    }
     if (scanner.pending() > ROW_LIMIT) break;
   }
   if (!scanner.isWhole()) {
@@ -21,14 +35,45 @@ export async function* jsonRows(text: AsyncIterable<string>): AsyncGenerator<Rea
   }
 }
 
-type Found = { line: number; json: string };
+/** `row`: an object in an array. `document`: one in no array, with no row in it. `stray`: a value that is no object. */
+type Found = { line: number; kind: 'row' | 'document'; json: string } | { line: number; kind: 'stray' };
 
-function rowOf({ line, json }: Found): ReadRow {
+function rowOf(found: Found): ReadRow | null {
+  const { line } = found;
+  if (found.kind === 'stray') {
+    const problem = new RowProblem(
+      null,
+      'is no object: rows are JSON objects, in an array or one after the other',
+    );
+    return { line, problem };
+  }
   try {
-    return sourceRow(line, parsedJson(json, null) as Record<string, unknown>);
+    const values = parsedJson(found.json, null) as Record<string, unknown>;
+    // The last page of an API wraps nothing. Whatever else it may be is for the formats to refuse.
+    if (found.kind === 'document' && !isLink(values) && holdsEmptyList(values)) return null;
+    return sourceRow(line, values);
   } catch (error) {
     if (error instanceof RowProblem) return { line, problem: error };
     throw error;
+  }
+}
+
+function isLink(values: Record<string, unknown>): boolean {
+  return Object.keys(values).some((name) => DESTINATIONS.has(columnKey(name)));
+}
+
+/** Depth is bounded where JSON is parsed. */
+function holdsEmptyList(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length === 0;
+  return typeof value === 'object' && value !== null && Object.values(value).some(holdsEmptyList);
+}
+
+/** Whether a document is a link by what of it stands before its first list of objects. */
+function beginsLink(json: string): boolean {
+  try {
+    return isLink(JSON.parse(json) as Record<string, unknown>);
+  } catch {
+    return false;
   }
 }
 
@@ -36,29 +81,51 @@ function rowOf({ line, json }: Found): ReadRow {
 function createScanner() {
   /** The containers around the present place: `[` and `{`. */
   const open: string[] = [];
-  /** How many of them are outside the row under way; null: none is. */
+  /** How many of them are outside the object under way; null: none is. */
   let outside: number | null = null;
+  /** Whether the object under way stands in no array, and may turn out to wrap rows. */
+  let isDocument = false;
   let kept = '';
   let line = 1;
   let rowLine = 1;
   let inString = false;
   let escaped = false;
+  let inStray = false;
 
   function* scan(chunk: string): Generator<Found> {
     let start = 0;
+    const begin = (at: number) => {
+      outside = open.length;
+      start = at;
+      rowLine = line;
+    };
     for (let at = 0; at < chunk.length; at += 1) {
-      const character = chunk[at];
+      const character = chunk.charAt(at);
       if (character === '\n') line += 1;
       if (inString) {
         if (escaped) escaped = false;
         else if (character === '\\') escaped = true;
         else if (character === '"') inString = false;
-      } else if (character === '"') inString = true;
+        continue;
+      }
+      if (outside === null && open.length < 2 && open[0] !== '{') {
+        const isBetween = /[\s,[\]{}]/.test(character);
+        if (!isBetween && !inStray) yield { line, kind: 'stray' };
+        inStray = !isBetween;
+      }
+      if (character === '"') inString = true;
       else if (character === '{' || character === '[') {
-        if (character === '{' && outside === null && open.at(-1) === '[') {
-          outside = open.length;
-          start = at;
-          rowLine = line;
+        const inList = open.at(-1) === '[';
+        if (character === '{' && outside === null && (inList || open.length === 0)) {
+          begin(at);
+          isDocument = !inList;
+        } else if (character === '{' && isDocument && inList) {
+          isDocument = false;
+          const before = kept + chunk.slice(start, at);
+          if (!beginsLink(before + closed(open))) {
+            kept = '';
+            begin(at);
+          }
         }
         open.push(character);
       } else if (character === '}' || character === ']') {
@@ -67,7 +134,8 @@ function createScanner() {
         const json = kept + chunk.slice(start, at + 1);
         kept = '';
         outside = null;
-        yield { line: rowLine, json };
+        yield { line: rowLine, kind: isDocument ? 'document' : 'row', json };
+        isDocument = false;
       }
     }
     if (outside !== null) kept += chunk.slice(start);
@@ -79,4 +147,11 @@ function createScanner() {
     isWhole: () => open.length === 0,
     line: () => (outside === null ? line : rowLine),
   };
+}
+
+function closed(open: string[]): string {
+  return open
+    .toReversed()
+    .map((bracket) => (bracket === '[' ? ']' : '}'))
+    .join('');
 }

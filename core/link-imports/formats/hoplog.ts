@@ -53,7 +53,7 @@ export const hoplog: Format = {
 
 /** Whether a create takes anything from the column. */
 export function isHoplogColumn(name: string): boolean {
-  return name in READERS || PART.test(name);
+  return Object.hasOwn(READERS, name) || PART.test(name);
 }
 
 function bodyOf(row: SourceRow): CreateRow['body'] {
