@@ -84,6 +84,11 @@ declare module 'fastify' {
      * answer holds a secret and is not kept, so that the key is checked and nothing else.
      */
     idempotent?: true | 'unkept';
+    /**
+     * The field of the body whose elements the route judges one by one. One that could not be kept as it was sent
+     * does not refuse the request: it comes as an `UnstorableRow` (`plugins/body.ts`).
+     */
+    rows?: string;
     /** Codes that the route answers with besides those that follow from its other settings: for the document. */
     errors?: ErrorCode[];
     /** Answers for the document where one schema can't serialise them all. */

@@ -25,6 +25,8 @@ const row = (more: object = {}) => ({
 const bulk = (links: unknown[], key?: string) =>
   shop.post<Results>('/links/bulk', { links }, key ? { headers: { 'idempotency-key': key } } : {});
 
+const nested = (levels: number): unknown => (levels === 0 ? 'bottom' : [nested(levels - 1)]);
+
 async function countOfLinks(): Promise<number> {
   const { rows } = await api.stores.pool.query<{ count: number }>(
     'SELECT count(*) AS count FROM links WHERE workspace_id = $1',
@@ -57,6 +59,58 @@ test('each row has its own outcome, in order, and a refused one changes nothing 
   expect(body.results[9]?.body.error.details?.[0]?.path).toBe('max_clicks');
   expect(body.results[6]?.body.links[0]?.id).toBe(body.results[5]?.body.links[0]?.id);
   expect(await countOfLinks()).toBe(4);
+});
+
+test('a row that can not be kept as it was sent is refused by itself, with its field', async () => {
+  const deep = `${'['.repeat(30_000)}${']'.repeat(30_000)}`;
+  const rows = [
+    row(),
+    row({ name: 'a\0b' }),
+    row({ tags: ['fine', '\ud800'] }),
+    row({ metadata: { number: 'HUGE', 'a\0': 1 } }),
+    row({ metadata: { number: 'HUGE' } }),
+    'text\0',
+    row({ metadata: 'DEEP' }),
+    row({ metadata: { levels: nested(40) } }),
+  ];
+  const text = JSON.stringify({ links: rows }).replaceAll('"HUGE"', '1e999').replace('"DEEP"', deep);
+  const send = () =>
+    api.app.inject({
+      method: 'POST',
+      url: '/api/v1/links/bulk',
+      headers: {
+        authorization: `Bearer ${shop.secretKey}`,
+        'content-type': 'application/json',
+        'idempotency-key': 'rows',
+      },
+      payload: text,
+    });
+  const answer = await send();
+  const { results } = answer.json<Results>();
+  expect([answer.statusCode, results.map((result) => result.status)]).toEqual([
+    200,
+    [201, 400, 400, 400, 400, 400, 400, 201],
+  ]);
+  expect(results.map((result) => result.body.error?.details?.[0]?.path)).toEqual([
+    undefined,
+    'name',
+    'tags.1',
+    'metadata',
+    'metadata.number',
+    'body',
+    'body',
+    undefined,
+  ]);
+  const replayed = await send();
+  expect([replayed.headers['idempotent-replayed'], replayed.json()]).toEqual(['true', answer.json()]);
+  expect(await countOfLinks()).toBe(2);
+});
+
+test('outside of the rows a body that can not be kept is refused whole', async () => {
+  expect((await shop.post('/links/bulk', { links: [row()], more: '\0' })).status).toBe(400);
+  expect((await shop.post('/links/bulk', { links: '\0' })).status).toBe(400);
+  expect((await shop.post('/links/bulk', ['\0'])).status).toBe(400);
+  expect(await countOfLinks()).toBe(0);
 });
 
 test('1,000 rows are made, 1,001 are 400', async () => {

@@ -1,8 +1,9 @@
-import { AppError } from '../../core/errors.ts';
+import { AppError, badRequest } from '../../core/errors.ts';
 import type { PoolClient } from '../../sql/pool.ts';
 import { holdSlugs } from '../../sql/slugs.ts';
 import { lockWorkspace, type Workspace } from '../../sql/workspaces.ts';
 import type { FastifyRequest } from '../dependencies.ts';
+import { UnstorableRow } from '../plugins/body.ts';
 import { envelope, toAppError } from '../plugins/errors.ts';
 import type { BodyCheck } from '../plugins/validation.ts';
 import { type Created, createLinks } from './create.ts';
@@ -35,6 +36,9 @@ export async function readBulkRows(
 }
 
 async function readRow(given: unknown, check: BodyCheck, rules: { shortUrl: string }): Promise<BulkRow> {
+  if (given instanceof UnstorableRow) {
+    return badRequest(given.problem.path || 'body', given.problem.message);
+  }
   const row = withoutIgnored(given);
   const wrong = check(row);
   if (wrong) return wrong;

@@ -63,7 +63,7 @@ export async function linkCreateRoutes(app: Api, { config, pool }: ApiDeps): Pro
     '/links/bulk',
     {
       bodyLimit: BULK_BODY_LIMIT,
-      config: { scope: 'secret', plan: 'any', idempotent: true },
+      config: { scope: 'secret', plan: 'any', idempotent: true, rows: 'links' },
       schema: {
         tags: ['Links'],
         operationId: 'createLinksInBulk',

@@ -1,20 +1,33 @@
 import { isUtf8 } from 'node:buffer';
 import type { FastifyRequest } from 'fastify';
 import { AppError, badRequest } from '../../core/errors.ts';
-import { unstorableIn } from '../../core/storable.ts';
+import { type Unstorable, unstorableIn } from '../../core/storable.ts';
 import type { Api } from '../dependencies.ts';
+
+/**
+ * What stands in a body for a row that can't be kept; see `rows` of a route's settings. Of the row itself nothing is
+ * left: it may be too deep even for the fingerprint of an `Idempotency-Key`.
+ */
+export class UnstorableRow {
+  readonly problem: Unstorable;
+
+  constructor(problem: Unstorable) {
+    this.problem = problem;
+  }
+}
 
 /**
  * Reads JSON bodies, and refuses before any schema sees it what no part of the service could keep as it was sent:
  * bytes that are no UTF-8, NUL (PostgreSQL has no such character), half a surrogate pair, numbers beyond a double's
- * range, and nesting that would overflow a stack. The same goes for text in the query and the path.
+ * range, and nesting that would overflow a stack. The same goes for text in the query and the path. Where a route judges
+ * rows one by one, such a row is the route's to refuse.
  */
 export function addBody(app: Api): void {
   app.removeContentTypeParser(['application/json', 'text/plain']);
   app.addContentTypeParser(
     'application/json',
     { parseAs: 'buffer' },
-    async (_request: FastifyRequest, body: Buffer) => {
+    async (request: FastifyRequest, body: Buffer) => {
       // Clients send the header with calls that have no body, such as DELETE.
       if (body.length === 0) return undefined;
       if (!isUtf8(body)) throw new AppError('bad_request', 'the body is not UTF-8');
@@ -24,13 +37,30 @@ export function addBody(app: Api): void {
       } catch {
         throw new AppError('bad_request', 'the body is not valid JSON');
       }
-      refuseUnstorable('body', value);
+      const { rows } = request.routeOptions.config;
+      if (rows === undefined) refuseUnstorable('body', value);
+      else judgeRowsApart(value, rows);
       return value;
     },
   );
   app.addHook('preValidation', async (request) => {
     refuseUnstorable('query', request.query);
     refuseUnstorable('path', request.params);
+  });
+}
+
+function judgeRowsApart(body: unknown, field: string): void {
+  const fields = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
+  const rows = Object.hasOwn(fields, field) ? fields[field] : null;
+  if (!Array.isArray(rows)) {
+    refuseUnstorable('body', body);
+    return;
+  }
+  fields[field] = [];
+  refuseUnstorable('body', body);
+  fields[field] = rows.map((row: unknown) => {
+    const problem = unstorableIn(row);
+    return problem ? new UnstorableRow(problem) : row;
   });
 }
 
