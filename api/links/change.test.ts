@@ -182,6 +182,24 @@ describe('PATCH /links/:id', () => {
     expect((await shop.patch(`/links/${link.id}`, { external_id: 'mine' })).status).toBe(200);
   });
 
+  test('a second link on a channel keeps an external_id, the first one need not', async () => {
+    const again = { destination_id: link.destination_id };
+    const second = await create({ ...again, external_id: 'second' });
+    const refused = await shop.patch(`/links/${second.id}`, { external_id: null });
+    expect([refused.status, refused.body.error.details?.[0]?.path]).toEqual([409, 'external_id']);
+    expect(refused.body.error.message).toMatch(/^the campaign has a link on facebook; /);
+    const smart = await create({ ...again, channel: undefined, smart: true });
+    const secondSmart = await create({ ...again, channel: undefined, smart: true, external_id: 'smart' });
+    expect((await shop.patch(`/links/${secondSmart.id}`, { external_id: null })).status).toBe(409);
+    const clear = async (id: string) => {
+      expect((await shop.patch(`/links/${id}`, { external_id: 'other' })).status).toBe(200);
+      return (await shop.patch(`/links/${id}`, { external_id: null })).status;
+    };
+    expect([await clear(link.id), await clear(smart.id)]).toEqual([200, 200]);
+    await shop.delete(`/links/${link.id}`);
+    expect(await clear(second.id)).toBe(200);
+  });
+
   test('a destination meets the domain rule again', async () => {
     const refused = await shop.patch(`/links/${link.id}`, { destination_url: 'https://else.example' });
     expect([refused.status, refused.body.error.details?.[0]?.path]).toEqual([400, 'destination_url']);

@@ -9,6 +9,7 @@ import {
   type LinkChange,
   linkByExternalId,
   linkById,
+  linksOfDestination,
   lockLink,
   updateLink,
 } from '../../sql/links.ts';
@@ -18,6 +19,7 @@ import { claimSlugs } from '../../sql/slugs.ts';
 import { lockWorkspace } from '../../sql/workspaces.ts';
 import { requireCode, requireRoomForReferral } from '../programs/settings.ts';
 import { checkMetadata } from '../schemas.ts';
+import { secondOnChannel } from './create.ts';
 import { keepToOwnDomain } from './own-domain.ts';
 import type { ChangeBody } from './schemas.ts';
 import { readSettings } from './settings.ts';
@@ -67,7 +69,7 @@ export async function readChangeRequest(
  * else can take over printed links, and the link can take it back. A programme follows a change of its links.
  *
  * @throws {AppError} `not_found` (link, folder), `bad_request` (domain, a programme's rules), `conflict` (slug,
- *   external_id)
+ *   external_id, channel)
  */
 export async function changeLink(
   tx: PoolClient,
@@ -89,6 +91,7 @@ export async function changeLink(
     throw new AppError('not_found', 'folder_id: the workspace has no such folder');
   }
   await refuseTaken(tx, link, change);
+  if (change.external_id === null) await refuseSecondOnChannel(tx, link);
   await updateDestination(tx, workspaceId, link.destination_id, campaign);
   await updateLink(tx, workspaceId, id, change);
   if (code !== undefined) await updateProgramCode(tx, workspaceId, id, code);
@@ -135,4 +138,15 @@ async function refuseTaken(tx: PoolClient, link: Link, { slug, external_id }: Li
     { slug, kind: 'link', targetId: link.id, workspaceId: link.workspace_id },
   ]);
   if (claimed.length === 0) throw slugTaken(slug);
+}
+
+/** What a create needs of a second link on a channel, it keeps. Referral links of a campaign have none, and are many. */
+async function refuseSecondOnChannel(tx: PoolClient, link: Link): Promise<void> {
+  if (link.external_id === null || link.channel === 'referral') return;
+  const siblings = await linksOfDestination(tx, link.workspace_id, link.destination_id);
+  const first = siblings.find((sibling) => sibling.channel === link.channel);
+  if (!first || first.id === link.id) return;
+  throw new AppError('conflict', secondOnChannel(link.channel), [
+    { path: 'external_id', message: 'is needed by a second link on the channel' },
+  ]);
 }

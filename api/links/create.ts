@@ -1,4 +1,4 @@
-import { utmMediumOf } from '../../core/enrich/channels.ts';
+import { type Channel, utmMediumOf } from '../../core/enrich/channels.ts';
 import { AppError } from '../../core/errors.ts';
 import { limitsOf } from '../../core/plans.ts';
 import { type Destination, destinationById, insertDestination } from '../../sql/destinations.ts';
@@ -114,12 +114,13 @@ function refuseSecondOnChannel(request: CreateRequest, siblings: Link[]): void {
   if (request.externalId !== null) return;
   const taken = request.channels.find((channel) => siblings.some((link) => link.channel === channel));
   if (taken === undefined) return;
-  throw new AppError(
-    'conflict',
-    taken === null
-      ? 'the campaign has a Smart Link; a second one needs a distinct external_id'
-      : `the campaign has a link on ${taken}; a second one needs a distinct external_id`,
-  );
+  throw new AppError('conflict', secondOnChannel(taken));
+}
+
+/** Why a campaign's second link on a channel is refused; null: a Smart Link. */
+export function secondOnChannel(channel: Channel | null): string {
+  const has = channel === null ? 'a Smart Link' : `a link on ${channel}`;
+  return `the campaign has ${has}; a second one needs a distinct external_id`;
 }
 
 /** What a new link of the campaign has when the create does not say: what its first link has. */

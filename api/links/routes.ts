@@ -97,7 +97,7 @@ export async function linkRoutes(app: Api, deps: ApiDeps): Promise<void> {
         operationId: 'changeLink',
         summary: 'Change a link or its campaign',
         description:
-          "Any subset of the fields; `null` clears. `destination_url`, `name`, `tags` and `folder_id` are the campaign's and change for all its links. A slug that is given up stays reserved for the link. The slug of a programme's own link is its code, and the links of its campaign lead nowhere that has `ref` or `_vid` in its query.",
+          "Any subset of the fields; `null` clears. `destination_url`, `name`, `tags` and `folder_id` are the campaign's and change for all its links. A slug that is given up stays reserved for the link. A campaign's second link on a channel keeps an `external_id` (409). The slug of a programme's own link is its code, and the links of its campaign lead nowhere that has `ref` or `_vid` in its query.",
         params: IdParams,
         body: ChangeBody,
         response: { 200: LinkRecord },
