@@ -76,7 +76,7 @@ function readCampaign(body: CreateBody, rules: { shortUrl: string }): NewCampaig
     destinationText: body.destination_url,
     external: body.external ?? false,
     tags: [...new Set(body.tags)],
-    folderId: body.folder_id ?? null,
+    folderId: body.folder_id?.toLowerCase() ?? null,
   };
 }
 

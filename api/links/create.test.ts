@@ -49,6 +49,18 @@ describe('forms of a create', () => {
     });
   });
 
+  test('a folder in capital letters is the same one, and a replay says so too', async () => {
+    const { body: folder } = await shop.post<{ id: string }>('/folders', { name: 'F' });
+    const send = () =>
+      shop.post<CreatedLinks>('/links', campaign({ folder_id: folder.id.toUpperCase() }), {
+        headers: { 'idempotency-key': 'capitals' },
+      });
+    const { body } = await send();
+    expect(body.links[0]?.folder_id).toBe(folder.id);
+    expect((await shop.get(`/links/${body.links[0]?.id}`)).body).toEqual(body.links[0]);
+    expect((await send()).body).toEqual(body);
+  });
+
   test('every channel can be asked for in one create, one link each, in the order of the request', async () => {
     const { links } = await created(campaign({ channel: undefined, channels: CREATABLE_CHANNELS }));
     expect(links.map((link) => link.channel)).toEqual(CREATABLE_CHANNELS);
