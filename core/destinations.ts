@@ -1,5 +1,6 @@
 import { getDomain } from 'tldts';
 import { badRequest } from './errors.ts';
+import { hasEmptyLabel, NO_EMPTY_LABEL, withoutTrailingDot } from './web-urls.ts';
 
 /** Longest destination, in characters, as sent and as encoded; also of targeting and expired destinations. */
 export const DESTINATION_LIMIT = 4_096;
@@ -30,10 +31,7 @@ export function requireDestination(path: string, text: string, rules: Destinatio
   // Without "//" the parser still takes `https:example.com`, which nobody means.
   const url = /^https?:\/\/[^/\\?#]/i.test(text) ? parse(text) : null;
   if (url === null) throw badRequest(path, 'must be a full URL that begins with https://');
-  // The parser takes `https://.` and `https://a..example`, which name nothing.
-  if (withoutTrailingDot(url.hostname).split('.').includes('')) {
-    throw badRequest(path, 'must not have an empty label in its host');
-  }
+  if (hasEmptyLabel(url)) throw badRequest(path, NO_EMPTY_LABEL);
   if (url.protocol !== 'https:' && !isLoopback(url.hostname)) {
     throw badRequest(path, 'must begin with https:// (http:// is for loopback hosts only)');
   }
@@ -94,8 +92,4 @@ function isSameOrigin(url: URL, shortUrl: string): boolean {
 function portOf(url: URL): string {
   if (url.port !== '') return url.port;
   return url.protocol === 'https:' ? '443' : '80';
-}
-
-function withoutTrailingDot(host: string): string {
-  return host.endsWith('.') ? host.slice(0, -1) : host;
 }

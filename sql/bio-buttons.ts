@@ -63,3 +63,27 @@ export async function replaceButtons(
     [page.id, page.workspaceId, JSON.stringify(buttons)],
   );
 }
+
+/**
+ * Has the buttons whose short links are of a campaign say where the campaign leads now; their pages are changed by it.
+ *
+ * @returns whether there is one
+ */
+export async function moveButtons(
+  tx: Queryable,
+  workspaceId: string,
+  destinationId: string,
+  url: string,
+): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `WITH moved AS (
+       UPDATE bio_buttons AS button SET url = $3 FROM links
+       WHERE links.destination_id = $2 AND links.workspace_id = $1 AND links.deleted_at IS NULL
+         AND button.link_id = links.id AND button.workspace_id = $1 RETURNING button.page_id
+     )
+     UPDATE bio_pages SET updated_at = GREATEST(clock_timestamp(), created_at)
+     WHERE workspace_id = $1 AND id IN (SELECT page_id FROM moved)`,
+    [workspaceId, destinationId, url],
+  );
+  return (rowCount ?? 0) > 0;
+}

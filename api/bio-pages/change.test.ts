@@ -51,6 +51,36 @@ describe('PATCH /bio-pages/:id', () => {
   });
 });
 
+describe("PATCH of a button's short link", () => {
+  test('moves the button too, and a later save of the page leaves it there', async () => {
+    const links = [
+      { id: 'a', label: 'A', url: 'https://one.example/' },
+      { id: 'b', label: 'B', url: 'https://b.example/' },
+    ];
+    const page = await makeBioPage(shop, 'moved-by-link', { links });
+    const id = page.links[0]?.tracked_link_id;
+    const moved = await shop.patch<LinkRecord>(`/links/${id}`, { destination_url: 'https://two.example/' });
+    expect(moved.status).toBe(200);
+    const shown = await bioPage(shop, page.id);
+    expect(shown.links.map(({ url }) => url)).toEqual(['https://two.example/', 'https://b.example/']);
+    expect(shown.updated_at > page.updated_at).toBe(true);
+    const saved = await changeBioPage(shop, page.id, { title: 'Later' });
+    expect(saved.links.map(({ url }) => url)).toEqual(['https://two.example/', 'https://b.example/']);
+    expect((await link(id)).body.destination).toContain('https://two.example/');
+  });
+
+  test('keeps to the length of a button: 400 that names the field, and nothing moves', async () => {
+    const page = await makeBioPage(shop, 'moved-too-far', {
+      links: [{ id: 'a', label: 'A', url: 'https://one.example/' }],
+    });
+    const long = `https://two.example/${'x'.repeat(3_000)}`;
+    const id = page.links[0]?.tracked_link_id;
+    const refused = await shop.patch(`/links/${id}`, { destination_url: long });
+    expect([refused.status, refused.body.error.details?.[0]?.path]).toEqual([400, 'destination_url']);
+    expect(await bioPage(shop, page.id)).toEqual(page);
+  });
+});
+
 describe('the theme', () => {
   test('is merged onto the current one; a value outside its set becomes the default', async () => {
     const page = await makeBioPage(shop, 'themed', {

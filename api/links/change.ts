@@ -1,6 +1,8 @@
 import { requireDestination } from '../../core/destinations.ts';
 import { AppError, badRequest } from '../../core/errors.ts';
 import { linkSlugProblem } from '../../core/slugs.ts';
+import { requireWebUrl } from '../../core/web-urls.ts';
+import { moveButtons } from '../../sql/bio-buttons.ts';
 import { type DestinationChange, updateDestination } from '../../sql/destinations.ts';
 import { holdFolder } from '../../sql/folders.ts';
 import {
@@ -17,6 +19,7 @@ import type { PoolClient, Queryable } from '../../sql/pool.ts';
 import { programById, programOfDestination, updateProgramCode } from '../../sql/programs.ts';
 import { claimSlugs } from '../../sql/slugs.ts';
 import { lockWorkspace } from '../../sql/workspaces.ts';
+import { BUTTON_URL_LIMIT } from '../bio-pages/schemas.ts';
 import { requireCode, requireRoomForReferral } from '../programs/settings.ts';
 import { checkMetadata } from '../schemas.ts';
 import { secondOnChannel } from './create.ts';
@@ -66,7 +69,8 @@ export async function readChangeRequest(
 
 /**
  * Changes a link and, for all its links, its campaign. A slug that the link gives up stays reserved for it: nobody
- * else can take over printed links, and the link can take it back. A programme follows a change of its links.
+ * else can take over printed links, and the link can take it back. A programme follows a change of its links, and a bio
+ * page where its button's link leads.
  *
  * @throws {AppError} `not_found` (link, folder), `bad_request` (domain, a programme's rules), `conflict` (slug,
  *   external_id, channel)
@@ -93,6 +97,11 @@ export async function changeLink(
   await refuseTaken(tx, link, change);
   if (change.external_id === null) await refuseSecondOnChannel(tx, link);
   await updateDestination(tx, workspaceId, link.destination_id, campaign);
+  const { destination_url: url } = campaign;
+  // A bio button leads where its campaign does, by the rules of its page.
+  if (url !== undefined && (await moveButtons(tx, workspaceId, link.destination_id, url))) {
+    requireWebUrl('destination_url', url, BUTTON_URL_LIMIT);
+  }
   await updateLink(tx, workspaceId, id, change);
   if (code !== undefined) await updateProgramCode(tx, workspaceId, id, code);
   const changed = await linkById(tx, workspaceId, id);
