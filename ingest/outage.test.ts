@@ -9,6 +9,7 @@ import { migrate } from '../sql/migrate.ts';
 import { createPool, type Pool } from '../sql/pool.ts';
 import { makeLink, makeWorkspace, startTestIngest, type TestIngest } from '../test/support/ingest.ts';
 import { startIngestProcess } from '../test/support/ingest-process.ts';
+import { keepConnection } from '../test/support/kept-connection.ts';
 import { eventually, visit } from '../test/support/visitors.ts';
 
 /** PostgreSQL of its own, because it is stopped: ClickHouse and Kafka have no part in a redirect at all. */
@@ -59,6 +60,10 @@ async function expectOutageRules(): Promise<void> {
   expect((await visit(`${ingest.url}/${known.slug}`)).status).toBe(302);
   const unknown = await visit(`${ingest.url}/not-known`);
   expect([unknown.status, unknown.headers.get('retry-after')]).toEqual([503, '1']);
+  const kept = await keepConnection(ingest.url);
+  expect((await kept.ask('HEAD', '/not-known')).status).toBe(503);
+  expect((await kept.ask('GET', `/${known.slug}`)).status).toBe(302);
+  kept.close();
   expect((await visit(`${ingest.url}/${limited.slug}`)).status).toBe(503);
   expect(await collect(workspace.publishable.token)).toBe(202);
   expect(await collect(`pk_live_00000000_${'0'.repeat(48)}`)).toBe(503);

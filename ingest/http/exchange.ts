@@ -49,13 +49,48 @@ export function createExchanges(log: Logger): Exchanges {
 
   function reply(exchange: Exchange, status: string, headers: Headers, body: string | Uint8Array = ''): void {
     if (exchange.over) return;
-    exchange.over = true;
     const { res, head } = exchange;
+    if (head && body.length > 0) {
+      const describe = ending ? describeAndClose : describeBody;
+      describe(exchange, status, headers, Buffer.byteLength(body));
+      return;
+    }
+    exchange.over = true;
     res.cork(() => {
-      res.writeStatus(status);
-      for (const [name, value] of headers) res.writeHeader(name, value);
-      if (head) res.endWithoutBody(Buffer.byteLength(body), ending);
+      writeHeaders(res, status, headers);
+      if (head) res.endWithoutBody(0, ending);
       else res.end(body, ending);
+    });
+  }
+
+  /**
+   * Answers a HEAD whose GET has a body of this length, in bytes. The length is a header like the others: given to
+   * `endWithoutBody`, the server waits for that body, never times the connection out, and breaks it at its next request
+   * (uWebSockets.js issue 1855).
+   */
+  function describeBody(exchange: Exchange, status: string, headers: Headers, length: number): void {
+    exchange.over = true;
+    const { res } = exchange;
+    res.cork(() => {
+      writeHeaders(res, status, headers);
+      res.writeHeader('Content-Length', String(length));
+      res.endWithoutBody();
+    });
+  }
+
+  /** Without a length `endWithoutBody` does not close, and leaves nothing to close with: this is begun and cut off. */
+  function describeAndClose(exchange: Exchange, status: string, headers: Headers, length: number): void {
+    // In a turn of its own: what is written while a request is being read leaves after its handler, too late here.
+    setImmediate(() => {
+      if (exchange.over) return;
+      exchange.over = true;
+      const { res } = exchange;
+      res.cork(() => {
+        writeHeaders(res, status, headers);
+        res.writeHeader('Connection', 'close');
+        res.tryEnd('', length);
+      });
+      res.close();
     });
   }
 
@@ -104,4 +139,9 @@ export function createExchanges(log: Logger): Exchanges {
       ending = true;
     },
   };
+}
+
+function writeHeaders(res: HttpResponse, status: string, headers: Headers): void {
+  res.writeStatus(status);
+  for (const [name, value] of headers) res.writeHeader(name, value);
 }

@@ -3,6 +3,9 @@ import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makeWorkspace, startTestIngest, type TestIngest } from '../support/ingest.ts';
+import { keepConnection } from '../support/kept-connection.ts';
+import { type TestStores, testStores } from '../support/stores.ts';
 import { checkNginx, type LocalNginx, NO_NGINX, startNginx, writeNginxConfig } from './nginx.ts';
 
 let directory: string;
@@ -66,5 +69,42 @@ describe('in front of processes that die at each request', () => {
       expect(status).toBe(502);
       expect(new Set(sentTo)).toEqual(new Set(['GET ingest-0', 'GET ingest-1', 'GET ingest-2']));
     }
+  });
+});
+
+describe('in front of ingest', () => {
+  const net = `127.${1 + (process.pid % 250)}.8`;
+  const host = (service: string) => `${net}.${service === 'nginx' ? 1 : 2}`;
+  let stores: TestStores;
+  let ingest: TestIngest;
+  let key: string;
+  let nginx: LocalNginx;
+
+  beforeAll(async () => {
+    if (NO_NGINX !== false) return;
+    stores = await testStores();
+    key = (await makeWorkspace(stores.pool)).publishable.token;
+    const env = { HOST: host('ingest-0'), INGEST_PORT: '8080' };
+    ingest = await startTestIngest({ ...stores, env });
+    nginx = await startNginx(writeNginxConfig(directory, host), host);
+  });
+
+  afterAll(async () => {
+    await nginx?.stop();
+    await ingest?.close();
+    await ingest?.remove();
+    await stores?.close();
+  });
+
+  test('an order that comes on the connection of a HEAD is taken', async (context) => {
+    context.skip(NO_NGINX !== false, String(NO_NGINX));
+    // One of a visitor, so that one worker of nginx has the connection to ingest.
+    const { ask, close } = await keepConnection(`http://${host('nginx')}:8080`);
+    for (const path of ['/unknown', '/robots.txt', '/pixel.js', '/health/live', '/collect']) {
+      expect((await ask('HEAD', path)).status).toBeLessThan(500);
+      const order = { key, type: 'order', order_id: `after ${path}`, amount: 5, currency: 'eur' };
+      expect((await ask('POST', '/collect', JSON.stringify(order))).status, nginx.log()).toBe(202);
+    }
+    close();
   });
 });
