@@ -26,7 +26,7 @@ async function collect(body: unknown, headers: Record<string, string> = {}) {
   const answer = await fetch(`${ingest.url}/collect`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
-    body: typeof body === 'string' ? body : JSON.stringify(body),
+    body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
   });
   return {
     status: answer.status,
@@ -156,6 +156,27 @@ test.each([
   expect(headers.get('x-request-id')).toBe(body.error?.request_id);
   expect((await ingest.events()).length).toBe(before);
 });
+
+test.each(['latin1', 'utf16le'] as const)(
+  'a body in %s is 400, and no order of another id',
+  async (encoding) => {
+    const before = (await ingest.events()).length;
+    for (const order_id of ['A-ä', 'A-ö']) {
+      const sent = new Uint8Array(Buffer.from(JSON.stringify(order({ order_id })), encoding));
+      const { status, body } = await collect(sent);
+      expect([status, body.error?.code, body.error?.details?.[0]?.path]).toEqual([
+        400,
+        'bad_request',
+        'body',
+      ]);
+    }
+    expect((await ingest.events()).length).toBe(before);
+    expect(
+      (await collect(new Uint8Array(Buffer.from(JSON.stringify(order({ order_id: 'A-ä' })))))).status,
+    ).toBe(202);
+    expect((await ingest.events()).at(-1)).toMatchObject({ orderId: 'A-ä' });
+  },
+);
 
 test('an empty text or null means that the visitor or the email is not known', async () => {
   expect((await collect(order({ visitor_id: null, order_id: 'A-4' }))).status).toBe(202);

@@ -1,4 +1,5 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
+import { isUtf8 } from 'node:buffer';
 import { AppError, badRequest, type ErrorCode } from '../../core/errors.ts';
 import type { EventLogWriter } from '../../core/event-log/port.ts';
 import { uuidToBytes, uuidv7 } from '../../core/ids.ts';
@@ -90,8 +91,8 @@ export function createCollectHandlers(given: {
     return uuidToBytes(known.workspaceId);
   }
 
-  async function collect(text: string): Promise<void> {
-    const body = parseBody(text);
+  async function collect(bytes: Buffer): Promise<void> {
+    const body = parseBody(bytes);
     const event = readReport(body, await workspaceOf(body));
     const outcome = await new Promise((resolve) => eventLog.append(event, resolve));
     if (outcome === 'lost') throw new AppError('unavailable', 'the journal is full, try again');
@@ -110,7 +111,7 @@ export function createCollectHandlers(given: {
           const message = 'send JSON as application/json or text/plain';
           return fail(exchange, requestId, new AppError('unsupported_media_type', message));
         }
-        collect(bytes.toString('utf8')).then(
+        collect(bytes).then(
           () => send(exchange, '202 Accepted', [], requestId, { ok: true }),
           (error: unknown) => fail(exchange, requestId, error),
         );
@@ -126,10 +127,12 @@ export function createCollectHandlers(given: {
   };
 }
 
-function parseBody(text: string): ReportBody {
+function parseBody(bytes: Buffer): ReportBody {
+  // Each byte that is none would become the same character, and different orders one.
+  if (!isUtf8(bytes)) throw badRequest('body', 'must be UTF-8');
   let body: unknown;
   try {
-    body = JSON.parse(text);
+    body = JSON.parse(bytes.toString('utf8'));
   } catch {
     throw badRequest('body', 'must be JSON');
   }
