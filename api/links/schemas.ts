@@ -75,7 +75,10 @@ const SETTING_FIELDS = {
           x: Type.Optional(Type.String()),
           pinterest: Type.Optional(Type.String()),
         },
-        { description: 'Pixel ids by platform.' },
+        {
+          description:
+            'Pixel ids by platform: a page fires them and forwards. Visitors with Global Privacy Control (`Sec-GPC: 1`) are redirected without it.',
+        },
       ),
     ),
   ),

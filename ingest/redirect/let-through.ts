@@ -90,7 +90,8 @@ export function createLetThrough(given: {
     const cookies: string[] = [];
     if (setCookie !== null) cookies.push(setCookie);
     if (passed.cookie !== null) cookies.push(passed.cookie);
-    if (link.retargeting !== null) {
+    // Pixels share the visit with others, which is what Global Privacy Control asks not to do.
+    if (link.retargeting !== null && !visit.gpc) {
       metrics.countOutcome('interstitial');
       const { headers, body } = interstitial(link.retargeting, url);
       const setCookies = cookies.map((cookie) => ['Set-Cookie', cookie] as const);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { bytesToUuid } from '../../core/ids.ts';
 import type { Retargeting } from '../../sql/links.ts';
 import { makeLink, makeWorkspace, startTestIngest, type TestIngest } from '../../test/support/ingest.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
@@ -90,4 +91,28 @@ test('a link with retargeting answers with the page: a click, a cookie, and at o
   );
   expect(body).toContain('setTimeout(go, 800)');
   expect(await ingest.events()).toHaveLength(1);
+});
+
+test('with Sec-GPC no pixel fires: a link with retargeting redirects at once, and it is a click', async () => {
+  const { id } = await makeWorkspace(stores.pool);
+  const { id: linkId, slug } = await makeLink(stores.pool, id, 'https://example.com/page', {
+    channel: 'facebook',
+    utm_source: 'facebook',
+    retargeting: ALL,
+  });
+  const answer = await visit(`${ingest.url}/${slug}?a=1`, { headers: { 'sec-gpc': '1' } });
+  expect([answer.status, answer.body, answer.cookies]).toEqual([302, '', []]);
+  expect(answer.headers.get('cache-control')).toBe('no-store');
+  expect(answer.headers.get('referrer-policy')).toBe('no-referrer-when-downgrade');
+  const query = Object.fromEntries(answer.location?.searchParams ?? []);
+  expect(query).toMatchObject({
+    utm_source: 'facebook',
+    a: '1',
+    _vid: expect.stringMatching(/^[0-9a-f-]{36}$/),
+  });
+  const click = (await ingest.events()).at(-1);
+  expect(click).toMatchObject({ kind: 'click', channel: 'facebook', flags: 0 });
+  expect(click?.kind === 'click' && bytesToUuid(click.linkId)).toBe(linkId);
+  const told = await visit(`${ingest.url}/${slug}`, { headers: { 'sec-gpc': '0' } });
+  expect(told.status).toBe(200);
 });
