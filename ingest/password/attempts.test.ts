@@ -1,26 +1,86 @@
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { addressBytes } from '../http/addresses.ts';
-import { createAttempts } from './attempts.ts';
+import { type Attempts, type Begun, createAttempts } from './attempts.ts';
 
-const address = (text: string) => addressBytes(text) ?? new Uint8Array(16);
-
-test('five attempts in a minute are counted, and each is forgotten a minute after it', () => {
-  let now = 0;
-  const attempts = createAttempts(() => now);
-  const begin = () => attempts.begin('link', address('192.0.2.1'));
-  expect(Array.from({ length: 6 }, begin)).toEqual([true, true, true, true, true, false]);
-  now = 59_999;
-  expect(begin()).toBe(false);
-  now = 60_001;
-  expect(begin()).toBe(true);
+afterEach(() => {
+  vi.useRealTimers();
 });
 
-test('addresses of one IPv6 /64 count together, IPv4 addresses and links apart', () => {
+const address = (text: string) => addressBytes(text) ?? new Uint8Array(16);
+const HOME = address('192.0.2.1');
+
+/** What `begin` gave: a word, or `begun` for an attempt. */
+const wordOf = (begun: Begun) => (typeof begun === 'string' ? begun : 'begun');
+
+async function attempt(attempts: Attempts, wrong: boolean, link = 'link', from = HOME): Promise<string> {
+  const begun = await attempts.begin(link, from);
+  if (typeof begun !== 'string') begun.end(wrong);
+  return wordOf(begun);
+}
+
+/** Lets what has been resolved go on. */
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+test('five wrong ones in a minute are let in, and each is forgotten a minute after it', async () => {
+  let now = 0;
+  const attempts = createAttempts(() => now);
+  const words: string[] = [];
+  for (let n = 0; n < 6; n++) words.push(await attempt(attempts, true));
+  expect(words).toEqual(['begun', 'begun', 'begun', 'begun', 'begun', 'blocked']);
+  now = 59_999;
+  expect(await attempt(attempts, true)).toBe('blocked');
+  now = 60_001;
+  expect(await attempt(attempts, true)).toBe('begun');
+});
+
+test('addresses of one IPv6 /64 count together, IPv4 addresses and links apart', async () => {
   const attempts = createAttempts(() => 0);
-  for (let index = 0; index < 5; index++) attempts.begin('link', address(`2001:db8::${index}`));
-  expect(attempts.begin('link', address('2001:db8::ffff'))).toBe(false);
-  expect(attempts.begin('link', address('2001:db8:0:1::1'))).toBe(true);
-  expect(attempts.begin('other', address('2001:db8::1'))).toBe(true);
-  for (let index = 0; index < 5; index++) attempts.begin('link', address('192.0.2.1'));
-  expect(attempts.begin('link', address('192.0.2.2'))).toBe(true);
+  for (let n = 0; n < 5; n++) await attempt(attempts, true, 'link', address(`2001:db8::${n}`));
+  expect(await attempt(attempts, true, 'link', address('2001:db8::ffff'))).toBe('blocked');
+  expect(await attempt(attempts, true, 'link', address('2001:db8:0:1::1'))).toBe('begun');
+  expect(await attempt(attempts, true, 'other', address('2001:db8::1'))).toBe('begun');
+  for (let n = 0; n < 5; n++) await attempt(attempts, true, 'link', HOME);
+  expect(await attempt(attempts, true, 'link', address('192.0.2.2'))).toBe('begun');
+});
+
+test('as many are checked at once as may still be wrong, the others wait for what comes of them', async () => {
+  const attempts = createAttempts(() => 0);
+  await attempt(attempts, true);
+  const all = Array.from({ length: 8 }, () => attempts.begin('link', HOME));
+  const words = new Array<string>(8).fill('waits');
+  const taken: Exclude<Begun, string>[] = [];
+  for (const [index, begun] of all.entries()) {
+    begun.then((value) => {
+      words[index] = wordOf(value);
+      if (typeof value !== 'string') taken.push(value);
+    });
+  }
+  const states = async () => {
+    await settled();
+    return words.map((word) => ({ begun: '+', waits: '.', blocked: '-' })[word]).join('');
+  };
+  expect(await states()).toBe('++++....');
+  taken[0]?.end(false);
+  expect(await states()).toBe('+++++...');
+  taken[1]?.end(true);
+  expect(await states()).toBe('+++++...');
+  for (const one of taken.slice(2, 4)) one.end(true);
+  taken[4]?.end(false);
+  expect(await states()).toBe('++++++..');
+  taken[5]?.end(true);
+  expect(await states()).toBe('++++++--');
+});
+
+test('of one address at most fifty wait, for five seconds at most; who has waited in vain holds no place', async () => {
+  vi.useFakeTimers();
+  const attempts = createAttempts(() => 0);
+  const checked = await Promise.all(Array.from({ length: 5 }, () => attempts.begin('link', HOME)));
+  const waiting = Array.from({ length: 50 }, () => attempts.begin('link', HOME));
+  expect(await attempts.begin('link', HOME)).toBe('busy');
+  expect(await attempt(attempts, true, 'other')).toBe('begun');
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(new Set(await Promise.all(waiting))).toEqual(new Set(['busy']));
+  for (const one of checked) if (typeof one !== 'string') one.end(false);
+  const again = await Promise.all(Array.from({ length: 5 }, () => attempts.begin('link', HOME)));
+  expect(again.map(wordOf)).toEqual(['begun', 'begun', 'begun', 'begun', 'begun']);
 });

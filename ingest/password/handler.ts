@@ -18,7 +18,7 @@ const BODY_LIMIT = 4_096;
 const CHECKS_AT_ONCE = 2;
 const MOST_WAITING = 100;
 
-type Attempt = { link: CompiledLink; hash: string; visit: Visit; exchange: Exchange };
+type Submitted = { link: CompiledLink; hash: string; visit: Visit; exchange: Exchange };
 
 /** `POST /<slug>`: what the password form sends. */
 export function createPasswordHandler(given: {
@@ -40,6 +40,10 @@ export function createPasswordHandler(given: {
     exchanges.reply(exchange, status, page.headers, page.body);
   }
 
+  function showUnavailable(exchange: Exchange): void {
+    show(exchange, 'unavailable', '503 Service Unavailable', pages.unavailable);
+  }
+
   async function check(password: string, hash: string): Promise<boolean> {
     if (checking >= CHECKS_AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve));
     else checking += 1;
@@ -52,16 +56,21 @@ export function createPasswordHandler(given: {
     }
   }
 
-  async function answer({ link, hash, visit, exchange }: Attempt, body: string): Promise<void> {
-    if (waiting.length >= MOST_WAITING) {
-      return show(exchange, 'unavailable', '503 Service Unavailable', pages.unavailable);
-    }
-    if (!attempts.begin(link.idText, visit.address)) {
+  async function answer({ link, hash, visit, exchange }: Submitted, body: string): Promise<void> {
+    const attempt = await attempts.begin(link.idText, visit.address);
+    if (attempt === 'blocked') {
       return show(exchange, 'too_many_attempts', '429 Too Many Requests', pages.tooManyAttempts);
     }
-    const right = await check(new URLSearchParams(body).get('password') ?? '', hash);
+    if (attempt === 'busy') return showUnavailable(exchange);
+    let right = true;
+    try {
+      if (exchange.over) return;
+      if (waiting.length >= MOST_WAITING) return showUnavailable(exchange);
+      right = await check(new URLSearchParams(body).get('password') ?? '', hash);
+    } finally {
+      attempt.end(!right);
+    }
     if (!right) return show(exchange, 'wrong_password', '401 Unauthorized', pages.wrongPassword);
-    attempts.forget(link.idText, visit.address);
     if (!exchange.over) follow.pass(link, visit, exchange, gate.cookieFor(link));
   }
 

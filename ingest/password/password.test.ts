@@ -124,6 +124,39 @@ test('right passwords never count as wrong ones', async () => {
   }
 });
 
+test('visitors behind one address who type the right password at once all pass', async () => {
+  const { url } = await protectedLink();
+  for (let attempt = 0; attempt < 4; attempt++) {
+    expect((await submit(url, 'wrong', '203.0.113.10')).status).toBe(401);
+  }
+  const right = await Promise.all(
+    Array.from({ length: 10 }, () => submit(url, 'open sesame', '203.0.113.10')),
+  );
+  expect(right.map(({ status }) => status)).toEqual(Array(10).fill(302));
+  expect((await submit(url, 'wrong', '203.0.113.10')).status).toBe(401);
+  expect((await submit(url, 'open sesame', '203.0.113.10')).status).toBe(429);
+});
+
+test.each([
+  [3, 10],
+  [8, 8],
+])('of %i wrong and %i right passwords at once no more than five are told wrong', async (wrong, right) => {
+  const { url } = await protectedLink();
+  const from = `203.0.113.${20 + wrong}`;
+  const passwords = [...Array(right).fill('open sesame'), ...Array(wrong).fill('wrong')] as string[];
+  // One after the other from either end: right, wrong, right, …
+  const mixed = passwords.map((_, n) => passwords.at(n % 2 === 0 ? n / 2 : -(n + 1) / 2) ?? '');
+  const answers = await Promise.all(
+    mixed.map(async (password) => ({ password, status: (await submit(url, password, from)).status })),
+  );
+  const told = (password: string, status: number) =>
+    answers.filter((answer) => answer.password === password && answer.status === status).length;
+  expect(told('wrong', 401)).toBe(Math.min(wrong, 5));
+  expect(told('wrong', 429)).toBe(wrong - Math.min(wrong, 5));
+  expect(told('open sesame', 302) + told('open sesame', 429)).toBe(right);
+  if (wrong < 5) expect(told('open sesame', 302)).toBe(right);
+});
+
 test('an expired link says so before it asks for a password', async () => {
   const { url } = await protectedLink({ expires_at: new Date(0) });
   expect((await visit(url)).status).toBe(410);
