@@ -139,6 +139,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
       attempts: createAttempts(),
       metrics,
       pages,
+      shortUrl: config.shortUrl,
     }),
     collect: createCollectHandlers({ eventLog, exchanges, resolver, metrics, log }),
     health: createHealth(

@@ -1,12 +1,14 @@
+import { escapeHtml } from '../../core/html.ts';
 import { createPage, type Page } from './layout.ts';
 
-/** The pages that are the same for every visitor. */
+/** The pages in place of a redirect, the same for every visitor but for what a form hands on. */
 export type Pages = {
   notFound: Page;
   gone: Page;
   unavailable: Page;
-  passwordForm: Page;
-  wrongPassword: Page;
+  /** @param referer where the visitor came from, which the form sends along; text */
+  passwordForm(referer: string): Page;
+  wrongPassword(referer: string): Page;
   tooManyAttempts: Page;
 };
 
@@ -16,9 +18,11 @@ export const RETRY_AFTER = '1';
 export const ATTEMPTS_RETRY_AFTER = '60';
 
 export function createPages(): Pages {
-  const form = (alert: string) => {
+  const form = (alert: string) => (referer: string) => {
+    // Without an action it is sent to the page's own address, with the visitor's query.
     const main =
-      `${alert}<form method="post"><label for="password">Password</label>` +
+      `${alert}<form method="post"><input type="hidden" name="referer" value="${escapeHtml(referer)}">` +
+      '<label for="password">Password</label>' +
       '<input id="password" name="password" type="password" autocomplete="current-password" required autofocus>' +
       '<button type="submit">Continue</button></form>';
     return createPage('Password required', main, [], true);

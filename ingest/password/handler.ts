@@ -1,4 +1,5 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
+import { cleanReferer } from '../../core/enrich/referer.ts';
 import { passwordMatches } from '../../core/passwords.ts';
 import { readBody } from '../http/body.ts';
 import type { ClientAddress } from '../http/client-address.ts';
@@ -13,12 +14,13 @@ import { readVisit, type Visit } from '../redirect/visit.ts';
 import type { Attempts } from './attempts.ts';
 import type { PasswordGate } from './gate.ts';
 
-const BODY_LIMIT = 4_096;
+/** The longest password and the longest referer, whose characters (ASCII, in browsers) a form may send as three each. */
+const BODY_LIMIT = 16 * 1024;
 /** The thread pool has four threads, and the journal needs some of them: hashing never takes all. */
 const CHECKS_AT_ONCE = 2;
 const MOST_WAITING = 100;
 
-type Submitted = { link: CompiledLink; hash: string; visit: Visit; exchange: Exchange };
+type Submitted = { link: CompiledLink; hash: string; visit: Visit; exchange: Exchange; password: string };
 
 /** `POST /<slug>`: what the password form sends. */
 export function createPasswordHandler(given: {
@@ -30,8 +32,10 @@ export function createPasswordHandler(given: {
   attempts: Attempts;
   metrics: IngestMetrics;
   pages: Pages;
+  /** Origin of short links. */
+  shortUrl: string;
 }): (res: HttpResponse, req: HttpRequest) => void {
-  const { exchanges, clientAddress, redirect, follow, gate, attempts, metrics, pages } = given;
+  const { exchanges, clientAddress, redirect, follow, gate, attempts, metrics, pages, shortUrl } = given;
   const waiting: (() => void)[] = [];
   let checking = 0;
 
@@ -56,7 +60,7 @@ export function createPasswordHandler(given: {
     }
   }
 
-  async function answer({ link, hash, visit, exchange }: Submitted, body: string): Promise<void> {
+  async function answer({ link, hash, visit, exchange, password }: Submitted): Promise<void> {
     const attempt = await attempts.begin(link.idText, visit.address);
     if (attempt === 'blocked') {
       return show(exchange, 'too_many_attempts', '429 Too Many Requests', pages.tooManyAttempts);
@@ -66,29 +70,48 @@ export function createPasswordHandler(given: {
     try {
       if (exchange.over) return;
       if (waiting.length >= MOST_WAITING) return showUnavailable(exchange);
-      right = await check(new URLSearchParams(body).get('password') ?? '', hash);
+      right = await check(password, hash);
     } finally {
       attempt.end(!right);
     }
-    if (!right) return show(exchange, 'wrong_password', '401 Unauthorized', pages.wrongPassword);
+    if (!right) {
+      return show(exchange, 'wrong_password', '401 Unauthorized', pages.wrongPassword(visit.referer));
+    }
     if (!exchange.over) follow.pass(link, visit, exchange, gate.cookieFor(link));
   }
 
   return (res, req) => {
-    const visit = readVisit(req, res, false, clientAddress);
+    const sent = readVisit(req, res, false, clientAddress);
+    const host = req.getHeader('host');
     const exchange = exchanges.open(res, false);
-    const submit = (body: string) =>
+    const submit = (form: URLSearchParams) => {
+      const visit = {
+        ...sent,
+        referer: refererOf(sent, form, [shortUrl, `http://${host}`, `https://${host}`]),
+      };
+      const password = form.get('password') ?? '';
       redirect.withLink(visit, exchange, (link) => {
         if (link.passwordHash === null) {
           exchanges.reply(exchange, '405 Method Not Allowed', [['Allow', 'GET, HEAD']]);
         } else if (!follow.answeredAsOver(link, exchange)) {
-          const attempt = { link, hash: link.passwordHash, visit, exchange };
-          exchanges.after(exchange, answer(attempt, body), () => undefined);
+          const submitted = { link, hash: link.passwordHash, visit, exchange, password };
+          exchanges.after(exchange, answer(submitted), () => undefined);
         }
       });
+    };
     readBody(res, BODY_LIMIT, (body) => {
       if (body === null) exchanges.reply(exchange, '413 Payload Too Large', []);
-      else exchanges.guard(exchange, () => submit(body.toString('utf8')));
+      else exchanges.guard(exchange, () => submit(new URLSearchParams(body.toString('utf8'))));
     });
   };
+}
+
+/**
+ * Where a visitor came from who has sent the form. The request itself says that they came from the form, on one of
+ * these origins, or nothing; the form says what its own request did. As any referer it is what the client says.
+ */
+function refererOf({ referer }: Visit, form: URLSearchParams, origins: string[]): string {
+  const fromForm = referer === '' || origins.some((origin) => referer.startsWith(`${origin}/`));
+  const first = form.get('referer');
+  return fromForm && first !== null ? cleanReferer(first) : referer;
 }

@@ -36,6 +36,12 @@ async function protectedLink(columns: LinkColumns = {}) {
   return { ...made, url: `${ingest.url}/${made.slug}` };
 }
 
+/** What the form of a page sends along besides the password. */
+function refererField(page: string): string {
+  const [, value = ''] = /<input type="hidden" name="referer" value="([^"]*)">/.exec(page) ?? [];
+  return value.replaceAll(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)));
+}
+
 function submit(url: string, password: string, from = '192.0.2.1') {
   return visit(url, {
     method: 'POST',
@@ -77,6 +83,87 @@ test('the right password redirects as a click, with the visitor’s query, and o
   const cookie = pass.split(';')[0] ?? '';
   expect((await visit(url, { headers: { cookie } })).status).toBe(302);
   expect((await ingest.events()).length).toBe(before + 2);
+});
+
+/** Sends the form that `page` shows, as a browser does that is on it. */
+function send(url: string, page: string, password: string, referer: string | null) {
+  return visit(url, {
+    method: 'POST',
+    body: new URLSearchParams({ referer: refererField(page), password }),
+    headers: { 'x-forwarded-for': '192.0.2.2', ...(referer !== null && { referer }) },
+  });
+}
+
+async function lastClick() {
+  const click = (await ingest.events()).at(-1);
+  return click?.kind === 'click' ? { channel: click.channel, referer: click.referer } : null;
+}
+
+test.each(['http://short.test', 'the address itself', null])(
+  'a Smart Link with a password has the channel of the first referer, also after a wrong one (form on %s)',
+  async (origin) => {
+    const { url, slug } = await protectedLink({ channel: null });
+    const from = 'https://www.facebook.com/groups/1?a="b"';
+    const own =
+      origin === null ? null : `${origin === 'http://short.test' ? origin : ingest.url}/${slug}?a=1`;
+    const form = await visit(`${url}?a=1`, { headers: { referer: from } });
+    const again = await send(`${url}?a=1`, form.body, 'wrong', own);
+    expect([form.status, again.status]).toEqual([200, 401]);
+    const { status, location } = await send(`${url}?a=1`, again.body, 'open sesame', own);
+    const query = Object.fromEntries(location?.searchParams ?? []);
+    expect([status, query]).toMatchObject([302, { utm_source: 'facebook', utm_medium: 'social', a: '1' }]);
+    expect(await lastClick()).toEqual({ channel: 'facebook', referer: from });
+  },
+);
+
+test('a visitor who came from nowhere came from nowhere, with the form too', async () => {
+  const { url, slug } = await protectedLink({ channel: null });
+  const form = await visit(url);
+  expect((await send(url, form.body, 'open sesame', `http://short.test/${slug}`)).status).toBe(302);
+  expect(await lastClick()).toEqual({ channel: 'other', referer: '' });
+});
+
+test('a form on another page, and one without the field, leave the referer of their request', async () => {
+  const { url, slug } = await protectedLink({ channel: null });
+  const form = await visit(url, { headers: { referer: 'https://www.facebook.com/' } });
+  const others = ['https://www.reddit.com/r/a', 'http://short.test.example/', 'http://short.test:81/'];
+  for (const referer of others) {
+    expect((await send(url, form.body, 'open sesame', referer)).status).toBe(302);
+    expect((await lastClick())?.referer).toBe(referer);
+  }
+  const own = `http://short.test/${slug}`;
+  const bare = { method: 'POST', body: new URLSearchParams({ password: 'open sesame' }) };
+  expect((await visit(url, { ...bare, headers: { referer: own } })).status).toBe(302);
+  expect(await lastClick()).toEqual({ channel: 'other', referer: own });
+});
+
+test('the form keeps a referer that tries to break out of it, and is cleaned as one when it comes back', async () => {
+  const { url } = await protectedLink();
+  const from = `https://e.example/?q="><script>alert('1')</script>&amp;&#34;`;
+  const form = await visit(url, { headers: { referer: from } });
+  expect(form.body).not.toContain('<script');
+  expect(refererField(form.body)).toBe(from);
+  const policy = form.headers.get('content-security-policy') ?? '';
+  expect(policy).toMatch(
+    /^default-src 'none'; style-src 'sha256-[^']+'; base-uri 'none'; frame-ancestors 'none'$/,
+  );
+  expect((await send(url, form.body, 'open sesame', null)).status).toBe(302);
+  expect((await lastClick())?.referer).toBe(from);
+  const forged = new URLSearchParams({
+    referer: `https://e.example/\r\n\0${'r'.repeat(4_000)}`,
+    password: 'wrong',
+  });
+  const page = await visit(url, { method: 'POST', body: forged });
+  expect([page.status, refererField(page.body)]).toEqual([401, `https://e.example/${'r'.repeat(2_030)}`]);
+});
+
+test('the longest referer there is comes through the form', async () => {
+  const { url } = await protectedLink();
+  const from = `https://e.example/${'%/'.repeat(1_015)}`;
+  const form = await visit(url, { headers: { referer: from } });
+  expect(from.length).toBe(2_048);
+  expect((await send(url, form.body, 'open sesame', null)).status).toBe(302);
+  expect((await lastClick())?.referer).toBe(from);
 });
 
 test('the cookie opens no other link, and none when it was altered or the password has changed', async () => {
@@ -165,7 +252,7 @@ test('an expired link says so before it asks for a password', async () => {
 
 test('a body that no form sends is refused', async () => {
   const { url } = await protectedLink();
-  expect((await submit(url, 'x'.repeat(5_000))).status).toBe(413);
+  expect((await submit(url, 'x'.repeat(17_000))).status).toBe(413);
   const empty = await visit(url, { method: 'POST', headers: { 'x-forwarded-for': '192.0.2.200' } });
   expect(empty.status).toBe(401);
 });

@@ -107,7 +107,7 @@ export function createFollowLink(given: {
       if (answeredAsOver(link, exchange)) return;
       if (link.passwordHash !== null && !mayPass(link, visit.cookie)) {
         metrics.countOutcome('form');
-        show(exchange, '200 OK', pages.passwordForm);
+        show(exchange, '200 OK', pages.passwordForm(visit.referer));
       } else {
         pass(link, visit, exchange, null);
       }

@@ -20,7 +20,8 @@ beforeAll(async () => {
   const { id } = await makeWorkspace(stores.pool);
   const destination = `http://127.0.0.1:${shop.port}/page`;
   const password_hash = await hashPassword('open sesame');
-  url = `${ingest.url}/${(await makeLink(stores.pool, id, destination, { password_hash })).slug}`;
+  const link = await makeLink(stores.pool, id, destination, { password_hash, channel: null });
+  url = `${ingest.url}/${link.slug}`;
   browser = await sharedChromium();
 });
 afterAll(async () => {
@@ -31,7 +32,7 @@ afterAll(async () => {
   await stores.close();
 });
 
-test('a browser types the password, also after a wrong one, and ends at the destination', async ({
+test('a browser types the password, also after a wrong one, and ends at the destination, from where they came', async ({
   skip,
 }) => {
   skip(Boolean(NO_CHROMIUM), String(NO_CHROMIUM));
@@ -40,7 +41,9 @@ test('a browser types the password, also after a wrong one, and ends at the dest
   page.on('console', (message) => {
     if (message.text().includes('Content Security Policy')) violations.push(message.text());
   });
-  await page.goto(url);
+  const visited: URL[] = [];
+  page.on('request', (request) => visited.push(new URL(request.url())));
+  await page.goto(`${url}?a=1`, { referer: 'https://www.facebook.com/page?b="2"' });
   await page.fill('#password', 'wrong');
   await page.press('#password', 'Enter');
   await page.getByRole('alert').waitFor();
@@ -48,5 +51,11 @@ test('a browser types the password, also after a wrong one, and ends at the dest
   await page.press('#password', 'Enter');
   await expect.poll(() => page.title(), { timeout: 10_000 }).toBe('Shop');
   expect([new URL(page.url()).pathname, violations]).toEqual(['/en/page', []]);
+  const destination = visited.find(({ pathname }) => pathname === '/page');
+  expect(destination?.searchParams.get('a')).toBe('1');
+  const clicks = await ingest.events();
+  expect(clicks).toMatchObject([
+    { channel: 'facebook', referer: expect.stringContaining('facebook.com/page?b=') },
+  ]);
   await page.close();
 });
