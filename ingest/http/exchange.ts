@@ -11,8 +11,6 @@ export type Exchange = {
   readonly head: boolean;
   /** Answered, or the client has gone. */
   over: boolean;
-  /** Called once when the client goes before it was answered. */
-  onGone: (() => void) | null;
 };
 
 export type Headers = readonly (readonly [name: string, value: string])[];
@@ -115,11 +113,9 @@ export function createExchanges(log: Logger): Exchanges {
 
   return {
     open(res, head) {
-      const exchange: Exchange = { res, head, over: false, onGone: null };
+      const exchange: Exchange = { res, head, over: false };
       res.onAborted(() => {
-        if (exchange.over) return;
         exchange.over = true;
-        exchange.onGone?.();
       });
       return exchange;
     },
