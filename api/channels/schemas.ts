@@ -20,7 +20,8 @@ export const ChannelsReport = Type.Object({
           description:
             'All-time revenue of the people whose first click came through the channel, whatever link their orders are ' +
             'credited to. Clicks of deleted bio buttons are none: once the buttons that a person clicked first are deleted, ' +
-            'the next channel counts.',
+            'the next channel counts. An order counts for the person known when it was attributed: who is found to be the ' +
+            'same person later, by an email, moves later orders only.',
         }),
       ),
     }),
