@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hashPassword, passwordMatches } from './passwords.ts';
+import { hashesMadeOf, hashPassword, passwordMatches } from './passwords.ts';
 
 test('a password matches its own hash, however its letters are composed, and no other does', async () => {
   const hash = await hashPassword('caf\u00e9');
@@ -11,6 +11,20 @@ test('a password matches its own hash, however its letters are composed, and no 
 
 test('two hashes of one password differ', async () => {
   expect(await hashPassword('same')).not.toBe(await hashPassword('same'));
+});
+
+test('of many hashes with one salt those of the password are found for the price of one', async () => {
+  const salt = Buffer.alloc(16, 7);
+  const [mine, others, own] = await Promise.all([
+    hashPassword('mine', salt),
+    hashPassword('theirs', salt),
+    hashPassword('mine'),
+  ]);
+  const many = Array.from(
+    { length: 5_000 },
+    (_, index) => `${others.slice(0, -4)}${String(index).padStart(4, '0')}`,
+  );
+  expect(await hashesMadeOf('mine', [...many, others, mine, own])).toEqual(new Set([mine, own]));
 });
 
 test('what is no hash is an error, not a wrong password', async () => {

@@ -7,11 +7,18 @@ import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:c
  */
 const COST = { N: 2 ** 14, r: 8, p: 1 } as const;
 const KEY_BYTES = 32;
+export const SALT_BYTES = 16;
 const HASH = /^scrypt\$(\d{1,8})\$(\d{1,3})\$(\d{1,3})\$([A-Za-z0-9_-]+)\$([A-Za-z0-9_-]+)$/;
 
-/** Hashes a link's password off the event loop: `scrypt$N$r$p$salt$key`, the last two in base64url. */
-export async function hashPassword(password: string): Promise<string> {
-  const salt = randomBytes(16);
+/**
+ * Hashes a password off the event loop: `scrypt$N$r$p$salt$key`, the last two in base64url.
+ *
+ * @param salt for passwords that are to be checked together, see {@link hashesMadeOf}; otherwise a new one
+ */
+export async function hashPassword(
+  password: string,
+  salt: Buffer = randomBytes(SALT_BYTES),
+): Promise<string> {
   const key = await derive(password, salt, COST);
   const { N, r, p } = COST;
   return `scrypt$${N}$${r}$${p}$${salt.toString('base64url')}$${key.toString('base64url')}`;
@@ -23,15 +30,34 @@ export async function hashPassword(password: string): Promise<string> {
  * @throws Error when `hash` is no hash of ours
  */
 export async function passwordMatches(password: string, hash: string): Promise<boolean> {
-  const [, N, r, p, salt, key] = HASH.exec(hash) ?? [];
-  if (!salt || !key) throw new Error('a stored password hash is malformed');
-  const stored = Buffer.from(key, 'base64url');
-  const derived = await derive(password, Buffer.from(salt, 'base64url'), {
-    N: Number(N),
-    r: Number(r),
-    p: Number(p),
-  });
-  return derived.length === stored.length && timingSafeEqual(derived, stored);
+  return (await hashesMadeOf(password, [hash])).has(hash);
+}
+
+/**
+ * Which of these hashes {@link hashPassword} made of `password`. Those with the same salt and cost take one derivation
+ * together, however many they are; different ones are derived one after another.
+ *
+ * @throws Error when one of them is no hash of ours
+ */
+export async function hashesMadeOf(password: string, hashes: readonly string[]): Promise<Set<string>> {
+  const keys = new Map<string, Buffer>();
+  const made = new Set<string>();
+  for (const hash of new Set(hashes)) {
+    const [, N, r, p, salt, key] = HASH.exec(hash) ?? [];
+    if (!salt || !key) throw new Error('a stored password hash is malformed');
+    const way = `${N}$${r}$${p}$${salt}`;
+    const derived =
+      keys.get(way) ??
+      (await derive(password, Buffer.from(salt, 'base64url'), {
+        N: Number(N),
+        r: Number(r),
+        p: Number(p),
+      }));
+    keys.set(way, derived);
+    const stored = Buffer.from(key, 'base64url');
+    if (derived.length === stored.length && timingSafeEqual(derived, stored)) made.add(hash);
+  }
+  return made;
 }
 
 /** The text is normalized, since keyboards differ in how they compose an accented letter. */

@@ -58,17 +58,24 @@ export type PasswordHolder = {
   password_hash: string;
 };
 
-/** Workspaces that one email may sign in to by password. Each costs a hash. */
-const MOST_WORKSPACES = 10;
-
-/** Every member with this email and a password, in all workspaces, the one that was here last first. */
-export async function passwordHolders(db: Queryable, email: string): Promise<PasswordHolder[]> {
+/**
+ * Every member with this email and a password, the one that was here last first. All of them: others decide how many
+ * workspaces have a member with somebody's email.
+ *
+ * @param workspaceId null: in all workspaces
+ */
+export async function passwordHolders(
+  db: Queryable,
+  email: string,
+  workspaceId: string | null,
+): Promise<PasswordHolder[]> {
   const { rows } = await db.query<PasswordHolder>(
     `SELECT m.id AS member_id, m.workspace_id, w.name AS workspace_name, m.password_hash
      FROM members m JOIN workspaces w ON w.id = m.workspace_id
      WHERE m.email = $1 AND m.removed_at IS NULL AND m.password_hash IS NOT NULL
-     ORDER BY m.last_seen_at DESC NULLS LAST, m.id LIMIT ${MOST_WORKSPACES}`,
-    [email],
+       AND ($2::uuid IS NULL OR m.workspace_id = $2)
+     ORDER BY m.last_seen_at DESC NULLS LAST, m.id`,
+    [email, workspaceId],
   );
   return rows;
 }

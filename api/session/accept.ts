@@ -1,6 +1,5 @@
 import { isEmail, normaliseEmail } from '../../core/emails.ts';
 import { AppError, badRequest } from '../../core/errors.ts';
-import { hashPassword } from '../../core/passwords.ts';
 import { hashSessionToken } from '../../core/session-tokens.ts';
 import { type Invite, openInvite, takeInvite } from '../../sql/invites.ts';
 import { insertMember, memberByEmail, setPassword } from '../../sql/members.ts';
@@ -10,6 +9,7 @@ import { endOtherSessions } from '../../sql/sessions.ts';
 import { lockWorkspace } from '../../sql/workspaces.ts';
 import { agentName } from './agent-name.ts';
 import type { Passkeys } from './passkeys.ts';
+import type { MemberPasswords } from './passwords.ts';
 import type { AcceptBody } from './schemas.ts';
 
 const noSuchInvite = () =>
@@ -32,6 +32,12 @@ export function emailOf(invite: Pick<Invite, 'email'>, said: string | undefined)
   return said === undefined ? null : requireEmail(said);
 }
 
+/** The email that a password goes with. @throws {AppError} `bad_request` where there is none */
+function emailFor(email: string | null): string {
+  if (email === null) throw badRequest('email', 'is required beside a password');
+  return email;
+}
+
 /** @returns the address trimmed and in lower case @throws {AppError} `bad_request` when it is none */
 export function requireEmail(text: string): string {
   if (!isEmail(text)) throw badRequest('email', 'must be an email address');
@@ -46,7 +52,7 @@ export function requireEmail(text: string): string {
  *   `bad_request`
  */
 export async function acceptInvite(
-  { pool, passkeys }: { pool: Pool; passkeys: Passkeys },
+  { pool, passkeys, passwords }: { pool: Pool; passkeys: Passkeys; passwords: MemberPasswords },
   body: AcceptBody,
   userAgent: string,
 ): Promise<{ workspaceId: string; memberId: string }> {
@@ -55,9 +61,8 @@ export async function acceptInvite(
   }
   const invite = await requireInvite(pool, body.token);
   const email = emailOf(invite, body.email);
-  if (body.password !== undefined && email === null)
-    throw badRequest('email', 'is required beside a password');
-  const passwordHash = body.password === undefined ? null : await hashPassword(body.password);
+  const passwordHash =
+    body.password === undefined ? null : await passwords.hash(emailFor(email), body.password);
   const credential = body.passkey && (await passkeys.checkNew(invite.member_id, body.passkey));
 
   return inTransaction(pool, async (tx) => {

@@ -3,6 +3,7 @@ import { acceptInvite, emailOf, requireInvite } from './accept.ts';
 import { beginSession } from './begin.ts';
 import { ownPage } from './own-origin.ts';
 import type { Passkeys } from './passkeys.ts';
+import type { MemberPasswords } from './passwords.ts';
 import {
   AcceptBody,
   CeremonyOptions,
@@ -15,7 +16,11 @@ import {
 const tags = ['Members'];
 
 /** What an invitation's link leads to: looking at it, and accepting it with a password or a passkey. */
-export async function inviteRoutes(app: Api, deps: ApiDeps, passkeys: Passkeys): Promise<void> {
+export async function inviteRoutes(
+  app: Api,
+  deps: ApiDeps,
+  { passkeys, passwords }: { passkeys: Passkeys; passwords: MemberPasswords },
+): Promise<void> {
   const { pool, config } = deps;
   const PUBLIC = { scope: 'public', plan: 'any', errors: ['unauthorized', 'forbidden'] } as const;
 
@@ -78,7 +83,7 @@ export async function inviteRoutes(app: Api, deps: ApiDeps, passkeys: Passkeys):
     },
     async (request, reply) => {
       const userAgent = request.headers['user-agent'] ?? '';
-      const who = await acceptInvite({ pool, passkeys }, request.body, userAgent);
+      const who = await acceptInvite({ pool, passkeys, passwords }, request.body, userAgent);
       return beginSession(deps, request, reply, who);
     },
   );

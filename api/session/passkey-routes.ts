@@ -1,5 +1,5 @@
 import { AppError, badRequest } from '../../core/errors.ts';
-import { hashPassword, passwordMatches } from '../../core/passwords.ts';
+import { passwordMatches } from '../../core/passwords.ts';
 import { lockMember, passwordHashOf, setPassword } from '../../sql/members.ts';
 import { deletePasskey, insertPasskey, listPasskeys, type PasskeyRecord } from '../../sql/passkeys.ts';
 import { inTransaction } from '../../sql/pool.ts';
@@ -9,6 +9,7 @@ import { IdParams, Ok } from '../schemas.ts';
 import { agentName } from './agent-name.ts';
 import { signedIn } from './caller.ts';
 import type { Passkeys } from './passkeys.ts';
+import type { MemberPasswords } from './passwords.ts';
 import { CeremonyOptions, PasskeyBody, PasskeyList, PasskeyView, PasswordBody } from './schemas.ts';
 import type { Tries } from './tries.ts';
 
@@ -26,7 +27,7 @@ const view = ({ id, label, created_at, last_used_at }: PasskeyRecord) => ({
 export async function ownPasskeyRoutes(
   app: Api,
   { pool }: ApiDeps,
-  { passkeys, tries }: { passkeys: Passkeys; tries: Tries },
+  { passkeys, passwords, tries }: { passkeys: Passkeys; passwords: MemberPasswords; tries: Tries },
 ): Promise<void> {
   app.get(
     '/passkeys',
@@ -148,7 +149,7 @@ export async function ownPasskeyRoutes(
         );
         if (!right) throw badRequest('current_password', 'is wrong');
       }
-      const next = await hashPassword(body.password);
+      const next = await passwords.hash(email, body.password);
       await inTransaction(pool, async (tx) => {
         await setPassword(tx, id, next);
         await endOtherSessions(tx, id, session.id);

@@ -6,11 +6,12 @@ import { Ok } from '../schemas.ts';
 import { beginSession, describeSession } from './begin.ts';
 import { signedIn } from './caller.ts';
 import { clearSessionCookie } from './cookie.ts';
+import { createHashKey } from './hash-key.ts';
 import { inviteRoutes } from './invite-routes.ts';
 import { ownPage } from './own-origin.ts';
 import { ownPasskeyRoutes } from './passkey-routes.ts';
 import { createPasskeys } from './passkeys.ts';
-import { createPasswordCheck } from './passwords.ts';
+import { createMemberPasswords } from './passwords.ts';
 import { CeremonyOptions, PasskeySignInBody, SessionBody, SignInAnswer, SignInBody } from './schemas.ts';
 import { ownSessionRoutes } from './session-list-routes.ts';
 import { createTries } from './tries.ts';
@@ -21,9 +22,10 @@ const MEMBER = { scope: 'member', plan: 'any', role: 'analyst' } as const;
 /** Signing in to the console and out of it, and what a member has to sign in with. */
 export async function sessionRoutes(app: Api, deps: ApiDeps): Promise<void> {
   const { pool, config } = deps;
-  const tries = createTries(pool);
+  const key = createHashKey(pool);
+  const tries = createTries(pool, key);
   const passkeys = createPasskeys(pool, config);
-  const holdersOf = createPasswordCheck(pool);
+  const passwords = createMemberPasswords(pool, key);
   const onRequest = ownPage(config);
   const PUBLIC = { scope: 'public', plan: 'any' } as const;
 
@@ -58,11 +60,10 @@ export async function sessionRoutes(app: Api, deps: ApiDeps): Promise<void> {
     },
     async (request, reply): Promise<SignInAnswer> => {
       const email = normaliseEmail(request.body.email);
-      const { password, workspace_id: wanted } = request.body;
+      const { password, workspace_id: wanted = null } = request.body;
       const holders = await tries({ account: email, address: request.ip }, async () => {
-        const fits = await holdersOf(email, password);
-        const meant = fits.filter((one) => wanted === undefined || one.workspace_id === wanted);
-        return meant.length === 0 ? null : meant;
+        const fits = await passwords.holders(email, password, wanted);
+        return fits.length === 0 ? null : fits;
       });
       if (!holders) throw new AppError('unauthorized', 'email or password is wrong');
       const [one, ...more] = holders;
@@ -129,7 +130,7 @@ export async function sessionRoutes(app: Api, deps: ApiDeps): Promise<void> {
     },
   );
 
-  await inviteRoutes(app, deps, passkeys);
-  await ownPasskeyRoutes(app, deps, { passkeys, tries });
+  await inviteRoutes(app, deps, { passkeys, passwords });
+  await ownPasskeyRoutes(app, deps, { passkeys, passwords, tries });
   await ownSessionRoutes(app, deps);
 }

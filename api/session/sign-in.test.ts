@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hashPassword } from '../../core/passwords.ts';
 import { hashSessionToken } from '../../core/session-tokens.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
 import { consoleBrowser, invite, PASSWORD, signedInAs } from '../../test/support/members.ts';
@@ -211,6 +212,79 @@ describe('sign-in with a password', () => {
     expect(chosen.body.session?.workspace.name).toBe('Café');
     const other = await api.addWorkspace();
     expect((await signIn({ workspace_id: other.workspace.id })).status).toBe(401);
+  });
+
+  describe('of an email that others made a member of their workspaces', () => {
+    const THEIRS = 'what the others chose';
+    const signIn = (email: string, password: string, more = {}) =>
+      consoleBrowser(api, elsewhere()).call<SignInAnswer>('POST', '/session', {
+        body: { email, password, ...more },
+      });
+
+    /** The member of the shop, and after it a member with the same email in so many workspaces of others. */
+    async function taken(email: string, workspaces: number) {
+      await signedInAs(api, shop, 'owner', { email });
+      const ids: string[] = [];
+      for (let one = 0; one < workspaces; one++) {
+        const theirs = await api.addWorkspace({ name: `Theirs ${one}` });
+        const token = await invite(api, theirs, { email });
+        const body = { token, password: THEIRS };
+        expect((await consoleBrowser(api).call('POST', '/session/invite', { body })).status).toBe(200);
+        ids.push(theirs.workspace.id);
+      }
+      return ids;
+    }
+
+    test('lets the member in, with the workspace and without it', async () => {
+      const email = 'victim@example.com';
+      const theirs = await taken(email, 12);
+      const named = await signIn(email, PASSWORD, { workspace_id: shop.workspace.id });
+      expect([named.status, named.body.session?.workspace.id]).toEqual([200, shop.workspace.id]);
+      const bare = await signIn(email, PASSWORD);
+      expect([bare.status, bare.body.session?.workspace.id]).toEqual([200, shop.workspace.id]);
+      expect((await signIn(email, PASSWORD, { workspace_id: theirs[0] })).status).toBe(401);
+      const asked = await signIn(email, THEIRS);
+      expect(asked.body.workspaces.map(({ id }) => id).toSorted()).toEqual(theirs.toSorted());
+    });
+
+    test('lets in who chose the password before all of an email shared their salt', async () => {
+      const email = 'early@example.com';
+      await taken(email, 2);
+      await api.stores.pool.query(
+        'UPDATE members SET password_hash = $3 WHERE email = $1 AND workspace_id = $2',
+        [email, shop.workspace.id, await hashPassword(PASSWORD)],
+      );
+      const { status, body } = await signIn(email, PASSWORD);
+      expect([status, body.session?.workspace.id]).toEqual([200, shop.workspace.id]);
+    });
+
+    test('costs one hash a try, however many they are', async () => {
+      const email = 'many@example.com';
+      const [theirs = ''] = await taken(email, 1);
+      const saltOf = `split_part(password_hash, '$', 5)`;
+      const { rows } = await api.stores.pool.query(
+        `SELECT DISTINCT ${saltOf} AS salt FROM members WHERE email = $1`,
+        [email],
+      );
+      expect(rows).toHaveLength(1);
+      await api.stores.pool.query(
+        `INSERT INTO workspaces (id, name, slug, plan, partner_id, partner_external_id)
+         SELECT gen_random_uuid(), 'Theirs', 'many-' || n, plan, NULL, NULL
+         FROM workspaces, generate_series(1, 5000) AS n WHERE id = $1`,
+        [theirs],
+      );
+      await api.stores.pool.query(
+        `INSERT INTO members (id, workspace_id, email, role, password_hash, last_seen_at)
+         SELECT gen_random_uuid(), w.id, m.email, m.role, left(m.password_hash, -5) || lpad(row_number() OVER ()::text, 5, '0'), now()
+         FROM workspaces w, members m WHERE w.slug LIKE 'many-%' AND m.workspace_id = $1 AND m.email = $2`,
+        [theirs, email],
+      );
+      const begun = performance.now();
+      const { status, body } = await signIn(email, PASSWORD);
+      expect([status, body.session?.workspace.id]).toEqual([200, shop.workspace.id]);
+      // 5,000 hashes would take a minute and more.
+      expect(performance.now() - begun).toBeLessThan(10_000);
+    });
   });
 
   test('replaces the session that the browser had', async () => {

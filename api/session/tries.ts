@@ -2,8 +2,8 @@ import { createHmac } from 'node:crypto';
 import { addressHash } from '../../core/address-hash.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Pool } from '../../sql/pool.ts';
-import { readSecrets } from '../../sql/secrets.ts';
 import { beginTry, takeBackTry } from '../../sql/sign-in-tries.ts';
+import type { HashKey } from './hash-key.ts';
 
 /** Whose wrong tries are counted together: an account's from everywhere, and an address's at every account. */
 export type TriedBy = { account?: string; address: string };
@@ -18,19 +18,7 @@ export type Tries = <T>(by: TriedBy, check: () => Promise<T | null>) => Promise<
  *
  * @throws {AppError} `too_many_requests`, from the function that it makes
  */
-export function createTries(pool: Pool): Tries {
-  let secret: Promise<Buffer> | undefined;
-  const key = (): Promise<Buffer> => {
-    secret ??= readSecrets(pool).then(
-      ({ addressHash }) => addressHash,
-      (error: unknown) => {
-        secret = undefined; // PostgreSQL was away: asked again next time
-        throw error;
-      },
-    );
-    return secret;
-  };
-
+export function createTries(pool: Pool, key: HashKey): Tries {
   async function subjectsOf({ account, address }: TriedBy): Promise<Buffer[]> {
     const subjects: Buffer[] = [];
     const network = addressHash(await key(), 'sign-in', address);

@@ -1,0 +1,19 @@
+import type { Pool } from '../../sql/pool.ts';
+import { readSecrets } from '../../sql/secrets.ts';
+
+/** The deployment's key for hashes of accounts and addresses, read once. */
+export type HashKey = () => Promise<Buffer>;
+
+export function createHashKey(pool: Pool): HashKey {
+  let secret: Promise<Buffer> | undefined;
+  return () => {
+    secret ??= readSecrets(pool).then(
+      ({ addressHash }) => addressHash,
+      (error: unknown) => {
+        secret = undefined; // PostgreSQL was away: asked again next time
+        throw error;
+      },
+    );
+    return secret;
+  };
+}
