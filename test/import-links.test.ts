@@ -61,6 +61,14 @@ test('for a person it prints a table of the errors, and on standard error what m
   expect(noted.stderr).toBe('hoplog: no field of a link, passed over: nmae\n');
 });
 
+test('a quote that is never closed ends the import after every row before it, and names its own line', async () => {
+  const good = Array.from({ length: 3_000 }, (_, n) => `https://shop.example/${n},Page ${n},n${n}\n`);
+  const bad = '"https://shop.example/bad,N,bad\n';
+  const file = written(`destination_url,name,slug\n${good.join('')}${bad}`);
+  const { created, errors } = await cli.json<ImportResult>(...links(file));
+  expect([created, errors]).toMatchObject([3_000, [{ line: 3_002, column: null }]]);
+}, 120_000);
+
 test('--channel is that of rows which name none', async () => {
   const { created } = await cli.json<ImportResult>(...links('--channel', 'x', fixturePath('shlink.csv')));
   expect(created).toBe(2);

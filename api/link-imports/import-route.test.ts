@@ -63,6 +63,17 @@ test('creates a link for each row, names what is refused by line, and skips what
   expect(await importText(text)).toMatchObject({ created: 0, skipped: 2, errors: [{}, {}] });
 });
 
+test('a quote that is never closed ends an import after every row before it, and names its own line', async () => {
+  const good = Array.from({ length: 999 }, (_, n) => `https://shop.example/${n},Page ${n},n${n}\n`);
+  const text = `destination_url,name,slug\n${good.join('')}"https://shop.example/bad,N,bad\n`;
+  const message = 'can not be read, and nothing after it: a quote is not closed';
+  expect(await importText(text)).toMatchObject({
+    created: 999,
+    skipped: 0,
+    errors: [{ line: 1_001, column: null, message }],
+  });
+}, 120_000);
+
 test.each([
   'bitly.csv',
   'bitly-dashboard.csv',

@@ -110,10 +110,26 @@ describe('CSV', () => {
   test('a quote that is never closed ends the reading, after the rows before it', async () => {
     expect(await read('a,b\n1,x\n2,"ü\n3,y\n')).toEqual([
       [2, { a: '1', b: 'x' }],
-      [3, expect.stringMatching(/^can not be read, and nothing after it: Quote Not Closed/)],
+      [3, expect.stringMatching(/^can not be read, and nothing after it: a quote is not closed/)],
     ]);
     const [, end] = await read(`a,b\n1,x\n2,"ü\n${'3,y\n'.repeat(400_000)}`);
-    expect(end).toEqual([3, expect.stringMatching(/nothing after it: Max Record Size/)]);
+    expect(end).toEqual([3, expect.stringMatching(/nothing after it: it has more than 1048576 characters/)]);
+  });
+
+  test.each([
+    ['by the last row', ''],
+    ['with more rows than a value may be long', '3,y\n'.repeat(400_000)],
+  ])('a quote that is never closed, %s, takes none of many rows before it', async (_, after) => {
+    const good = Array.from({ length: 3_000 }, (_, n) => `${n},x\n`).join('');
+    const rows = await read(`a,b\n${good}\n\n"bad,\nx\n${after}`);
+    expect(rows).toHaveLength(3_001);
+    expect(rows.slice(0, -1).map(([line]) => line)).toEqual(Array.from({ length: 3_000 }, (_, n) => n + 2));
+    expect(rows.at(-1)).toEqual([3_004, expect.stringMatching(/^can not be read, and nothing after it: /)]);
+  });
+
+  test('empty lines before the names of the columns count as lines', async () => {
+    expect(await read('a,b\n\n1,x\n')).toEqual([[3, { a: '1', b: 'x' }]]);
+    expect(await read('\n\na,b\n1,x\n')).toEqual([[4, { a: '1', b: 'x' }]]);
   });
 
   test('what is not UTF-8 shows', async () => {

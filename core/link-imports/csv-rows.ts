@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream';
+import { promisify } from 'node:util';
 import { CsvError, parse } from 'csv-parse';
 import { unstorableIn } from '../storable.ts';
 import { formatOf } from './formats/known.ts';
@@ -7,7 +7,8 @@ import { type ReadRow, RowProblem, type SourceRow, sourceRow } from './source-ro
 /** A row with more characters than this is taken for a quote that is never closed. */
 const ROW_LIMIT = 1_048_576;
 
-type Parsed = { info: { lines: number }; record: string[] };
+type Parsed = { record: string[]; lastLine: number };
+type Done = (error?: Error | null) => void;
 
 /**
  * The rows of a CSV file, whose first row names the columns. Quoted values may hold delimiters and newlines; rows may
@@ -19,42 +20,84 @@ export async function* csvRows(
   text: AsyncIterable<string>,
   form: { delimiter: string; firstLine: number },
 ): AsyncGenerator<ReadRow> {
-  const parser = Readable.from(withPlainNewlines(text)).pipe(
-    parse({
-      info: true,
-      delimiter: form.delimiter,
-      from_line: form.firstLine,
-      record_delimiter: '\n',
-      relax_column_count: true,
-      relax_quotes: true,
-      skip_empty_lines: true,
-      max_record_size: ROW_LIMIT,
-    }),
-  );
   let header: string[] | null = null;
-  let line = form.firstLine;
+  let next = form.firstLine;
   let hasRows = false;
-  try {
-    for await (const { info, record } of parser as AsyncIterable<Parsed>) {
-      line = info.lines - newlinesIn(record);
-      if (header === null) header = record.map((name) => name.trim());
-      else if (record.some((value) => value.trim() !== '')) {
-        hasRows = true;
-        yield readRow(line, header, record);
-      }
-      line = info.lines + 1;
+  for await (const step of records(withPlainNewlines(text), form)) {
+    if (step instanceof CsvError) {
+      // What follows the open quote is one value to the parser: there is nothing to go on with.
+      const message = `can not be read, and nothing after it: ${reasonOf(step)}`;
+      yield { line: next, problem: new RowProblem(null, message) };
+      return;
     }
-  } catch (error) {
-    if (!(error instanceof CsvError)) throw error;
-    // What follows the open quote is one value to the parser: there is nothing to go on with.
-    yield { line, problem: new RowProblem(null, `can not be read, and nothing after it: ${error.message}`) };
-    return;
+    const { record, lastLine } = step;
+    const line = lastLine - newlinesIn(record);
+    next = lastLine + 1;
+    if (header !== null) {
+      if (record.every((value) => value.trim() === '')) continue;
+      hasRows = true;
+      yield readRow(line, header, record);
+    } else if (record.length > 1 || record[0] !== '') {
+      header = record.map((name) => name.trim());
+    }
   }
   if (header !== null && !hasRows) formatOf(rowWithout(header));
 }
 
+/**
+ * The records of a text, empty lines among them, and last of all what ended the reading where something did. The parser
+ * as a stream would drop the records that it has read but not yet handed over when it comes to an error.
+ */
+async function* records(
+  text: AsyncIterable<string>,
+  form: { delimiter: string; firstLine: number },
+): AsyncGenerator<Parsed | CsvError> {
+  let read: Parsed[] = [];
+  const parser = parse({
+    delimiter: form.delimiter,
+    from_line: form.firstLine,
+    record_delimiter: '\n',
+    relax_column_count: true,
+    relax_quotes: true,
+    max_record_size: ROW_LIMIT,
+    on_record: (record, { lines: lastLine }) => {
+      read.push({ record, lastLine });
+      return null; // none goes on to the stream
+    },
+  });
+  parser.on('error', () => undefined); // told to who writes
+  const write = promisify((piece: string, done: Done) => parser.write(piece, done));
+  const end = promisify((done: Done) => parser.end(done));
+  const taken = (): Parsed[] => {
+    const all = read;
+    read = [];
+    return all;
+  };
+  try {
+    for await (const piece of text) {
+      await write(piece);
+      yield* taken();
+    }
+    await end();
+    yield* taken();
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    yield* taken();
+    yield error;
+  }
+}
+
 function rowWithout(header: string[]): SourceRow {
   return sourceRow(1, Object.fromEntries(header.map((name) => [name, ''])));
+}
+
+/** The parser's own words name the line where it gave up, which is not the one to look at. */
+function reasonOf(error: CsvError): string {
+  if (error.code === 'CSV_QUOTE_NOT_CLOSED') return 'a quote is not closed';
+  if (error.code === 'CSV_MAX_RECORD_SIZE') {
+    return `it has more than ${ROW_LIMIT} characters, as where a quote is not closed`;
+  }
+  return error.message;
 }
 
 function readRow(line: number, header: string[], record: string[]): ReadRow {
