@@ -1,6 +1,7 @@
 import { createClickHouse } from '../clickhouse/client.ts';
 import type { Config } from '../core/config.ts';
-import { createPool } from '../sql/pool.ts';
+import { liveWorkers } from '../sql/live-workers.ts';
+import { createPool, type Pool } from '../sql/pool.ts';
 import { type Progress, readProgress } from '../sql/progress.ts';
 
 const PATIENCE_MS = 3_000;
@@ -8,7 +9,7 @@ const PATIENCE_MS = 3_000;
 export type PartStatus = { ok: boolean; detail: string };
 
 export type Status = {
-  /** `redirects`, `api`, `postgres`, `clickhouse`. */
+  /** `redirects`, `api`, `workers`, `postgres`, `clickhouse`, and `kafka` where there is one. */
   parts: Record<string, PartStatus>;
   /** Null while PostgreSQL is down. */
   progress: StatusProgress | null;
@@ -34,9 +35,10 @@ export async function readStatus(config: Config): Promise<Status> {
   });
   let progress: StatusProgress | null = null;
   try {
-    const [redirects, api, postgres, store] = await Promise.all([
+    const [redirects, api, workers, postgres, store, kafka] = await Promise.all([
       part(() => health(config.shortUrl)),
       part(() => health(config.baseUrl)),
+      part(() => workersAlive(pool)),
       part(async () => {
         progress = withLag(await readProgress(pool), Date.now());
         return 'answers';
@@ -49,8 +51,10 @@ export async function readStatus(config: Config): Promise<Status> {
         const [row] = await answer.json<{ version: string }>();
         return `version ${row?.version ?? 'unknown'}`;
       }),
+      config.kafkaBrokers.length === 0 ? null : part(() => brokersThere(config)),
     ]);
-    return { parts: { redirects, api, postgres, clickhouse: store }, progress };
+    const parts = { redirects, api, workers, postgres, clickhouse: store, ...(kafka && { kafka }) };
+    return { parts, progress };
   } finally {
     await Promise.all([pool.end(), clickhouse.close()]);
   }
@@ -70,6 +74,21 @@ async function health(origin: string): Promise<string> {
   await response.body?.cancel();
   if (!response.ok) throw new Error(`${origin}/health/ready answers ${response.status}`);
   return `ready at ${origin}`;
+}
+
+/** A worker that stands still has not said for two seconds that it lives, and counts no more. */
+async function workersAlive(pool: Pool): Promise<string> {
+  const { live, until } = await liveWorkers(pool);
+  if (live === 0)
+    throw new Error(`none lives${until ? `, the last one did until ${until.toISOString()}` : ''}`);
+  return live === 1 ? '1 lives' : `${live} live`;
+}
+
+async function brokersThere({ kafkaBrokers: brokers, kafka }: Config): Promise<string> {
+  // The client takes longer to load than all else here, and most deployments have no Kafka.
+  const { countBrokers } = await import('../core/event-log/kafka/brokers.ts');
+  const count = await countBrokers({ brokers, kafka }, PATIENCE_MS);
+  return count === 1 ? '1 broker' : `${count} brokers`;
 }
 
 function withLag(progress: Progress, nowMillis: number): StatusProgress {

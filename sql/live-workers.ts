@@ -25,6 +25,18 @@ export async function noteLiveWorker(
   return [given.holder, ...rows.map((row) => row.holder)];
 }
 
+/**
+ * How many workers live, each counted once however many consumers it runs, and until when the last one that was heard
+ * of did or does; null: none has been for an hour and more.
+ */
+export async function liveWorkers(db: Queryable): Promise<{ live: number; until: Date | null }> {
+  const { rows } = await db.query<{ live: number; until: Date | null }>(
+    `SELECT count(DISTINCT holder) FILTER (WHERE live_until > clock_timestamp()) AS live, max(live_until) AS until
+     FROM live_workers`,
+  );
+  return rows[0] ?? { live: 0, until: null };
+}
+
 /** Says that a worker ends: the others may have its lanes. */
 export async function removeLiveWorker(db: Queryable, consumer: string, holder: string): Promise<void> {
   await db.query('DELETE FROM live_workers WHERE consumer = $1 AND holder = $2', [consumer, holder]);

@@ -4,6 +4,7 @@ import { createEventEncoder } from '../core/events/codec.ts';
 import { uuidv7 } from '../core/ids.ts';
 import { keyMatches } from '../core/keys.ts';
 import { addDeadLetters } from '../sql/dead-letters.ts';
+import { noteLiveWorker } from '../sql/live-workers.ts';
 import { partnerByLookup } from '../sql/partners.ts';
 import { readSecrets } from '../sql/secrets.ts';
 import { registerStream } from '../sql/streams.ts';
@@ -259,6 +260,11 @@ describe('dead-letter', () => {
 });
 
 describe('migrate and status', () => {
+  let address: string;
+  beforeAll(async () => {
+    address = await api.app.listen({ port: 0, host: '127.0.0.1' });
+  });
+
   test('migrate says what it applied, and that there is nothing the second time', async () => {
     const name = `${api.stores.clickhouseDatabase}_fresh`;
     const env = {
@@ -283,23 +289,51 @@ describe('migrate and status', () => {
   });
 
   test('status names every part, and exits with 1 while one is down', async () => {
-    const address = await api.app.listen({ port: 0, host: '127.0.0.1' });
     const env = { ...cli.env, BASE_URL: address, SHORT_URL: address };
+    const worker = (holder: string, liveMs: number) =>
+      Promise.all(
+        ['store', 'webhooks'].map((consumer) =>
+          noteLiveWorker(api.stores.pool, { consumer, holder, liveMs }),
+        ),
+      );
+    await Promise.all([worker('a/1', 600_000), worker('b/1', 600_000), worker('c/1', 0)]);
     const up = await hoplog(['status', '--json'], env);
     const status = JSON.parse(up.stdout);
     expect(Object.keys(status)).toEqual(['parts', 'progress']);
-    expect(Object.keys(status.parts)).toEqual(['redirects', 'api', 'postgres', 'clickhouse']);
+    expect(Object.keys(status.parts)).toEqual(['redirects', 'api', 'workers', 'postgres', 'clickhouse']);
     expect(status.parts).toMatchObject({
       api: { ok: true },
+      workers: { ok: true, detail: '2 live' },
       postgres: { ok: true },
       clickhouse: { ok: true },
     });
     expect(status.progress).toMatchObject({ streams: [{ name: 'ingest-0' }], dead_letters: 1 });
     expect(up.status).toBe(0);
-    const down = await hoplog(['status'], { ...env, SHORT_URL: 'http://127.0.0.1:9' });
-    expect(down.status).toBe(1);
+    const down = await hoplog(['status'], {
+      ...env,
+      SHORT_URL: 'http://127.0.0.1:9',
+      KAFKA_BROKERS: '127.0.0.1:9,127.0.0.1:10',
+    });
+    expect([down.status, down.stderr]).toEqual([1, '']);
     expect(down.stdout).toMatch(/redirects +DOWN +fetch failed/);
     expect(down.stdout).toMatch(/api +up/);
+    expect(down.stdout).toMatch(/kafka +DOWN +.*ECONNREFUSED/);
+  });
+
+  test('status counts no worker that has fallen silent', async () => {
+    const status = () => hoplog(['status', '--json'], { ...cli.env, BASE_URL: address, SHORT_URL: address });
+    await api.stores.pool.query('DELETE FROM live_workers');
+    const never = await status();
+    expect([never.status, JSON.parse(never.stdout).parts.workers]).toEqual([
+      1,
+      { ok: false, detail: 'none lives' },
+    ]);
+    await noteLiveWorker(api.stores.pool, { consumer: 'store', holder: 'a/1', liveMs: 0 });
+    const silent = await status();
+    expect([silent.status, JSON.parse(silent.stdout).parts.workers]).toEqual([
+      1,
+      { ok: false, detail: expect.stringMatching(/^none lives, the last one did until \d{4}-/) },
+    ]);
   });
 });
 

@@ -9,6 +9,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { commandAs } from '../cli/embedded/unprivileged.ts';
 import { type ProcessRecord, stillRuns } from '../cli/processes/identity.ts';
 import { follow, makeLink, untilClicks } from './support/first-click.ts';
+import { hoplog } from './support/hoplog.ts';
 import { type Ready, refusedStart, type Service, startService } from './support/service.ts';
 
 const CHECKOUT = fileURLToPath(new URL('..', import.meta.url));
@@ -119,6 +120,25 @@ test('a killed tier comes back, and so does a killed store under redirects that 
   }
   await readyAgain(service);
   expect(await untilClicks(service, key, link, clicks)).toHaveLength(clicks);
+});
+
+test('status says that the workers stand still, and that they go on', async () => {
+  const service = await start();
+  const env = { DATA_DIR: dataDir, BASE_URL: new URL(service.api_url).origin, SHORT_URL: service.short_url };
+  const workers = async () => {
+    const { status, stdout } = await hoplog(['status', '--json'], env);
+    return [status, JSON.parse(stdout).parts.workers];
+  };
+  await expect.poll(workers, { timeout: 30_000 }).toEqual([0, { ok: true, detail: '1 lives' }]);
+  const { pid } = childOf('workers');
+  process.kill(pid, 'SIGSTOP');
+  try {
+    const silent = { ok: false, detail: expect.stringMatching(/^none lives, the last one did until /) };
+    await expect.poll(workers, { timeout: 30_000 }).toEqual([1, silent]);
+  } finally {
+    process.kill(pid, 'SIGCONT');
+  }
+  await expect.poll(workers, { timeout: 30_000 }).toEqual([0, { ok: true, detail: '1 lives' }]);
 });
 
 /** The record of a tier's process; null while it has none. */

@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { accountFor } from '../faults/accounting.ts';
 import { clickLinks } from '../support/clicker.ts';
 import { makeLink } from '../support/first-click.ts';
+import { hoplog } from '../support/hoplog.ts';
 import { NO_KAFKA_PROCESSES, startKafka, type TestKafka } from '../support/kafka.ts';
 import { type KafkaSecurity, makeAuthority, makeKafkaSecurity } from '../support/kafka-security.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -38,25 +39,29 @@ afterEach(async () => {
   if (service?.process.exitCode === null) await service.stop();
 });
 
+const settings = () => ({
+  DATABASE_URL: stores.databaseUrl,
+  CLICKHOUSE_URL: stores.clickhouseUrl,
+  CLICKHOUSE_DATABASE: stores.clickhouseDatabase,
+  KAFKA_BROKERS: kafka.brokers,
+  KAFKA_REPLICATION: '1',
+  KAFKA_TLS: 'true',
+  KAFKA_TLS_CA: security.authority,
+  KAFKA_SASL_MECHANISM: 'scram-sha-512',
+  KAFKA_USERNAME: security.user,
+  KAFKA_PASSWORD: security.password,
+});
+
 /** Starts the service on the same data as the tests before. */
 async function start(changes: NodeJS.ProcessEnv = {}): Promise<void> {
-  service = await startService({
-    dataDir: join(directory, 'data'),
-    env: {
-      DATABASE_URL: stores.databaseUrl,
-      CLICKHOUSE_URL: stores.clickhouseUrl,
-      CLICKHOUSE_DATABASE: stores.clickhouseDatabase,
-      KAFKA_BROKERS: kafka.brokers,
-      KAFKA_REPLICATION: '1',
-      KAFKA_TLS: 'true',
-      KAFKA_TLS_CA: security.authority,
-      KAFKA_SASL_MECHANISM: 'scram-sha-512',
-      KAFKA_USERNAME: security.user,
-      KAFKA_PASSWORD: security.password,
-      ...changes,
-    },
-  });
+  service = await startService({ dataDir: join(directory, 'data'), env: { ...settings(), ...changes } });
   key ||= service.demo?.secret_key ?? '';
+}
+
+/** What `hoplog status` says of the brokers. */
+async function kafkaStatus(changes: NodeJS.ProcessEnv): Promise<unknown> {
+  const { stdout } = await hoplog(['status', '--json'], { ...settings(), ...changes });
+  return JSON.parse(stdout).parts.kafka;
 }
 
 /** Clicks a new link; every one of them has to be answered with a redirect, whatever the brokers say. */
@@ -78,6 +83,7 @@ test.each(['scram-sha-512', 'plain'])(
     await start({ KAFKA_SASL_MECHANISM: mechanism });
     await click(mechanism);
     await accountFor(service, key, answered);
+    expect(await kafkaStatus({ KAFKA_SASL_MECHANISM: mechanism })).toEqual({ ok: true, detail: '1 broker' });
     expect(service.log()).not.toContain(security.password);
   },
 );
@@ -85,6 +91,7 @@ test.each(['scram-sha-512', 'plain'])(
 test('a wrong password is said by the name of its setting, by writers and readers, while redirects go on', async () => {
   await start({ KAFKA_PASSWORD: 'a wrong secret' });
   await click('wrong password');
+  expect(await kafkaStatus({ KAFKA_PASSWORD: 'a wrong secret' })).toMatchObject({ ok: false });
   await untilSaid('shipper', 'setting KAFKA_USERNAME, KAFKA_PASSWORD: the brokers refuse the user');
   await untilSaid('workers', 'setting KAFKA_USERNAME, KAFKA_PASSWORD: the brokers refuse the user');
   expect(service.log()).not.toContain('a wrong secret');
