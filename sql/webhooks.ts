@@ -89,9 +89,12 @@ export async function lockWebhook(tx: Queryable, workspaceId: string, id: string
   return rows[0] ?? null;
 }
 
+/** In {@link updateWebhook}: what was sent before says nothing about what is sent now. */
+const BEGINS_ANEW = '(url <> $3 OR ($6 AND NOT is_active))';
+
 /**
- * Changes a webhook. One that is switched on begins with what happens from now on, and with a clean record. Null
- * when the workspace has none with this id.
+ * Changes a webhook. One that is switched on begins with what happens from now on; switched on, or sent elsewhere, it
+ * has a clean record. Null when the workspace has none with this id.
  */
 export async function updateWebhook(
   tx: Queryable,
@@ -102,7 +105,9 @@ export async function updateWebhook(
   const { rows } = await tx.query<Webhook>(
     `UPDATE webhooks SET url = $3, events = $4, description = $5, is_active = $6, updated_at = clock_timestamp(),
        active_since = CASE WHEN $6 AND NOT is_active THEN clock_timestamp() ELSE active_since END,
-       failing_since = CASE WHEN $6 AND NOT is_active THEN NULL ELSE failing_since END,
+       failing_since = CASE WHEN ${BEGINS_ANEW} THEN NULL ELSE failing_since END,
+       failing_days = CASE WHEN ${BEGINS_ANEW} THEN 0 ELSE failing_days END,
+       failed_on = CASE WHEN ${BEGINS_ANEW} THEN NULL ELSE failed_on END,
        disabled_at = CASE WHEN $6 THEN NULL ELSE disabled_at END
      WHERE ${OWN} AND id = $2 RETURNING ${COLUMNS}`,
     [workspaceId, id, settings.url, settings.events, settings.description, settings.is_active],

@@ -85,7 +85,8 @@ A delivery is a \`POST\` of \`{ "id", "type", "created_at", "data" }\`, signed a
 [Standard Webhooks](https://www.standardwebhooks.com) specification says: any of its libraries verifies it. It comes at
 least once: drop a \`webhook-id\` that you have seen. A 2xx within 20 seconds is a success. Network errors, 429
 and 5xx are retried after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h (up to a fifth longer, or as \`Retry-After\` says where
-that is longer); every other answer is final, redirects too. A webhook that has only failed for five days is disabled.
+that is longer); every other answer is final, redirects too. A webhook that has only failed for five days, on each of
+five days, is disabled.
 
 | Event | When | \`data\` |
 |---|---|---|

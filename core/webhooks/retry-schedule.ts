@@ -1,6 +1,7 @@
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
 
 /** The waits after the first attempt, the second and so on. Milliseconds. */
 export const RETRY_WAITS = [
@@ -16,8 +17,11 @@ export const RETRY_WAITS = [
 /** Added to each wait, at most: receivers that failed together are not all asked again in one second. */
 const JITTER = 0.2;
 
-/** A webhook whose attempts have only failed for this long is disabled. Milliseconds. */
-export const DISABLE_AFTER_MS = 5 * 24 * HOUR;
+/** The longest wait that a receiver may ask for. Milliseconds. */
+const LONGEST_WAIT = 5 * DAY;
+
+/** A webhook whose attempts have only failed for this long, and on so many days, is disabled. */
+export const DISABLE_AFTER = { ms: 5 * DAY, days: 5 } as const;
 
 /**
  * How long to wait before the next attempt, or null when that was the last one.
@@ -30,7 +34,7 @@ export function retryWait(attempts: number, retryAfterMs: number | null, random:
   const wait = RETRY_WAITS[attempts - 1];
   if (wait === undefined) return null;
   const scheduled = Math.round(wait * (1 + JITTER * random));
-  return Math.max(scheduled, Math.min(retryAfterMs ?? 0, DISABLE_AFTER_MS));
+  return Math.max(scheduled, Math.min(retryAfterMs ?? 0, LONGEST_WAIT));
 }
 
 /**

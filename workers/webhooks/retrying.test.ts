@@ -43,6 +43,18 @@ async function afterAttempts(hook: Hook, attempts: number): Promise<LoggedDelive
   return bench.untilDelivery(shop, hook, (one) => one.attempts === attempts);
 }
 
+/** Waits until so many days of failures stand in the webhook's record. */
+async function untilRecorded(hook: Hook, days: number): Promise<void> {
+  const record = async () => {
+    const { rows } = await bench.api.stores.pool.query(
+      'SELECT failing_days, failing_since IS NOT NULL AND failed_on IS NOT NULL AS failing FROM webhooks WHERE id = $1',
+      [hook.id],
+    );
+    return rows[0];
+  };
+  await expect.poll(record, { timeout: 10_000 }).toEqual({ failing_days: days, failing: days > 0 });
+}
+
 describe('a delivery that fails', () => {
   it('is tried again after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h, under one webhook-id, and then fails', async () => {
     answerWith(500, {}, 'broken');
@@ -195,9 +207,12 @@ describe('a webhook', () => {
       while ((await bench.log(shop, hook, '?status=failed')).length < count) await sleep(20);
       await sleep(200);
     };
-    await fail(1);
-    bench.ahead += 5 * DAY - MINUTE;
-    await fail(2);
+    for (let day = 0; day < 5; day++) {
+      await fail(day + 1);
+      bench.ahead += DAY;
+    }
+    bench.ahead -= MINUTE;
+    await fail(6);
     expect(await shown()).toMatchObject({ is_active: true, disabled_at: null });
     bench.ahead += 2 * MINUTE;
     await bench.credit(shop);
@@ -205,13 +220,44 @@ describe('a webhook', () => {
     expect((await shown()).disabled_at).not.toBeNull();
     await bench.credit(shop);
     await sleep(500);
-    expect(receiver.received).toHaveLength(3);
+    expect(receiver.received).toHaveLength(7);
 
     answerWith(200);
     expect((await shop.patch(`/webhooks/${hook.id}`, { is_active: true })).status).toBe(200);
     expect(await shown()).toMatchObject({ is_active: true, disabled_at: null });
     await bench.credit(shop);
-    await receiver.until(4);
+    await receiver.until(8);
+  });
+
+  it('that is quiet is not disabled by failures with nothing between them', async () => {
+    bench.work();
+    const hook = await bench.hook(shop, receiver.url, ['credit.earned']);
+    for (const [index, status] of [410, 410, 410, 503].entries()) {
+      answerWith(status);
+      await bench.credit(shop);
+      await receiver.until(index + 1);
+      await bench.untilDelivery(shop, hook, (one) => one.response_status === status);
+      await untilRecorded(hook, index + 1);
+      bench.ahead += 6 * DAY;
+    }
+    bench.ahead -= 6 * DAY - MINUTE;
+    answerWith(200);
+    await bench.untilDelivery(shop, hook, (one) => one.status === 'delivered');
+    expect((await shop.get<Hook>(`/webhooks/${hook.id}`)).body.is_active).toBe(true);
+    await untilRecorded(hook, 0);
+  });
+
+  it('that is sent elsewhere begins anew', async () => {
+    answerWith(410);
+    bench.work();
+    const hook = await bench.hook(shop, receiver.url, ['credit.earned']);
+    await bench.credit(shop);
+    await untilRecorded(hook, 1);
+    const url = `${receiver.url}moved`;
+    expect((await shop.patch(`/webhooks/${hook.id}`, { url: receiver.url })).status).toBe(200);
+    await untilRecorded(hook, 1);
+    expect((await shop.patch(`/webhooks/${hook.id}`, { url })).status).toBe(200);
+    await untilRecorded(hook, 0);
   });
 
   it('that takes a delivery now and then is not disabled', async () => {

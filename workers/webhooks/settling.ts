@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../core/log.ts';
-import { DISABLE_AFTER_MS } from '../../core/webhooks/retry-schedule.ts';
+import { DISABLE_AFTER } from '../../core/webhooks/retry-schedule.ts';
 import { releaseDeliveries, type SettledDelivery, settleDeliveries } from '../../sql/delivery-queue.ts';
 import { inTransaction, type Pool } from '../../sql/pool.ts';
 import { noteFailing, noteWorking } from '../../sql/webhook-health.ts';
@@ -55,7 +55,7 @@ export function createSettling(dependencies: {
         await releaseDeliveries(tx, given, now());
         // First: a webhook that took anything since its last failure has not only failed.
         await noteWorking(tx, worked);
-        return noteFailing(tx, [...failed], now(), DISABLE_AFTER_MS);
+        return noteFailing(tx, [...failed], now(), DISABLE_AFTER);
       });
       if (due) workingNotedAt = performance.now();
       for (const id of worked) working.delete(id);
