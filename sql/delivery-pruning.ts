@@ -1,4 +1,5 @@
 import type { Queryable } from './pool.ts';
+import { PAID } from './subscriptions.ts';
 
 /** Milliseconds of a UUIDv7 stand in its first 48 bits. */
 const AGE_BITS = '-0000-0000-0000-000000000000';
@@ -40,6 +41,25 @@ export async function dropOldClickDeliveries(
            AND newer.status <> 'pending'
          ORDER BY created_at DESC OFFSET $3 LIMIT 1)`,
     [webhookIds, status, kept - 1],
+  );
+  return rowCount ?? 0;
+}
+
+/**
+ * Removes up to `limit` deliveries of clicks before `before` that wait for a plan to be renewed: nobody wants them so
+ * late, and they may be very many.
+ *
+ * @param before milliseconds since the epoch
+ * @returns how many
+ */
+export async function dropSleepingClicks(db: Queryable, before: number, limit: number): Promise<number> {
+  const { rowCount } = await db.query(
+    `DELETE FROM webhook_deliveries WHERE id = ANY (ARRAY(
+       SELECT delivery.id FROM webhooks AS webhook JOIN workspaces AS workspace ON workspace.id = webhook.workspace_id
+         JOIN webhook_deliveries AS delivery ON delivery.webhook_id = webhook.id
+       WHERE webhook.is_active AND NOT (${PAID}) AND delivery.status = 'pending' AND delivery.type = 'click.created'
+         AND delivery.created_at < to_timestamp($1::float8 / 1000) LIMIT $2))`,
+    [before, limit],
   );
   return rowCount ?? 0;
 }

@@ -13,7 +13,7 @@ const Events = Type.Array(OneOf(EVENT_TYPES), { minItems: 1, maxItems: 20 });
 const Description = Nullable(Type.String({ maxLength: 500 }));
 const IsActive = Type.Boolean({
   description:
-    'A webhook that is not active gets nothing. Switched on again, it gets what happens from then on.',
+    'A webhook that is not active gets nothing: what is still to be delivered fails when it is due. Switched on again, it gets what happens from then on.',
 });
 
 export const WebhookBody = Body({

@@ -100,6 +100,33 @@ test('what is over goes after 30 days, what is pending stays; a deleted webhook 
   expect((await pool.query('SELECT 1 FROM webhooks WHERE id = $1', [hook.id])).rowCount).toBe(0);
 });
 
+test('of what waits for a plan to be renewed clicks go after 30 days, and all else stays', async () => {
+  const { pool } = bench.api.stores;
+  const hook = await bench.hook(shop, 'http://127.0.0.1:1/', ['click.created', 'credit.earned']);
+  await add(hook, 'click.created', 'pending', 3);
+  await add(hook, 'credit.earned', 'pending', 2);
+  const drop = (days: number) =>
+    dropUnneeded({
+      pool,
+      metrics: createWorkerMetrics(new Registry()),
+      backlogs: createBacklogs(pool),
+      now: () => Date.now() + days * DAY,
+    });
+  const setPlan = (status: string) =>
+    pool.query('UPDATE workspaces SET plan_status = $2 WHERE id = $1', [shop.workspace.id, status]);
+  await drop(31);
+  expect(await counts(hook)).toEqual({ 'click.created pending': 3, 'credit.earned pending': 2 });
+  await setPlan('canceled');
+  try {
+    await drop(29);
+    expect(await counts(hook)).toEqual({ 'click.created pending': 3, 'credit.earned pending': 2 });
+    await drop(31);
+    expect(await counts(hook)).toEqual({ 'credit.earned pending': 2 });
+  } finally {
+    await setPlan('active');
+  }
+});
+
 test('a webhook with too much pending is full until it has less', async () => {
   const { pool } = bench.api.stores;
   const [hook, other] = [

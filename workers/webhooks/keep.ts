@@ -2,13 +2,14 @@ import {
   dropDeletedWebhooks,
   dropOldClickDeliveries,
   dropOldDeliveries,
+  dropSleepingClicks,
 } from '../../sql/delivery-pruning.ts';
 import type { Pool } from '../../sql/pool.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import type { Backlogs } from './backlogs.ts';
 
 const CHUNK = 5_000;
-/** How long deliveries that are over stay, but for those of clicks. Milliseconds. */
+/** How long deliveries that are over stay, but for those of clicks, and clicks that wait for a plan. Milliseconds. */
 const KEPT_MS = 30 * 86_400_000;
 /** Deliveries of clicks that stay, of each webhook. */
 const KEPT_CLICKS = { delivered: 1_000, failed: 10_000 } as const;
@@ -23,11 +24,12 @@ export async function dropUnneeded(dependencies: {
   const { pool, metrics, backlogs, now } = dependencies;
   const old = await dropOldDeliveries(pool, now() - KEPT_MS, CHUNK);
   const deleted = await dropDeletedWebhooks(pool, CHUNK);
+  const slept = await dropSleepingClicks(pool, now() - KEPT_MS, CHUNK);
   const written = backlogs.takeWritten();
   let clicks = 0;
   for (const status of ['delivered', 'failed'] as const) {
     clicks += await dropOldClickDeliveries(pool, written, status, KEPT_CLICKS[status]);
   }
-  metrics.cleaned.inc({ what: 'webhook_deliveries' }, old + deleted + clicks);
-  return old === CHUNK || deleted === CHUNK;
+  metrics.cleaned.inc({ what: 'webhook_deliveries' }, old + deleted + slept + clicks);
+  return old === CHUNK || deleted === CHUNK || slept === CHUNK;
 }

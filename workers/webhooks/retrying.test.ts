@@ -345,6 +345,63 @@ describe('a webhook', () => {
   });
 });
 
+describe('what is still to be tried again when a plan lapses', () => {
+  const setPlan = (status: string) =>
+    bench.api.stores.pool.query('UPDATE workspaces SET plan_status = $2 WHERE id = $1', [
+      shop.workspace.id,
+      status,
+    ]);
+  /** The API answers 402 meanwhile. */
+  async function kept(hook: Hook): Promise<object[]> {
+    const { rows } = await bench.api.stores.pool.query(
+      'SELECT status, attempts, error FROM webhook_deliveries WHERE webhook_id = $1',
+      [hook.id],
+    );
+    return rows;
+  }
+
+  it('waits until it is renewed, and goes on in its schedule', async () => {
+    answerWith(500);
+    bench.work({ random: () => 0 });
+    const hook = await bench.hook(shop, receiver.url, ['credit.earned']);
+    await bench.credit(shop);
+    await afterAttempts(hook, 1);
+    await setPlan('past_due');
+    bench.ahead += 20 * DAY;
+    await sleep(1_000);
+    expect(await kept(hook)).toEqual([{ status: 'pending', attempts: 1, error: 'answered 500' }]);
+    expect(receiver.received).toHaveLength(1);
+
+    await setPlan('active');
+    const left = waitOf(await afterAttempts(hook, 2));
+    expect(left).toBeGreaterThan(4 * MINUTE);
+    expect(left).toBeLessThanOrEqual(5 * MINUTE);
+    answerWith(200);
+    bench.ahead += left + 1;
+    await bench.untilDelivery(shop, hook, (one) => one.status === 'delivered');
+    expect(new Set(receiver.received.map((one) => one.id)).size).toBe(1);
+  });
+
+  it('holds up nobody else, and ends with a webhook that is switched off', async () => {
+    answerWith(500);
+    bench.work();
+    const hook = await bench.hook(shop, receiver.url, ['credit.earned']);
+    await bench.credit(shop);
+    await afterAttempts(hook, 1);
+    await setPlan('canceled');
+    const neighbour = await bench.api.addWorkspace();
+    await bench.hook(neighbour, receiver.url, ['credit.earned']);
+    bench.ahead += MINUTE;
+    await bench.credit(neighbour);
+    await receiver.until(2);
+    await bench.api.stores.pool.query('UPDATE webhooks SET is_active = false WHERE id = $1', [hook.id]);
+    await bench.api.stores.pool.query('UPDATE webhook_changes SET version = version + 1');
+    const ended = [{ status: 'failed', attempts: 1, error: 'the webhook is not active' }];
+    await expect.poll(() => kept(hook), { timeout: 10_000 }).toEqual(ended);
+    expect(receiver.received).toHaveLength(2);
+  });
+});
+
 describe('a redelivery', () => {
   it('sends the same event again under the same webhook-id, at once', async () => {
     answerWith(404);

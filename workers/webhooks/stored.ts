@@ -46,9 +46,12 @@ export function startStored(dependencies: {
 
   /** @returns whether more may be due at once */
   async function round(): Promise<boolean> {
-    const due = await webhooksWithDue(pool, now());
-    if (due.length === 0) return false;
+    const found = await webhooksWithDue(pool, now());
+    if (found.length === 0) return false;
     const snapshot = await subscriptions();
+    // What is still to be delivered waits with a webhook whose plan has lapsed, and goes on when that is renewed.
+    const due = found.filter((webhookId) => !snapshot.asleep.has(webhookId));
+    if (due.length === 0) return false;
     const rooms: { webhookId: string; room: number }[] = [];
     // With very many webhooks each still gets a place.
     const most = Math.max(1, Math.floor(STORED.claim / due.length));

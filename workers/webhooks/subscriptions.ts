@@ -5,6 +5,8 @@ import { readSubscriptions, type Subscription, webhookVersion } from '../../sql/
 /** All active webhooks at one moment. Ten thousand of them are a few megabytes. */
 export type Subscriptions = {
   byId: ReadonlyMap<string, Subscription>;
+  /** Ids of those that get nothing until their workspace's plan is renewed. */
+  asleep: ReadonlySet<string>;
   /** Those that want an event of the workspace that happened at this microsecond. */
   subscribers(workspaceId: string, type: string, at: number): Subscription[];
   /** Whether anybody anywhere wants clicks. */
@@ -43,7 +45,13 @@ export function createSubscriptions(pool: Pool): () => Promise<Subscriptions> {
   };
 }
 
-function index(all: readonly Subscription[]): Subscriptions {
+function index({
+  awake: all,
+  asleep,
+}: {
+  awake: readonly Subscription[];
+  asleep: readonly string[];
+}): Subscriptions {
   const byId = new Map(all.map((webhook) => [webhook.id, webhook]));
   const byWorkspace = Map.groupBy(all, (webhook) => webhook.workspaceId);
   const clicks = Map.groupBy(
@@ -52,6 +60,7 @@ function index(all: readonly Subscription[]): Subscriptions {
   );
   return {
     byId,
+    asleep: new Set(asleep),
     subscribers: (workspaceId, type, at) =>
       (byWorkspace.get(workspaceId) ?? []).filter(
         (webhook) => webhook.events.includes(type) && webhook.activeSince <= at,
