@@ -6,7 +6,7 @@ import type { Api, ApiDeps } from '../dependencies.ts';
 import { cutPage, readCursor } from '../pages.ts';
 import { withIdempotency, withPreparedIdempotency } from '../plugins/idempotency.ts';
 import { IdParams, Ok } from '../schemas.ts';
-import { requireReceiverUrl } from './receiver-url.ts';
+import { parseReceiverUrl, requireReachable } from './receiver-url.ts';
 import {
   Delivery,
   DeliveryList,
@@ -84,7 +84,7 @@ export async function webhookRoutes(app: Api, deps: ApiDeps): Promise<void> {
     },
     async (request, reply) => {
       // A replay is not judged anew: its host may have another address by now.
-      const prepare = () => requireReceiverUrl(request.body.url, rules);
+      const prepare = async () => requireReachable(parseReceiverUrl(request.body.url), rules);
       return withPreparedIdempotency(pool, request, reply, prepare, async (tx) => ({
         status: 201,
         body: await createWebhook(tx, request.auth.workspace.id, request.body),
@@ -129,8 +129,10 @@ export async function webhookRoutes(app: Api, deps: ApiDeps): Promise<void> {
     },
     async ({ auth, params, body }) => {
       if (body.url !== undefined) {
+        // What is wrong by itself comes before what is not there, and no host is looked up for nothing.
+        const url = parseReceiverUrl(body.url);
         if (!(await webhookById(pool, auth.workspace.id, params.id))) throw noSuchWebhook();
-        await requireReceiverUrl(body.url, rules);
+        await requireReachable(url, rules);
       }
       const changed = await inTransaction(pool, (tx) =>
         changeWebhook(tx, auth.workspace.id, params.id, body),
@@ -218,9 +220,10 @@ export async function webhookRoutes(app: Api, deps: ApiDeps): Promise<void> {
       },
     },
     async ({ auth, params, query: { limit, cursor, status, type } }) => {
+      const before = readCursor(cursor);
       if (!(await webhookById(pool, auth.workspace.id, params.id))) throw noSuchWebhook();
       const rows = await listDeliveries(pool, auth.workspace.id, params.id, {
-        before: readCursor(cursor),
+        before,
         status: status ?? null,
         type: type ?? null,
         limit: limit + 1,

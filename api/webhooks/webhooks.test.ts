@@ -215,6 +215,20 @@ describe('a webhook', () => {
   });
 });
 
+test('a webhook that is not there is a 404, after what is wrong by itself and before any look-up', async () => {
+  const path = '/webhooks/01890000-0000-7000-8000-000000000000';
+  for (const url of ['ftp://x', 'not a url', 'https://user:word@public.example']) {
+    const answer = await shop.patch(path, { url });
+    expect([answer.status, answer.body.error.details?.[0]?.path]).toEqual([400, 'url']);
+  }
+  expect((await shop.get(`${path}/deliveries?cursor=yesterday`)).status).toBe(400);
+  expect((await shop.patch(path, { url: 'https://public.example/' })).status).toBe(404);
+  // A name that leads to a refused address is only looked up for a webhook that is there.
+  NAMES['inside.example'] = ['10.0.0.1'];
+  expect((await shop.patch(path, { url: 'https://inside.example/' })).status).toBe(404);
+  expect((await shop.get(`${path}/deliveries`)).status).toBe(404);
+});
+
 describe('an address', () => {
   const REFUSED = [
     'http://127.0.0.1/',
