@@ -48,6 +48,14 @@ export async function unreplayedDeadLetters(
   return rows.map(toLetter);
 }
 
+/** How many dead letters are not replayed yet. */
+export async function countUnreplayed(db: Queryable): Promise<number> {
+  const { rows } = await db.query<{ found: number }>(
+    'SELECT count(*) AS found FROM dead_letters WHERE replayed_at IS NULL',
+  );
+  return rows[0]?.found ?? 0;
+}
+
 const UNPUBLISHED = 'published_at IS NULL AND (publish_after IS NULL OR publish_after <= now())';
 
 /** Whether {@link claimUnpublished} has a letter to give. */

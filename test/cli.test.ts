@@ -247,6 +247,13 @@ describe('dead-letter', () => {
       },
       { log_offset: '6', sequence: '8', reason: 'unknown_kind: 99', bytes: 5 },
     ]);
+    type Page = Entries & { total: number; next: number | null };
+    const first = await cli.json<Page>('dead-letter', 'list', '--limit', '1');
+    expect([first.entries, first.total]).toEqual([entries.slice(0, 1), 2]);
+    const second = await cli.json<Page>('dead-letter', 'list', '--limit', '1', '--after', String(first.next));
+    expect(second).toEqual({ entries: entries.slice(1), total: 2, next: null });
+    const human = await cli.run('dead-letter', 'list', '--limit', '1');
+    expect(human.stdout).toMatch(/\n\n1 of 2; the next ones: --after \d+\n$/);
     expect(await cli.json('dead-letter', 'replay')).toEqual({ replayed: 1, left: 1 });
     expect((await cli.json<Entries>('dead-letter', 'list')).entries.map((entry) => entry.sequence)).toEqual([
       '8',

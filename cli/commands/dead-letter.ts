@@ -5,7 +5,8 @@ import { openGeo } from '../../core/enrich/geo.ts';
 import { createAddressSealer } from '../../core/events/address-seal.ts';
 import { decodeEvents } from '../../core/events/codec.ts';
 import { createLogger } from '../../core/log.ts';
-import { type StoredDeadLetter, unreplayedDeadLetters } from '../../sql/dead-letters.ts';
+import { countUnreplayed, type StoredDeadLetter, unreplayedDeadLetters } from '../../sql/dead-letters.ts';
+import type { Pool } from '../../sql/pool.ts';
 import { readSecrets } from '../../sql/secrets.ts';
 import { replayDeadLetters } from '../../workers/dead-letters/replay.ts';
 import { createWorkerMetrics } from '../../workers/metrics.ts';
@@ -32,12 +33,11 @@ export function deadLetterCommands(program: Command): void {
     .command('list')
     .description('what waits to be replayed, oldest first')
     .option('--limit <n>', 'at most so many', wholeNumber(1, 10_000), 100)
-    .action(async (options: { limit: number }, command: Command) => {
-      const result = await withStores(async ({ pool }) => ({
-        entries: (await unreplayedDeadLetters(pool, options.limit)).map(entryOf),
-      }));
-      printResult(command, result, ({ entries }) =>
-        table(
+    .option('--after <id>', 'only those after this one', wholeNumber(0, Number.MAX_SAFE_INTEGER), 0)
+    .action(async (options: { limit: number; after: number }, command: Command) => {
+      const result = await withStores(({ pool }) => page(pool, options));
+      printResult(command, result, ({ entries, total, next }) => {
+        const list = table(
           ['id', 'since', 'partition', 'offset', 'bytes', 'reason'],
           entries.map((entry) => [
             String(entry.id),
@@ -47,8 +47,10 @@ export function deadLetterCommands(program: Command): void {
             String(entry.bytes),
             entry.reason,
           ]),
-        ),
-      );
+        );
+        if (next === null) return list;
+        return `${list}\n\n${entries.length} of ${total}; the next ones: --after ${next}`;
+      });
     });
 
   group
@@ -58,6 +60,19 @@ export function deadLetterCommands(program: Command): void {
       const result = await withStores(replay);
       printResult(command, result, ({ replayed, left }) => `${replayed} replayed, ${left} left`);
     });
+}
+
+/** `total`: all that wait. `next`: what to give as `--after` for those that follow; null: none do. */
+async function page(
+  pool: Pool,
+  { limit, after }: { limit: number; after: number },
+): Promise<{ entries: Entry[]; total: number; next: number | null }> {
+  const [letters, total] = await Promise.all([
+    unreplayedDeadLetters(pool, limit + 1, after),
+    countUnreplayed(pool),
+  ]);
+  const entries = letters.slice(0, limit).map(entryOf);
+  return { entries, total, next: letters.length > limit ? (entries.at(-1)?.id ?? null) : null };
 }
 
 function entryOf(letter: StoredDeadLetter): Entry {
