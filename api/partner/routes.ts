@@ -47,7 +47,8 @@ export async function partnerRoutes(app: Api, { pool }: ApiDeps): Promise<void> 
         tags,
         operationId: 'getPartnerWorkspace',
         summary: "One of the partner's workspaces",
-        description: 'The `external_id` is URL-encoded. Never returns a key.',
+        description:
+          'The `external_id` is URL-encoded. `.` and `..` can not be asked for: clients take them out of an address, encoded or not. Repeat the POST for those. Never returns a key.',
         params: ExternalIdParams,
         response: { 200: PartnerWorkspaceAnswer },
       },
