@@ -37,6 +37,7 @@ try {
   if (stoppingSince === undefined) {
     process.stdout.write(`${readyLine(started)}\n`);
     if (terminal) process.stderr.write(readyText(started, (Date.now() - startedAt) / 1_000));
+    started.onShown();
   }
 } catch (error) {
   if (stoppingSince === undefined) {

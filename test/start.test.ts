@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +19,7 @@ import { commandAs } from '../cli/embedded/unprivileged.ts';
 import { type ProcessRecord, stillRuns } from '../cli/processes/identity.ts';
 import { follow, makeLink, untilClicks } from './support/first-click.ts';
 import { hoplog } from './support/hoplog.ts';
-import { type Ready, refusedStart, type Service, startService } from './support/service.ts';
+import { interruptedStart, type Ready, refusedStart, type Service, startService } from './support/service.ts';
 
 const CHECKOUT = fileURLToPath(new URL('..', import.meta.url));
 const TIERS = ['ingest', 'workers', 'api'];
@@ -67,6 +76,27 @@ test('a first start prints keys that work, a click can be read back, nobody else
   const { status, log } = await refusedStart({ dataDir });
   expect(status).toBe(1);
   expect(log).toContain('already runs on this DATA_DIR');
+});
+
+test('a first start that fails or is interrupted keeps the keys of demo for the next one', async () => {
+  const noAuthority = {
+    KAFKA_BROKERS: '127.0.0.1:1',
+    KAFKA_TLS: 'true',
+    KAFKA_TLS_CA: join(directory, 'none.pem'),
+  };
+  const failed = await refusedStart({ dataDir, env: noAuthority });
+  expect(failed.status).toBe(1);
+  expect(failed.log).toContain('KAFKA_TLS_CA');
+
+  const at = 'starting workers and API';
+  expect(await interruptedStart({ dataDir, at, signal: 'SIGINT' })).toEqual({ status: 0, output: '' });
+  const kept = join(dataDir, 'run', 'demo.json');
+  expect(existsSync(kept)).toBe(false);
+
+  const service = await start();
+  const link = await makeLink(service, keyOf(service), 'at last');
+  expect((await follow(link)).status).toBe(302);
+  expect(existsSync(kept)).toBe(false);
 });
 
 test('SIGTERM ends everything within ten seconds, and a second start has what the first had', async () => {

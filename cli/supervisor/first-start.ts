@@ -22,9 +22,14 @@ const LOCK = 7_205_011_974;
  * its first owner.
  *
  * @param appUrl origin of the console
+ * @param keep is given what is to be printed before any of it is valid
  * @returns null on every later start
  */
-export function createDemoWorkspace(pool: Pool, appUrl: string): Promise<DemoWorkspace | null> {
+export function createDemoWorkspace(
+  pool: Pool,
+  appUrl: string,
+  keep?: (demo: DemoWorkspace) => void,
+): Promise<DemoWorkspace | null> {
   return inTransaction(pool, async (db) => {
     await db.query('SELECT pg_advisory_xact_lock($1)', [LOCK]);
     const { rowCount } = await db.query('SELECT 1 FROM workspaces LIMIT 1');
@@ -34,12 +39,14 @@ export function createDemoWorkspace(pool: Pool, appUrl: string): Promise<DemoWor
     const secret = await createKey(db, { ...given, kind: 'secret' });
     const publishable = await createKey(db, { ...given, kind: 'publishable' });
     const { token } = await createInvite(db, { workspaceId: workspace.id, email: null, role: 'owner' });
-    return {
+    const demo = {
       workspace_id: workspace.id,
       workspace: workspace.slug,
       secret_key: secret.token,
       publishable_key: publishable.token,
       console_url: inviteUrl(appUrl, token),
     };
+    keep?.(demo);
+    return demo;
   });
 }

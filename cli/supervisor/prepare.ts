@@ -3,16 +3,15 @@ import { migrate as migrateClickHouse } from '../../clickhouse/migrate.ts';
 import type { Config } from '../../core/config.ts';
 import { migrate as migratePostgres } from '../../sql/migrate.ts';
 import { createPool } from '../../sql/pool.ts';
-import { createDemoWorkspace, type DemoWorkspace } from './first-start.ts';
 
 const MIGRATION_MS = 600_000;
 
 /**
- * Brings both stores to the newest migration, and makes the demo workspace on the first start.
+ * Brings both stores to the newest migration.
  *
  * @throws when a store does not answer or a migration fails
  */
-export async function prepareStores(config: Config): Promise<DemoWorkspace | null> {
+export async function prepareStores(config: Config): Promise<void> {
   const pool = createPool(config.databaseUrl, { max: 2, name: 'hoplog-start' });
   // Not connected to the database itself: the first migration makes it.
   const clickhouse = createClickHouse({
@@ -26,7 +25,6 @@ export async function prepareStores(config: Config): Promise<DemoWorkspace | nul
       database: config.clickhouseDatabase,
       cluster: config.clickhouseCluster,
     });
-    return await createDemoWorkspace(pool, config.appUrl);
   } finally {
     await Promise.all([pool.end(), clickhouse.close()]);
   }

@@ -1,9 +1,10 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Config, readConfig } from '../../core/config.ts';
 import type { Logger } from '../../core/log.ts';
 import { createRegistry, serveMetrics } from '../../core/metrics.ts';
+import { createPool } from '../../sql/pool.ts';
 import { startEmbeddedClickHouse } from '../embedded/clickhouse.ts';
 import { makeDataDir } from '../embedded/data-dir.ts';
 import { startEmbeddedPostgres } from '../embedded/postgres.ts';
@@ -11,12 +12,14 @@ import { childMetrics } from './child-metrics.ts';
 import type { DemoWorkspace } from './first-start.ts';
 import { type KeptStore, keepStore } from './kept-store.ts';
 import { type Lock, takeLock } from './lock.ts';
+import { patiently } from './patiently.ts';
 import { settlePorts } from './ports.ts';
-import { preparePatiently } from './prepare-patiently.ts';
+import { prepareStores } from './prepare.ts';
 import { childRecords, endLeftovers } from './records.ts';
 import { removeRunFile, writeRunFile } from './run-file.ts';
 import { keepTier, type Tier } from './tier.ts';
 import { type TierName, tierSpecs } from './tiers.ts';
+import { unshownDemo } from './unshown-demo.ts';
 
 /** How long redirects wait for stores that do not answer, before they start from what is on disk. */
 const STORE_PATIENCE_MS = 5_000;
@@ -30,8 +33,10 @@ export type SupervisorOptions = {
 
 export type Started = {
   config: Config;
-  /** Its keys; on the first start only. */
+  /** Its keys; on the first start that gets so far only. */
   demo: DemoWorkspace | null;
+  /** To be called when they are printed. A start that ends before that leaves them to the next one. */
+  onShown(): void;
 };
 
 export type Supervisor = {
@@ -81,7 +86,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     writeRunFile(config);
 
     onProgress('applying migrations');
-    const prepared = preparePatiently(config, log, stopping.signal);
+    const prepared = patiently(() => prepareStores(config), log, stopping.signal);
     // Awaited below, unless the start is given up before.
     prepared.catch(() => {});
     await Promise.race([prepared, delay(STORE_PATIENCE_MS, undefined, { ref: false })]);
@@ -95,11 +100,24 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     };
     onProgress('starting redirects');
     const ingestReady = launch('ingest');
-    const demo = await prepared;
+    await prepared;
     stopping.signal.throwIfAborted();
     onProgress('starting workers and API');
     await Promise.all([ingestReady, launch('workers'), launch('api')]);
-    return { config, demo };
+    stopping.signal.throwIfAborted();
+    // Last of all: a start that fails must not have made keys that nobody has seen.
+    const keptDemo = join(runDirectory, 'demo.json');
+    const demo = await patiently(() => demoToShow(config, keptDemo), log, stopping.signal);
+    return { config, demo, onShown: () => rmSync(keptDemo, { force: true }) };
+  };
+
+  const demoToShow = async (config: Config, path: string) => {
+    const pool = createPool(config.databaseUrl, { max: 1, name: 'hoplog-start' });
+    try {
+      return await unshownDemo(pool, { path, appUrl: config.appUrl });
+    } finally {
+      await pool.end();
+    }
   };
 
   const startStores = async (config: Config, onChange: (name: string, up: boolean) => void) => {

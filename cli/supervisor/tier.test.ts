@@ -104,3 +104,9 @@ test('a tier that does not drain in its time is killed', async () => {
   await kept.stop();
   expect(changes).toEqual([true, false]);
 });
+
+test('whoever waits for a tier hears that it was stopped before it was ready', async () => {
+  const kept = keep('setInterval(() => {}, 1000)');
+  await kept.stop();
+  await expect(kept.ready).rejects.toThrow('workers was stopped before it was ready');
+});

@@ -23,7 +23,7 @@ export type TierSpec = {
 
 export type Tier = {
   name: string;
-  /** Resolves when it was ready once; rejects when it can't be started. */
+  /** Resolves when it was ready once; rejects when it can't be started or is stopped before that. */
   ready: Promise<void>;
   /** Asks it to drain and waits until it has ended. It is not started again. */
   stop(): Promise<void>;
@@ -83,6 +83,7 @@ export function keepTier(spec: TierSpec, deps: TierDeps): Tier {
     }
   };
   const ended = loop();
+  void ended.then(() => ready.reject(new Error(`${spec.name} was stopped before it was ready`)));
 
   return {
     name: spec.name,

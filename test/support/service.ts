@@ -70,6 +70,25 @@ export async function refusedStart(options: ServiceOptions): Promise<{ status: n
   return { status: await exitOf(child), log: log() };
 }
 
+/**
+ * Starts it and sends it a signal once its log says something, before it is ready.
+ *
+ * @returns its exit status and what it wrote to standard output
+ */
+export async function interruptedStart(
+  options: ServiceOptions & { at: string; signal: NodeJS.Signals },
+): Promise<{ status: number | null; output: string }> {
+  const { child, log } = spawnService(options);
+  let output = '';
+  child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
+    output += chunk;
+  });
+  child.stderr?.on('data', () => {
+    if (log().includes(options.at) && !child.killed) child.kill(options.signal);
+  });
+  return { status: await exitOf(child), output };
+}
+
 function spawnService({ dataDir, env, as }: ServiceOptions): { child: ChildProcess; log: () => string } {
   const [file, args, identity] = as ? [as.file, as.args, as.identity] : [process.execPath, [], {}];
   const child = spawn(file, [...args, ...programArguments('start')], {

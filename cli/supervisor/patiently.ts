@@ -1,9 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Config } from '../../core/config.ts';
 import type { Logger } from '../../core/log.ts';
 import { createBackoff } from './backoff.ts';
-import type { DemoWorkspace } from './first-start.ts';
-import { prepareStores } from './prepare.ts';
 
 const UNREACHABLE = new Set([
   'ECONNREFUSED',
@@ -21,18 +18,18 @@ const UNREACHABLE = new Set([
 ]);
 
 /**
- * Prepares the stores as soon as they answer: redirects need not wait for them, so a start with a store
- * down is no failed start. Any other error is one.
+ * Does a step of the start as soon as the stores answer: redirects need not wait for them, so a start with a store
+ * down is no failed start. Any other error is one. The step may be done anew, also after its answer was lost.
  */
-export async function preparePatiently(
-  config: Config,
+export async function patiently<Result>(
+  step: () => Promise<Result>,
   log: Logger,
   stopping: AbortSignal,
-): Promise<DemoWorkspace | null> {
+): Promise<Result> {
   const pauseAfter = createBackoff();
   for (;;) {
     try {
-      return await prepareStores(config);
+      return await step();
     } catch (error) {
       if (stopping.aborted || !isUnreachable(error)) throw error;
       log.warn({ err: error }, 'a store does not answer yet: trying again');
