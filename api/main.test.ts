@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { connect } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
@@ -166,3 +166,25 @@ test('a wrong setting ends it with 78 and is named', async () => {
   expect(await once(missing.process, 'exit')).toEqual([78, null]);
   expect(missing.errors()).toContain('DATABASE_URL');
 });
+
+test.each(['API_PORT', 'METRICS_PORT'])(
+  'a port in use ends it with 78 and one line that names %s',
+  async (setting) => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const refused = start({
+      API_PORT: '0',
+      LOG_LEVEL: 'silent',
+      DATABASE_URL: stores.databaseUrl,
+      CLICKHOUSE_URL: stores.clickhouseUrl,
+      CLICKHOUSE_DATABASE: stores.clickhouseDatabase,
+      [setting]: String(port),
+    });
+    expect(await once(refused.process, 'exit')).toEqual([78, null]);
+    expect(refused.errors()).toBe(
+      `setting ${setting}="${port}": port ${port} on 127.0.0.1 is in use already\n`,
+    );
+    server.close();
+  },
+);

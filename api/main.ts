@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createClickHouse } from '../clickhouse/client.ts';
 import { openEventLogWriter } from '../core/event-log/open.ts';
 import { createAddressSealer } from '../core/events/address-seal.ts';
+import { listenError } from '../core/listen-error.ts';
 import { createLogger } from '../core/log.ts';
 import { createRegistry, serveMetrics } from '../core/metrics.ts';
 import { readTierConfig, refuseSetting } from '../core/tier-settings.ts';
@@ -24,7 +25,7 @@ const config = readTierConfig(process.env);
 const log = createLogger('api', config.logLevel);
 const registry = createRegistry('api');
 process.once('SIGTERM', () => process.exit(0)); // nothing to drain before the API listens
-const closeMetrics = await serveMetrics(registry, config.host, config.metricsPort);
+const closeMetrics = await serveMetrics(registry, config.host, config.metricsPort).catch(refuseSetting);
 const pool = createPool(config.databaseUrl, {
   name: 'hoplog-api',
   max: CONNECTIONS,
@@ -44,7 +45,10 @@ const eventLog = await openEventLogWriter(config, {
   registry,
 }).catch(refuseSetting);
 const app = await createApi({ config, pool, clickhouse, eventLog, log, registry });
-await app.listen({ host: config.host, port: config.apiPort });
+const place = { host: config.host, port: config.apiPort };
+await app
+  .listen(place)
+  .catch((error: unknown) => refuseSetting(listenError(error, { ...place, setting: 'API_PORT' })));
 
 async function close(): Promise<void> {
   // An export may run for minutes: after the drain it is cut, and its reader sees that it is.

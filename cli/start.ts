@@ -10,6 +10,7 @@ import { readyLine, readyText } from './supervisor/announcement.ts';
 import { AlreadyRunning } from './supervisor/lock.ts';
 import { onNpmDeath } from './supervisor/npm-parent.ts';
 import { createSupervisor } from './supervisor/supervisor.ts';
+import { TierNotStarted } from './supervisor/tier.ts';
 
 /** npm and the terminal both pass one Ctrl-C on; only a later one is a second one. */
 const SECOND_SIGNAL_MS = 1_000;
@@ -73,8 +74,8 @@ async function end(status: number): Promise<void> {
 /** An operator's mistake needs its one line; anything else its trace. */
 function message(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (error instanceof ConfigError || error instanceof AlreadyRunning) return error.message;
-  return error.stack ?? error.message;
+  const isOperators = [ConfigError, AlreadyRunning, TierNotStarted].some((kind) => error instanceof kind);
+  return isOperators ? error.message : (error.stack ?? error.message);
 }
 
 function logLevel(): string {

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import { collectDefaultMetrics, Registry } from 'prom-client';
+import { listenError } from './listen-error.ts';
 
 /**
  * From one look at the event loop's lag to the next: each wakes the process up, a hundred times a second by default. What
@@ -19,6 +20,7 @@ export function createRegistry(tier: string): Registry {
  * Serves `GET /metrics` in the Prometheus text format on its own port. Resolves when it listens.
  *
  * @returns a function that closes the server
+ * @throws {ConfigError} when it can't listen on `METRICS_PORT`
  */
 export async function serveMetrics(
   registry: Registry,
@@ -36,7 +38,7 @@ export async function serveMetrics(
     );
   });
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
+    server.once('error', (error) => reject(listenError(error, { setting: 'METRICS_PORT', port, host })));
     server.listen(port, host, resolve);
   });
   return () =>

@@ -104,6 +104,8 @@ test('a port that something else has is a configuration error, exit 78, that nam
   const { port } = server.address() as AddressInfo;
   const env = { ...(await environment()), INGEST_PORT: String(port) };
   await expect(startIngestProcess(env)).rejects.toThrow(/ended with 78: setting INGEST_PORT=.* in use/);
+  const metrics = { ...env, INGEST_PORT: '0', METRICS_PORT: String(port) };
+  await expect(startIngestProcess(metrics)).rejects.toThrow(/ended with 78: setting METRICS_PORT=.* in use/);
   server.close();
 });
 

@@ -87,6 +87,7 @@ test('a first start that fails or is interrupted keeps the keys of demo for the 
   const failed = await refusedStart({ dataDir, env: noAuthority });
   expect(failed.status).toBe(1);
   expect(failed.log).toContain('KAFKA_TLS_CA');
+  expect(failed.log).not.toMatch(/^\s+at /m);
 
   const at = 'starting workers and API';
   expect(await interruptedStart({ dataDir, at, signal: 'SIGINT' })).toEqual({ status: 0, output: '' });
@@ -207,6 +208,13 @@ test('a wrong setting and a port in use each end the start with one line that na
   server.close();
   expect(taken.status).toBe(1);
   expect(taken.log).toContain(`INGEST_PORT="${port}"`);
+
+  const same = { API_PORT: String(port), INGEST_PORT: String(port) };
+  const twice = await refusedStart({ dataDir, env: { ...same, LOG_LEVEL: 'warn' } });
+  expect(twice.status).toBe(1);
+  expect(twice.log.trim()).toBe(
+    `hoplog: setting INGEST_PORT="${port}": names port ${port}, and so does API_PORT="${port}"`,
+  );
 });
 
 test('an ordinary user can start it', async ({ skip }) => {

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -45,6 +46,25 @@ describe('the process of the workers', () => {
     const [code] = await once(child, 'close');
     expect(code).toBe(78);
     expect(said.join('')).toMatch(/DATABASE_URL/);
+  });
+
+  it('names METRICS_PORT when that port is in use, and exits 78', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const port = String((server.address() as AddressInfo).port);
+    const child = start({
+      DATABASE_URL: stores.databaseUrl,
+      CLICKHOUSE_URL: stores.clickhouseUrl,
+      METRICS_PORT: port,
+    });
+    const said: string[] = [];
+    child.stderr.on('data', (chunk: Buffer) => said.push(chunk.toString()));
+    const [code] = await once(child, 'close');
+    server.close();
+    expect(code).toBe(78);
+    expect(said.join('')).toBe(
+      `setting METRICS_PORT="${port}": port ${port} on 127.0.0.1 is in use already\n`,
+    );
   });
 
   it('gives up on a PostgreSQL that says nothing any more', { timeout: 240_000 }, async () => {

@@ -34,7 +34,7 @@ const config = readTierConfig(process.env);
 const log = createLogger('workers', config.logLevel);
 const registry = createRegistry('workers');
 process.once('SIGTERM', () => process.exit(0)); // nothing to drain before the lanes have begun
-const closeMetrics = await serveMetrics(registry, config.host, config.metricsPort);
+const closeMetrics = await serveMetrics(registry, config.host, config.metricsPort).catch(refuseSetting);
 const pool = createPool(config.databaseUrl, {
   name: 'hoplog-workers',
   max: CONNECTIONS,

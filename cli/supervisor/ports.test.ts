@@ -45,3 +45,19 @@ test('an address that this machine has not is an error that names HOST', async (
   const settled = settlePorts(readConfig({ ...FREE, API_PORT: '3999', HOST: '192.0.2.1' }));
   await expect(settled).rejects.toThrow(/HOST="192.0.2.1"/);
 });
+
+test.each([
+  [{ API_PORT: '13000', INGEST_PORT: '13000' }, 'INGEST_PORT', 'API_PORT="13000"'],
+  [{ API_PORT: '9465', METRICS_PORT: '' }, 'METRICS_PORT', 'API_PORT="9465"'],
+  [{ API_PORT: '13410', METRICS_PORT: '13409' }, 'METRICS_PORT', 'API_PORT="13410"'],
+  [{ INGEST_PORT: '13412', METRICS_PORT: '13409' }, 'METRICS_PORT', 'INGEST_PORT="13412"'],
+])('two settings that name one port (%j) are both named', async (given, setting, other) => {
+  const settled = settlePorts(readConfig({ ...FREE, ...given }));
+  await expect(settled).rejects.toMatchObject({ name: 'ConfigError', setting });
+  await expect(settled).rejects.toThrow(other);
+});
+
+test('METRICS_PORT without room for the ports that follow it is refused by name', async () => {
+  const settled = settlePorts(readConfig({ ...FREE, METRICS_PORT: '65533' }));
+  await expect(settled).rejects.toThrow('setting METRICS_PORT="65533": leaves no room');
+});

@@ -1,5 +1,6 @@
 import { createServer } from 'node:net';
-import { type Config, ConfigError, type EnvironmentName } from '../../core/config.ts';
+import { type Config, ConfigError } from '../../core/config.ts';
+import { listenError } from '../../core/listen-error.ts';
 import { freePort } from '../embedded/free-port.ts';
 
 /** The ports of one start. The supervisor's metrics are on METRICS_PORT, its children's on the following ones. */
@@ -9,57 +10,77 @@ export type Ports = {
   metrics: { supervisor: number; ingest: number; workers: number; api: number };
 };
 
+/** A port that a setting names, itself or as one that follows; 0: any free one. */
+type Place = {
+  setting: 'API_PORT' | 'INGEST_PORT' | 'METRICS_PORT';
+  configured: number;
+  port: number;
+};
+
 /**
  * Settles on every port before anything is started: the configured one, or a free one where it is 0.
  *
- * @throws {ConfigError} naming the setting whose port is taken or not allowed
+ * @throws {ConfigError} naming the setting whose port is taken, not allowed, or another setting's too
  */
 export async function settlePorts(config: Config): Promise<Ports> {
   const { host } = config;
-  const settle = async (setting: EnvironmentName, configured: number, offset = 0) => {
-    if (configured === 0) return freePort(host);
-    await assertFree(setting, configured, configured + offset, host);
-    return configured + offset;
+  const api = place('API_PORT', config.apiPort);
+  const ingest = place('INGEST_PORT', config.ingestPort);
+  const metrics = (after: number) => place('METRICS_PORT', config.metricsPort, after);
+  const [supervisor, ofIngest, ofWorkers, ofApi] = [metrics(0), metrics(1), metrics(2), metrics(3)];
+  const configured = [api, ingest, supervisor, ofIngest, ofWorkers, ofApi].filter(({ port }) => port !== 0);
+  assertRoom(configured);
+  assertApart(configured);
+  for (const one of configured) await assertFree(one, host);
+
+  const settle = async ({ port }: Place) => {
+    if (port !== 0) return port;
+    for (;;) {
+      const free = await freePort(host);
+      if (configured.every((other) => other.port !== free)) return free;
+    }
   };
   return {
-    api: await settle('API_PORT', config.apiPort),
-    ingest: await settle('INGEST_PORT', config.ingestPort),
+    api: await settle(api),
+    ingest: await settle(ingest),
     metrics: {
-      supervisor: await settle('METRICS_PORT', config.metricsPort),
-      ingest: await settle('METRICS_PORT', config.metricsPort, 1),
-      workers: await settle('METRICS_PORT', config.metricsPort, 2),
-      api: await settle('METRICS_PORT', config.metricsPort, 3),
+      supervisor: await settle(supervisor),
+      ingest: await settle(ofIngest),
+      workers: await settle(ofWorkers),
+      api: await settle(ofApi),
     },
   };
 }
 
-function assertFree(setting: EnvironmentName, configured: number, port: number, host: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      reject(explain(error, setting, configured, port, host));
-    });
-    server.listen({ port, host, exclusive: true }, () => server.close(() => resolve()));
-  });
+function place(setting: Place['setting'], configured: number, after = 0): Place {
+  return { setting, configured, port: configured === 0 ? 0 : configured + after };
 }
 
-function explain(
-  error: NodeJS.ErrnoException,
-  setting: EnvironmentName,
-  configured: number,
-  port: number,
-  host: string,
-): Error {
-  const value = String(configured);
-  if (error.code === 'EADDRINUSE') {
-    return new ConfigError(setting, value, `port ${port} on ${host} is in use by another process`);
+function assertRoom(places: Place[]): void {
+  for (const { setting, configured, port } of places) {
+    if (port <= 65_535) continue;
+    throw new ConfigError(setting, String(configured), 'leaves no room for the three ports that follow it');
   }
-  if (error.code === 'EACCES') {
-    return new ConfigError(setting, value, `this user may not listen on port ${port}`);
+}
+
+/** None of them is bound yet, so asking the system would find each of two equal ones free. */
+function assertApart(places: Place[]): void {
+  const first = new Map<number, Place>();
+  for (const { setting, configured, port } of places) {
+    const other = first.get(port);
+    if (other) {
+      const metrics = setting === 'METRICS_PORT' ? ', with the three that follow it,' : '';
+      const why = `names${metrics} port ${port}, and so does ${other.setting}="${other.configured}"`;
+      throw new ConfigError(setting, String(configured), why);
+    }
+    first.set(port, { setting, configured, port });
   }
-  if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND') {
-    return new ConfigError('HOST', host, 'is no address of this machine');
-  }
-  if (port > 65_535) return new ConfigError(setting, value, 'leaves no room for the following ports');
-  return error;
+}
+
+function assertFree({ setting, configured, port }: Place, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', (error) => reject(listenError(error, { setting, configured, port, host })));
+    server.listen({ port, host, exclusive: true }, () => server.close(() => resolve()));
+  });
 }

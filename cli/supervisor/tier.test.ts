@@ -1,4 +1,8 @@
-import { existsSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { silentLogger } from '../../core/log.ts';
@@ -59,10 +63,32 @@ test('a tier is ready when its health endpoint answers 200, not before', async (
       asked += 1;
       response.statusCode = asked < 3 ? 503 : 200;
       response.end(String(asked));
-    }).listen(${port}, '127.0.0.1')`;
+    }).listen(${port}, '127.0.0.1', () => console.log('{"event":"ready"}'))`;
   const url = `http://127.0.0.1:${port}/health/ready`;
   await keep(source, { readiness: { kind: 'http', url } }).ready;
   expect(Number(await (await fetch(url)).text())).toBeGreaterThan(3);
+});
+
+test('a tier is not ready because somebody else answers at its port', async () => {
+  const other = createServer((_request, response) => response.end('ok')).listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}/health/ready`;
+  const kept = keep(`setTimeout(() => process.exit(78), 300)`, { readiness: { kind: 'http', url } });
+  await expect(kept.ready).rejects.toThrow('ended with 78');
+  expect(changes).toEqual([false]);
+  other.close();
+});
+
+test('a tier that was ready is started again, also when its port is taken for a while', async () => {
+  const source = `const { existsSync, writeFileSync } = require('node:fs');
+    if (existsSync(process.env.TAKEN)) process.exit(78);
+    process.stdout.write('{"event":"ready"}\\n');
+    setTimeout(() => { writeFileSync(process.env.TAKEN, ''); process.exit(1) }, 50)`;
+  const taken = join(directory.path, 'taken');
+  await keep(source, { env: { TAKEN: taken } }).ready;
+  await until(() => changes.filter((up) => !up).length >= 2);
+  rmSync(taken);
+  await until(() => changes.filter((up) => up).length >= 2);
 });
 
 test('a tier that dies is started again', async () => {

@@ -1,12 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../core/log.ts';
+import { CONFIGURATION_ERROR } from '../../core/tier-settings.ts';
 import { followLines } from '../embedded/child-output.ts';
 import { createBackoff } from './backoff.ts';
 import type { ChildRecords } from './records.ts';
 
-/** Exit status of a tier whose settings are wrong: starting it again would not help. EX_CONFIG of sysexits.h. */
-export const CONFIGURATION_ERROR = 78;
 /** Deaths in a row, before a tier was ever ready, after which the start is given up. */
 const START_ATTEMPTS = 3;
 
@@ -15,7 +14,10 @@ export type TierSpec = {
   /** Path of its main file. */
   script: string;
   env: NodeJS.ProcessEnv;
-  /** How it says that it is ready: its health endpoint answers 200, or it writes the line `{"event":"ready"}`. */
+  /**
+   * How it says that it is ready: it writes the line `{"event":"ready"}` and, with a health endpoint, that answers 200
+   * after it. The line is what shows that it is this child who answers, and nobody else on its port.
+   */
   readiness: { kind: 'http'; url: string } | { kind: 'line' };
   /** Time it gets to drain after SIGTERM before it is killed, milliseconds. */
   drainMs: number;
@@ -30,6 +32,11 @@ export type Tier = {
   /** Ends it at once. It is not started again. */
   kill(): void;
 };
+
+/** A tier that does not get ready. Why, it has said itself on standard error. */
+export class TierNotStarted extends Error {
+  override name = 'TierNotStarted';
+}
 
 export type TierDeps = {
   log: Logger;
@@ -72,9 +79,10 @@ export function keepTier(spec: TierSpec, deps: TierDeps): Tier {
       const startedAt = Date.now();
       const outcome = await runOnce();
       if (stopping.signal.aborted) return;
-      if (outcome === CONFIGURATION_ERROR || (!wasReady && deaths >= START_ATTEMPTS)) {
+      // Settings with which it was ready were right: what is wrong now, such as its port taken meanwhile, may pass.
+      if (!wasReady && (outcome === CONFIGURATION_ERROR || deaths >= START_ATTEMPTS)) {
         deps.log.error({ child: spec.name, outcome }, 'this child can not be started');
-        ready.reject(new Error(`${spec.name} can not be started: it ended with ${outcome}`));
+        ready.reject(new TierNotStarted(`${spec.name} can not be started: it ended with ${outcome}`));
         return;
       }
       const pauseMs = pauseAfter(Date.now() - startedAt);
@@ -130,7 +138,8 @@ async function isReady(spec: TierSpec, child: ChildProcess, stopping: AbortSigna
     if (text.includes('"event":"ready"')) line.resolve(true);
   });
   const gone = exitOf(child).then(() => false);
-  if (readiness.kind === 'line') return Promise.race([line.promise, gone]);
+  const said = await Promise.race([line.promise, gone]);
+  if (!said || readiness.kind === 'line') return said;
   while (
     !stopping.aborted &&
     child.exitCode === null &&
