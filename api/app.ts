@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { type FastifyBaseLogger, fastify, LogController } from 'fastify';
+import { inBlocks } from '../core/address-blocks.ts';
 import { bioPageRoutes } from './bio-pages/routes.ts';
 import { channelRoutes } from './channels/routes.ts';
 import { clickRoutes } from './clicks/routes.ts';
@@ -94,7 +95,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
     genReqId: newRequestId,
     bodyLimit: BODY_LIMIT,
     requestTimeout: ARRIVAL_LIMIT,
-    trustProxy: deps.config.trustProxy.length > 0 ? deps.config.trustProxy : false,
+    trustProxy: deps.config.trustProxy.length > 0 ? inBlocks(deps.config.trustProxy) : false,
     forceCloseConnections: 'idle',
     // A connection that is still open may finish what it asks: the stores are closed after the API.
     return503OnClosing: false,

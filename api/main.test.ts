@@ -49,13 +49,17 @@ function start(env: Record<string, string>): Started {
   return { process: started, output: () => output, errors: () => errors };
 }
 
-async function startReady(databaseUrl = stores.databaseUrl): Promise<Started & { origin: string }> {
+async function startReady(
+  databaseUrl = stores.databaseUrl,
+  env: Record<string, string> = {},
+): Promise<Started & { origin: string }> {
   const port = await freePort();
   const started = start({
     API_PORT: String(port),
     DATABASE_URL: databaseUrl,
     CLICKHOUSE_URL: stores.clickhouseUrl,
     CLICKHOUSE_DATABASE: stores.clickhouseDatabase,
+    ...env,
   });
   const ended = once(started.process, 'exit').then(() => {
     throw new Error(`the API ended before it was ready: ${started.errors()}`);
@@ -158,10 +162,23 @@ test('after SIGTERM a connection that was left open is answered once more, and t
   expect(await exit).toEqual([0, null]);
 });
 
+test('it takes every address for a proxy where TRUST_PROXY says so, as ingest does', async () => {
+  const { origin } = await startReady(undefined, { TRUST_PROXY: '0.0.0.0/0, ::/0' });
+  const headers = { 'x-forwarded-for': '203.0.113.9, nonsense' };
+  expect((await fetch(`${origin}/health/ready`, { headers })).status).toBe(200);
+});
+
 test('a wrong setting ends it with 78 and is named', async () => {
   const wrong = start({ API_PORT: 'many', DATABASE_URL: 'postgres://x', CLICKHOUSE_URL: 'http://x' });
   expect(await once(wrong.process, 'exit')).toEqual([78, null]);
   expect(wrong.errors()).toContain('API_PORT="many"');
+  const stranger = start({
+    TRUST_PROXY: 'garbage',
+    DATABASE_URL: 'postgres://x',
+    CLICKHOUSE_URL: 'http://x',
+  });
+  expect(await once(stranger.process, 'exit')).toEqual([78, null]);
+  expect(stranger.errors()).toMatch(/^setting TRUST_PROXY="garbage": [^\n]*\n$/);
   const missing = start({ CLICKHOUSE_URL: 'http://x' });
   expect(await once(missing.process, 'exit')).toEqual([78, null]);
   expect(missing.errors()).toContain('DATABASE_URL');

@@ -51,6 +51,8 @@ test.each([
   ['KAFKA_SASL_MECHANISM', 'gssapi'],
   ['JOURNAL_SYNC', '5'],
   ['JOURNAL_BUDGET', '8 gigabytes'],
+  ['TRUST_PROXY', 'everybody'],
+  ['TRUST_PROXY', '10.0.0.0/8, 10.0.0.0/33'],
   ['WEBHOOK_ALLOW_PRIVATE', 'yes'],
   ['LOG_LEVEL', 'loud'],
   ['STREAM_NAME', '../etc'],

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
+import { isAddressBlock } from './address-blocks.ts';
 
 /** Every setting as the environment gives it: text, before parsing. Kept beside `.env.example`. */
 const Environment = Type.Object({
@@ -183,7 +184,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     journalSyncMs: raw.JOURNAL_SYNC === 'always' ? 0 : Number.parseInt(raw.JOURNAL_SYNC, 10),
     journalBudgetBytes: size(raw.JOURNAL_BUDGET),
     streamName: raw.STREAM_NAME,
-    trustProxy: list(raw.TRUST_PROXY),
+    trustProxy: proxies(raw.TRUST_PROXY),
     webhookAllowPrivate: raw.WEBHOOK_ALLOW_PRIVATE === 'true',
     logLevel: raw.LOG_LEVEL,
   };
@@ -237,6 +238,14 @@ function brokers(text: string): string[] {
     }
   }
   return addresses;
+}
+
+function proxies(text: string): string[] {
+  const blocks = list(text);
+  if (!blocks.every(isAddressBlock)) {
+    throw new ConfigError('TRUST_PROXY', text, 'must be addresses or CIDR blocks, with commas between');
+  }
+  return blocks;
 }
 
 function list(text: string): string[] {

@@ -200,6 +200,13 @@ test('a wrong setting and a port in use each end the start with one line that na
   expect(wrong.log.trim().split('\n')).toHaveLength(1);
   expect(wrong.log).toContain('JOURNAL_SYNC="sometimes"');
 
+  const stranger = await refusedStart({ dataDir, env: { TRUST_PROXY: 'garbage' } });
+  expect(stranger).toMatchObject({
+    status: 1,
+    log: expect.stringMatching(/^hoplog: .*TRUST_PROXY="garbage".*\n$/),
+  });
+  expect(existsSync(dataDir)).toBe(false);
+
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();

@@ -1,7 +1,6 @@
 import { isIP } from 'node:net';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ConfigError } from '../../core/config.ts';
 import { addressBytes, addressText, mappedBytes } from './addresses.ts';
 import { createClientAddress } from './client-address.ts';
 
@@ -47,14 +46,6 @@ test('proxies may be IPv6, and IPv4 peers of a dual-stack socket are IPv4', () =
   expect(addressOf(['2001:db8::/32'], '2001:db8::5', '198.51.100.7')).toBe('198.51.100.7');
   expect(addressOf(['10.0.0.0/8'], '::ffff:10.0.0.1', '198.51.100.7')).toBe('198.51.100.7');
 });
-
-test.each(['nonsense', '10.0.0.0/33', '10.0.0.0/', '::/129', '10.0.0.0/x'])(
-  'TRUST_PROXY=%s is refused by name',
-  (entry) => {
-    expect(() => createClientAddress([entry])).toThrow(ConfigError);
-    expect(() => createClientAddress([entry])).toThrow(/TRUST_PROXY/);
-  },
-);
 
 test.each([
   ['192.0.2.1', '00000000000000000000ffffc0000201'],
