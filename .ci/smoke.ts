@@ -16,6 +16,7 @@ const say = (text: string) => process.stdout.write(`smoke: ${text}\n`);
 const service = spawn('npm', ['start', '--silent'], {
   env: {
     ...process.env,
+    ENV_FILE: '',
     DATA_DIR: join(dataDir, 'data'),
     API_PORT: '0',
     INGEST_PORT: '0',

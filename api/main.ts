@@ -21,7 +21,7 @@ const STATEMENT_LIMIT = 15_000;
 const ANSWER_LIMIT = 16_000;
 const CONNECTIONS = 20;
 
-const config = readTierConfig(process.env);
+const config = readTierConfig();
 const log = createLogger('api', config.logLevel);
 const registry = createRegistry('api');
 process.once('SIGTERM', () => process.exit(0)); // nothing to drain before the API listens

@@ -1,6 +1,7 @@
 #!/usr/bin/env -S node --disable-warning=ExperimentalWarning
 import { Command, CommanderError } from 'commander';
-import { ConfigError } from '../core/config.ts';
+import { SettingsError } from '../core/config.ts';
+import { loadEnvFile } from '../core/env-file.ts';
 import { AppError } from '../core/errors.ts';
 import { consoleCommands } from './commands/console.ts';
 import { deadLetterCommands } from './commands/dead-letter.ts';
@@ -24,6 +25,7 @@ const program = new Command('hoplog')
   )
   .option('--json', 'print JSON on standard output')
   .exitOverride()
+  .hook('preAction', () => loadEnvFile())
   .showHelpAfterError('(add --help for the usage)');
 const commands = [
   workspaceCommands,
@@ -60,7 +62,7 @@ function report(error: unknown): number {
   process.stderr.write(`hoplog: ${message}\n`);
   if (error instanceof AppError) {
     for (const detail of error.details ?? []) process.stderr.write(`  ${detail.path}: ${detail.message}\n`);
-  } else if (!(error instanceof CommandFailed || error instanceof ConfigError) && error instanceof Error) {
+  } else if (!(error instanceof CommandFailed || error instanceof SettingsError) && error instanceof Error) {
     for (let cause = error.cause; cause instanceof Error; cause = cause.cause) {
       process.stderr.write(`  because: ${cause.message}\n`);
     }

@@ -4,7 +4,8 @@
  *
  * Exit status: 0 after SIGTERM or SIGINT, 1 when it could not start.
  */
-import { ConfigError, readConfig } from '../core/config.ts';
+import { readConfig, SettingsError } from '../core/config.ts';
+import { loadEnvFile } from '../core/env-file.ts';
 import { createLogger } from '../core/log.ts';
 import { readyLine, readyText } from './supervisor/announcement.ts';
 import { AlreadyRunning } from './supervisor/lock.ts';
@@ -18,6 +19,12 @@ const SECOND_SIGNAL_MS = 1_000;
 // Whatever is written below DATA_DIR is for this user only.
 process.umask(0o077);
 const startedAt = Date.now();
+try {
+  loadEnvFile();
+} catch (error) {
+  process.stderr.write(`hoplog: ${message(error)}\n`);
+  process.exit(1);
+}
 const terminal = process.stderr.isTTY;
 const log = createLogger('supervisor', logLevel());
 const supervisor = createSupervisor({
@@ -74,7 +81,7 @@ async function end(status: number): Promise<void> {
 /** An operator's mistake needs its one line; anything else its trace. */
 function message(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const isOperators = [ConfigError, AlreadyRunning, TierNotStarted].some((kind) => error instanceof kind);
+  const isOperators = [SettingsError, AlreadyRunning, TierNotStarted].some((kind) => error instanceof kind);
   return isOperators ? error.message : (error.stack ?? error.message);
 }
 

@@ -99,8 +99,11 @@ export type Config = {
   logLevel: string;
 };
 
+/** What an operator has to mend: one line for a person, without a trace. */
+export class SettingsError extends Error {}
+
 /** A setting that can't be used. Its message names the setting, the value and what would be accepted. */
-export class ConfigError extends Error {
+export class ConfigError extends SettingsError {
   readonly setting: EnvironmentName;
 
   constructor(setting: EnvironmentName, value: string, expected: string) {

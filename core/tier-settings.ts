@@ -1,15 +1,17 @@
-import { type Config, ConfigError, readConfig } from './config.ts';
+import { type Config, ConfigError, readConfig, SettingsError } from './config.ts';
+import { loadEnvFile } from './env-file.ts';
 
 /** EX_CONFIG of sysexits.h, what a supervisor understands as "do not start me again": it would not help. */
 export const CONFIGURATION_ERROR = 78;
 
 /**
- * The settings of a process that speaks to both stores and starts neither. Ends the process with one line on
- * standard error when one is wrong or a store's address is missing.
+ * The settings of this process, which speaks to both stores and starts neither: of its environment and of `.env`. Ends
+ * the process with one line on standard error when one is wrong or a store's address is missing.
  */
-export function readTierConfig(env: NodeJS.ProcessEnv): Config {
+export function readTierConfig(): Config {
   try {
-    const config = readConfig(env);
+    loadEnvFile();
+    const config = readConfig(process.env);
     for (const [name, value] of [
       ['DATABASE_URL', config.databaseUrl],
       ['CLICKHOUSE_URL', config.clickhouseUrl],
@@ -24,7 +26,7 @@ export function readTierConfig(env: NodeJS.ProcessEnv): Config {
 
 /** Ends the process when a setting is wrong. @throws any other error */
 export function refuseSetting(error: unknown): never {
-  if (!(error instanceof ConfigError)) throw error;
+  if (!(error instanceof SettingsError)) throw error;
   process.stderr.write(`${error.message}\n`);
   process.exit(CONFIGURATION_ERROR);
 }

@@ -1,4 +1,5 @@
-import { ConfigError, readConfig } from '../core/config.ts';
+import { readConfig, SettingsError } from '../core/config.ts';
+import { loadEnvFile } from '../core/env-file.ts';
 import { createLogger } from '../core/log.ts';
 import { createRegistry, serveMetrics } from '../core/metrics.ts';
 import { CONFIGURATION_ERROR } from '../core/tier-settings.ts';
@@ -10,6 +11,7 @@ import { openIngest } from './open.ts';
 const CLOSE_LIMIT_MS = 3_000;
 
 async function main(): Promise<void> {
+  loadEnvFile();
   const config = readConfig(process.env);
   const log = createLogger('ingest', config.logLevel);
   const registry = createRegistry('ingest');
@@ -41,6 +43,6 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof ConfigError ? error.message : error}\n`);
-  process.exit(error instanceof ConfigError ? CONFIGURATION_ERROR : 1);
+  process.stderr.write(`${error instanceof SettingsError ? error.message : error}\n`);
+  process.exit(error instanceof SettingsError ? CONFIGURATION_ERROR : 1);
 });

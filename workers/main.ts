@@ -30,7 +30,7 @@ function openReaders(): [EventLogReader, EventLogReader] {
   }
 }
 
-const config = readTierConfig(process.env);
+const config = readTierConfig();
 const log = createLogger('workers', config.logLevel);
 const registry = createRegistry('workers');
 process.once('SIGTERM', () => process.exit(0)); // nothing to drain before the lanes have begun

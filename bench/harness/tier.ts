@@ -42,7 +42,7 @@ export async function startTier(
   const [file, ...rest] = cores === undefined ? command : ['taskset', '-c', cores, ...command];
   const child = spawn(file ?? '', rest, {
     cwd: ROOT,
-    env: { PATH: process.env.PATH, LOG_LEVEL: 'warn', ...env },
+    env: { PATH: process.env.PATH, ENV_FILE: '', LOG_LEVEL: 'warn', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const exited = once(child, 'exit');
@@ -87,7 +87,7 @@ export async function runToEnd<T>(
   const [file, ...rest] = given.cores === undefined ? command : ['taskset', '-c', given.cores, ...command];
   const child = spawn(file ?? '', rest, {
     cwd: ROOT,
-    env: { PATH: process.env.PATH, ...given.env },
+    env: { PATH: process.env.PATH, ENV_FILE: '', ...given.env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   bench.defer(() => child.kill('SIGKILL'));

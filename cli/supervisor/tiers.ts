@@ -14,6 +14,8 @@ export type TierName = 'ingest' | 'workers' | 'api';
 export function tierSpecs(env: NodeJS.ProcessEnv, config: Config, ports: Ports): Record<TierName, TierSpec> {
   const shared: NodeJS.ProcessEnv = {
     ...env,
+    // It is in `env` already; one that has changed since is for the next start.
+    ENV_FILE: '',
     DATA_DIR: config.dataDir,
     API_PORT: String(ports.api),
     INGEST_PORT: String(ports.ingest),

@@ -43,6 +43,14 @@ test('what it copies exists, and is let through to the build', () => {
   }
 });
 
+test('no settings of the machine that builds it get into it', () => {
+  const [first, ...rules] = readFileSync(`${ROOT}.dockerignore`, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'));
+  expect(first).toBe('*');
+  expect(rules.filter((rule) => rule.startsWith('!') && rule.includes('.env'))).toEqual([]);
+});
+
 /** Stages by name, the last one under an empty name. */
 const stages = new Map(
   text

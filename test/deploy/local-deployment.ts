@@ -79,6 +79,8 @@ export function createLocalDeployment(directory: string, servers: Servers): Loca
     return {
       ...environment,
       PATH: process.env.PATH ?? '',
+      // An image has no `.env` (`.dockerignore`); this checkout may have one.
+      ENV_FILE: '',
       DATA_DIR: dataDir,
       HOST: host(name),
       DATABASE_URL: servers.databaseUrl,

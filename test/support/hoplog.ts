@@ -16,10 +16,15 @@ export function hoplog(args: string[], env: NodeJS.ProcessEnv): Promise<Ended> {
   return run(process.execPath, [...programArguments('hoplog'), ...args], env);
 }
 
-/** Runs any programme in the checkout. */
-export async function run(file: string, args: string[], env: NodeJS.ProcessEnv): Promise<Ended> {
+/** Runs any programme, in the checkout unless another directory is given. */
+export async function run(
+  file: string,
+  args: string[],
+  env: NodeJS.ProcessEnv,
+  cwd = CHECKOUT,
+): Promise<Ended> {
   const child = spawn(file, args, {
-    cwd: CHECKOUT,
+    cwd,
     env: { ...PROGRAM_ENV, HOME: process.env.HOME, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

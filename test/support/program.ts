@@ -9,5 +9,5 @@ export function programArguments(name: ProgramName): string[] {
   return ['--disable-warning=ExperimentalWarning', bundleOf(name)];
 }
 
-/** What belongs into the environment of each such process. */
-export const PROGRAM_ENV = { PATH: process.env.PATH, NODE_COMPILE_CACHE: COMPILED };
+/** What belongs into the environment of each such process. The `.env` of whoever runs the tests does not. */
+export const PROGRAM_ENV = { PATH: process.env.PATH, NODE_COMPILE_CACHE: COMPILED, ENV_FILE: '' };
