@@ -50,3 +50,9 @@ export function createClickHouse(options: ClickHouseOptions): ClickHouseClient {
     },
   });
 }
+
+/** Asks whether the server answers at all. @throws its error when it does not */
+export async function assertAnswers(clickhouse: ClickHouseClient): Promise<void> {
+  const ping = await clickhouse.ping();
+  if (!ping.success) throw ping.error;
+}

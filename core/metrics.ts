@@ -1,5 +1,6 @@
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import { collectDefaultMetrics, Registry } from 'prom-client';
+import type { Readiness } from './health.ts';
 import { listenError } from './listen-error.ts';
 
 /**
@@ -17,8 +18,10 @@ export function createRegistry(tier: string): Registry {
 }
 
 /**
- * Serves `GET /metrics` in the Prometheus text format on its own port. Resolves when it listens.
+ * Serves `GET /metrics` in the Prometheus text format on its own port, and beside it `/health/live`: the process answers.
+ * Resolves when it listens.
  *
+ * @param readiness of a process without a server of its own, for `/health/ready`
  * @returns a function that closes the server
  * @throws {ConfigError} when it can't listen on `METRICS_PORT`
  */
@@ -26,16 +29,30 @@ export async function serveMetrics(
   registry: Registry,
   host: string,
   port: number,
+  readiness?: () => Promise<Readiness>,
 ): Promise<() => Promise<void>> {
+  const answers: Record<string, (response: ServerResponse) => Promise<void>> = {
+    async '/metrics'(response) {
+      const text = await registry.metrics();
+      response.writeHead(200, { 'content-type': registry.contentType }).end(text);
+    },
+    async '/health/live'(response) {
+      answerJson(response, 200, { status: 'ok' });
+    },
+    ...(readiness && {
+      async '/health/ready'(response: ServerResponse) {
+        const { ready, body } = await readiness();
+        answerJson(response, ready ? 200 : 503, body);
+      },
+    }),
+  };
   const server = createServer((request, response) => {
-    if (request.url !== '/metrics') {
+    const answer = answers[request.url ?? ''];
+    if (!answer) {
       response.writeHead(404).end();
       return;
     }
-    registry.metrics().then(
-      (text) => response.writeHead(200, { 'content-type': registry.contentType }).end(text),
-      (error: unknown) => response.writeHead(500).end(String(error)),
-    );
+    answer(response).catch((error: unknown) => response.writeHead(500).end(String(error)));
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(listenError(error, { setting: 'METRICS_PORT', port, host })));
@@ -46,4 +63,9 @@ export async function serveMetrics(
       server.close(() => resolve());
       server.closeAllConnections();
     });
+}
+
+function answerJson(response: ServerResponse, status: number, body: object): void {
+  const headers = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' };
+  response.writeHead(status, headers).end(JSON.stringify(body));
 }

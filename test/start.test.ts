@@ -15,6 +15,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { freePort } from '../cli/embedded/free-port.ts';
 import { commandAs } from '../cli/embedded/unprivileged.ts';
 import { type ProcessRecord, stillRuns } from '../cli/processes/identity.ts';
 import { follow, makeLink, untilClicks } from './support/first-click.ts';
@@ -59,7 +60,8 @@ function postmaster(): number {
 }
 
 test('a first start prints keys that work, a click can be read back, nobody else can read the data, and a second start is refused', async () => {
-  const service = await start();
+  const metricsPort = await freePort();
+  const service = await start({ env: { METRICS_PORT: String(metricsPort) } });
   const key = keyOf(service);
   const link = await makeLink(service, key, 'first');
   const answer = await follow(link);
@@ -72,6 +74,15 @@ test('a first start prints keys that work, a click can be read back, nobody else
   });
   expect(open).toBe('');
   expect(statSync(join(dataDir, 'run', 'supervisor.json')).mode & 0o777).toBe(0o600);
+
+  // The supervisor and its three tiers.
+  for (const following of [0, 1, 2, 3]) {
+    const live = await fetch(`http://127.0.0.1:${metricsPort + following}/health/live`);
+    expect([live.status, await live.json()]).toEqual([200, { status: 'ok' }]);
+  }
+  const children = { postgres: 'up', clickhouse: 'up', ingest: 'up', workers: 'up', api: 'up' };
+  const ready = await fetch(`http://127.0.0.1:${metricsPort}/health/ready`);
+  expect([ready.status, await ready.json()]).toEqual([200, { status: 'ready', children }]);
 
   const { status, log } = await refusedStart({ dataDir });
   expect(status).toBe(1);

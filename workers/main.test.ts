@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../cli/embedded/free-port.ts';
 import { readConfig } from '../core/config.ts';
 import { openEventLogWriter } from '../core/event-log/open.ts';
 import { createAddressSealer } from '../core/events/address-seal.ts';
@@ -38,6 +39,11 @@ function start(settings: NodeJS.ProcessEnv) {
   });
 }
 
+async function health(port: number, kind: 'live' | 'ready'): Promise<[number, unknown]> {
+  const answer = await fetch(`http://127.0.0.1:${port}/health/${kind}`);
+  return [answer.status, await answer.json()];
+}
+
 describe('the process of the workers', () => {
   it('names the setting that it can not do without, and exits 78', async () => {
     const child = start({});
@@ -65,6 +71,23 @@ describe('the process of the workers', () => {
     expect(said.join('')).toBe(
       `setting METRICS_PORT="${port}": port ${port} on 127.0.0.1 is in use already\n`,
     );
+  });
+
+  it('is alive, and not ready, while it waits for PostgreSQL', async () => {
+    const metricsPort = await freePort();
+    const child = start({
+      DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
+      CLICKHOUSE_URL: stores.clickhouseUrl,
+      METRICS_PORT: String(metricsPort),
+    });
+    await once(child.stderr, 'data');
+    expect(await health(metricsPort, 'live')).toEqual([200, { status: 'ok' }]);
+    expect(await health(metricsPort, 'ready')).toEqual([
+      503,
+      { status: 'starting', stores: { postgres: 'down', clickhouse: 'up' } },
+    ]);
+    child.kill('SIGTERM');
+    await once(child, 'close');
   });
 
   it('gives up on a PostgreSQL that says nothing any more', { timeout: 240_000 }, async () => {
@@ -113,14 +136,21 @@ describe('the process of the workers', () => {
         registry: new Registry(),
       },
     );
+    const metricsPort = await freePort();
     const child = start({
       DATABASE_URL: stores.databaseUrl,
       CLICKHOUSE_URL: stores.clickhouseUrl,
       CLICKHOUSE_DATABASE: stores.clickhouseDatabase,
+      METRICS_PORT: String(metricsPort),
     });
     child.stderr.pipe(process.stderr);
     const [line] = await once(child.stdout, 'data');
     expect(JSON.parse(String(line))).toEqual({ event: 'ready' });
+    expect(await health(metricsPort, 'live')).toEqual([200, { status: 'ok' }]);
+    expect(await health(metricsPort, 'ready')).toEqual([
+      200,
+      { status: 'ready', stores: { postgres: 'up', clickhouse: 'up' } },
+    ]);
 
     const workspace = uuidv7();
     let written = 0;

@@ -1,4 +1,4 @@
-import { createClickHouse } from '../clickhouse/client.ts';
+import { assertAnswers, createClickHouse } from '../clickhouse/client.ts';
 import { ConfigError } from '../core/config.ts';
 import { createEnricher } from '../core/enrich/enrich.ts';
 import { openGeo } from '../core/enrich/geo.ts';
@@ -6,6 +6,7 @@ import { openDeadLetterTopic, openEventLogReader } from '../core/event-log/open.
 import type { EventLogReader } from '../core/event-log/port.ts';
 import { createAddressSealer } from '../core/events/address-seal.ts';
 import { decodeEvents } from '../core/events/codec.ts';
+import { type Readiness, storesUp } from '../core/health.ts';
 import { createLogger } from '../core/log.ts';
 import { createRegistry, serveMetrics } from '../core/metrics.ts';
 import { readTierConfig, refuseSetting } from '../core/tier-settings.ts';
@@ -34,7 +35,6 @@ const config = readTierConfig();
 const log = createLogger('workers', config.logLevel);
 const registry = createRegistry('workers');
 process.once('SIGTERM', () => process.exit(0)); // nothing to drain before the lanes have begun
-const closeMetrics = await serveMetrics(registry, config.host, config.metricsPort).catch(refuseSetting);
 const pool = createPool(config.databaseUrl, {
   name: 'hoplog-workers',
   max: CONNECTIONS,
@@ -42,6 +42,10 @@ const pool = createPool(config.databaseUrl, {
   answerTimeoutMs: ANSWER_LIMIT,
 });
 const clickhouse = createClickHouse({ url: config.clickhouseUrl, database: config.clickhouseDatabase });
+let state: 'starting' | 'working' | 'stopping' = 'starting';
+const closeMetrics = await serveMetrics(registry, config.host, config.metricsPort, readiness).catch(
+  refuseSetting,
+);
 const [secrets, geo] = await Promise.all([secretsOnceThere(pool, log), openGeo()]);
 const sealer = createAddressSealer(secrets.address);
 const [reader, webhookReader] = openReaders();
@@ -59,6 +63,17 @@ const workers = createWorkers({
   webhooks: { allowPrivate: config.webhookAllowPrivate },
 });
 
+/** Whether it brings events into the stores: its lanes run, and both stores answer. */
+async function readiness(): Promise<Readiness> {
+  const { up, stores } = await storesUp({
+    postgres: pool.query('SELECT 1'),
+    clickhouse: assertAnswers(clickhouse),
+  });
+  const ready = up && state === 'working';
+  const status = state !== 'working' ? state : ready ? 'ready' : 'unready';
+  return { ready, body: { status, stores } };
+}
+
 async function close(): Promise<void> {
   await workers.stop(DRAIN_MS);
   await Promise.all([
@@ -74,6 +89,7 @@ async function close(): Promise<void> {
 process.removeAllListeners('SIGTERM').removeAllListeners('SIGINT');
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.once(signal, () => {
+    state = 'stopping';
     log.info({ signal }, 'draining');
     // A store that does not answer must not hold up the end: what is not stored waits in the log.
     setTimeout(() => process.exit(0), DRAIN_MS + CLOSE_MS);
@@ -84,4 +100,5 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
 reader.partitions().catch((error: unknown) => {
   if (error instanceof ConfigError) refuseSetting(error);
 });
+state = 'working';
 process.stdout.write('{"event":"ready"}\n');

@@ -1,7 +1,11 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 
 /** The supervisor's own figures. */
-export type ChildMetrics = { onChange(name: string, up: boolean): void };
+export type ChildMetrics = {
+  onChange(name: string, up: boolean): void;
+  /** Every child and embedded store that has been up, by name. */
+  states(): Record<string, 'up' | 'down'>;
+};
 
 export function childMetrics(registry: Registry): ChildMetrics {
   const registers = [registry];
@@ -17,8 +21,11 @@ export function childMetrics(registry: Registry): ChildMetrics {
     labelNames: ['child'],
     registers,
   });
+  const states = new Map<string, 'up' | 'down'>();
   return {
+    states: () => Object.fromEntries(states),
     onChange(child, up) {
+      states.set(child, up ? 'up' : 'down');
       running.set({ child }, up ? 1 : 0);
       if (!up) deaths.inc({ child });
     },

@@ -71,8 +71,21 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     await endLeftovers(runDirectory, log);
     const ports = await settlePorts(given);
     const registry = createRegistry('supervisor');
-    const { onChange } = childMetrics(registry);
-    closeMetrics = await serveMetrics(registry, given.host, ports.metrics.supervisor);
+    const { onChange, states } = childMetrics(registry);
+    let isStarted = false;
+    closeMetrics = await serveMetrics(registry, given.host, ports.metrics.supervisor, async () => {
+      const children = states();
+      const up = isStarted && Object.values(children).every((state) => state === 'up');
+      const ready = up && !stopping.signal.aborted;
+      const status = stopping.signal.aborted
+        ? 'stopping'
+        : ready
+          ? 'ready'
+          : isStarted
+            ? 'unready'
+            : 'starting';
+      return { ready, body: { status, children } };
+    });
 
     const urls = await startStores(given, onChange);
     const config = readConfig({
@@ -108,6 +121,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     // Last of all: a start that fails must not have made keys that nobody has seen.
     const keptDemo = join(runDirectory, 'demo.json');
     const demo = await patiently(() => demoToShow(config, keptDemo), log, stopping.signal);
+    isStarted = true;
     return { config, demo, onShown: () => rmSync(keptDemo, { force: true }) };
   };
 
