@@ -111,6 +111,20 @@ test('every process of Hoplog is given settings that exist and are right', () =>
   }
 });
 
+test('every origin can be set, and those of bio pages and console follow the others', () => {
+  const environment = compose.services['api-0']?.environment ?? {};
+  for (const name of ['SHORT_URL', 'PUBLIC_URL', 'BASE_URL', 'APP_URL']) {
+    expect([...composeSettings().keys()]).toContain(name);
+    expect(Object.keys(environment)).toContain(name);
+  }
+  const config = readConfig({
+    ...environment,
+    SHORT_URL: 'https://go.example',
+    BASE_URL: 'https://api.example',
+  });
+  expect(config).toMatchObject({ publicUrl: 'https://go.example', appUrl: 'https://api.example' });
+});
+
 test('the example of settings names every one with its default', () => {
   const example = readFileSync(`${ROOT}deploy/compose.env.example`, 'utf8');
   const named = new Map(
