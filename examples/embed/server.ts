@@ -20,7 +20,7 @@ const publishable = given.find((argument) => argument.startsWith('pk_'));
 const secret = given.find((argument) => argument.startsWith('lk_'));
 const appUrl = given.find((argument) => argument.startsWith('http'))?.replace(/\/$/, '') ?? LOCAL;
 if (!publishable) {
-  console.error('usage: node examples/embed/server.ts <publishable key> [secret key] [app_url]');
+  console.error('usage: npx node examples/embed/server.ts <publishable key> [secret key] [app_url]');
   process.exit(2);
 }
 if (secret) await makeProgram(secret);
