@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { ImportResult } from '../api/link-imports/import-links.ts';
-import { hoplog, operator } from './support/hoplog.ts';
+import { CHECKOUT, hoplog, operator } from './support/hoplog.ts';
 import { fixturePath, type ImportTarget, importTarget } from './support/link-imports.ts';
 import { type TestStores, testStores } from './support/stores.ts';
 
@@ -85,6 +85,35 @@ test('a file that can not be read, or of which nothing can be imported, is a fai
   expect(JSON.parse(nothing.stdout)).toMatchObject({ created: 0, skipped: 0, errors: [{ line: 2 }] });
   const header = await cli.run(...links(written('destination_url,name\n')), '--json');
   expect([header.status, JSON.parse(header.stdout)]).toEqual([1, { created: 0, skipped: 0, errors: [] }]);
+});
+
+test('the guide names why a row is refused as the command does', async () => {
+  const guide = readFileSync(`${CHECKOUT}docs/import.md`, 'utf8').split('## What becomes of a row')[1] ?? '';
+  const reasons = [...guide.matchAll(/^\| (`[^|]+`) +\|/gm)].flatMap(([, cell = '']) =>
+    [...cell.matchAll(/`([^`]+)`/g)].map(([, reason = '']) => reason),
+  );
+  const file = written(
+    [
+      'shortCode,longUrl',
+      'AbC,https://shop.example/1',
+      'abc,https://shop.example/2',
+      'plain,http://shop.example/3',
+      'ümlaut,https://shop.example/4',
+      'admin,https://shop.example/5',
+      '',
+    ].join('\n'),
+  );
+  const { created, errors } = await cli.json<ImportResult>(...links(file));
+  expect(created).toBe(1);
+  const named = (message: string) =>
+    reasons.find((reason) => reason.split(/abc|…/).every((part) => message.includes(part)));
+  expect(errors.map(({ line, message }) => [line, named(message)])).toEqual([
+    [3, '"abc" is taken'],
+    [4, 'must begin with https://'],
+    [5, 'must match pattern'],
+    [6, '"…" is reserved'],
+  ]);
+  expect((await cli.json<ImportResult>(...links(file))).skipped).toBe(1);
 });
 
 test(`${ROWS} rows are imported in a heap that could not hold them, and passed over the second time`, async () => {
