@@ -31,6 +31,11 @@ export function writeNginxConfig(directory: string, host: (service: string) => s
     .replace(/^(\s+server )([\w-]+)(:\d+) resolve\b/gm, (_, before, name, port) => before + host(name) + port)
     .replace(/^(\s+listen )(\d+;)/gm, `$1${host('nginx')}:$2`);
   writeFileSync(join(home, 'default.conf'), site);
+  return writeMainConfig(home, 'default.conf');
+}
+
+/** Writes what stands around a site's configuration, for an nginx that keeps to a directory. @returns the file's path */
+export function writeMainConfig(home: string, site: string): string {
   const path = join(home, 'nginx.conf');
   const lines = [
     ...(process.getuid?.() === 0 ? ['user root;'] : []),
@@ -41,7 +46,7 @@ export function writeNginxConfig(directory: string, host: (service: string) => s
     'events {}',
     'http {',
     ...TEMPORARY.map((name) => `  ${name}_temp_path ${home}/${name};`),
-    `  include ${home}/default.conf;`,
+    `  include ${home}/${site};`,
     '}',
   ];
   writeFileSync(path, `${lines.join('\n')}\n`);
@@ -53,8 +58,13 @@ export function checkNginx(config: string): void {
   execFileSync('nginx', ['-t', '-q', '-e', 'stderr', '-c', config], { stdio: 'pipe' });
 }
 
-/** Starts nginx and waits until it answers. */
-export async function startNginx(config: string, host: (service: string) => string): Promise<LocalNginx> {
+/** Starts nginx with the configuration of the compose file and waits until it answers. */
+export function startNginx(config: string, host: (service: string) => string): Promise<LocalNginx> {
+  return runNginx(config, () => isHealthy(host('nginx')));
+}
+
+/** Starts nginx and waits until it is up. @throws Error with what it says when it does not take the configuration */
+export async function runNginx(config: string, isUp: () => Promise<boolean>): Promise<LocalNginx> {
   checkNginx(config);
   // Killed, it would leave its workers behind.
   const { file, args } = bound('nginx', ['-e', 'stderr', '-c', config], 'TERM');
@@ -63,7 +73,7 @@ export async function startNginx(config: string, host: (service: string) => stri
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     log += text;
   });
-  while (!(await isHealthy(host('nginx')))) {
+  while (!(await isUp())) {
     if (!isRunning(child)) throw new Error(`nginx ended with ${child.exitCode}:\n${log}`);
     await delay(50);
   }
