@@ -21,27 +21,30 @@ export type OrderReport = {
 
 /** A report, with what another one of the same order adds to it. */
 export type MergedReport = OrderReport & {
-  /** Whom the pixel's report named, where a server's counts and names no visitor. */
+  /** Whom a pixel's report named, where the one that counts names no visitor. */
   pixelVisitorId: string | null;
 };
 
-/** SQL: the visitor that the pixel's report of an order named. */
+/** SQL: the visitor that a pixel's report of an order named. */
 const pixelVisitor = (row: string) =>
-  `CASE ${row}.source WHEN 'pixel' THEN ${row}.visitor_id ELSE ${row}.pixel_visitor_id END`;
-/** SQL: whether a server's report counts, and neither it nor the pixel's has named a visitor. */
-const wantsVisitor = (row: string) =>
-  `(${row}.source = 'server' AND ${row}.visitor_id IS NULL AND ${row}.pixel_visitor_id IS NULL)`;
+  `CASE ${row}.source WHEN 'pixel' THEN coalesce(${row}.visitor_id, ${row}.pixel_visitor_id) ELSE ${row}.pixel_visitor_id END`;
+/** SQL: whether neither the report that counts nor another by the pixel has named a visitor. */
+const wantsVisitor = (row: string) => `(${row}.visitor_id IS NULL AND ${row}.pixel_visitor_id IS NULL)`;
 const WINS = 'EXCLUDED.version > known.version';
-/** The columns that come from one report: the one that counts. */
-const ONE_REPORTS = 'source ts stream_ordinal visitor_id email external_user_id amount_minor currency'.split(
-  ' ',
-);
+/** SQL: a column of the report that counts. */
+const counting = (column: string) => `CASE WHEN ${WINS} THEN EXCLUDED.${column} ELSE known.${column} END`;
+/** SQL: whether the one report adds its visitor to the other. */
+const MERGES = `(NOT (${WINS}) OR (${wantsVisitor('EXCLUDED')} AND ${pixelVisitor('known')} IS NOT NULL))`;
+const REPORTED = ['source', 'visitor_id', 'email', 'external_user_id', 'amount_minor', 'currency'];
+/** Ordinals are the last three digits of a report's nanoseconds. */
+const LAST_ORDINAL = 999;
 
 /**
- * Takes reports of orders in. Of several reports of one order the highest version stays. A server's that names no visitor
+ * Takes reports of orders in. Of several reports of one order the highest version stays. One that names no visitor
  * has the pixel's beside it, whichever came first: the thank-you page knows whose clicks led there, the server what was
- * paid. With that it is a version of its own, one above the report's. An order keeps the attribution model and window
- * that its workspace had when the order was first seen. Reports of a workspace that does not exist are left out.
+ * paid. With that it is a report of its own, a nanosecond before the one that counts, so of the version above. An order
+ * keeps the attribution model and window that its workspace had when the order was first seen. Reports of a workspace that
+ * does not exist are left out.
  *
  * @returns the reports by which an order was first heard of
  */
@@ -72,13 +75,13 @@ export async function upsertOrders(
      JOIN workspaces AS workspace ON workspace.id = report.workspace_id
      ORDER BY report.position
      ON CONFLICT (workspace_id, order_id) DO UPDATE
-       SET ${ONE_REPORTS.map((column) => `${column} = CASE WHEN ${WINS} THEN EXCLUDED.${column} ELSE known.${column} END`)},
+       SET ${REPORTED.map((column) => `${column} = ${counting(column)}`)},
            pixel_visitor_id = CASE WHEN NOT (${WINS}) THEN ${pixelVisitor('EXCLUDED')}
-             WHEN EXCLUDED.source = 'server' AND EXCLUDED.visitor_id IS NULL
-               THEN coalesce(EXCLUDED.pixel_visitor_id, ${pixelVisitor('known')}) END,
-           version = CASE WHEN NOT (${WINS}) THEN known.version + 1
-             WHEN ${wantsVisitor('EXCLUDED')} AND ${pixelVisitor('known')} IS NOT NULL THEN EXCLUDED.version + 1
-             ELSE EXCLUDED.version END
+             WHEN EXCLUDED.visitor_id IS NULL THEN coalesce(EXCLUDED.pixel_visitor_id, ${pixelVisitor('known')}) END,
+           version = ${counting('version')} + ${MERGES}::int,
+           ts = ${counting('ts')} - (${MERGES} AND ${counting('stream_ordinal')} = 0)::int,
+           stream_ordinal = CASE WHEN NOT ${MERGES} THEN ${counting('stream_ordinal')}
+             WHEN ${counting('stream_ordinal')} = 0 THEN ${LAST_ORDINAL} ELSE ${counting('stream_ordinal')} - 1 END
        WHERE ${WINS} OR (${wantsVisitor('known')} AND ${pixelVisitor('EXCLUDED')} IS NOT NULL)
      RETURNING internal_id, workspace_id, order_id, xmax = 0 AS is_new, pixel_visitor_id IS NOT NULL AS is_merged`,
     [
@@ -141,9 +144,15 @@ function mergedReport(reports: readonly OrderReport[]): MergedReport {
   const [best, ...others] = [...reports].sort((a, b) => (a.version > b.version ? -1 : 1));
   if (!best) throw new Error('no report to merge');
   const byPixel = others.find((report) => report.source === 'pixel' && report.visitorId !== null);
-  if (best.source === 'pixel' || best.visitorId !== null || !byPixel)
-    return { ...best, pixelVisitorId: null };
-  return { ...best, version: best.version + 1n, pixelVisitorId: byPixel.visitorId };
+  if (best.visitorId !== null || !byPixel) return { ...best, pixelVisitorId: null };
+  const { version, ts, streamOrdinal: ordinal } = best;
+  return {
+    ...best,
+    version: version + 1n,
+    ts: ordinal === 0 ? ts - 1 : ts,
+    streamOrdinal: ordinal === 0 ? LAST_ORDINAL : ordinal - 1,
+    pixelVisitorId: byPixel.visitorId,
+  };
 }
 
 /** Has ClickHouse given these orders as they stand now. */

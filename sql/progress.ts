@@ -21,7 +21,7 @@ export async function readProgress(db: Queryable): Promise<Progress> {
   );
   const { rows } = await db.query<Pick<Progress, 'dead_letters' | 'orders_unattributed'>>(
     `SELECT (SELECT count(*) FROM dead_letters WHERE replayed_at IS NULL) AS dead_letters,
-            (SELECT count(*) FROM orders WHERE attributed_version IS DISTINCT FROM version) AS orders_unattributed`,
+            (SELECT count(*) FROM orders WHERE credited_version IS DISTINCT FROM version) AS orders_unattributed`,
   );
   return { dead_letters: 0, orders_unattributed: 0, ...rows[0], streams: streams.rows, lanes: lanes.rows };
 }

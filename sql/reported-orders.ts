@@ -11,7 +11,7 @@ export type ReportedOrder = {
   /** Microseconds. */
   ts: number;
   visitor_id: string | null;
-  /** Whom the pixel's report named, where a server's names nobody: for attribution only, anyone can report by pixel. */
+  /** Whom a pixel's report named, where the one that counts names nobody: for attribution only, anyone can report by pixel. */
   pixel_visitor_id: string | null;
   email: string | null;
   external_user_id: string | null;
@@ -25,8 +25,8 @@ const COLUMNS = `internal_id, workspace_id, order_id, source, ts, visitor_id, pi
 export type NewReportedOrder = Omit<ReportedOrder, 'internal_id' | 'source' | 'pixel_visitor_id'>;
 
 /**
- * These orders did not come through the event log. The last ordinal that there is: the version above theirs, that of the
- * order with the pixel's visitor, is then still one of the same microsecond.
+ * These orders did not come through the event log. The last ordinal that there is: a nanosecond before, which an order with
+ * the pixel's visitor is of, is then still one of the same microsecond.
  */
 const NO_STREAM = 999;
 

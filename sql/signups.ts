@@ -96,7 +96,8 @@ export async function lockSignupOfUser(
 
 /**
  * Who made an order that names no user, of those who signed up: the first who did with its email, else with its visitor,
- * else whom a visitor gave with its email, else whom its visitor gave. Null when nobody did.
+ * else whom a server has said to be the one with its email, else the one of its visitor. What the pixel said of visitors
+ * counts for nothing here: anyone could have a stranger's orders that way. Null when nobody did.
  */
 export async function userOfOrder(
   db: Queryable,
@@ -109,9 +110,11 @@ export async function userOfOrder(
        WHERE workspace_id = $1 AND (lower(email) = lower($2) OR visitor_id = $3)
        UNION ALL
        SELECT external_user_id, reported_at, rank FROM (
-         SELECT external_user_id, 2 AS rank FROM identities WHERE workspace_id = $1 AND email = lower($2)
-         UNION ALL SELECT external_user_id, 3 FROM identities WHERE workspace_id = $1 AND visitor_id = $3
-         UNION ALL SELECT external_user_id, 3 FROM visitor_users WHERE workspace_id = $1 AND visitor_id = $3
+         SELECT server_user_id AS external_user_id, 2 AS rank FROM identities
+         WHERE workspace_id = $1 AND email = lower($2) AND server_user_id IS NOT NULL
+         UNION ALL SELECT server_user_id, 3 FROM identities WHERE workspace_id = $1 AND visitor_id = $3
+         UNION ALL
+         SELECT external_user_id, 3 FROM visitor_users WHERE workspace_id = $1 AND visitor_id = $3 AND by_server
        ) AS given JOIN signups USING (external_user_id) WHERE workspace_id = $1
      ) AS known ORDER BY rank, reported_at LIMIT 1`,
     [workspaceId, order.email, order.visitorId],

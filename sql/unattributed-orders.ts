@@ -9,6 +9,7 @@ export type UnattributedOrder = {
   version: bigint;
   /** Microseconds. */
   ts: number;
+  streamOrdinal: number;
   visitorId: string | null;
   email: string | null;
   amountMinor: number;
@@ -48,6 +49,7 @@ export async function claimUnattributed(
     order_id: string;
     version: string;
     ts: number;
+    stream_ordinal: number;
     visitor_id: string | null;
     email: string | null;
     amount_minor: number;
@@ -55,19 +57,20 @@ export async function claimUnattributed(
     workspace_currency: string;
     attribution_model: AttributionModel;
     attribution_window: number;
-    attributed_version: string | null;
+    credited_version: string | null;
     noted_credits: Record<string, number> | null;
     row_version: string;
   }>(
     `WITH waiting AS MATERIALIZED (
        SELECT internal_id FROM orders
-       WHERE attributed_version IS DISTINCT FROM version AND ts < $1 ORDER BY ts LIMIT $2 * 4
+       WHERE credited_version IS DISTINCT FROM version AND ts < $1 ORDER BY ts LIMIT $2 * 4
      ), claimed AS MATERIALIZED (
        SELECT internal_id FROM waiting WHERE pg_try_advisory_xact_lock($3, (internal_id % 2147483647)::int) LIMIT $2
      )
-     SELECT o.internal_id, o.workspace_id, o.order_id, o.version, o.ts, coalesce(o.visitor_id, o.pixel_visitor_id) AS visitor_id, o.email,
+     SELECT o.internal_id, o.workspace_id, o.order_id, o.version, o.ts, o.stream_ordinal,
+       coalesce(o.visitor_id, o.pixel_visitor_id) AS visitor_id, o.email,
        o.amount_minor, o.currency, workspace.currency AS workspace_currency, o.attribution_model,
-       o.attribution_window, o.attributed_version, o.noted_credits, o.xmin::text AS row_version
+       o.attribution_window, o.credited_version, o.noted_credits, o.xmin::text AS row_version
      FROM claimed JOIN orders AS o USING (internal_id) JOIN workspaces AS workspace ON workspace.id = o.workspace_id
      ORDER BY o.ts`,
     [before, limit, CLAIM],
@@ -78,6 +81,7 @@ export async function claimUnattributed(
     orderId: row.order_id,
     version: BigInt(row.version),
     ts: row.ts,
+    streamOrdinal: row.stream_ordinal,
     visitorId: row.visitor_id,
     email: row.email,
     amountMinor: row.amount_minor,
@@ -85,7 +89,7 @@ export async function claimUnattributed(
     workspaceCurrency: row.workspace_currency,
     model: row.attribution_model,
     window: row.attribution_window,
-    noted: notedOf(row.noted_credits, row.attributed_version),
+    noted: notedOf(row.noted_credits, row.credited_version),
     rowVersion: row.row_version,
   }));
 }
@@ -132,7 +136,7 @@ export async function markAttributed(
   orders: readonly Pick<UnattributedOrder, 'internalId' | 'version'>[],
 ): Promise<void> {
   await transaction.query(
-    `UPDATE orders SET attributed_version = done.version
+    `UPDATE orders SET credited_version = done.version
      FROM unnest($1::bigint[], $2::numeric[]) AS done (internal_id, version)
      WHERE orders.internal_id = done.internal_id`,
     [orders.map((order) => order.internalId), orders.map((order) => String(order.version))],

@@ -18,7 +18,7 @@ export type WaitingWork = {
 export async function waitingWork(db: Queryable): Promise<WaitingWork> {
   const { rows } = await db.query<WaitingWork>(
     `SELECT
-      EXISTS (SELECT FROM orders WHERE attributed_version IS DISTINCT FROM version) AS attribution,
+      EXISTS (SELECT FROM orders WHERE credited_version IS DISTINCT FROM version) AS attribution,
       EXISTS (SELECT FROM signups WHERE state = 'pending') AS "pendingSignups",
       EXISTS (SELECT FROM orders WHERE source = 'server' AND referral_judged_at IS NULL) AS "trackedPurchases",
       EXISTS (SELECT FROM early_refunds) AS "earlyRefunds",

@@ -58,7 +58,7 @@ async function storeEverything(): Promise<void> {
   await storeIdentifies(stores, reports);
   await upsertIdentities(
     stores.pool,
-    reports.map((report) => ({ ...report, externalUserId: 'user', ts: 1 })),
+    reports.map((report) => ({ ...report, externalUserId: 'user', byServer: false, ts: 1 })),
   );
   await storeOrder('by her', { visitorId: ann, email: EMAIL });
   await storeOrder('by her email', { email: EMAIL });
@@ -155,7 +155,7 @@ describe('visitor delete', () => {
     await storeIdentifies(api.stores, reports);
     await upsertIdentities(
       api.stores.pool,
-      reports.map((report) => ({ ...report, externalUserId: null, ts: 1 })),
+      reports.map((report) => ({ ...report, externalUserId: null, byServer: false, ts: 1 })),
     );
     const bought = [0, 99, 100, 1_199];
     for (const n of bought) await storeOrder(`by email ${n}`, { email: emails[n] ?? '' });

@@ -84,6 +84,18 @@ test('keys belong to their workspace', async () => {
   expect(theirs.body.destination_id).not.toBe(first.body.destination_id);
 });
 
+test("a publishable key, which anyone has, takes no key of the workspace's servers", async () => {
+  const program = { name: 'Friends', code: 'friends', destination_url: 'https://shop.example/' };
+  expect((await shop.post('/programs', program)).status).toBe(201);
+  const enroll = { email: 'a@mail.example', external_user_id: 'a', tier: 'free' };
+  const byPage = () =>
+    shop.post('/referrals/enroll', enroll, { key: shop.publishableKey, ...withKey('order-1001') });
+  expect((await byPage()).status).toBe(200);
+  expect((await create('order-1001')).status).toBe(201);
+  const replayed = await byPage();
+  expect([replayed.status, replayed.headers['idempotent-replayed']]).toEqual([200, 'true']);
+});
+
 describe('what a key may be', () => {
   test.each([[''], ['x'.repeat(201)], ['tab\tinside'], ['é']])('%j is 400', async (key) => {
     const answer = await shop.post('/links', body, withKey(key));

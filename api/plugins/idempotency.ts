@@ -25,8 +25,18 @@ export function addIdempotency(app: Api): void {
     if (typeof key !== 'string' || !PRINTABLE.test(key)) {
       throw badRequest('Idempotency-Key', 'must be 1 to 200 printable characters');
     }
-    if (idempotent === true) request.idempotency = { key, fingerprint: fingerprintOf(request) };
+    if (idempotent === true) {
+      request.idempotency = { key: keyOf(request, key), fingerprint: fingerprintOf(request) };
+    }
   });
+}
+
+/**
+ * What a key is kept as. Anyone has a publishable key: what is asked with it must not take the keys of the workspace's own
+ * servers, which can be guessed (order numbers). The mark is none of the characters that a key may have.
+ */
+function keyOf({ auth }: FastifyRequest, key: string): string {
+  return auth.key.kind === 'publishable' ? `\u0001${key}` : key;
 }
 
 /**

@@ -49,6 +49,7 @@ const identify = (visitorId: string, email: string, ts: bigint) =>
       visitorId,
       email,
       externalUserId: null,
+      byServer: false,
       ts: Number(ts / 1_000n),
     },
   ]);

@@ -169,12 +169,12 @@ describe('report-purchase', () => {
       { type: 'order', amountMinor: 1250n, currency: 'usd' },
     ]);
     expect(await publishOrders({ clickhouse, pool })).toBe(false);
-    const { rows } = await pool.query('SELECT ts, email, visitor_id, attributed_version FROM orders');
+    const { rows } = await pool.query('SELECT ts, email, visitor_id, credited_version FROM orders');
     expect(rows).toContainEqual({
       ts: Date.parse('2026-11-20T10:00:00.123Z') * 1_000,
       email: 'n@mail.example',
       visitor_id: visitor,
-      attributed_version: null, // waits for attribution
+      credited_version: null, // waits for attribution
     });
   });
 });

@@ -68,7 +68,7 @@ describe('a self-referral', () => {
     const { ref: root } = await m.enroll('root');
     await m.signup('r', { ref_code: root, _vid: bySignup });
     const { ref } = await m.enroll('r', { email: 'r@mail.example' });
-    const identity = { workspaceId: shop.workspace.id, ts: 1, externalUserId: null };
+    const identity = { workspaceId: shop.workspace.id, byServer: false, ts: 1, externalUserId: null };
     await upsertIdentities(api.stores.pool, [
       { ...identity, visitorId: own ?? '', email: 'r+shop@mail.example' },
       { ...identity, visitorId: byId ?? '', email: 'work@mail.example', externalUserId: 'r' },
@@ -84,7 +84,7 @@ describe('a self-referral', () => {
     await m.program(CREDITS);
     const { ref } = await m.enroll('r');
     const [own, other] = [crypto.randomUUID(), crypto.randomUUID()];
-    const given = { workspaceId: shop.workspace.id, email: null, ts: 1 };
+    const given = { workspaceId: shop.workspace.id, email: null, byServer: false, ts: 1 };
     await upsertIdentities(api.stores.pool, [
       { ...given, visitorId: own, externalUserId: 'r' },
       { ...given, visitorId: other, externalUserId: 's' },

@@ -68,19 +68,25 @@ describe('an order that was tracked', () => {
     expect((await m.purchase('n', 'o5', 50)).body.rewarded).toBe(true);
   });
 
-  test('is found by what a visitor gave too: an email, or a user alone', async () => {
+  test('is found by what a server said of visitors too, and by nothing that the pixel said of them', async () => {
     await referral({ commission_rate: 20 });
-    const [withEmail, alone, stranger] = [crypto.randomUUID(), crypto.randomUUID(), crypto.randomUUID()];
-    const given = { workspaceId: shop.workspace.id, externalUserId: 'n', ts: 1 };
+    const [named, alone, claimed, stranger] = Array.from({ length: 4 }, () => crypto.randomUUID());
+    const given = { workspaceId: shop.workspace.id, externalUserId: 'n', byServer: true, ts: 1 };
+    const said = (visitorId = '', email: string | null = null) => ({ ...given, visitorId, email });
     await upsertIdentities(api.stores.pool, [
-      { ...given, visitorId: withEmail, email: 'shop@mail.example' },
-      { ...given, visitorId: alone, email: null },
-      { ...given, visitorId: stranger, email: 's@mail.example', externalUserId: 'nobody' },
+      said(named, 'shop@mail.example'),
+      said(alone),
+      { ...said(stranger, 's@mail.example'), externalUserId: 'nobody' },
+      { ...said(claimed, 'whale@mail.example'), byServer: false },
+      { ...said(claimed), byServer: false },
+      // The pixel says later that somebody else has the address: what the server said stays.
+      { ...said(named, 'shop@mail.example'), externalUserId: 'other', byServer: false, ts: 2 },
     ]);
     await track('o1', { email: 'shop@mail.example' });
-    await track('o2', { visitorId: withEmail });
+    await track('o2', { visitorId: named });
     await track('o3', { visitorId: alone });
     await track('o4', { visitorId: stranger, email: 's@mail.example' });
+    await track('o6', { visitorId: claimed, email: 'whale@mail.example' });
     await judge();
     expect(await balance('r')).toMatchObject({ pending: 30 });
     expect(await countRows(api, shop, 'purchases')).toBe(3);
@@ -90,7 +96,7 @@ describe('an order that was tracked', () => {
       "SELECT visitor_id FROM orders WHERE workspace_id = $1 AND order_id = 'o5'",
       [shop.workspace.id],
     );
-    expect([withEmail, alone]).toContain(rows[0]?.visitor_id);
+    expect([named, alone, claimed]).toContain(rows[0]?.visitor_id);
   });
 
   /** Fields of an order that the pixel reports. */

@@ -105,7 +105,9 @@ async function order(given: Reported): Promise<string> {
 }
 
 async function identify(visitorId: string, email: string): Promise<void> {
-  await upsertIdentities(stores.pool, [{ workspaceId, visitorId, email, externalUserId: null, ts: 1 }]);
+  await upsertIdentities(stores.pool, [
+    { workspaceId, visitorId, email, externalUserId: null, byServer: false, ts: 1 },
+  ]);
 }
 
 async function credits(orderId: string) {
@@ -217,7 +219,14 @@ describe('attributeOrders', () => {
   it('joins more visitors than the store takes in one field', async () => {
     const visitors = Array.from({ length: 8_000 }, () => uuidv7());
     const email = 'everybody@example.com';
-    const ids = visitors.map((visitorId) => ({ workspaceId, visitorId, email, externalUserId: null, ts: 1 }));
+    const ids = visitors.map((visitorId) => ({
+      workspaceId,
+      visitorId,
+      email,
+      externalUserId: null,
+      byServer: false,
+      ts: 1,
+    }));
     await upsertIdentities(stores.pool, ids);
     const [first, last] = [uuidv7(), uuidv7()];
     await click({ visitor: visitors[0] ?? '', link: first, ts: NOW - 3 * DAY, channel: 'reddit' });
@@ -228,6 +237,32 @@ describe('attributeOrders', () => {
       { link_id: first, first_channel: 'reddit' },
       { link_id: last, first_channel: 'reddit' },
     ]);
+  });
+
+  it('works out orders of very many visitors a few at a time, each by the newest of them', async () => {
+    const { pool } = stores;
+    const email = 'flood@example.com';
+    const [newest, link] = [uuidv7(), uuidv7()];
+    await pool.query(
+      `INSERT INTO identities (workspace_id, visitor_id, email, first_ts, last_ts)
+       SELECT $1, gen_random_uuid(), $2, n, n FROM generate_series(1, 10500) AS n`,
+      [workspaceId, email],
+    );
+    await upsertIdentities(pool, [
+      { workspaceId, visitorId: newest, email, externalUserId: null, byServer: false, ts: 20_000 },
+    ]);
+    await click({ visitor: newest, link, ts: NOW - 2 * DAY });
+    const ids: string[] = [];
+    for (let n = 0; n < 8; n++) ids.push(await order({ ts: NOW - DAY + n, email }));
+    expect(await attributeOrders(dependencies)).toBe(true);
+    const { rows } = await pool.query(
+      'SELECT count(*)::int AS done FROM orders WHERE workspace_id = $1 AND credited_version = version',
+      [workspaceId],
+    );
+    expect(rows).toEqual([{ done: 5 }]);
+    for (const orderId of ids) {
+      expect((await credits(orderId)).map((row) => row.link_id)).toEqual([link]);
+    }
   });
 
   it('credits a batch of orders whose ids are as long as they may be', async () => {
@@ -362,11 +397,11 @@ describe('attributeOrders', () => {
     await click({ visitor, link, ts: NOW - 3 * DAY });
     const orderId = await order({ ts: NOW - DAY, visitor });
     await credits(orderId);
-    await stores.pool.query('UPDATE orders SET attributed_version = NULL WHERE order_id = $1', [orderId]);
+    await stores.pool.query('UPDATE orders SET credited_version = NULL WHERE order_id = $1', [orderId]);
     await click({ visitor, link: uuidv7(), ts: NOW - 2 * DAY });
     expect((await credits(orderId)).map((row) => row.link_id)).toEqual([link]);
     const { rows } = await stores.pool.query(
-      'SELECT attributed_version = version AS done FROM orders WHERE order_id = $1',
+      'SELECT credited_version = version AS done FROM orders WHERE order_id = $1',
       [orderId],
     );
     expect(rows).toEqual([{ done: true }]);
@@ -464,7 +499,7 @@ describe('the lifetime value of a channel', () => {
       [facebook, 'facebook'],
     ]);
     await credits(orderId);
-    await order({ orderId, ts: NOW - 2 * DAY, source: 'server', amount: 700 });
+    await order({ orderId, ts: NOW - 2 * DAY, visitor: uuidv7(), source: 'server', amount: 700 });
     await credits(orderId);
     await hide(button);
     expect(await values()).toEqual({});

@@ -64,7 +64,7 @@ export async function attributeOrders(dependencies: AttributionDependencies): Pr
     const credits = computed.filter(({ order }) => unchanged.has(order.internalId));
     await insertCredits(dependencies, credits);
     await markAttributed(transaction, [...orders.filter(isStored), ...credits.map(({ order }) => order)]);
-    return orders.length === BATCH;
+    return orders.length === BATCH || computed.length < open.length;
   });
 }
 
@@ -113,6 +113,7 @@ function notedParts(
   return all.set(order.version, Math.max(parts, all.get(order.version) ?? 0));
 }
 
+/** @returns of the first orders, where all of them have too many visitors to be worked out together */
 async function creditsOfAll(
   dependencies: AttributionDependencies,
   transaction: PoolClient,
@@ -122,7 +123,8 @@ async function creditsOfAll(
   const { clickhouse, metrics } = dependencies;
   const rateOf = await readRates(transaction);
   const visitors = await visitorsOfBuyers(transaction, orders);
-  const spans = orders.flatMap((order, position) =>
+  const reached = orders.slice(0, visitors.length);
+  const spans = reached.flatMap((order, position) =>
     (visitors[position] ?? []).map((visitorId): ClickSpan => {
       const from = order.ts - order.window * MICROS_PER_DAY;
       return { position, workspaceId: order.workspaceId, visitorId, from, to: order.ts };
@@ -133,7 +135,7 @@ async function creditsOfAll(
     origins(clickhouse, spans),
   ]);
   const byOrder = Map.groupBy(groups, (group: ClickGroup) => group.position);
-  return orders.map((order, position) => {
+  return reached.map((order, position) => {
     const own = byOrder.get(position) ?? [];
     metrics.attributedOrders.inc({ outcome: own.length > 0 ? 'credited' : 'no_click' });
     const amountMinor = inWorkspaceCurrency(dependencies, order, rateOf);

@@ -13,6 +13,7 @@ function order(model: UnattributedOrder['model']): UnattributedOrder {
     orderId: 'o-1',
     version: 7n,
     ts: 1_000_000,
+    streamOrdinal: 3,
     visitorId: null,
     email: null,
     amountMinor: 100,

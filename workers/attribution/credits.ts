@@ -4,7 +4,6 @@ import type { ClickGroup, Origin } from '../../clickhouse/questions/clicks-befor
 import { uuidToBytes } from '../../core/ids.ts';
 import { splitByLargestRemainder } from '../../core/money.ts';
 import type { UnattributedOrder } from '../../sql/unattributed-orders.ts';
-import { timeOf } from './version-time.ts';
 
 export type CreditInput = {
   order: UnattributedOrder;
@@ -32,7 +31,8 @@ export function creditsOf(input: CreditInput): OrderCreditRow[] {
     workspaceId: uuidToBytes(order.workspaceId),
     orderId: order.orderId,
     version: order.version,
-    ...timeOf(order.version),
+    ts: order.ts,
+    ordinal: order.streamOrdinal,
     firstChannel: origin?.channel ?? '',
     firstBioLinks: (origin?.bioLinks ?? []).map(uuidToBytes),
     firstOtherChannel: origin?.otherChannel ?? '',

@@ -1,8 +1,9 @@
 import { NO_UUID } from '../../clickhouse/inserts/native-columns.ts';
 import type { OrderCreditRow } from '../../clickhouse/inserts/order-credits.ts';
 import { uuidToBytes } from '../../core/ids.ts';
+import { versionNanos } from '../../core/order-version.ts';
+import { NANOS_PER_MICRO } from '../../core/timestamps.ts';
 import type { UnattributedOrder } from '../../sql/unattributed-orders.ts';
-import { timeOf } from './version-time.ts';
 
 /**
  * The rows that say which credits of an order count no more: all of its other versions, and of its present one those parts that an
@@ -17,13 +18,15 @@ export function replacedCredits(
   noted: ReadonlyMap<bigint, number>,
 ): OrderCreditRow[] {
   return [...noted].flatMap(([version, most]) => {
+    const nanos = versionNanos(version);
     const from = version === present ? parts : 0;
     return Array.from({ length: Math.max(0, most - from) }, (_, n) => ({
       workspaceId: uuidToBytes(workspaceId),
       orderId,
       version,
       part: from + n,
-      ...timeOf(version),
+      ts: Number(nanos / NANOS_PER_MICRO),
+      ordinal: Number(nanos % NANOS_PER_MICRO),
       linkId: NO_UUID,
       channel: '',
       share: 0,

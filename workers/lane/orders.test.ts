@@ -104,6 +104,14 @@ describe('of several reports of one order', () => {
       ['behind', () => [[byPixel(0)], [byServer(5)]]],
       ['before', () => [[byServer(0)], [byPixel(5)]]],
       ['beside', () => [[byServer(0), byPixel(5)]]],
+      [
+        'behind one that names none either',
+        () => [[{ ...byPixel(0), visitorId: null }, byPixel(3)], [byServer(5)]],
+      ],
+      [
+        'beside one that names none either',
+        () => [[{ ...byPixel(0), visitorId: null }], [byPixel(3), byServer(5)]],
+      ],
       ['between others', () => [[byPixel(9), byServer(9)], [byServer(3)], [byPixel(7), byServer(5)]]],
     ])("has the pixel's: %s it", async (_, batches) => {
       await deliver(...batches());

@@ -6,13 +6,14 @@ import type { OrderReport } from '../../sql/orders.ts';
 
 /** What Postgres keeps of an identify: nothing, unless a visitor gave something that others may give too. */
 export function identityOf(row: IdentifyRow): { row: IdentifyRow; report: IdentityReport }[] {
-  const { workspaceId, visitorId, email, externalUserId, ts } = row.event;
+  const { workspaceId, visitorId, email, externalUserId, source, ts } = row.event;
   if (!visitorId || (!email && !externalUserId)) return [];
   const report = {
     workspaceId: bytesToUuid(workspaceId),
     visitorId: bytesToUuid(visitorId),
     email: email || null,
     externalUserId: externalUserId || null,
+    byServer: source === 'server',
     ts,
   };
   return [{ row, report }];
