@@ -243,3 +243,27 @@ test('a webhook gets a new secret, is changed, switched off and on, and deleted'
   expectClean(page);
   await page.close();
 });
+
+test(
+  'what somebody else changes about a webhook while it is edited stays as they left it',
+  LONG,
+  async () => {
+    const hook = await create({ description: 'Shared' });
+    const page = await site.open(`/webhooks/${hook.id}`);
+    await press(page, 'Edit');
+    const url = `${receiver.url}?moved`;
+    await site.api(`/webhooks/${hook.id}`, { url, events: ['sale.created'] }, 'PATCH');
+    // Chosen anew, an event comes last in the form; it is no change.
+    await page.getByRole('checkbox', { name: 'Clicks' }).uncheck();
+    await page.getByRole('checkbox', { name: 'Clicks' }).check();
+    await field(page, 'Description').fill('Of the shop');
+    await press(page, 'Save');
+    await told(page, 'Webhook saved');
+    expect(await site.api<Shown>(`/webhooks/${hook.id}`)).toMatchObject({
+      url,
+      events: ['sale.created'],
+      description: 'Of the shop',
+    });
+    await page.close();
+  },
+);

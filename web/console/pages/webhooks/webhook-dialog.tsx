@@ -4,6 +4,7 @@ import { useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { newIdempotencyKey } from '../../api/idempotency-key.ts';
 import { useSend } from '../../api/queries.ts';
+import { changedFields } from '../../parts/changed-fields.ts';
 import { SecretMade, STAYS } from '../../parts/secret-made.tsx';
 import type { Webhook, WebhookWithSecret } from './answers.ts';
 import { type WebhookDraft, WebhookForm } from './webhook-form.tsx';
@@ -15,6 +16,8 @@ type Got = Webhook & Partial<Pick<WebhookWithSecret, 'secret'>>;
 export function WebhookDialog({ webhook, close }: { webhook: Webhook | null; close: () => void }) {
   const [, navigate] = useLocation();
   const isPhone = useMediaQuery('(max-width: 48em)');
+  // As it was when the form was opened: what someone else changes meanwhile is not undone by fields left alone.
+  const [before] = useState(() => draftOf(webhook));
   const [made, setMade] = useState<{ id: string; secret: string } | null>(null);
   const last = useRef<{ text: string; key: string } | null>(null);
   const sending = useRef(false);
@@ -26,12 +29,12 @@ export function WebhookDialog({ webhook, close }: { webhook: Webhook | null; clo
     { refresh: ['/webhooks'], tellFailure: false, ...(webhook && { done: 'Webhook saved' }) },
   );
 
-  const submit = ({ url, events, description }: WebhookDraft) => {
+  const submit = (draft: WebhookDraft) => {
     // A second press may come before the form is drawn as sending.
     if (sending.current) return;
+    const body = webhook ? changedFields(bodyOf(before), bodyOf(draft)) : bodyOf(draft);
+    if (Object.keys(body).length === 0) return close();
     sending.current = true;
-    const text = description.trim();
-    const body = { url: url.trim(), events, description: text === '' ? null : text };
     // The same form sent again after an answer that got lost makes no second webhook, and shows the first one's secret.
     const sent = JSON.stringify(body);
     const key = last.current?.text === sent ? last.current.key : newIdempotencyKey();
@@ -72,11 +75,7 @@ export function WebhookDialog({ webhook, close }: { webhook: Webhook | null; clo
         </SecretMade>
       ) : (
         <WebhookForm
-          initial={{
-            url: webhook?.url ?? '',
-            events: webhook?.events ?? [],
-            description: webhook?.description ?? '',
-          }}
+          initial={before}
           error={save.error}
           pending={save.isPending}
           submit={submit}
@@ -87,3 +86,16 @@ export function WebhookDialog({ webhook, close }: { webhook: Webhook | null; clo
     </Modal>
   );
 }
+
+const draftOf = (webhook: Webhook | null): WebhookDraft => ({
+  url: webhook?.url ?? '',
+  events: webhook?.events ?? [],
+  description: webhook?.description ?? '',
+});
+
+/** The body of `POST /webhooks`. The events in one order: chosen again, an event comes last. */
+const bodyOf = ({ url, events, description }: WebhookDraft) => ({
+  url: url.trim(),
+  events: events.toSorted(),
+  description: description.trim() === '' ? null : description.trim(),
+});
