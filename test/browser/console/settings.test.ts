@@ -51,8 +51,13 @@ test('an owner invites somebody, changes the role and removes the member, each a
   await link.waitFor();
   const url = (await link.textContent()) ?? '';
   expect(url).toMatch(new RegExp(`^${site.app}/console/welcome#[\\w-]{43}$`));
+  // Neither a slip nor a press beside it takes the link away, which can't be had again.
+  await owner.keyboard.press('Escape');
+  await owner.mouse.click(5, 500);
   await expectGood(owner, 'settings-invite-link');
+  expect(await link.textContent()).toBe(url);
   await press(owner, 'Done');
+  await link.waitFor({ state: 'detached' });
 
   const guest = await site.open(url.slice(url.indexOf('/welcome')), { role: null });
   await heading(guest, 'Welcome to demo');

@@ -77,6 +77,12 @@ test('a webhook is made, its refusals at their fields, its secret shown once', L
   expect(secret).toMatch(/^whsec_/);
   await page.keyboard.press('Escape');
   await expectGood(page, 'webhooks-secret');
+  const opened = page.waitForEvent('popup');
+  await dialog.getByRole('link', { name: 'How to check a message' }).click();
+  const guide = await opened;
+  await guide.waitForURL(/\/settings\/developers\?snippet=verify/);
+  await guide.close();
+  expect(await dialog.locator('code').textContent()).toBe(secret);
   await press(page, 'Done');
   await heading(page, /^Webhook to 127\.0\.0\.1:/);
   const { webhooks } = await site.api<{ webhooks: Shown[] }>('/webhooks');

@@ -3,7 +3,7 @@ import { type FormEvent, useState } from 'react';
 import { fieldError, messageOf } from '../../api/failures.ts';
 import { useSend } from '../../api/queries.ts';
 import type { Role } from '../../api/session.ts';
-import { SecretOnce } from '../../parts/secret-once.tsx';
+import { SecretMade, STAYS } from '../../parts/secret-made.tsx';
 import { ROLE_MEANINGS, ROLE_NAMES } from '../sign-in/roles.ts';
 import { sentence } from '../sign-in/sentence.ts';
 import { SignInFailure } from '../sign-in/sign-in-failure.tsx';
@@ -13,42 +13,44 @@ type Made = { invite: { url: string; expires_at: string; role: Role; email: stri
 
 /** Makes a link that lets somebody in. It is shown once and handed over by the owner. */
 export function InviteDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+  const [isMade, setMade] = useState(false);
+  const close = () => {
+    setMade(false);
+    onClose();
+  };
   return (
     <Modal
       opened={opened}
-      onClose={onClose}
+      onClose={close}
       title="Invite somebody"
       closeButtonProps={{ 'aria-label': 'Close' }}
+      {...(isMade && STAYS)}
     >
       {/* Mounted while it is open: the next invitation begins empty. */}
-      <InviteForm onClose={onClose} />
+      <InviteForm onMade={() => setMade(true)} onClose={close} />
     </Modal>
   );
 }
 
-function InviteForm({ onClose }: { onClose: () => void }) {
+function InviteForm({ onMade, onClose }: { onMade: () => void; onClose: () => void }) {
   const [email, setEmail] = useState('');
   const [role, setRole] = useState<Role>('analyst');
   const send = useSend<Sent, Made>((body) => ({ path: '/members/invites', body }), { tellFailure: false });
   const wrong = fieldError(send.error, 'email');
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    send.mutate({ email: email.trim() === '' ? null : email, role });
+    send.mutate({ email: email.trim() === '' ? null : email, role }, { onSuccess: onMade });
   };
 
   if (send.data) {
     const { invite } = send.data;
     return (
-      <Stack gap="md">
-        <SecretOnce value={invite.url} what="invitation link" />
+      <SecretMade value={invite.url} what="invitation link" onDone={onClose}>
         <Text size="sm">
           Send it to {invite.email ?? 'the person you invite'} yourself. It works once, for 15 minutes, and
           makes its user {ROLE_NAMES[invite.role].toLowerCase()}.
         </Text>
-        <Group justify="flex-end">
-          <Button onClick={onClose}>Done</Button>
-        </Group>
-      </Stack>
+      </SecretMade>
     );
   }
   return (

@@ -1,7 +1,7 @@
 import { Anchor, Modal, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { useRef, useState } from 'react';
-import { Link, useLocation } from 'wouter';
+import { useLocation } from 'wouter';
 import { newIdempotencyKey } from '../../api/idempotency-key.ts';
 import { useSend } from '../../api/queries.ts';
 import { changedFields } from '../../parts/changed-fields.ts';
@@ -68,7 +68,13 @@ export function WebhookDialog({ webhook, close }: { webhook: Webhook | null; clo
         <SecretMade value={made.secret} what="signing secret" onDone={() => navigate(`/webhooks/${made.id}`)}>
           <Text size="sm">
             Your server checks with it that a message really comes from here.{' '}
-            <Anchor component={Link} href="/settings/developers?snippet=verify" underline="always">
+            {/* Beside this page: the secret can't be shown again. */}
+            <Anchor
+              href="/console/settings/developers?snippet=verify"
+              target="_blank"
+              rel="noopener"
+              underline="always"
+            >
               How to check a message
             </Anchor>
           </Text>
