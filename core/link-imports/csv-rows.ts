@@ -88,7 +88,7 @@ async function* records(
 }
 
 function rowWithout(header: string[]): SourceRow {
-  return sourceRow(1, Object.fromEntries(header.map((name) => [name, ''])));
+  return sourceRow('csv', 1, Object.fromEntries(header.map((name) => [name, ''])));
 }
 
 /** The parser's own words name the line where it gave up, which is not the one to look at. */
@@ -111,7 +111,7 @@ function readRow(line: number, header: string[], record: string[]): ReadRow {
   if (unstorable) {
     return { line, problem: new RowProblem(unstorable.path || null, unstorable.message) };
   }
-  return sourceRow(line, values);
+  return sourceRow('csv', line, values);
 }
 
 function newlinesIn(record: string[]): number {

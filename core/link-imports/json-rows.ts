@@ -51,7 +51,7 @@ function rowOf(found: Found): ReadRow | null {
     const values = parsedJson(found.json, null) as Record<string, unknown>;
     // The last page of an API wraps nothing. Whatever else it may be is for the formats to refuse.
     if (found.kind === 'document' && !isLink(values) && holdsEmptyList(values)) return null;
-    return sourceRow(line, values);
+    return sourceRow('json', line, values);
   } catch (error) {
     if (error instanceof RowProblem) return { line, problem: error };
     throw error;

@@ -14,6 +14,7 @@ export class RowProblem extends Error {
 export type SourceRow = {
   /** Line of the file on which the row begins, from 1. */
   line: number;
+  from: 'csv' | 'json';
   /** By the file's own names of columns. */
   values: Record<string, unknown>;
   /** By {@link columnKey}: how the file spells it, and the value. */
@@ -28,13 +29,13 @@ export function columnKey(name: string): string {
   return name.toLowerCase().replaceAll(/[^\p{L}\p{N}.]/gu, '');
 }
 
-export function sourceRow(line: number, values: Record<string, unknown>): SourceRow {
+export function sourceRow(from: SourceRow['from'], line: number, values: Record<string, unknown>): SourceRow {
   const columns = new Map<string, { name: string; value: unknown }>();
   for (const [name, value] of Object.entries(values)) {
     const key = columnKey(name);
     if (!columns.has(key)) columns.set(key, { name, value });
   }
-  return { line, values, columns };
+  return { line, from, values, columns };
 }
 
 /** The value of the first of these columns that has one, without blanks around it; null: none has. */

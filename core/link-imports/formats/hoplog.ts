@@ -41,6 +41,9 @@ const READERS: Readonly<Record<string, Reader>> = {
 /** `targeting.mobile`, `retargeting.facebook`, …: a field of a field. */
 const PART = /^(targeting|retargeting)\.([a-z]+)$/;
 
+/** A text that the console's exports keep spreadsheets from running as a formula, by an apostrophe in front. */
+const GUARDED = /^'+[=+\-@\t\r]/;
+
 /**
  * Our own: columns are the fields of the create body (`POST /links`), an empty cell is a field that is not sent.
  * Objects of JSON are create bodies as they are.
@@ -56,6 +59,12 @@ export function isHoplogColumn(name: string): boolean {
   return Object.hasOwn(READERS, name) || PART.test(name);
 }
 
+/** What a cell says. A password is none of these: it is in no export, and keeps its blanks. */
+function textIn(value: string, { from }: SourceRow): string {
+  const text = value.trim();
+  return from === 'csv' && GUARDED.test(text) ? text.slice(1) : text;
+}
+
 function bodyOf(row: SourceRow): CreateRow['body'] {
   const body: Record<string, unknown> = {};
   for (const [column, value] of Object.entries(row.values)) {
@@ -64,8 +73,7 @@ function bodyOf(row: SourceRow): CreateRow['body'] {
       if (value !== null) body[column] = value;
       continue;
     }
-    // A password keeps its blanks.
-    const text = column === 'password' ? value : value.trim();
+    const text = column === 'password' ? value : textIn(value, row);
     if (text === '') continue;
     const [, field, part] = PART.exec(column) ?? [];
     if (field && part) body[field] = { ...(body[field] as object | undefined), [part]: text };

@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest';
+import { csvRows } from '../../../../core/link-imports/csv-rows.ts';
+import { hoplog } from '../../../../core/link-imports/formats/hoplog.ts';
+import { jsonRows } from '../../../../core/link-imports/json-rows.ts';
+import type { ReadRow } from '../../../../core/link-imports/source-row.ts';
+import { csvText, textCell } from './csv-text.ts';
+import { refusedCsv } from './import/refused-csv.ts';
+
+const COLUMNS = ['destination_url', 'name', 'external_id', 'utm_campaign', 'password'];
+
+async function* piecesOf(text: string): AsyncGenerator<string> {
+  yield text;
+}
+
+/** What an import makes of the rows: their create bodies. */
+async function bodiesIn(rows: AsyncIterable<ReadRow>): Promise<Record<string, unknown>[]> {
+  const bodies: Record<string, unknown>[] = [];
+  for await (const row of rows) {
+    if ('problem' in row) throw row.problem;
+    bodies.push(...hoplog.read(row).map(({ body }) => body));
+  }
+  return bodies;
+}
+
+const imported = (csv: string, delimiter = ',') =>
+  bodiesIn(csvRows(piecesOf(csv.replace('\uFEFF', '')), { delimiter, firstLine: 1 }));
+
+test.each([
+  ['+1 offer', '-7', '=x'],
+  ['@home', "'-7", "''=x"],
+  ["'quoted'", "'", '1+1'],
+])(
+  'texts are the same after an export and an import: %s, %s, %s',
+  async (name, external_id, utm_campaign) => {
+    const destination_url = 'https://shop.example/';
+    const texts = [name, external_id, utm_campaign].map(textCell);
+    const [body] = await imported(csvText(COLUMNS, [[destination_url, ...texts, '']]));
+    expect(body).toEqual({ destination_url, name, external_id, utm_campaign });
+  },
+);
+
+test('no cell begins as a formula does', () => {
+  for (const text of ['=x', '+1', '-7', '@a', '\tx', '\rx']) expect(textCell(text)).toBe(`'${text}`);
+});
+
+test('refused rows of an export are read like the rest of it', async () => {
+  const header = { text: 'destination_url;name;external_id', delimiter: ';' };
+  const refused = {
+    line: 2,
+    column: 'slug',
+    message: 'is taken',
+    row: "https://shop.example/;'+1 offer;'-7",
+  };
+  expect(await imported(refusedCsv({ header }, [refused]), ';')).toEqual([
+    { destination_url: 'https://shop.example/', name: '+1 offer', external_id: '-7' },
+  ]);
+});
+
+test('apostrophes of a password and of JSON are left alone', async () => {
+  const csv = csvText(COLUMNS, [['https://shop.example/', 'A', '', '', "'=secret"]]);
+  expect(await imported(csv)).toMatchObject([{ password: "'=secret" }]);
+  const json = JSON.stringify([{ destination_url: 'https://shop.example/', name: "'+1" }]);
+  expect(await bodiesIn(jsonRows(piecesOf(json)))).toMatchObject([{ name: "'+1" }]);
+});
