@@ -256,6 +256,37 @@ test('both modes in both themes pass axe, fit 280 px and show what was earned', 
   }
 });
 
+test('who is not paid yet is told why: no payout method, or a participation that is suspended', async () => {
+  const own = await site.addWorkspace('Held back', 'unlimited');
+  await site.api(own, '/programs', { ...PROGRAM, min_payout: 10 });
+  await site.api(own, '/referrals/stats?external_user_id=held');
+  await site.api(own, '/referrals/reward-mode', { external_user_id: 'held', mode: 'affiliate' });
+  await site.api(own, '/referrals/report-signup', {
+    new_user_external_user_id: 'friend',
+    email: 'friend@example.org',
+    referrer_external_user_id: 'held',
+  });
+  const order = { external_user_id: 'friend', order_id: 'held-1', amount: 100, currency: 'eur' };
+  await site.api(own, '/referrals/report-purchase', order);
+  const page = await site.open(script('data-user-id="held"', own.publishable));
+  const told = async () => {
+    await page.reload();
+    const frame = await dashboardIn(page);
+    return (await frame.textContent('section[aria-labelledby=cash-heading]'))?.replace(/\s/g, ' ');
+  };
+  const reached = 'The minimum payout of €10.00 is reached';
+  expect(await told()).toContain(`${reached}: add a payout method to be paid.`);
+  const method = { external_user_id: 'held', method: 'paypal', email: 'held@example.org' };
+  await site.api(own, '/referrals/payout-method', method);
+  expect(await told()).toContain(`${reached}: you are paid with the next payout.`);
+  const { enrollments } = await site.api<{ enrollments: { partner_id: string }[] }>(own, '/enrollments');
+  await site.change(own, `/enrollments/${enrollments[0]?.partner_id}`, { status: 'suspended' });
+  const text = await told();
+  expect(text).toContain('Payouts are on hold while your participation is suspended.');
+  expect(text).not.toContain('you are paid');
+  await page.close();
+});
+
 test('parameters that can not be used are named in the page, and nothing is asked of the API', async () => {
   const page = await site.open(
     script('data-user-id="x" data-theme="pink" data-days="100" data-accent="red" data-user-tier="gold"'),

@@ -6,7 +6,7 @@ import { ModeSwitch } from './mode-switch.tsx';
 import { Commissions, PayoutHistory } from './money-lists.tsx';
 import { PayoutSetUp } from './payout-set-up.tsx';
 import type { ReferralsApi } from './referrals-api.ts';
-import { Cash, Credits } from './rewards.tsx';
+import { Cash, Credits, type PayoutState } from './rewards.tsx';
 import type { Stats } from './stats.ts';
 
 type Props = {
@@ -65,6 +65,7 @@ export function Dashboard({ api, stats, days, offeredDays, busy, onDays, onChang
             balance={affiliate.balance}
             currency={rewards.cash.currency}
             minPayout={affiliate.min_payout}
+            payoutState={payoutStateOf(stats)}
           />
         )}
         {isAffiliate && (
@@ -82,6 +83,13 @@ export function Dashboard({ api, stats, days, offeredDays, busy, onDays, onChang
       </div>
     </main>
   );
+}
+
+function payoutStateOf({ status, reward_mode: mode, affiliate }: Stats): PayoutState {
+  if (status === 'suspended') return 'suspended';
+  if (affiliate.payout_method) return 'ready';
+  // A method is saved in affiliate mode alone.
+  return mode === 'affiliate' && affiliate.payout_methods.length > 0 ? 'method_missing' : 'unsettled';
 }
 
 const USUAL_DAYS = [7, 30, 90];

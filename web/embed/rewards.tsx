@@ -28,11 +28,23 @@ export function Credits({ credits }: { credits: Record<string, CreditTotals> }) 
   );
 }
 
-type CashProps = { balance: Affiliate['balance']; currency: string; minPayout: number };
+/**
+ * What stands between eligible commission and its payout: the referrer is suspended, or has yet to save a payout method.
+ * `unsettled`: there is none, nor a way to save one here.
+ */
+export type PayoutState = 'ready' | 'suspended' | 'method_missing' | 'unsettled';
+
+type CashProps = {
+  balance: Affiliate['balance'];
+  currency: string;
+  minPayout: number;
+  payoutState: PayoutState;
+};
 
 /** Commission of all time by what becomes of it, and how far it is to the next payout. */
-export function Cash({ balance, currency, minPayout }: CashProps) {
+export function Cash({ balance, currency, minPayout, payoutState }: CashProps) {
   const money = (amount: number) => formatMoney(amount, currency);
+  const isReached = balance.eligible > 0 && balance.eligible >= minPayout;
   return (
     <section class="card" aria-labelledby="cash-heading">
       <h2 id="cash-heading">Cash balance</h2>
@@ -52,15 +64,26 @@ export function Cash({ balance, currency, minPayout }: CashProps) {
             aria-valuetext={`${money(balance.eligible)} of ${money(minPayout)}`}
           />
           <p class="hint">
-            {balance.eligible >= minPayout
-              ? `The minimum payout of ${money(minPayout)} is reached: you are paid with the next payout.`
+            {isReached
+              ? `The minimum payout of ${money(minPayout)} is reached${outlook(payoutState)}`
               : `Minimum payout: ${money(minPayout)}.`}
           </p>
         </div>
       )}
+      {payoutState === 'suspended' && (
+        <p class="hint">Payouts are on hold while your participation is suspended.</p>
+      )}
+      {payoutState === 'method_missing' && isReached && minPayout === 0 && (
+        <p class="hint">Add a payout method to be paid.</p>
+      )}
       <p class="hint">Commission is pending until its holding period is over, then eligible for payout.</p>
     </section>
   );
+}
+
+function outlook(payoutState: PayoutState): string {
+  if (payoutState === 'ready') return ': you are paid with the next payout.';
+  return payoutState === 'method_missing' ? ': add a payout method to be paid.' : '.';
 }
 
 function Amounts({ amounts }: { amounts: { name: string; value: string; main?: boolean }[] }) {
