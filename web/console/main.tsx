@@ -8,7 +8,7 @@ import { questionOptions } from './api/queries.ts';
 import { SESSION_QUERY } from './api/session.ts';
 import { pageAt, SIGN_IN_PAGE } from './pages.tsx';
 import { Console } from './shell/console.tsx';
-import { listenForLeaving } from './shell/leaving.ts';
+import { isUnsaved, listenForLeaving } from './shell/leaving.ts';
 import { Notices } from './shell/notices.tsx';
 import { THEME } from './shell/theme.ts';
 
@@ -24,7 +24,7 @@ const queries = new QueryClient({
   },
 });
 
-keepToSession(queries);
+keepToSession(queries, isUnsaved);
 listenForLeaving();
 
 const root = document.getElementById('root');

@@ -298,6 +298,10 @@ test('unsaved changes are asked about before they are left behind', async () => 
   await expect.poll(() => asked, PATIENT).toBe('beforeunload');
   expect(await title.inputValue()).toBe('Changed');
 
+  await page.getByRole('button', { name: /^Sign out/ }).click();
+  await question.getByRole('button', { name: 'Stay' }).click();
+  expect(await title.inputValue()).toBe('Changed');
+
   await page.getByRole('link', { name: 'Webhooks' }).click();
   await question.getByRole('button', { name: 'Leave' }).click();
   await page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor();

@@ -131,6 +131,31 @@ test('a cancelled import ends after what was sent, and goes on where it ended', 
   await page.close();
 });
 
+test('a running import is not ended by a press in the navigation without a question', LONG, async () => {
+  const page = await site.open('/links/import');
+  const hold = await holdSecondPiece(page);
+  await choose(page, 'thaw.csv', csv(Array.from({ length: 2 * PIECE }, (_, n) => row(`thaw-${n}`))));
+  await page.getByRole('button', { name: 'Import 400 rows' }).click();
+  await page.getByText('200 of 400 rows').waitFor();
+  const question = page.getByRole('dialog', { name: 'End the import?' });
+  for (const link of ['All links', 'Webhooks']) {
+    await page.getByRole('link', { name: link, exact: true }).click();
+    await question.getByRole('button', { name: 'Stay' }).click();
+    await question.waitFor({ state: 'detached' });
+  }
+  // The question goes where there is nothing left to lose.
+  await page.getByRole('link', { name: 'All links' }).click();
+  await question.waitFor();
+  hold.letGo();
+  await page.getByText('400 rows were looked at.').waitFor();
+  await question.waitFor({ state: 'detached' });
+  expect(await slugs('thaw-')).toHaveLength(400);
+  await page.getByRole('link', { name: 'All links' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Links', exact: true }).waitFor();
+  expectClean(page);
+  await page.close();
+});
+
 test('a file that is no list of links makes nothing and says why', LONG, async () => {
   const links = () => site.api<{ total: number }>('/links/search?limit=1');
   const { total } = await links();

@@ -162,6 +162,47 @@ test('links on several channels are made at once, and a Smart Link; a taken slug
   await page.close();
 });
 
+test('a link that is being made or changed is not left without a question', async () => {
+  const page = await site.open('/links');
+  const question = page.getByRole('dialog', { name: 'Leave without saving?' });
+  const stay = async () => {
+    await question.getByRole('button', { name: 'Stay' }).click();
+    await question.waitFor({ state: 'detached' });
+  };
+  await page.getByRole('link', { name: 'New link' }).click();
+  await field(page, 'Name').fill('Typed for long');
+  await page.getByRole('link', { name: 'Webhooks', exact: true }).click();
+  await stay();
+  await page.evaluate('history.back()');
+  await stay();
+  await page.getByRole('button', { name: /^Sign out/ }).click();
+  await stay();
+  expect(await field(page, 'Name').inputValue()).toBe('Typed for long');
+  // What was taken back is nothing to lose.
+  await field(page, 'Name').fill('');
+  await page.getByRole('link', { name: 'Webhooks', exact: true }).click();
+  await page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor();
+
+  const { links } = await site.api<{ links: LinkRecord[] }>('/links', {
+    destination_url: 'https://shop.example/',
+    name: 'Kept',
+    channel: 'other',
+  });
+  const edit = `${site.app}/console/links/${links[0]?.id}/edit`;
+  await page.goto(edit);
+  await field(page, 'Name').fill('Changed');
+  await page.getByRole('link', { name: 'Cancel', exact: true }).click();
+  await stay();
+  expect([page.url(), await field(page, 'Name').inputValue()]).toEqual([edit, 'Changed']);
+  await page.getByRole('button', { name: /^Sign out/ }).click();
+  await page.route('**/api/v1/session', (route) => route.fulfill({ status: 204 }));
+  await question.getByRole('button', { name: 'Leave' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Sign in', exact: true }).waitFor();
+  expect(await field(page, 'Name').count()).toBe(0);
+  expectClean(page);
+  await page.close();
+});
+
 test('a refusal of a field that is not on the page stands above the form', async () => {
   const page = await site.open('/links/new');
   await field(page, 'Destination URL').fill('https://shop.example/');

@@ -31,9 +31,19 @@ test('a programme is made on the page, with its field errors, changed and paused
   const page = await site.open('/referrals');
   await page.getByText('No programme yet').waitFor({ timeout: 120_000 });
   await expectGood(page, 'referrals-empty');
+  // So that there is a way back on this page.
+  await page.getByRole('tab', { name: 'Ledger' }).click();
+  await page.getByRole('tab', { name: 'Programmes' }).click();
   await page.getByRole('button', { name: 'New programme' }).click();
   const dialog = page.getByRole('dialog', { name: 'New programme' });
   await dialog.getByLabel('Name').fill('Bring a friend');
+  await page.keyboard.press('Escape');
+  await page.mouse.click(5, 500);
+  const question = page.getByRole('dialog', { name: 'Leave without saving?' });
+  await page.evaluate('history.back()');
+  await question.getByRole('button', { name: 'Stay' }).click();
+  await question.waitFor({ state: 'detached' });
+  expect(await dialog.getByLabel('Name').inputValue()).toBe('Bring a friend');
   await dialog.getByLabel('Where its links lead').fill('http://shop.example/join');
   await dialog.getByLabel('Share of a sale, in percent').fill('12.5');
   await dialog.getByLabel('Days on hold').fill('0');

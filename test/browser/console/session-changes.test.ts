@@ -2,7 +2,14 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { LinkRecord } from '../../../api/links/schemas.ts';
 import { NO_CHROMIUM } from '../chromium.ts';
-import { type ConsolePage, type ConsoleSite, consoleSite, PASSWORD } from './console-site.ts';
+import {
+  axeViolations,
+  type ConsolePage,
+  type ConsoleSite,
+  consoleSite,
+  expectClean,
+  PASSWORD,
+} from './console-site.ts';
 
 // Each test looks at several states, on a machine that may have other things to do.
 vi.setConfig({ testTimeout: 400_000 });
@@ -155,5 +162,62 @@ test('who signs in after another sees nothing of what the other one has seen', a
   await page.getByRole('navigation').getByRole('link', { name: 'Links' }).click();
   await page.getByText('held back').waitFor();
   expect(await linkInTable(page).count()).toBe(0);
+  await page.close();
+});
+
+/** Lets the page's session end and saves, which shows the sign-in over what was typed. */
+async function saveTooLate(page: Page, button: string): Promise<void> {
+  await page.context().clearCookies();
+  await press(page, button);
+  await page.getByRole('dialog', { name: 'Sign in again' }).waitFor();
+  await heading(page, 'Sign in');
+}
+
+async function signIn(page: Page, email: string): Promise<void> {
+  const dialog = page.getByRole('dialog', { name: 'Sign in again' });
+  await dialog.getByLabel('Email').fill(email);
+  await dialog.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
+  await dialog.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await dialog.waitFor({ state: 'detached' });
+}
+
+test('who signs in again after the session ended goes on with what was typed', async () => {
+  const page = await open('/links/new');
+  await draftLink(page, 'typed-before');
+  await saveTooLate(page, 'Create');
+  // Neither Escape nor the way back takes the sign-in away, nor what lies under it.
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Escape');
+  expect(await axeViolations(page)).toEqual([]);
+  expect(await page.evaluate("document.elementFromPoint(640, 450).closest('dialog') !== null")).toBe(true);
+  await signIn(page, page.email);
+  expect(await field(page, 'Slug').inputValue()).toBe('typed-before');
+  await press(page, 'Create');
+  await heading(page, 'typed-before');
+
+  // The answers that the page has are good still, and a form that changes something keeps its changes.
+  await page.getByRole('link', { name: 'Edit' }).click();
+  await field(page, 'Name').fill('Changed late');
+  await saveTooLate(page, 'Save');
+  await signIn(page, page.email);
+  expect(await field(page, 'Name').inputValue()).toBe('Changed late');
+  await press(page, 'Save');
+  await heading(page, 'typed-before');
+  await page.getByText('Changed late').first().waitFor();
+  expectClean(page);
+  await page.close();
+});
+
+test('who signs in where the session of another ended finds nothing of what that one had typed', async () => {
+  const email = `instead@${site.mail}`;
+  const other = await site.open('/links', { role: null });
+  await accept(other, await inviteToSecond(email));
+  await other.close();
+  const page = await open('/links/new');
+  await draftLink(page, 'not-for-others');
+  await saveTooLate(page, 'Create');
+  await signIn(page, email);
+  await page.getByTitle('Second', { exact: true }).waitFor();
+  expect(await field(page, 'Slug').inputValue()).toBe('');
   await page.close();
 });

@@ -76,7 +76,7 @@ export async function fetchAnswer(path: string, options: CallOptions = {}): Prom
   const isAnother = fieldError(failure, CSRF_HEADER) !== null;
   if (!isEnded && !isAnother) throw failure;
   const asked = caller?.csrfToken === sentFor.csrfToken ? askForSession() : null;
-  if (isEnded) throw worded(failure, 'Your session has ended. Sign in again.');
+  if (isEnded) throw worded(failure, 'Your session had ended. Sign in, then try again.');
   await asked;
   // Signed in anew in another window: where it is the same member, the change is still meant.
   if (caller?.owner === sentFor.owner && caller.csrfToken !== sentFor.csrfToken) {

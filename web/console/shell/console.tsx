@@ -1,20 +1,23 @@
 import { Center, Container, Loader, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Suspense } from 'react';
+import { Suspense, useState } from 'react';
 import { Route, Switch, useLocation } from 'wouter';
-import { ownerOf, SESSION_QUERY, SessionContext } from '../api/session.ts';
+import { ownerOf, SESSION_QUERY, type Session, SessionContext } from '../api/session.ts';
 import { PAGES, SIGN_IN_PAGE, WELCOME_PAGE } from '../pages.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { FailureNotice } from '../parts/failure-notice.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { PageOf } from './lazy-page.tsx';
+import { isUnsaved } from './leaving.ts';
 import { PageBoundary } from './page-boundary.tsx';
 import { Shell } from './shell.tsx';
+import { SignInAgain } from './sign-in-again.tsx';
 
 /** The whole application: who is signed in sees the pages, everyone else the sign-in. */
 export function Console() {
   const [location] = useLocation();
   const session = useQuery(SESSION_QUERY);
+  const shown = useShown(session.data);
 
   if (location === '/welcome') {
     return (
@@ -32,7 +35,7 @@ export function Console() {
       </Standalone>
     );
   }
-  if (!session.data) {
+  if (!shown) {
     return (
       <Standalone>
         <PageOf page={SIGN_IN_PAGE} />
@@ -40,26 +43,52 @@ export function Console() {
     );
   }
   return (
-    <SessionContext key={ownerOf(session.data)} value={session.data}>
-      <Shell>
-        <PageBoundary key={location}>
-          <Suspense fallback={<Waiting />}>
-            <Switch>
-              {PAGES.map((page) => (
-                <Route key={page.path} path={page.path}>
-                  <PageOf page={page} />
+    <>
+      <SessionContext key={ownerOf(shown)} value={shown}>
+        <Shell>
+          <PageBoundary key={location}>
+            <Suspense fallback={<Waiting />}>
+              <Switch>
+                {PAGES.map((page) => (
+                  <Route key={page.path} path={page.path}>
+                    <PageOf page={page} />
+                  </Route>
+                ))}
+                <Route>
+                  <PageHeader title="Not found" />
+                  <EmptyState title="There is no such page">Look for it in the navigation.</EmptyState>
                 </Route>
-              ))}
-              <Route>
-                <PageHeader title="Not found" />
-                <EmptyState title="There is no such page">Look for it in the navigation.</EmptyState>
-              </Route>
-            </Switch>
-          </Suspense>
-        </PageBoundary>
-      </Shell>
-    </SessionContext>
+              </Switch>
+            </Suspense>
+          </PageBoundary>
+        </Shell>
+      </SessionContext>
+      {session.data === null && (
+        <SignInAgain>
+          <Standalone>
+            <PageOf page={SIGN_IN_PAGE} />
+          </Standalone>
+        </SignInAgain>
+      )}
+    </>
   );
+}
+
+/**
+ * Whose pages are shown: the member's who is signed in, and those of one whose session ended over something unsaved, who
+ * goes on with it once signed in again.
+ *
+ * @param session null: nobody is signed in; undefined: not known
+ */
+function useShown(session: Session | null | undefined): Session | null {
+  const [known, know] = useState<{ session: Session | null; shown: Session | null }>({
+    session: null,
+    shown: null,
+  });
+  if (session === undefined || session === known.session) return known.shown;
+  const shown = session ?? (isUnsaved() ? known.shown : null);
+  know({ session, shown });
+  return shown;
 }
 
 function Standalone({ children }: { children: React.ReactNode }) {

@@ -8,6 +8,7 @@ import { useSend } from '../api/queries.ts';
 import { SESSION_QUERY, useSession } from '../api/session.ts';
 import { PAGES } from '../pages.tsx';
 import type { LazyPage } from './lazy-page.tsx';
+import { giveUpUnsaved, leaveBy } from './leaving.ts';
 import { SchemeSwitch } from './scheme-switch.tsx';
 
 /** Navigation, header and the page between them. */
@@ -89,9 +90,14 @@ function SignOut({ who }: { who: string | null }) {
       title={label}
       loading={signOut.isPending}
       onClick={() =>
-        signOut.mutate(undefined, {
-          onSuccess: () => void queries.setQueryData(SESSION_QUERY.queryKey, null),
-        })
+        leaveBy(() =>
+          signOut.mutate(undefined, {
+            onSuccess: () => {
+              giveUpUnsaved();
+              queries.setQueryData(SESSION_QUERY.queryKey, null);
+            },
+          }),
+        )
       }
     >
       <IconLogout size={18} stroke={1.6} />

@@ -2,9 +2,11 @@ import { useState } from 'react';
 import { useLocation, useParams } from 'wouter';
 import { useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
+import { isAlike } from '../../parts/changed-fields.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
+import { LeaveGuard } from '../../shell/leave-guard.tsx';
 import { changeBody, DraftProblem, draftOf } from './link-draft.ts';
 import { LinkForm } from './link-form.tsx';
 import type { LinkRecord } from './link-types.ts';
@@ -57,15 +59,18 @@ function EditForm({ link }: { link: LinkRecord }) {
     }
   };
   return (
-    <LinkForm
-      draft={draft}
-      onChange={setDraft}
-      existing={link}
-      error={problem ?? save.error}
-      pending={save.isPending}
-      submit={submit}
-      label="Save"
-      back={back}
-    />
+    <>
+      <LeaveGuard active={!isAlike(draft, before)} />
+      <LinkForm
+        draft={draft}
+        onChange={setDraft}
+        existing={link}
+        error={problem ?? save.error}
+        pending={save.isPending}
+        submit={submit}
+        label="Save"
+        back={back}
+      />
+    </>
   );
 }

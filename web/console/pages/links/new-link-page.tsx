@@ -5,9 +5,11 @@ import { newIdempotencyKey } from '../../api/idempotency-key.ts';
 import { useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { channelName, plural } from '../../formats.ts';
+import { isAlike } from '../../parts/changed-fields.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
+import { LeaveGuard } from '../../shell/leave-guard.tsx';
 import { createBody, DraftProblem, EMPTY_DRAFT, type LinkDraft } from './link-draft.ts';
 import { LinkForm } from './link-form.tsx';
 import type { CreatedLinks, LinkRecord } from './link-types.ts';
@@ -83,6 +85,7 @@ export default function NewLinkPage() {
   return (
     <>
       <PageHeader title="New link" />
+      <LeaveGuard active={!isAlike(draft, EMPTY_DRAFT)}>What you have filled in would be lost.</LeaveGuard>
       <LinkForm
         draft={draft}
         onChange={setDraft}

@@ -3,6 +3,8 @@ import { useMediaQuery } from '@mantine/hooks';
 import { useEffect, useRef, useState } from 'react';
 import { useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
+import { isAlike } from '../../parts/changed-fields.ts';
+import { LeaveGuard } from '../../shell/leave-guard.tsx';
 import type { Programme } from './answers.ts';
 import { changeBody, createBody, type Draft, draftOf, newDraft } from './programme-draft.ts';
 import { BasicFields, CommissionFields, CreditFields, PayoutFields } from './programme-fields.tsx';
@@ -32,6 +34,7 @@ export function ProgrammeDialog({ programme, close }: { programme: Programme | n
     if (error) form.current?.querySelector<HTMLElement>('[aria-invalid="true"], [role="alert"]')?.focus();
   }, [error]);
 
+  const isDirty = !isAlike(draft, before);
   const fields = { draft, error, change: (part: Partial<Draft>) => setDraft({ ...draft, ...part }) };
   return (
     <Modal
@@ -41,7 +44,12 @@ export function ProgrammeDialog({ programme, close }: { programme: Programme | n
       size="lg"
       fullScreen={isPhone === true}
       closeButtonProps={{ 'aria-label': 'Close' }}
+      closeOnClickOutside={!isDirty}
+      closeOnEscape={!isDirty}
     >
+      <LeaveGuard active={isDirty} withQuery>
+        What you have filled in would be lost.
+      </LeaveGuard>
       <form
         ref={form}
         noValidate

@@ -4,8 +4,9 @@ import { useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import { newIdempotencyKey } from '../../api/idempotency-key.ts';
 import { useSend } from '../../api/queries.ts';
-import { changedFields } from '../../parts/changed-fields.ts';
+import { changedFields, isAlike } from '../../parts/changed-fields.ts';
 import { SecretMade, STAYS } from '../../parts/secret-made.tsx';
+import { LeaveGuard } from '../../shell/leave-guard.tsx';
 import type { Webhook, WebhookWithSecret } from './answers.ts';
 import { type WebhookDraft, WebhookForm } from './webhook-form.tsx';
 
@@ -18,6 +19,7 @@ export function WebhookDialog({ webhook, close }: { webhook: Webhook | null; clo
   const isPhone = useMediaQuery('(max-width: 48em)');
   // As it was when the form was opened: what someone else changes meanwhile is not undone by fields left alone.
   const [before] = useState(() => draftOf(webhook));
+  const [draft, setDraft] = useState(before);
   const [made, setMade] = useState<{ id: string; secret: string } | null>(null);
   const last = useRef<{ text: string; key: string } | null>(null);
   const sending = useRef(false);
@@ -29,7 +31,7 @@ export function WebhookDialog({ webhook, close }: { webhook: Webhook | null; clo
     { refresh: ['/webhooks'], tellFailure: false, ...(webhook && { done: 'Webhook saved' }) },
   );
 
-  const submit = (draft: WebhookDraft) => {
+  const submit = () => {
     // A second press may come before the form is drawn as sending.
     if (sending.current) return;
     const body = webhook ? changedFields(bodyOf(before), bodyOf(draft)) : bodyOf(draft);
@@ -53,6 +55,7 @@ export function WebhookDialog({ webhook, close }: { webhook: Webhook | null; clo
     );
   };
 
+  const isDirty = !isAlike(bodyOf(draft), bodyOf(before));
   const title = webhook ? 'Edit the webhook' : made ? 'The webhook is ready' : 'New webhook';
   return (
     <Modal
@@ -62,8 +65,13 @@ export function WebhookDialog({ webhook, close }: { webhook: Webhook | null; clo
       size="lg"
       fullScreen={isPhone === true}
       closeButtonProps={{ 'aria-label': 'Close' }}
+      closeOnClickOutside={!isDirty}
+      closeOnEscape={!isDirty}
       {...(made && STAYS)}
     >
+      <LeaveGuard active={isDirty && !made} withQuery>
+        What you have filled in would be lost.
+      </LeaveGuard>
       {made ? (
         <SecretMade value={made.secret} what="signing secret" onDone={() => navigate(`/webhooks/${made.id}`)}>
           <Text size="sm">
@@ -81,7 +89,8 @@ export function WebhookDialog({ webhook, close }: { webhook: Webhook | null; clo
         </SecretMade>
       ) : (
         <WebhookForm
-          initial={before}
+          draft={draft}
+          onChange={setDraft}
           error={save.error}
           pending={save.isPending}
           submit={submit}

@@ -1,5 +1,5 @@
 import { Alert, Button, Checkbox, Code, Group, Stack, TextInput } from '@mantine/core';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useRef } from 'react';
 import { fieldError, messageOf } from '../../api/failures.ts';
 import { sentence } from '../sign-in/sentence.ts';
 import { EVENTS } from './events.ts';
@@ -7,17 +7,17 @@ import { EVENTS } from './events.ts';
 export type WebhookDraft = { url: string; events: string[]; description: string };
 
 type Props = {
-  initial: WebhookDraft;
+  draft: WebhookDraft;
+  onChange: (draft: WebhookDraft) => void;
   error: unknown;
   pending: boolean;
-  submit: (draft: WebhookDraft) => void;
+  submit: () => void;
   cancel: () => void;
   label: string;
 };
 
 /** The settings of a webhook, each with the API's own words where it is wrong. */
-export function WebhookForm({ initial, error, pending, submit, cancel, label }: Props) {
-  const [draft, setDraft] = useState(initial);
+export function WebhookForm({ draft, onChange, error, pending, submit, cancel, label }: Props) {
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => {
     if (error) form.current?.querySelector<HTMLElement>('[aria-invalid="true"], [role="alert"]')?.focus();
@@ -29,14 +29,14 @@ export function WebhookForm({ initial, error, pending, submit, cancel, label }: 
     description: fieldError(error, 'description'),
   };
   const isAboutAField = Object.values(wrong).some((message) => message !== null);
-  const change = (part: Partial<WebhookDraft>) => setDraft({ ...draft, ...part });
+  const change = (part: Partial<WebhookDraft>) => onChange({ ...draft, ...part });
   return (
     <form
       ref={form}
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
-        submit(draft);
+        submit();
       }}
     >
       <Stack gap="md">

@@ -8,6 +8,7 @@ import { channelName, formatCount, plural } from '../../../formats.ts';
 import { EmptyState } from '../../../parts/empty-state.tsx';
 import { FailureNotice } from '../../../parts/failure-notice.tsx';
 import { PageHeader } from '../../../parts/page-header.tsx';
+import { LeaveGuard } from '../../../shell/leave-guard.tsx';
 import { FileProblem, type ImportFile, readImportFile } from './import-pieces.ts';
 import { ImportResult } from './import-result.tsx';
 import { type ImportState, runImport } from './run-import.ts';
@@ -33,7 +34,6 @@ export default function ImportPage() {
   const cancel = useRef(new AbortController());
   // Who goes to another page has cancelled it.
   useEffect(() => () => cancel.current.abort(), []);
-  useLeaveWarning(stage.name === 'running');
 
   const choose = async (chosen: File | null) => {
     setFile(null);
@@ -82,6 +82,9 @@ export default function ImportPage() {
           All links
         </Anchor>
       </PageHeader>
+      <LeaveGuard active={stage.name === 'running'} title="End the import?">
+        It is still running and would end here. What was made so far stays; import the file again to go on.
+      </LeaveGuard>
       <Stack maw={860} gap="md">
         <Text size="sm">
           Choose what Bitly, Dub, YOURLS, Shlink or Kutt exported, or a CSV with columns of your own:{' '}
@@ -166,14 +169,4 @@ function Running({ file, state, cancel }: { file: ImportFile; state: ImportState
       </Stack>
     </Paper>
   );
-}
-
-/** Asks before the browser's tab is closed. */
-function useLeaveWarning(isRunning: boolean): void {
-  useEffect(() => {
-    if (!isRunning) return;
-    const ask = (event: BeforeUnloadEvent) => event.preventDefault();
-    window.addEventListener('beforeunload', ask);
-    return () => window.removeEventListener('beforeunload', ask);
-  }, [isRunning]);
 }

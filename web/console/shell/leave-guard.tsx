@@ -1,14 +1,29 @@
 import { Button, Group, Modal, Text } from '@mantine/core';
-import { useEffect, useState } from 'react';
-import { askBeforeLeaving } from '../../shell/leaving.ts';
+import { type ReactNode, useEffect, useState } from 'react';
+import { guardLeaving } from './leaving.ts';
 
 const MOVES = ['pushState', 'replaceState'];
 
+type Props = {
+  /** Whether there is something to lose. */
+  active: boolean;
+  title?: string;
+  /** What is lost. */
+  children?: ReactNode;
+  /** Whether it is lost with the query of the address too, as a dialog is; a page stays where only that changes. */
+  withQuery?: boolean;
+};
+
 /**
- * Asks before unsaved changes are left behind: by a link of the console, by the browser's way back, by closing the
- * tab. The last is asked by the browser in its own words.
+ * Asks before something unsaved is left behind: by a link of the console, by the browser's way back, by signing out, by
+ * closing the tab. The last is asked by the browser in its own words.
  */
-export function LeaveGuard({ active }: { active: boolean }) {
+export function LeaveGuard({
+  active,
+  title = 'Leave without saving?',
+  children = 'Your changes of this page would be lost.',
+  withQuery = false,
+}: Props) {
   const [leave, setLeave] = useState<(() => void) | null>(null);
 
   useEffect(() => {
@@ -17,6 +32,8 @@ export function LeaveGuard({ active }: { active: boolean }) {
     const at = () => `${here}${window.location.search}`;
     let held = at();
     let isAllowed = false;
+    const staysAt = ({ pathname, search }: { pathname: string; search: string }) =>
+      pathname === here && (!withQuery || `${pathname}${search}` === held);
 
     const allow = (go: () => void) => () => {
       isAllowed = true;
@@ -37,13 +54,13 @@ export function LeaveGuard({ active }: { active: boolean }) {
       const isPlain =
         event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
       if (!anchor?.href || anchor.target === '_blank' || !isPlain || isAllowed) return;
-      if (new URL(anchor.href).pathname === here) return;
+      if (staysAt(new URL(anchor.href))) return;
       event.preventDefault();
       event.stopPropagation();
       setLeave(() => allow(() => anchor.click()));
     };
     const onPop = (event: PopStateEvent) => {
-      if (isAllowed || window.location.pathname === here) return;
+      if (isAllowed || staysAt(window.location)) return;
       event.stopImmediatePropagation();
       window.history.pushState(null, '', held);
       setLeave(() => allow(() => window.history.back()));
@@ -51,23 +68,32 @@ export function LeaveGuard({ active }: { active: boolean }) {
     window.addEventListener('beforeunload', onUnload);
     for (const name of MOVES) window.addEventListener(name, onMove);
     document.addEventListener('click', onClick, { capture: true });
-    askBeforeLeaving(onPop);
+    const takeBack = guardLeaving({
+      onPop,
+      ask: (go) =>
+        setLeave(() => () => {
+          setLeave(null);
+          go();
+        }),
+    });
     return () => {
       window.removeEventListener('beforeunload', onUnload);
       for (const name of MOVES) window.removeEventListener(name, onMove);
       document.removeEventListener('click', onClick, { capture: true });
-      askBeforeLeaving(null);
+      takeBack();
+      // There is nothing to lose any more: an import has ended, say.
+      setLeave(null);
     };
-  }, [active]);
+  }, [active, withQuery]);
 
   return (
     <Modal
       opened={leave !== null}
       onClose={() => setLeave(null)}
-      title="Leave without saving?"
+      title={title}
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
-      <Text size="sm">Your changes of this page would be lost.</Text>
+      <Text size="sm">{children}</Text>
       <Group justify="flex-end" mt="md">
         <Button variant="default" onClick={() => setLeave(null)}>
           Stay
