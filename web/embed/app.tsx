@@ -1,12 +1,18 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { AnnouncerContext, LiveRegion } from './announcer.tsx';
-import { Dashboard } from './dashboard.tsx';
+import { Dashboard, type Missed } from './dashboard.tsx';
 import type { Failure } from './failures.ts';
 import type { ReferralsApi } from './referrals-api.ts';
 import { Failed, Skeleton } from './states.tsx';
 import type { Stats } from './stats.ts';
 
-type View = { kind: 'loading' } | { kind: 'failed'; failure: Failure } | { kind: 'ready'; stats: Stats };
+type View =
+  | { kind: 'loading' }
+  | { kind: 'failed'; failure: Failure }
+  | { kind: 'ready'; stats: Stats; days: number; missed: Missed | null };
+
+/** A read of the figures. `quietly`: nobody asked for it, so nobody is told. */
+type Read = { days: number; quietly: boolean };
 
 /** A page that comes back into view after this long is brought up to date. Milliseconds. */
 const STALE_AFTER = 60_000;
@@ -14,61 +20,88 @@ const STALE_AFTER = 60_000;
 /** Loads the figures and shows what became of that. */
 export function App({ api, days: givenDays }: { api: ReferralsApi; days: number }) {
   const [view, setView] = useState<View>({ kind: 'loading' });
-  const [days, setDays] = useState(givenDays);
+  const [chosen, setChosen] = useState(givenDays);
   const [busy, setBusy] = useState(false);
   const [said, say] = useState('');
   const loadedAt = useRef(0);
-  const call = useRef(0);
+  const underWay = useRef<Read | null>(null);
 
   const load = useCallback(
-    async (wanted: number, quietly: boolean) => {
-      const own = ++call.current;
+    async (read: Read) => {
+      const { days, quietly } = read;
+      underWay.current = read;
       setBusy(true);
-      const answer = await api.stats(wanted);
-      if (own !== call.current) return; // a later call has taken over
+      if (!quietly) {
+        setChosen(days);
+        setView((before) => (before.kind === 'ready' ? { ...before, missed: null } : before));
+      }
+      const answer = await api.stats(days);
+      if (underWay.current !== read) return; // a later call has taken over
+      underWay.current = null;
       setBusy(false);
       if (answer.ok) {
         loadedAt.current = Date.now();
-        setView({ kind: 'ready', stats: answer.value });
-        setDays(wanted);
-        if (!quietly) say(`Figures of the last ${wanted} days are shown.`);
+        setView((before) => {
+          const missed = quietly && before.kind === 'ready' ? before.missed : null;
+          return { kind: 'ready', stats: answer.value, days, missed };
+        });
+        if (!quietly) say(`Figures of the last ${days} days are shown.`);
       } else if (!quietly) {
-        setView({ kind: 'failed', failure: answer.failure });
+        const { failure } = answer;
+        setView((before) => {
+          if (before.kind !== 'ready') return { kind: 'failed', failure };
+          // What is shown stays: the link, the figures, what is being typed.
+          return { ...before, missed: before.days === days ? null : { days, failure } };
+        });
       }
     },
     [api],
   );
 
   useEffect(() => {
-    void load(givenDays, false);
+    void load({ days: givenDays, quietly: false });
   }, [load, givenDays]);
 
-  const ready = view.kind === 'ready';
+  const shownDays = view.kind === 'ready' ? view.days : null;
   useEffect(() => {
     const refresh = () => {
       const stale = Date.now() - loadedAt.current > STALE_AFTER;
-      if (ready && stale && document.visibilityState === 'visible') void load(days, true);
+      if (shownDays === null || underWay.current || !stale || document.visibilityState !== 'visible') return;
+      void load({ days: shownDays, quietly: true });
     };
     document.addEventListener('visibilitychange', refresh);
     return () => document.removeEventListener('visibilitychange', refresh);
-  }, [load, days, ready]);
+  }, [load, shownDays]);
 
-  const change = useCallback((next: Stats) => setView({ kind: 'ready', stats: next }), []);
+  const change = useCallback(
+    (made: (stats: Stats) => Stats) => {
+      setView((before) => (before.kind === 'ready' ? { ...before, stats: made(before.stats) } : before));
+      // What was asked before the change may be answered without it: asked anew.
+      if (underWay.current) void load({ ...underWay.current });
+    },
+    [load],
+  );
   return (
     <AnnouncerContext.Provider value={say}>
       <LiveRegion text={said} />
       {view.kind === 'loading' && <Skeleton />}
       {view.kind === 'failed' && (
-        <Failed failure={view.failure} busy={busy} onRetry={() => void load(days, false)} />
+        <Failed
+          failure={view.failure}
+          busy={busy}
+          onRetry={() => void load({ days: chosen, quietly: false })}
+        />
       )}
       {view.kind === 'ready' && (
         <Dashboard
           api={api}
           stats={view.stats}
-          days={days}
+          days={view.days}
+          chosenDays={chosen}
           offeredDays={givenDays}
+          missed={view.missed}
           busy={busy}
-          onDays={(wanted) => void load(wanted, false)}
+          onDays={(days) => void load({ days, quietly: false })}
           onChange={change}
         />
       )}

@@ -1,5 +1,7 @@
-import { useState } from 'preact/hooks';
+import type { RefObject } from 'preact';
+import { useRef, useState } from 'preact/hooks';
 import { ActivityCard } from './activity.tsx';
+import { explain, type Failure } from './failures.ts';
 import { Figures } from './figures.tsx';
 import { LinkCard } from './link-card.tsx';
 import { ModeSwitch } from './mode-switch.tsx';
@@ -14,15 +16,23 @@ type Props = {
   stats: Stats;
   /** Of the window that is shown. */
   days: number;
+  /** Of the window that was chosen last; it may still be under way, or have been {@link Missed}. */
+  chosenDays: number;
   /** What the embedding page asked for: offered beside the usual ones. */
   offeredDays: number;
+  missed: Missed | null;
   busy: boolean;
   onDays: (days: number) => void;
-  onChange: (stats: Stats) => void;
+  onChange: (made: (stats: Stats) => Stats) => void;
 };
 
+/** A window that was chosen and could not be loaded. */
+export type Missed = { days: number; failure: Failure };
+
 /** Everything that a referrer sees. What is shown follows from the answer alone. */
-export function Dashboard({ api, stats, days, offeredDays, busy, onDays, onChange }: Props) {
+export function Dashboard(props: Props) {
+  const { api, stats, days, chosenDays, offeredDays, missed, busy, onDays, onChange } = props;
+  const select = useRef<HTMLSelectElement>(null);
   const { affiliate, rewards, reward_mode: mode } = stats;
   const isAffiliate = mode === 'affiliate';
   // Who is an affiliate may go back, also once the programme lets nobody become one; the switch then stays where it is.
@@ -36,8 +46,27 @@ export function Dashboard({ api, stats, days, offeredDays, busy, onDays, onChang
     <main class="page" aria-busy={busy}>
       <header class="top">
         <h1>Your referrals</h1>
-        <WindowChoice days={days} offered={offeredDays} onDays={onDays} />
+        <WindowChoice select={select} days={chosenDays} offered={offeredDays} onDays={onDays} />
       </header>
+      {missed && (
+        <div class="card warning missed" role="alert">
+          <p>
+            {explain(missed.failure).title}: the last {missed.days} days could not be loaded. You still see
+            the last {days} days.
+          </p>
+          <button
+            type="button"
+            class="button button-plain"
+            onClick={() => {
+              // The button goes with the notice.
+              select.current?.focus();
+              onDays(missed.days);
+            }}
+          >
+            Try again
+          </button>
+        </div>
+      )}
       {stats.status === 'suspended' && (
         <p class="card warning">
           Your participation is suspended. Your link still works, but new referrals earn nothing. Please
@@ -54,7 +83,7 @@ export function Dashboard({ api, stats, days, offeredDays, busy, onDays, onChang
           isOffered={affiliate.allowed}
           onMode={(next) => {
             setGoneBack(mayGoBack);
-            onChange({ ...stats, reward_mode: next });
+            onChange((now) => ({ ...now, reward_mode: next }));
           }}
         />
       )}
@@ -73,7 +102,9 @@ export function Dashboard({ api, stats, days, offeredDays, busy, onDays, onChang
             api={api}
             methods={affiliate.payout_methods}
             saved={affiliate.payout_method}
-            onSaved={(saved) => onChange({ ...stats, affiliate: { ...affiliate, payout_method: saved } })}
+            onSaved={(saved) =>
+              onChange((now) => ({ ...now, affiliate: { ...now.affiliate, payout_method: saved } }))
+            }
           />
         )}
         {showsCash && <PayoutHistory payouts={affiliate.payouts} currency={rewards.cash.currency} />}
@@ -94,12 +125,23 @@ function payoutStateOf({ status, reward_mode: mode, affiliate }: Stats): PayoutS
 
 const USUAL_DAYS = [7, 30, 90];
 
-function WindowChoice(props: { days: number; offered: number; onDays: (days: number) => void }) {
+type WindowProps = {
+  select: RefObject<HTMLSelectElement | null>;
+  days: number;
+  offered: number;
+  onDays: (days: number) => void;
+};
+
+function WindowChoice(props: WindowProps) {
   const choices = [...new Set([...USUAL_DAYS, props.offered])].sort((a, b) => a - b);
   return (
     <label class="window">
       <span class="unseen">Period</span>
-      <select value={props.days} onChange={(event) => props.onDays(Number(event.currentTarget.value))}>
+      <select
+        ref={props.select}
+        value={props.days}
+        onChange={(event) => props.onDays(Number(event.currentTarget.value))}
+      >
         {choices.map((days) => (
           <option key={days} value={days}>
             Last {days} days
