@@ -203,6 +203,44 @@ test('a link that is being made or changed is not left without a question', asyn
   await page.close();
 });
 
+test('folders are renamed and deleted; the links of a deleted one stay', async () => {
+  const { id } = await site.api<{ id: string }>('/folders', { name: 'Sprnig' });
+  const { links } = await site.api<{ links: LinkRecord[] }>('/links', {
+    destination_url: 'https://shop.example/',
+    name: 'Foldered',
+    channel: 'other',
+    folder_id: id,
+  });
+  const page = await site.open('/links', { role: 'operator' });
+  await press(page, 'Folders');
+  const dialog = page.getByRole('dialog', { name: 'Folders' });
+  await dialog.getByRole('button', { name: 'Rename Sprnig' }).click();
+  const name = dialog.getByRole('textbox', { name: 'New name of Sprnig' });
+  await name.fill(' ');
+  await press(page, 'Save');
+  await expect.poll(() => name.getAttribute('aria-invalid'), PATIENCE).toBe('true');
+  await name.fill('Spring');
+  await press(page, 'Save');
+  await dialog.getByText('Spring', { exact: true }).waitFor();
+  await expectGood(page, 'links-folders');
+  await press(page, 'Delete Spring');
+  const question = page.getByRole('dialog', { name: 'Delete the folder Spring?' });
+  await question.getByRole('button', { name: 'Delete', exact: true }).click();
+  await page.getByText('Folder deleted').waitFor();
+  expect(await dialog.getByText('Spring', { exact: true }).count()).toBe(0);
+  const { links: kept } = await site.api<{ links: LinkRecord[] }>(`/links?view=records&ids=${links[0]?.id}`);
+  expect(kept).toMatchObject([{ name: 'Foldered', folder_id: null }]);
+  await page.close();
+
+  const analyst = await site.open('/links', { role: 'analyst' });
+  await analyst
+    .getByRole('link', { name: links[0]?.slug ?? '' })
+    .first()
+    .waitFor();
+  expect(await analyst.getByRole('button', { name: 'Folders', exact: true }).count()).toBe(0);
+  await analyst.close();
+});
+
 test('a refusal of a field that is not on the page stands above the form', async () => {
   const page = await site.open('/links/new');
   await field(page, 'Destination URL').fill('https://shop.example/');

@@ -85,6 +85,11 @@ test('with the keyboard alone one signs in', async () => {
   await page.keyboard.type('operator@demo.example');
   await page.keyboard.press('Tab');
   await page.keyboard.type(PASSWORD);
+  // What was typed can be looked at without a pointer too.
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Space');
+  await expect.poll(() => passwordField(page).getAttribute('type')).toBe('text');
+  await page.keyboard.press('Shift+Tab');
   await page.keyboard.press('Enter');
   await heading(page, 'Overview');
   await page.close();

@@ -29,6 +29,12 @@ export const THEME = createTheme({
     // A `header` of its own would make every dialog a second banner of the page.
     ModalHeader: { defaultProps: { role: 'presentation' } },
     DrawerHeader: { defaultProps: { role: 'presentation' } },
+    // By itself it is out of the keyboard's reach.
+    PasswordInput: {
+      defaultProps: {
+        visibilityToggleButtonProps: { 'aria-label': 'Show or hide the password', tabIndex: 0 },
+      },
+    },
     Notification: { defaultProps: { closeButtonProps: { 'aria-label': 'Dismiss' } } },
     // Titles in the alert's own colour are too pale for 4.5:1; the border and the sign have it.
     Alert: { defaultProps: { styles: { label: { color: 'var(--mantine-color-text)' } } } },

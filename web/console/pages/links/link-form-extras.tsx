@@ -70,7 +70,6 @@ export function LimitFields({ draft, set, wrong, existing }: FormFields) {
           value={draft.password}
           error={wrong('password')}
           onChange={(event) => set('password', event.currentTarget.value)}
-          visibilityToggleButtonProps={{ 'aria-label': 'Show or hide the password', tabIndex: 0 }}
         />
         {existing?.password_protected && (
           <Checkbox

@@ -8,6 +8,7 @@ import { PageHeader } from '../../parts/page-header.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { WindowPicker } from '../../parts/window-picker.tsx';
 import { ExportMenu } from './export-menu.tsx';
+import { FoldersButton } from './folders-dialog.tsx';
 import type { FoundLinks } from './link-types.ts';
 import { LinksFilters } from './links-filters.tsx';
 import { LinksTable } from './links-table.tsx';
@@ -36,6 +37,7 @@ export default function LinksPage() {
             >
               Import
             </Button>
+            <FoldersButton />
           </>
         )}
         <ExportMenu view={view} withFigures={workspace.paid} />
