@@ -187,6 +187,8 @@ export async function expectGood(
   looks: 'each once' | 'all' = process.env.SCREENSHOT_DIR ? 'all' : 'each once',
 ): Promise<void> {
   const before = page.viewportSize();
+  // What is dimmed until the next answer comes is not looked at either.
+  await expect.poll(() => page.locator('.answer[data-former]').count(), { timeout: PATIENCE }).toBe(0);
   for (const [nth, width] of WIDTHS.entries()) {
     await page.setViewportSize({ width, height: 900 });
     for (const scheme of looks === 'all' ? SCHEMES : SCHEMES.slice(nth, nth + 1)) {

@@ -1,6 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { NO_CHROMIUM } from '../chromium.ts';
-import { type ConsolePage, type ConsoleSite, consoleSite, expectClean, expectGood } from './console-site.ts';
+import {
+  type ConsolePage,
+  type ConsoleSite,
+  consoleSite,
+  expectClean,
+  expectGood,
+  screenshot,
+} from './console-site.ts';
 
 const PATIENCE = { timeout: 60_000 };
 const PHONE =
@@ -155,6 +162,34 @@ describe('with clicks and an order', () => {
     await expectGood(page, 'overview-quiet');
     await page.goBack();
     await chart(/^Revenue by hour/);
+    expectClean(page);
+    await page.close();
+  });
+
+  test('figures of the window before are dimmed and called so until those of the chosen one are there', async () => {
+    const page = await site.open('/?source=link');
+    await page.getByRole('img', { name: /^Clicks by day: 3/ }).waitFor();
+    const countries = page.getByRole('region', { name: 'Countries' });
+    await countries.getByRole('row', { name: 'Unknown 3 100% 3' }).waitFor();
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    await page.route('**/api/v1/stats?*', async (route) => {
+      await released;
+      await route.continue();
+    });
+    await page.getByText('24 h', { exact: true }).click();
+    const loading = page.getByRole('status').filter({ hasText: 'Loading…' });
+    await loading.waitFor();
+    const dimmed = 'document.querySelector(".answer > :not(.answer-loading)")';
+    const opacity = () => page.evaluate(`getComputedStyle(${dimmed}).opacity`);
+    await expect.poll(opacity, PATIENCE).toBe('0.4');
+    // The rows are of the chosen window, and the totals of the one before: there is no share yet.
+    await countries.getByRole('row', { name: 'Unknown 3 … 3' }).waitFor();
+    await screenshot(page, 'overview-loading');
+    release();
+    await page.getByRole('img', { name: /^Clicks by hour: 3/ }).waitFor();
+    await countries.getByRole('row', { name: 'Unknown 3 100% 3' }).waitFor();
+    await expect.poll(() => loading.count(), PATIENCE).toBe(0);
+    expect(await opacity()).toBe('1');
     expectClean(page);
     await page.close();
   });

@@ -1,4 +1,4 @@
-import { Skeleton, Stack } from '@mantine/core';
+import { Box, Paper, Skeleton, Stack, Text } from '@mantine/core';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { FailureNotice } from './failure-notice.tsx';
@@ -12,15 +12,20 @@ type Props<T> = {
   lines?: number;
 };
 
-/** An answer of the API in each of its states: awaited, failed, empty, there. */
+/**
+ * An answer of the API in each of its states: awaited, failed, empty, there. The answer to the question before, which
+ * stays while another one is awaited, is dimmed and says so: it stands under what was chosen since.
+ */
 export function QueryView<T>({ query, children, empty, lines = 4 }: Props<T>) {
   if (query.data !== undefined) {
-    if (empty?.when(query.data)) return empty.show;
+    const isEmpty = empty?.when(query.data) === true;
+    if (isEmpty && !query.isPlaceholderData) return empty.show;
     return (
-      <div aria-busy={query.isFetching}>
+      <Box className="answer" aria-busy={query.isFetching} mod={{ former: query.isPlaceholderData }}>
+        {query.isPlaceholderData && <LoadingNote />}
         {query.isError && <FailureNotice error={query.error} again={() => void query.refetch()} />}
-        {children(query.data)}
-      </div>
+        {isEmpty ? empty.show : children(query.data)}
+      </Box>
     );
   }
   if (query.isError) return <FailureNotice error={query.error} again={() => void query.refetch()} />;
@@ -32,3 +37,11 @@ export function QueryView<T>({ query, children, empty, lines = 4 }: Props<T>) {
     </Stack>
   );
 }
+
+const LoadingNote = () => (
+  <div className="answer-loading">
+    <Paper withBorder shadow="sm" px="sm" py={4} role="status">
+      <Text size="sm">Loading…</Text>
+    </Paper>
+  </div>
+);

@@ -13,6 +13,7 @@ export function ButtonFigures({
 }: {
   saved: BioButton | undefined;
   figures: Figures | undefined;
+  /** The figures are not there yet, or still those of the window before. */
   isAwaited: boolean;
 }) {
   const { workspace } = useSession();
@@ -28,7 +29,8 @@ export function ButtonFigures({
     if (!isCounted && !hasBrought(figures)) {
       return 'Leads straight to its address: its clicks are not counted.';
     }
-    if (!figures) return isAwaited ? 'Counting…' : '';
+    if (isAwaited) return 'Counting…';
+    if (!figures) return '';
     const all = [
       plural(figures.clicks, 'click', 'clicks'),
       plural(figures.visitors, 'visitor', 'visitors'),
@@ -64,6 +66,7 @@ export function FiguresOfAll({
 
   function textOf(): string | null {
     if (!hasFigures) return 'What each button brings is shown on a paid plan.';
+    if (stats.isPlaceholderData) return 'Counting…';
     if (stats.isError) return `Figures can’t be shown: ${messageOf(stats.error)}`;
     if (!stats.data || stats.data.links.length < 2) return null;
     const { totals } = stats.data;

@@ -81,7 +81,7 @@ export function ButtonsForm({ draft, change, wrong, page }: PartProps & { page: 
               <ButtonFigures
                 saved={tracked.get(button.id)}
                 figures={figures.get(button.id)}
-                isAwaited={hasFigures && stats.isPending}
+                isAwaited={hasFigures && (stats.isPending || stats.isPlaceholderData)}
               />
             )}
           </ButtonFields>

@@ -2,9 +2,12 @@
 
 export type Figures = { clicks: number; visitors: number; conversions: number; revenue: number };
 
+/** Instants that an answer is about. */
+export type AnswerWindow = { from: string; to: string };
+
 /** `GET /stats` */
 export type Stats = {
-  window: { from: string; to: string };
+  window: AnswerWindow;
   totals: Figures;
   previous: { totals: Figures };
   currency: string;
@@ -16,6 +19,7 @@ export type Dimension = 'channel' | 'link' | 'country' | 'device' | 'browser' | 
 
 /** `GET /stats/breakdown` */
 export type Breakdown = {
+  window: AnswerWindow;
   rows: {
     /** Empty: not known. */
     value: string;

@@ -8,7 +8,7 @@ import { QueryView } from '../../parts/query-view.tsx';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
 import { useUrlParameters } from '../../parts/url-parameters.ts';
 import { useWindow } from '../../parts/use-window.ts';
-import type { Breakdown, Dimension, Stats } from './answers.ts';
+import type { AnswerWindow, Breakdown, Dimension, Stats } from './answers.ts';
 
 /** Two cards of tables, a tab each; the tabs are in the URL under the card's parameter. */
 const CARDS: { parameter: string; label: string; tabs: [Dimension, string][] }[] = [
@@ -96,7 +96,7 @@ function BreakdownTable({
       query={breakdown}
       empty={{ when: ({ rows }) => rows.length === 0, show: <EmptyState title="Nothing in this window" /> }}
     >
-      {({ rows }) => (
+      {({ window, rows }) => (
         <ScrollTable
           label={title}
           minWidth={isMoney ? 440 : 280}
@@ -117,7 +117,7 @@ function BreakdownTable({
                 <Table.Td ta="right">{formatCount(row.clicks)}</Table.Td>
                 {!hasOrders && (
                   <Table.Td ta="right">
-                    {formatPercent(Math.min(1, row.clicks / Math.max(1, stats.totals.clicks)))}
+                    {isSameWindow(window, stats.window) ? formatShare(row.clicks, stats.totals.clicks) : '…'}
                   </Table.Td>
                 )}
                 <Table.Td ta="right">{formatCount(row.visitors)}</Table.Td>
@@ -131,6 +131,19 @@ function BreakdownTable({
     </QueryView>
   );
 }
+
+/** Answers to one question that are asked for every minute lie this far apart at most. Milliseconds. */
+const REFRESHED_WITHIN = 600_000;
+
+/** Whether two answers are about the window that was chosen once: one that ends now moves on with each refresh. */
+function isSameWindow(one: AnswerWindow, other: AnswerWindow): boolean {
+  const apart = (name: keyof AnswerWindow) => Math.abs(Date.parse(one[name]) - Date.parse(other[name]));
+  return apart('from') < REFRESHED_WITHIN && apart('to') < REFRESHED_WITHIN;
+}
+
+/** Clicks that came between the two answers make the part larger than the whole for a minute at most. */
+const formatShare = (clicks: number, ofAll: number) =>
+  formatPercent(Math.min(1, clicks / Math.max(1, ofAll)));
 
 function nameOf(dimension: Dimension, { value, link }: Breakdown['rows'][number]): ReactNode {
   if (link) {

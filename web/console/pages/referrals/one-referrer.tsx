@@ -10,6 +10,8 @@ export function OneReferrer() {
   const partner = view.get('by');
   const enrollment = useApi<Enrollment>(partner && `/enrollments/${partner}`);
   if (partner === null) return null;
+  // Until the answer is there, it is that of the referrer before.
+  const name = enrollment.isPlaceholderData ? undefined : enrollment.data?.external_user_id;
   return (
     <Button
       size="xs"
@@ -18,7 +20,7 @@ export function OneReferrer() {
       onClick={() => view.set({ by: null })}
       title="Show those of every referrer"
     >
-      Only by {enrollment.data?.external_user_id ?? 'one referrer'}
+      Only by {name ?? 'one referrer'}
     </Button>
   );
 }
