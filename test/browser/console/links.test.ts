@@ -349,6 +349,31 @@ test('a link is changed where the form says so and nowhere else, and deleted aft
   await page.close();
 });
 
+test('targets and pixels that somebody else changes meanwhile are not undone by fields that were left alone', async () => {
+  const made = await site.api<CreatedLinks>('/links', {
+    ...SHOP,
+    name: 'Two editors',
+    smart: true,
+    targeting: { mobile: 'https://m.shop.example/', desktop: 'https://shop.example/desktop' },
+    retargeting: { facebook: '123456789012' },
+  });
+  const [link] = made.links;
+  if (!link) throw new Error('no link was made');
+  const page = await site.open(`/links/${link.id}/edit`);
+  await field(page, 'Phones and tablets').fill('https://m.shop.example/new');
+  await field(page, 'Facebook pixel id').fill('');
+  const targeting = { mobile: 'https://m.shop.example/', desktop: 'https://shop.example/theirs' };
+  const retargeting = { facebook: '123456789012', google: 'AW-123456789' };
+  await site.api(`/links/${link.id}`, { targeting, retargeting }, 'PATCH');
+  await press(page, 'Save');
+  await page.getByRole('heading', { name: link.slug }).waitFor();
+  expect(await site.api<LinkRecord>(`/links/${link.id}`)).toMatchObject({
+    targeting: { mobile: 'https://m.shop.example/new', desktop: 'https://shop.example/theirs' },
+    retargeting: { google: 'AW-123456789' },
+  });
+  await page.close();
+});
+
 test('the table searches, filters, sorts and turns pages, and its URL brings all of it back', async () => {
   const rows = Array.from({ length: 60 }, (_, n) => ({
     destination_url: `https://shop.example/${n % 2 ? 'odd' : 'even'}`,

@@ -159,6 +159,13 @@ test(
     expect(await site.api(`/programs/${made.id}`)).toMatchObject({ ...emptied, credit_kind: 'points' });
 
     await page.getByRole('button', { name: 'Edit Emptied' }).click();
+    await edit.getByLabel('For a signup, referrer on a free plan').fill('4');
+    await site.api(`/programs/${made.id}`, { signup_credit: { free: 1, paid: 9 } }, 'PATCH');
+    await save.click();
+    await edit.waitFor({ state: 'detached' });
+    expect(await site.api(`/programs/${made.id}`)).toMatchObject({ signup_credit: { free: 4, paid: 9 } });
+
+    await page.getByRole('button', { name: 'Edit Emptied' }).click();
     await edit.getByLabel('What a credit is called').fill('');
     await edit.getByLabel('Reward with credits').uncheck();
     // What somebody else changes meanwhile is not undone by fields that were left alone.

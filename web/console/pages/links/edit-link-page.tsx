@@ -1,3 +1,4 @@
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useLocation, useParams } from 'wouter';
 import { useSend } from '../../api/queries.ts';
@@ -7,10 +8,10 @@ import { EmptyState } from '../../parts/empty-state.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { LeaveGuard } from '../../shell/leave-guard.tsx';
-import { changeBody, DraftProblem, draftOf } from './link-draft.ts';
+import { changeBody, draftOf } from './link-draft.ts';
 import { LinkForm } from './link-form.tsx';
 import type { LinkRecord } from './link-types.ts';
-import { useLink } from './use-link.ts';
+import { readLink, useLink } from './use-link.ts';
 
 /** Changes a link and its campaign. */
 export default function EditLinkPage() {
@@ -42,22 +43,19 @@ function EditForm({ link }: { link: LinkRecord }) {
   // As it was when the form was opened: what someone else changes meanwhile is not undone by fields left alone.
   const [before] = useState(() => draftOf(link));
   const [draft, setDraft] = useState(before);
-  const [problem, setProblem] = useState<DraftProblem | null>(null);
-  const save = useSend<Record<string, unknown>, LinkRecord>(
+  const send = useSend<Record<string, unknown>, LinkRecord>(
     (body) => ({ path: `/links/${link.id}`, method: 'PATCH', body }),
     { refresh: ['/links'], done: 'Saved', tellFailure: false },
   );
-  const submit = () => {
-    setProblem(null);
-    try {
-      const body = changeBody(before, draft);
-      if (Object.keys(body).length === 0) navigate(back);
-      else save.mutate(body, { onSuccess: () => navigate(back) });
-    } catch (error) {
-      if (!(error instanceof DraftProblem)) throw error;
-      setProblem(error);
-    }
-  };
+  const save = useMutation({
+    mutationFn: async (): Promise<void> => {
+      const body = changeBody(before, draft, before);
+      if (Object.keys(body).length === 0) return;
+      const isOfParts = 'targeting' in body || 'retargeting' in body;
+      const now = isOfParts ? draftOf(await readLink(link.id)) : before;
+      await send.mutateAsync(changeBody(before, draft, now));
+    },
+  });
   return (
     <>
       <LeaveGuard active={!isAlike(draft, before)} />
@@ -65,9 +63,9 @@ function EditForm({ link }: { link: LinkRecord }) {
         draft={draft}
         onChange={setDraft}
         existing={link}
-        error={problem ?? save.error}
+        error={save.error}
         pending={save.isPending}
-        submit={submit}
+        submit={() => save.mutate(undefined, { onSuccess: () => navigate(back) })}
         label="Save"
         back={back}
       />

@@ -115,15 +115,31 @@ export function createBody(draft: LinkDraft): Record<string, unknown> {
 /**
  * The body of `PATCH /links/:id`: what differs from the link as it was when the form was opened; null clears.
  *
+ * @param now the link as it is: of `targeting` and `retargeting`, which the API takes whole, what the form left alone
  * @throws {DraftProblem}
  */
-export function changeBody(before: LinkDraft, draft: LinkDraft): Record<string, unknown> {
+export function changeBody(before: LinkDraft, draft: LinkDraft, now: LinkDraft): Record<string, unknown> {
+  const changed = changedFields(sharedFields(before), sharedFields(draft));
   return {
-    ...changedFields(sharedFields(before), sharedFields(draft)),
+    ...changed,
+    ...('targeting' in changed && {
+      targeting: objectOrNull(onto(targetsOf(now), targetsOf(before), targetsOf(draft))),
+    }),
+    ...('retargeting' in changed && {
+      retargeting: objectOrNull(onto(now.retargeting, before.retargeting, draft.retargeting)),
+    }),
     ...(draft.password !== '' && { password: draft.password }),
     ...(draft.password === '' && draft.remove_password && { password: null }),
   };
 }
+
+const targetsOf = ({ mobile, desktop }: LinkDraft) => ({ mobile, desktop });
+
+/** The texts as they are now, with those of them that were changed. */
+const onto = <Texts extends Record<string, string>>(now: Texts, before: Texts, draft: Texts) => ({
+  ...now,
+  ...changedFields(before, draft),
+});
 
 /** Fields that creating and changing take alike, null where they are empty. */
 function sharedFields(draft: LinkDraft): Record<string, unknown> {
@@ -134,7 +150,7 @@ function sharedFields(draft: LinkDraft): Record<string, unknown> {
     utm_campaign: textOrNull(draft.utm_campaign),
     tags: draft.tags,
     folder_id: draft.folder_id,
-    targeting: objectOrNull({ mobile: draft.mobile, desktop: draft.desktop }),
+    targeting: objectOrNull(targetsOf(draft)),
     expires_at: expiryOf(draft.expires_at),
     max_clicks: countOf(draft.max_clicks),
     expired_redirect_url: textOrNull(draft.expired_redirect_url),

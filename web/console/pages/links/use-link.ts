@@ -1,6 +1,7 @@
 import { type UseQueryResult, useQuery } from '@tanstack/react-query';
+import { callApi } from '../../api/call.ts';
 import { ApiFailure } from '../../api/failures.ts';
-import { questionOptions } from '../../api/queries.ts';
+import { type Question, questionOptions } from '../../api/queries.ts';
 import type { LinkRecord } from './link-types.ts';
 
 /**
@@ -10,11 +11,23 @@ import type { LinkRecord } from './link-types.ts';
  */
 export function useLink(id: string | null): UseQueryResult<LinkRecord> {
   return useQuery({
-    ...questionOptions<{ links: LinkRecord[] }>({ path: '/links', query: { view: 'records', ids: id } }),
+    ...questionOptions<{ links: LinkRecord[] }>(questionOf(id)),
     enabled: id !== null,
     select: onlyLink,
   });
 }
+
+/**
+ * The same link as it is at this moment.
+ *
+ * @throws {ApiFailure}
+ */
+export async function readLink(id: string): Promise<LinkRecord> {
+  const { path, query } = questionOf(id);
+  return onlyLink(await callApi(path, { query }));
+}
+
+const questionOf = (id: string | null): Question => ({ path: '/links', query: { view: 'records', ids: id } });
 
 /** @throws {ApiFailure} as the API would where it is asked for a link that does not exist */
 function onlyLink({ links: [link] }: { links: LinkRecord[] }): LinkRecord {

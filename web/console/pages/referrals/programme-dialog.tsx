@@ -1,6 +1,8 @@
 import { Alert, Button, Group, Modal, Stack } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
+import { useMutation } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
+import { callApi } from '../../api/call.ts';
 import { useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { isAlike } from '../../parts/changed-fields.ts';
@@ -17,11 +19,11 @@ export function ProgrammeDialog({ programme, close }: { programme: Programme | n
   const [before] = useState(() => (programme ? draftOf(programme) : newDraft(workspace.currency)));
   const [draft, setDraft] = useState(before);
   const form = useRef<HTMLFormElement>(null);
-  const save = useSend<Draft>(
-    (sent) => ({
+  const send = useSend<Record<string, unknown>>(
+    (body) => ({
       path: programme ? `/programs/${programme.id}` : '/programs',
       method: programme ? 'PATCH' : 'POST',
-      body: programme ? changeBody(before, sent) : createBody(sent),
+      body,
     }),
     {
       refresh: ['/programs'],
@@ -29,6 +31,14 @@ export function ProgrammeDialog({ programme, close }: { programme: Programme | n
       tellFailure: false,
     },
   );
+  const save = useMutation({
+    mutationFn: async () => {
+      if (!programme) return send.mutateAsync(createBody(draft));
+      const isOfParts = 'signup_credit' in changeBody(before, draft, before);
+      const now = isOfParts ? draftOf(await callApi<Programme>(`/programs/${programme.id}`)) : before;
+      return send.mutateAsync(changeBody(before, draft, now));
+    },
+  });
   const { error } = save;
   useEffect(() => {
     if (error) form.current?.querySelector<HTMLElement>('[aria-invalid="true"], [role="alert"]')?.focus();
@@ -55,7 +65,7 @@ export function ProgrammeDialog({ programme, close }: { programme: Programme | n
         noValidate
         onSubmit={(event) => {
           event.preventDefault();
-          save.mutate(draft, { onSuccess: close });
+          save.mutate(undefined, { onSuccess: close });
         }}
       >
         <Stack gap="md">

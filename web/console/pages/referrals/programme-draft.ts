@@ -79,15 +79,22 @@ export function createBody(draft: Draft): Record<string, unknown> {
  * The body of `PATCH /programs/:id`: what differs from the programme as it was when the form was opened, so that terms
  * which someone else has changed meanwhile stay as they are.
  *
+ * @param now the programme as it is: of `signup_credit`, which the API takes whole, what the form left alone
  * @throws {EmptyFields}
  */
-export function changeBody(before: Draft, draft: Draft): Record<string, unknown> {
+export function changeBody(before: Draft, draft: Draft, now: Draft): Record<string, unknown> {
   requireFilled(draft, ['code', 'commission_rate', 'hold_days']);
-  const [was, is] = [fieldsOf(before), fieldsOf(draft)];
+  // A programme without credits has their terms all the same: those that the form left alone are not sent with the switch.
+  const was = { ...fieldsOf({ ...before, credit_enabled: true }), credit_enabled: before.credit_enabled };
+  const is = fieldsOf(draft);
+  const changed = changedFields(was, is);
   return {
-    ...changedFields(was, is),
+    ...changed,
+    ...('signup_credit' in changed && {
+      signup_credit: { ...signupCredit(now), ...changedFields(signupCredit(before), signupCredit(draft)) },
+    }),
     // A rate means nothing without its type.
-    ...(was.commission_type !== is.commission_type && {
+    ...('commission_type' in changed && {
       commission_rate: is.commission_rate,
       levels: is.levels,
     }),
@@ -107,7 +114,7 @@ function fieldsOf(draft: Draft): Record<string, unknown> {
     credit_enabled: draft.credit_enabled,
     ...(draft.credit_enabled && {
       credit_kind: draft.credit_kind,
-      signup_credit: { free: orNone(draft.signup_free), paid: orNone(draft.signup_paid) },
+      signup_credit: signupCredit(draft),
       purchase_credit: orNone(draft.purchase_credit),
       referee_credit: orNone(draft.referee_credit),
       allow_affiliate_upgrade: draft.allow_affiliate_upgrade,
@@ -123,5 +130,10 @@ function fieldsOf(draft: Draft): Record<string, unknown> {
     currency: draft.currency,
   };
 }
+
+const signupCredit = ({ signup_free, signup_paid }: Draft) => ({
+  free: orNone(signup_free),
+  paid: orNone(signup_paid),
+});
 
 const orNone = (field: NumberField) => (field === '' ? 0 : field);
