@@ -146,6 +146,16 @@ test('an analyst sees a page and its figures and can change nothing', async () =
   const page = await site.open(`/bio-pages/${made.id}`, { role: 'analyst' });
   await page.getByText('0 clicks · 0 visitors').waitFor();
   await preview(page).getByRole('heading', { name: 'Read only' }).waitFor();
+  await press(made.links[0]?.short_url ?? '');
+  await page.getByText('7 days', { exact: true }).click();
+  await expect.poll(() => new URL(page.url()).search, PATIENT).toBe('?days=7');
+  await expect
+    .poll(async () => {
+      await page.reload();
+      await page.getByText(/^\d clicks? · /).waitFor();
+      return page.getByText('1 click · 1 visitor').count();
+    }, PATIENT)
+    .toBe(1);
   expect(await page.getByLabel('Title').isDisabled()).toBe(true);
   expect(await page.getByRole('button', { name: 'Remove Shop' }).isDisabled()).toBe(true);
   expect(await page.getByRole('button', { name: 'Save', exact: true }).count()).toBe(0);

@@ -10,6 +10,7 @@ import { ButtonFields } from './button-fields.tsx';
 import { ButtonFigures, FiguresOfAll, hasBrought } from './button-figures.tsx';
 import { type DraftButton, moved, newButton, replaced } from './draft.ts';
 import type { PartProps } from './editor.tsx';
+import { OperatorFields } from './operator-fields.tsx';
 import { SocialLinksForm } from './social-links-form.tsx';
 
 const MOST = 50;
@@ -58,62 +59,64 @@ export function ButtonsForm({ draft, change, wrong, page }: PartProps & { page: 
         {hasFigures && <WindowPicker />}
       </Group>
       <FiguresOfAll stats={stats} hasFigures={hasFigures} />
-      {links.length === 0 && (
-        <Text size="sm" c="dimmed" mb="sm">
-          No buttons yet.
-        </Text>
-      )}
-      <ol ref={list} className="bio-buttons" aria-label="Buttons">
-        {links.map((button, index) => (
-          <ButtonFields
-            key={button.id}
-            button={button}
-            place={{ index, of: links.length }}
-            wrong={wrong}
-            hasHistory={
-              Boolean(tracked.get(button.id)?.tracked_link_id) || hasBrought(figures.get(button.id))
-            }
-            change={(fields) => set(replaced(links, index, { ...button, ...fields }))}
-            move={(to) => move(index, to)}
-            remove={() => remove(index)}
-          >
-            {button.type === 'link' && (
-              <ButtonFigures
-                saved={tracked.get(button.id)}
-                figures={figures.get(button.id)}
-                isAwaited={hasFigures && (stats.isPending || stats.isPlaceholderData)}
-              />
-            )}
-          </ButtonFields>
-        ))}
-      </ol>
-      <Text size="sm" c="dimmed" aria-live="polite" mt="xs">
-        {told}
-      </Text>
-      <Group mt="xs" mb="xl">
-        <Button
-          variant="default"
-          leftSection={<IconPlus size={18} stroke={1.6} />}
-          disabled={links.length >= MOST}
-          onClick={() => add('link')}
-        >
-          Add a button
-        </Button>
-        <Button
-          variant="default"
-          leftSection={<IconHeading size={18} stroke={1.6} />}
-          disabled={links.length >= MOST}
-          onClick={() => add('section')}
-        >
-          Add a heading
-        </Button>
-        {links.length >= MOST && (
-          <Text size="sm" c="dimmed">
-            A page has at most {MOST} of them.
+      <OperatorFields>
+        {links.length === 0 && (
+          <Text size="sm" c="dimmed" mb="sm">
+            No buttons yet.
           </Text>
         )}
-      </Group>
-      <SocialLinksForm draft={draft} change={change} wrong={wrong} />
+        <ol ref={list} className="bio-buttons" aria-label="Buttons">
+          {links.map((button, index) => (
+            <ButtonFields
+              key={button.id}
+              button={button}
+              place={{ index, of: links.length }}
+              wrong={wrong}
+              hasHistory={
+                Boolean(tracked.get(button.id)?.tracked_link_id) || hasBrought(figures.get(button.id))
+              }
+              change={(fields) => set(replaced(links, index, { ...button, ...fields }))}
+              move={(to) => move(index, to)}
+              remove={() => remove(index)}
+            >
+              {button.type === 'link' && (
+                <ButtonFigures
+                  saved={tracked.get(button.id)}
+                  figures={figures.get(button.id)}
+                  isAwaited={hasFigures && (stats.isPending || stats.isPlaceholderData)}
+                />
+              )}
+            </ButtonFields>
+          ))}
+        </ol>
+        <Text size="sm" c="dimmed" aria-live="polite" mt="xs">
+          {told}
+        </Text>
+        <Group mt="xs" mb="xl">
+          <Button
+            variant="default"
+            leftSection={<IconPlus size={18} stroke={1.6} />}
+            disabled={links.length >= MOST}
+            onClick={() => add('link')}
+          >
+            Add a button
+          </Button>
+          <Button
+            variant="default"
+            leftSection={<IconHeading size={18} stroke={1.6} />}
+            disabled={links.length >= MOST}
+            onClick={() => add('section')}
+          >
+            Add a heading
+          </Button>
+          {links.length >= MOST && (
+            <Text size="sm" c="dimmed">
+              A page has at most {MOST} of them.
+            </Text>
+          )}
+        </Group>
+        <SocialLinksForm draft={draft} change={change} wrong={wrong} />
+      </OperatorFields>
     </>
   );
 }

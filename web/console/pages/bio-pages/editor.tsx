@@ -1,4 +1,4 @@
-import { Button, Fieldset, Grid, Group, SegmentedControl, Tabs, Text } from '@mantine/core';
+import { Button, Grid, Group, SegmentedControl, Tabs, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { IconExternalLink } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
@@ -10,6 +10,7 @@ import { LeaveGuard } from '../../shell/leave-guard.tsx';
 import type { BioPage } from './answers.ts';
 import { ButtonsForm } from './buttons-form.tsx';
 import type { Draft } from './draft.ts';
+import { OperatorFields } from './operator-fields.tsx';
 import { Preview } from './preview.tsx';
 import type { Part, Wrong } from './problems.ts';
 import { ProfileForm } from './profile-form.tsx';
@@ -83,18 +84,22 @@ export function Editor({ page }: { page: BioPage }) {
                 </Tabs.Tab>
               ))}
             </Tabs.List>
-            <Fieldset variant="unstyled" disabled={!canChange}>
-              <Tabs.Panel value="content">
+            <Tabs.Panel value="content">
+              <OperatorFields>
                 <ProfileForm {...parts} />
-                <ButtonsForm {...parts} page={saved} />
-              </Tabs.Panel>
-              <Tabs.Panel value="look">
+              </OperatorFields>
+              <ButtonsForm {...parts} page={saved} />
+            </Tabs.Panel>
+            <Tabs.Panel value="look">
+              <OperatorFields>
                 <ThemeForm {...parts} />
-              </Tabs.Panel>
-              <Tabs.Panel value="publish">
+              </OperatorFields>
+            </Tabs.Panel>
+            <Tabs.Panel value="publish">
+              <OperatorFields>
                 <PublishForm {...parts} page={saved} />
-              </Tabs.Panel>
-            </Fieldset>
+              </OperatorFields>
+            </Tabs.Panel>
           </Tabs>
           {isWide && saveBar}
         </Grid.Col>
