@@ -220,6 +220,13 @@ export async function expectNoSidewaysScroll(page: Page): Promise<void> {
   ).toBe(0);
 }
 
+/** That nothing in a table sticks out of its cell, over the next one. */
+export async function expectCellsFit(page: Page): Promise<void> {
+  const wide =
+    '[...document.querySelectorAll("td, th")].filter((cell) => cell.scrollWidth > cell.clientWidth)';
+  expect(await page.evaluate(`${wide}.map((cell) => cell.textContent)`)).toEqual([]);
+}
+
 /** Writes what the page looks like to `SCREENSHOT_DIR`, where that is set. @param name without an ending */
 export async function screenshot(page: Page, name: string): Promise<void> {
   const { SCREENSHOT_DIR } = process.env;

@@ -1,4 +1,4 @@
-import { Table, type TableProps } from '@mantine/core';
+import { Table, type TableProps, type TableTdProps } from '@mantine/core';
 import type { ReactNode } from 'react';
 
 /** A column: its heading, at the right where figures stand; `false`: the table has no such column. */
@@ -36,6 +36,14 @@ export function ScrollTable({
     </Table.ScrollContainer>
   );
 }
+
+/**
+ * A cell of a text whose length others choose, such as a slug or the id of a user: it breaks anywhere, and leaves the
+ * other columns their room.
+ */
+export const LongTextCell = (cell: TableTdProps) => (
+  <Table.Td miw={120} maw={220} style={{ overflowWrap: 'anywhere' }} {...cell} />
+);
 
 const headingOf = (column: Exclude<Column, false>) => (typeof column === 'string' ? column : column.figure);
 

@@ -12,7 +12,13 @@ const SIGNS = {
 export function StatusBadge({ sign, children }: { sign: keyof typeof SIGNS; children: string }) {
   const Icon = SIGNS[sign];
   return (
-    <Badge variant="default" tt="none" fw={500} leftSection={<Icon size={12} aria-hidden="true" />}>
+    <Badge
+      variant="default"
+      tt="none"
+      fw={500}
+      miw="max-content"
+      leftSection={<Icon size={12} aria-hidden="true" />}
+    >
       {children}
     </Badge>
   );

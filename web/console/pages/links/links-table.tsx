@@ -5,7 +5,7 @@ import { Link } from 'wouter';
 import { useSession } from '../../api/session.ts';
 import { channelName, formatCount, formatDate, formatMoney, plural } from '../../formats.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
-import { ScrollTable } from '../../parts/scroll-table.tsx';
+import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
 import { type FoundLinks, STATUS_NAMES } from './link-types.ts';
 import { type LinksView, PAGE_SIZE, type Sort } from './links-view.ts';
 
@@ -52,7 +52,7 @@ export function LinksTable({ data: { total, links }, view, change, withFigures }
         <Table.Tbody>
           {links.map(({ link, status, figures }) => (
             <Table.Tr key={link.id}>
-              <Table.Td maw={320}>
+              <LongTextCell maw={320}>
                 <Anchor component={Link} href={`/links/${link.id}`} fw={600} size="sm">
                   {link.slug}
                 </Anchor>
@@ -72,7 +72,7 @@ export function LinksTable({ data: { total, links }, view, change, withFigures }
                     {link.tags.length > 4 && <Text size="xs">and {link.tags.length - 4} more</Text>}
                   </Group>
                 )}
-              </Table.Td>
+              </LongTextCell>
               <Table.Td>{link.channel === null ? 'Smart Link' : channelName(link.channel)}</Table.Td>
               <Table.Td>{STATUS_NAMES[status]}</Table.Td>
               {figures && (

@@ -4,7 +4,7 @@ import { Link } from 'wouter';
 import type { Click } from '../../api/click.ts';
 import { channelName, formatInstant } from '../../formats.ts';
 import { deviceOf, placeOf, shortId } from '../../parts/click-words.ts';
-import { ScrollTable } from '../../parts/scroll-table.tsx';
+import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
 import { useLinkNames } from './link-names.ts';
 
 const TIME = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
@@ -49,7 +49,7 @@ const ClickRow = memo(function ClickRow({ click, name, today }: RowProps) {
           {(at.toDateString() === today ? TIME : DAY_AND_TIME).format(at)}
         </time>
       </Table.Td>
-      <Table.Td maw={200}>
+      <LongTextCell>
         {name === null ? (
           <Text size="sm" c="dimmed" span>
             Deleted link
@@ -59,7 +59,7 @@ const ClickRow = memo(function ClickRow({ click, name, today }: RowProps) {
             {name ?? shortId(click.link_id)}
           </Anchor>
         )}
-      </Table.Td>
+      </LongTextCell>
       <Table.Td>{channelName(click.channel)}</Table.Td>
       <Table.Td>{placeOf(click)}</Table.Td>
       <Table.Td>

@@ -5,7 +5,7 @@ import { useApi } from '../../api/queries.ts';
 import { channelName, countryName, formatCount, formatMoney, formatPercent } from '../../formats.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
-import { ScrollTable } from '../../parts/scroll-table.tsx';
+import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
 import { useUrlParameters } from '../../parts/url-parameters.ts';
 import { useWindow } from '../../parts/use-window.ts';
 import type { AnswerWindow, Breakdown, Dimension, Stats } from './answers.ts';
@@ -113,7 +113,7 @@ function BreakdownTable({
           <Table.Tbody className="figure">
             {rows.map((row) => (
               <Table.Tr key={row.value}>
-                <Table.Td>{nameOf(dimension, row)}</Table.Td>
+                <LongTextCell miw={100}>{nameOf(dimension, row)}</LongTextCell>
                 <Table.Td ta="right">{formatCount(row.clicks)}</Table.Td>
                 {!hasOrders && (
                   <Table.Td ta="right">
@@ -152,7 +152,8 @@ function nameOf(dimension: Dimension, { value, link }: Breakdown['rows'][number]
         <Anchor component={Link} href={`/links/${link.id}`} size="sm" fw={600}>
           {link.slug}
         </Anchor>
-        <Text size="xs" c="dimmed" truncate maw={220} title={link.name}>
+        {/* As wide as its column, which it does not widen: the figures would leave the card. */}
+        <Text size="xs" c="dimmed" truncate w={0} miw="100%" title={link.name}>
           {link.name}
         </Text>
       </>

@@ -8,7 +8,7 @@ import { formatCount, formatMoney, plural } from '../../formats.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { Figure } from '../../parts/figure.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
-import { ScrollTable } from '../../parts/scroll-table.tsx';
+import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import type { Eligible, EligibleBalance } from './answers.ts';
 import { ProgrammeFilter } from './filters.tsx';
@@ -145,7 +145,7 @@ function Row({ balance }: { balance: EligibleBalance }) {
   const { payout_method: method, held_back: heldBack } = balance;
   return (
     <Table.Tr>
-      <Table.Td>
+      <LongTextCell>
         <Anchor
           component="button"
           size="sm"
@@ -157,8 +157,10 @@ function Row({ balance }: { balance: EligibleBalance }) {
         <Text size="xs" c="dimmed">
           {balance.name}
         </Text>
-      </Table.Td>
-      <Table.Td>{method ? `${methodName(method.method)}, ${method.email}` : 'Nothing chosen'}</Table.Td>
+      </LongTextCell>
+      <LongTextCell>
+        {method ? `${methodName(method.method)}, ${method.email}` : 'Nothing chosen'}
+      </LongTextCell>
       <Table.Td className="figure">{formatCount(balance.commissions)}</Table.Td>
       <Table.Td className="figure">{formatMoney(balance.amount, balance.currency)}</Table.Td>
       <Table.Td>

@@ -4,7 +4,7 @@ import { formatCount, formatMoney } from '../../formats.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { OlderRows } from '../../parts/older-rows.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
-import { ScrollTable } from '../../parts/scroll-table.tsx';
+import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
 import type { Enrollment, Enrollments } from './answers.ts';
 import { EnrollmentDrawer } from './enrollment-drawer.tsx';
 import { EnrollmentStatus } from './enrollment-status.tsx';
@@ -89,7 +89,7 @@ function Row({ enrollment, programme }: { enrollment: Enrollment; programme: str
   const { totals } = enrollment;
   return (
     <Table.Tr>
-      <Table.Td>
+      <LongTextCell>
         <Anchor
           component="button"
           size="sm"
@@ -101,8 +101,8 @@ function Row({ enrollment, programme }: { enrollment: Enrollment; programme: str
         <Text size="xs" c="dimmed">
           {[enrollment.name, enrollment.email].filter(Boolean).join(', ')}
         </Text>
-      </Table.Td>
-      <Table.Td>{programme}</Table.Td>
+      </LongTextCell>
+      <LongTextCell>{programme}</LongTextCell>
       <Table.Td>
         <EnrollmentStatus status={enrollment.status} />
       </Table.Td>

@@ -5,7 +5,7 @@ import { formatInstant } from '../../formats.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { OlderRows } from '../../parts/older-rows.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
-import { ScrollTable } from '../../parts/scroll-table.tsx';
+import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
 import type { Entries, Entry } from './answers.ts';
 import { ChoiceFilter, DayFilter, ProgrammeFilter, TextFilter, useProgrammes } from './filters.tsx';
 import { LedgerSums } from './ledger-sums.tsx';
@@ -60,7 +60,7 @@ function Row({ entry }: { entry: Entry }) {
   return (
     <Table.Tr>
       <Table.Td>{formatInstant(entry.created_at)}</Table.Td>
-      <Table.Td>{entry.external_user_id}</Table.Td>
+      <LongTextCell>{entry.external_user_id}</LongTextCell>
       <Table.Td>
         {causeName(entry.cause)}
         {entry.level !== null && entry.level > 1 && (
@@ -71,14 +71,14 @@ function Row({ entry }: { entry: Entry }) {
       </Table.Td>
       <Table.Td className="figure">{amountText(entry.amount, entry.currency, entry.credit_kind)}</Table.Td>
       <Table.Td>{statusName(entry.status)}</Table.Td>
-      <Table.Td>
+      <LongTextCell>
         {entry.order_id ?? ''}
         {entry.refund_id !== null && (
           <Text size="xs" c="dimmed">
             Refund {entry.refund_id}
           </Text>
         )}
-      </Table.Td>
+      </LongTextCell>
       <Table.Td>{statusName(entry.present_status)}</Table.Td>
     </Table.Tr>
   );

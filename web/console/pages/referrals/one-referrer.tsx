@@ -16,6 +16,7 @@ export function OneReferrer() {
     <Button
       size="xs"
       variant="default"
+      maw="100%"
       rightSection={<IconX size={14} aria-hidden="true" />}
       onClick={() => view.set({ by: null })}
       title="Show those of every referrer"

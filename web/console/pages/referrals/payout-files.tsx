@@ -5,7 +5,7 @@ import { formatCount, formatInstant, formatMoney } from '../../formats.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { OlderRows } from '../../parts/older-rows.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
-import { ScrollTable } from '../../parts/scroll-table.tsx';
+import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import type { PayoutFiles as Files, PayoutFile, PayoutLines } from './answers.ts';
 import { ChoiceFilter, useProgrammes } from './filters.tsx';
@@ -94,7 +94,7 @@ function Row({ file, programme }: { file: PayoutFile; programme: string }) {
           {file.export_id}
         </Text>
       </Table.Td>
-      <Table.Td>{programme}</Table.Td>
+      <LongTextCell>{programme}</LongTextCell>
       <Table.Td className="figure">{formatCount(file.referrers)}</Table.Td>
       <Table.Td className="figure">{totalsText(file.totals)}</Table.Td>
       <Table.Td>
@@ -141,7 +141,7 @@ function Lines({ exportId, close }: { exportId: string; close: () => void }) {
               <Table.Tbody>
                 {data.lines.map((line) => (
                   <Table.Tr key={line.partner_id}>
-                    <Table.Td>{line.external_user_id}</Table.Td>
+                    <LongTextCell>{line.external_user_id}</LongTextCell>
                     <Table.Td>{line.method === null ? 'Nothing chosen' : methodName(line.method)}</Table.Td>
                     <Table.Td className="figure">{formatCount(line.commissions)}</Table.Td>
                     <Table.Td className="figure">{formatMoney(line.amount, line.currency)}</Table.Td>

@@ -4,7 +4,7 @@ import { formatInstant, formatMoney } from '../../formats.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { OlderRows } from '../../parts/older-rows.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
-import { ScrollTable } from '../../parts/scroll-table.tsx';
+import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import type { Purchase, Purchases } from './answers.ts';
 import { ChoiceFilter, ProgrammeFilter, TextFilter } from './filters.tsx';
@@ -78,7 +78,7 @@ function Row({ purchase }: { purchase: Purchase }) {
   return (
     <Table.Tr>
       <Table.Td>{formatInstant(purchase.purchased_at)}</Table.Td>
-      <Table.Td>
+      <LongTextCell>
         <Anchor
           component="button"
           size="sm"
@@ -93,9 +93,9 @@ function Row({ purchase }: { purchase: Purchase }) {
             Renewal
           </Text>
         )}
-      </Table.Td>
-      <Table.Td>{purchase.external_user_id ?? 'Erased'}</Table.Td>
-      <Table.Td>
+      </LongTextCell>
+      <LongTextCell>{purchase.external_user_id ?? 'Erased'}</LongTextCell>
+      <LongTextCell>
         <Anchor
           component="button"
           size="sm"
@@ -104,7 +104,7 @@ function Row({ purchase }: { purchase: Purchase }) {
         >
           {purchase.referrer_external_user_id}
         </Anchor>
-      </Table.Td>
+      </LongTextCell>
       <Table.Td className="figure">
         {formatMoney(purchase.amount, purchase.currency)}
         {purchase.refunded > 0 && (

@@ -4,7 +4,7 @@ import { formatInstant } from '../../formats.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { OlderRows } from '../../parts/older-rows.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
-import { ScrollTable } from '../../parts/scroll-table.tsx';
+import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import type { Signup, Signups } from './answers.ts';
 import { ChoiceFilter, ProgrammeFilter, TextFilter } from './filters.tsx';
@@ -63,16 +63,16 @@ export function SignupsTab() {
               <Table.Tbody>
                 {data.signups.map((signup) => (
                   <Table.Tr key={signup.id}>
-                    <Table.Td>
+                    <LongTextCell>
                       {signup.external_user_id}
                       <Text size="xs" c="dimmed">
                         {signup.email}
                       </Text>
-                    </Table.Td>
+                    </LongTextCell>
                     <Table.Td>
                       <Result signup={signup} />
                     </Table.Td>
-                    <Table.Td>
+                    <LongTextCell>
                       {signup.partner_id !== null && (
                         <Anchor
                           component="button"
@@ -83,7 +83,7 @@ export function SignupsTab() {
                           {signup.referrer_external_user_id}
                         </Anchor>
                       )}
-                    </Table.Td>
+                    </LongTextCell>
                     <Table.Td>{formatInstant(signup.reported_at)}</Table.Td>
                   </Table.Tr>
                 ))}

@@ -58,7 +58,7 @@ function Step({ entry }: { entry: Entry }) {
           bullet={<IconClick size={16} aria-hidden="true" />}
           title="Clicked a link"
         >
-          <Text size="sm">
+          <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
             <Anchor component={Link} href={`/links/${entry.link_id}`} inherit underline="always">
               {entry.slug === '' ? 'A link that is gone' : entry.slug}
             </Anchor>{' '}

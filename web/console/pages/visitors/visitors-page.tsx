@@ -9,7 +9,7 @@ import { EmptyState } from '../../parts/empty-state.tsx';
 import { GeoCredit } from '../../parts/geo-credit.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
-import { ScrollTable } from '../../parts/scroll-table.tsx';
+import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
 
 /** `GET /visitors` */
 type Visitors = {
@@ -122,11 +122,11 @@ const VisitorsTable = ({ visitors }: { visitors: Visitors['visitors'] }) => (
           <Table.Td className="figure" style={{ whiteSpace: 'nowrap' }}>
             {formatInstant(last_seen)}
           </Table.Td>
-          <Table.Td>
+          <LongTextCell>
             {last_click
               ? `${last_click.slug === '' ? 'A link' : last_click.slug} on ${channelName(last_click.channel)}`
               : 'None'}
-          </Table.Td>
+          </LongTextCell>
           <Table.Td>{last_click ? placeOf(last_click) : 'Unknown'}</Table.Td>
           <Table.Td>{last_click ? deviceOf(last_click) : 'Unknown'}</Table.Td>
         </Table.Tr>

@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { NO_CHROMIUM } from '../chromium.ts';
+import {
+  type ConsolePage,
+  type ConsoleSite,
+  consoleSite,
+  expectCellsFit,
+  expectClean,
+  expectNoSidewaysScroll,
+  screenshot,
+} from './console-site.ts';
+import { merchantOf, PATIENCE } from './referral-shop.ts';
+
+// Each test looks at several pages in two widths, on a machine that may have other things to do.
+vi.setConfig({ testTimeout: 400_000 });
+
+/** As long as the API takes them. */
+const SLUG = 'abcdefghij'.repeat(7).slice(0, 64);
+const USER = 'user-of-a-long-id-'.repeat(11).replaceAll('-', '').padEnd(195, 'x').slice(0, 195);
+const ORDER = 'order0123456789'.repeat(13);
+
+let site: ConsoleSite;
+
+beforeAll(async () => {
+  if (!NO_CHROMIUM) site = await consoleSite();
+});
+afterAll(async () => {
+  if (!NO_CHROMIUM) await site.close();
+});
+beforeEach((context) => context.skip(Boolean(NO_CHROMIUM), String(NO_CHROMIUM)));
+
+/** That the page, once `text` is there, fits in both widths with the cells of its tables. */
+async function expectFits(page: ConsolePage, name: string, text: string): Promise<void> {
+  for (const width of [1_280, 390]) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.getByText(text).first().waitFor();
+    await screenshot(page, `long-${name}-${width}`);
+    await expectCellsFit(page);
+    const cut =
+      '[...document.querySelectorAll(".mantine-Badge-label")].filter((word) => word.scrollWidth > word.clientWidth)';
+    expect(await page.evaluate(`${cut}.map((word) => word.textContent)`)).toEqual([]);
+    await expectNoSidewaysScroll(page);
+  }
+  expectClean(page);
+}
+
+/** How far a table has to be scrolled to be seen whole in a window of 1280 pixels. */
+async function hiddenOf(page: ConsolePage, table: string): Promise<number> {
+  await page.setViewportSize({ width: 1_280, height: 900 });
+  return page
+    .getByRole('region', { name: table })
+    .evaluate((region) => region.scrollWidth - region.clientWidth);
+}
+
+test('a long slug stays in its cell wherever links are listed', async () => {
+  const made = await site.api<{ links: { id: string; short_url: string }[] }>('/links', {
+    destination_url: 'https://shop.example/',
+    name: 'A link with a long slug and a name that is not short',
+    channel: 'facebook',
+    slug: SLUG,
+  });
+  const [link] = made.links;
+  if (!link) throw new Error('no link was made');
+  await fetch(link.short_url, {
+    redirect: 'manual',
+    headers: {
+      'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/140.0.0.0 Safari/537.36',
+    },
+  });
+  await expect
+    .poll(async () => (await site.api<{ rows: unknown[] }>('/stats/breakdown?by=link')).rows.length, PATIENCE)
+    .toBe(1);
+  const page = await site.open('/links');
+  await expectFits(page, 'links', SLUG);
+  await page.goto(`${site.app}/console/links/${link.id}`);
+  await expectFits(page, 'link', SLUG);
+  await page.goto(`${site.app}/console/?source=link`);
+  await page.getByRole('region', { name: 'Links' }).getByText(SLUG).waitFor();
+  await expectFits(page, 'overview', SLUG);
+  expect(await hiddenOf(page, 'Links')).toBe(0);
+  await page.goto(`${site.app}/console/live`);
+  await expectFits(page, 'live', SLUG);
+  await page.goto(`${site.app}/console/visitors`);
+  await expectFits(page, 'visitors', SLUG);
+  await page.getByRole('region', { name: 'Visitors' }).getByRole('link').first().click();
+  await page.getByRole('list', { name: 'Steps of the journey' }).waitFor();
+  await expectFits(page, 'journey', SLUG);
+  await page.close();
+});
+
+test('a long id of a user or an order leaves the other columns their room', async () => {
+  const shop = merchantOf(site);
+  const program = await shop.program({
+    name: 'A programme whose name fills its card on a phone to the last of its letters',
+  });
+  const { partner_id, ref } = await shop.enroll(USER, program, { email: 'long@mail.example' });
+  const friend = `${USER.slice(0, -6)}friend`;
+  await shop.signup(friend, ref);
+  await shop.purchase(friend, ORDER, 80);
+  const page = await site.open('/referrals');
+  await expectFits(page, 'programmes', program.name);
+  for (const [tab, table, text] of [
+    ['enrollments', 'Enrollments', USER],
+    ['signups', 'Signups', friend],
+    ['purchases', 'Purchases', ORDER],
+    ['ledger', 'Entries of the ledger', ORDER],
+    ['payouts', 'Balances that are ready to pay', USER],
+  ] as const) {
+    await page.goto(`${site.app}/console/referrals?tab=${tab}`);
+    await expectFits(page, tab, text);
+    expect(await hiddenOf(page, table), table).toBe(0);
+  }
+  await page.goto(`${site.app}/console/referrals?tab=signups&by=${partner_id}`);
+  await expectFits(page, 'signups-of', 'Only by user');
+  await page.goto(`${site.app}/console/referrals?tab=enrollments&partner=${partner_id}`);
+  await expectFits(page, 'enrollment', 'Entries in the ledger');
+  const close = await page.getByRole('button', { name: 'Close' }).boundingBox();
+  expect((close?.x ?? 390) + (close?.width ?? 0)).toBeLessThanOrEqual(390);
+  await page.close();
+});
