@@ -1,7 +1,7 @@
 import { Code, Group } from '@mantine/core';
 import { useApi } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
-import { formatCount, formatDate, plural } from '../../formats.ts';
+import { formatCount, formatDate, formatMoney, plural } from '../../formats.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Fact, Facts } from '../../parts/facts.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
@@ -15,8 +15,9 @@ type Me = {
   plan: {
     name: string;
     status: string;
-    limits: { links: Usage; events: Usage };
+    limits: { links: Usage; events: Usage; commission: Usage };
     events_reset_at: string;
+    commission_reset_at: string;
   };
 };
 
@@ -32,13 +33,14 @@ const STATUSES: Record<string, string> = {
   canceled: 'ended',
 };
 
-const usage = ({ used, limit }: Usage) =>
-  limit === null ? `${formatCount(used)}, without a limit` : `${formatCount(used)} of ${formatCount(limit)}`;
+const usage = ({ used, limit }: Usage, write = formatCount) =>
+  limit === null ? `${write(used)}, without a limit` : `${write(used)} of ${write(limit)}`;
 
 /** What the workspace is, as its operator has set it. */
 export function WorkspaceFacts() {
   const { workspace } = useSession();
   const me = useApi<Me>('/me');
+  const inCurrency = (amount: number) => formatMoney(amount, workspace.currency);
   return (
     <Section title="Workspace" about="Whoever runs this service sets these.">
       <QueryView query={me} lines={8}>
@@ -56,8 +58,13 @@ export function WorkspaceFacts() {
               {plan.name}, {STATUSES[plan.status] ?? plan.status}
             </Fact>
             <Fact name="Links">{usage(plan.limits.links)}</Fact>
-            <Fact name="Clicks this period">
+            <Fact name="Events this period (clicks, identifications, orders)">
               {usage(plan.limits.events)}, until {formatDate(plan.events_reset_at)}
+            </Fact>
+            <Fact name="Commission this period">
+              {plan.limits.commission.limit === 0
+                ? 'not in this plan'
+                : `${usage(plan.limits.commission, inCurrency)}, until ${formatDate(plan.commission_reset_at)}`}
             </Fact>
             <Fact name="Own site">{workspace.primary_domain || 'none yet: the first link sets it'}</Fact>
             <Fact name="Currency">{workspace.currency.toUpperCase()}</Fact>
