@@ -417,6 +417,14 @@ test('the table searches, filters, sorts and turns pages, and its URL brings all
   await expectSlugs(page, from(4, 0));
   await page.getByRole('button', { name: 'Clicks' }).click();
   await expect.poll(() => new URL(page.url()).search, PATIENCE).toContain('sort=clicks');
+  // A page that there is no longer leads to the last one.
+  await page.goto(`${site.app}/console/links?tag=table&page=9`);
+  await expectSlugs(page, from(9, 0));
+  await page.getByText('60 links, page 3 of 3').waitFor();
+  expect(new URL(page.url()).search).toBe('?tag=table&page=3');
+  await page.goto(`${site.app}/console/links?tag=first&page=2`);
+  await expectSlugs(page, from(4, 0));
+  expect(new URL(page.url()).search).toBe('?tag=first');
   await page.goto(`${site.app}/console/links?status=expired`);
   await expectSlugs(page, ['post-07']);
   await page.goto(`${site.app}/console/links?q=nothing-like-it`);

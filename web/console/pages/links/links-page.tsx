@@ -1,5 +1,6 @@
 import { Button, Group, Stack } from '@mantine/core';
 import { IconPlus, IconUpload } from '@tabler/icons-react';
+import { useEffect } from 'react';
 import { Link } from 'wouter';
 import { useApi } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
@@ -12,13 +13,19 @@ import { FoldersButton } from './folders-dialog.tsx';
 import type { FoundLinks } from './link-types.ts';
 import { LinksFilters } from './links-filters.tsx';
 import { LinksTable } from './links-table.tsx';
-import { searchQuery, useLinksView } from './links-view.ts';
+import { PAGE_SIZE, searchQuery, useLinksView } from './links-view.ts';
 
 /** All links: searched, filtered, sorted, page by page. */
 export default function LinksPage() {
   const { workspace, can } = useSession();
   const { view, change } = useLinksView();
   const links = useApi<FoundLinks>('/links/search', searchQuery(view, workspace.paid));
+  // Links were deleted since the address was copied, or it was typed.
+  const pages = links.data && !links.isPlaceholderData ? Math.ceil(links.data.total / PAGE_SIZE) : null;
+  const isBeyond = pages !== null && pages > 0 && view.page > pages;
+  useEffect(() => {
+    if (isBeyond) change({ page: pages === 1 ? null : String(pages) }, { replace: true });
+  });
   const isFiltered = Object.keys(view.filters).length > 0;
 
   return (
