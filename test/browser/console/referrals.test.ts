@@ -268,6 +268,24 @@ test('the ledger is filtered and paged, and its sums are those of the API', LONG
   await page.close();
 });
 
+test('a day that is typed into the ledger is looked for once, when its year is whole', LONG, async () => {
+  const page = await site.open('/referrals?tab=ledger');
+  await page.getByText('Entries are added, and never changed').waitFor();
+  const steps = await page.evaluate('history.length');
+  const asked: (string | null)[] = [];
+  page.on('request', (request) => {
+    const { pathname, searchParams } = new URL(request.url());
+    if (pathname.endsWith('/ledger')) asked.push(searchParams.get('from'));
+  });
+  // Slower than a pause that looks for what was typed; the same with the month first.
+  await page.getByLabel('From').pressSequentially('02022026', { delay: 500 });
+  await expect.poll(() => new URL(page.url()).searchParams.get('from'), PATIENCE).toBe('2026-02-02');
+  await expect.poll(() => asked, PATIENCE).toEqual([new Date('2026-02-02T00:00:00').toISOString()]);
+  expect(await page.getByLabel('From').inputValue()).toBe('2026-02-02');
+  expect(await page.evaluate('history.length')).toBe(steps);
+  await page.close();
+});
+
 test('blocked signups say why, and purchases that earned nothing say why', LONG, async () => {
   const program = await shop.program({ name: 'Reasons', first_sale_only: true });
   const eve = await shop.enroll('eve', program);

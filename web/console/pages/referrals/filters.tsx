@@ -46,42 +46,59 @@ export function TextFilter({
   label: string;
   placeholder?: string;
 }) {
-  const view = useViewState();
-  const shown = view.get(name) ?? '';
-  const [typed, setTyped] = useState({ text: shown, from: shown });
-  const look = useDebouncedCallback(
-    (text: string) => view.set({ [name]: text.trim() }, { replace: true }),
-    TYPING,
-  );
-  // The URL may have changed by other means: back, or a link to this very list.
-  const text = typed.from === shown || typed.text.trim() === shown ? typed.text : shown;
+  const field = useTypedFilter(name);
   return (
     <TextInput
       label={label}
       size="xs"
       w={{ base: '100%', xs: 200 }}
       placeholder={placeholder}
-      value={text}
+      value={field.text}
       maxLength={200}
-      onChange={(event) => {
-        setTyped({ text: event.currentTarget.value, from: shown });
-        look(event.currentTarget.value);
-      }}
+      onChange={(event) => field.type(event.currentTarget.value)}
     />
   );
 }
 
+/**
+ * What is typed into a filter; it comes into the page's URL when the typing pauses, without a step in the history.
+ *
+ * @param isWhole whether a text can be looked for as it stands; another is only shown
+ */
+function useTypedFilter(name: string, isWhole: (text: string) => boolean = () => true) {
+  const view = useViewState();
+  const shown = view.get(name) ?? '';
+  const [typed, setTyped] = useState({ text: shown, from: shown });
+  const look = useDebouncedCallback((text: string) => {
+    if (isWhole(text)) view.set({ [name]: text }, { replace: true });
+  }, TYPING);
+  return {
+    // The URL may have changed by other means: back, or a link to this very list.
+    text: typed.from === shown || typed.text.trim() === shown ? typed.text : shown,
+    type(text: string) {
+      setTyped({ text, from: shown });
+      look(text.trim());
+    },
+  };
+}
+
+/** Nothing is older; and a year that is being typed is 0002, 0020 and 0202 before it is 2026. */
+const FIRST_DAY = '2000-01-01';
+const LAST_DAY = '9999-12-31';
+
 /** A day of the viewer's, in the page's URL under `name`. */
 export function DayFilter({ name, label }: { name: string; label: string }) {
-  const view = useViewState();
+  const field = useTypedFilter(name, (day) => day === '' || day >= FIRST_DAY);
   return (
     <TextInput
       type="date"
       label={label}
       size="xs"
       w={{ base: '100%', xs: 150 }}
-      value={view.get(name) ?? ''}
-      onChange={(event) => view.set({ [name]: event.currentTarget.value })}
+      min={FIRST_DAY}
+      max={LAST_DAY}
+      value={field.text}
+      onChange={(event) => field.type(event.currentTarget.value)}
     />
   );
 }
