@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { LinkRecord } from '../../../api/links/schemas.ts';
 import { NO_CHROMIUM } from '../chromium.ts';
@@ -433,6 +435,30 @@ test('the table searches, filters, sorts and turns pages, and its URL brings all
   await press(page, 'Show all links');
   await expect.poll(() => slugs(page).then(({ length }) => length), PATIENCE).toBe(25);
   expect(new URL(page.url()).search).toBe('');
+  await page.close();
+});
+
+test('the exported links are all there when one is deleted meanwhile', async () => {
+  const names = Array.from({ length: 510 }, (_, n) => `walk-${n}`);
+  const links = names.map((slug) => ({ ...SHOP, name: slug, slug, smart: true, tags: ['walk'] }));
+  await site.api('/links/bulk', { links });
+  const [first] = await records('&slug=walk-0');
+  const page = await site.open('/links?tag=walk');
+  await page.getByText('510 links').waitFor();
+  await page.route('**/links/search?*offset=499*', async (route) => {
+    if (first) await site.api(`/links/${first.id}`, undefined, 'DELETE').catch(() => undefined);
+    await route.continue();
+  });
+  const download = page.waitForEvent('download');
+  await press(page, 'Export');
+  await page.getByRole('menuitem', { name: 'These links as CSV' }).click();
+  const lines = parse(readFileSync(await (await download).path()), { columns: true, bom: true }) as {
+    slug: string;
+  }[];
+  // The deleted one was read before.
+  expect(await records('&slug=walk-0')).toEqual([]);
+  expect(lines.map(({ slug }) => slug)).toEqual(names);
+  expectClean(page);
   await page.close();
 });
 

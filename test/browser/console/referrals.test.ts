@@ -286,6 +286,28 @@ test('a day that is typed into the ledger is looked for once, when its year is w
   await page.close();
 });
 
+test('credits that are called like a currency are summed by themselves', LONG, async () => {
+  const program = await shop.program({
+    name: 'Dollars of our own',
+    credit_enabled: true,
+    credit_kind: 'USD',
+    signup_credit: { free: 2, paid: 2 },
+    allow_affiliate_upgrade: true,
+  });
+  const gil = await shop.enroll('gil', program);
+  const hana = await shop.enroll('hana', program);
+  await site.api('/referrals/reward-mode', { external_user_id: 'hana', mode: 'affiliate' });
+  await shop.signup('gil-friend', gil.ref);
+  await shop.signup('hana-friend', hana.ref);
+  await shop.purchase('hana-friend', 'hana-order', 70);
+  const page = await site.open(`/referrals?tab=ledger&programme=${program.id}`);
+  const sums = page.getByRole('group', { name: 'Sums of these entries' });
+  await sums.getByText('Credits, 1 entry').waitFor();
+  await sums.getByText(/^Commission, \d/).waitFor();
+  await sums.getByText(money(7)).waitFor();
+  await page.close();
+});
+
 test('blocked signups say why, and purchases that earned nothing say why', LONG, async () => {
   const program = await shop.program({ name: 'Reasons', first_sale_only: true });
   const eve = await shop.enroll('eve', program);

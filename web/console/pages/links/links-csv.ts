@@ -44,7 +44,9 @@ const FIGURE_COLUMNS: typeof COLUMNS = [
 ];
 
 /**
- * The links that pass a search as CSV, oldest first: what is made meanwhile comes last and shifts nothing.
+ * The links that pass a search as CSV, oldest first: what is made meanwhile comes last and shifts nothing. What is
+ * deleted meanwhile moves the others down, so each page begins with the last link of the page before; one that does not
+ * is read again from further up, until it does.
  *
  * @param query parameters of `GET /links/search`; sort and page are chosen here
  * @throws {ApiFailure}
@@ -54,14 +56,19 @@ export async function linksCsv(
   onProgress: (done: number, total: number) => void,
 ): Promise<string> {
   const rows = new Map<string, Row>();
-  for (let offset = 0; ; offset += BATCH) {
+  for (let offset = 0; ; ) {
     const { links, total } = await callApi<FoundLinks>('/links/search', {
       query: { ...query, sort: 'created', order: 'asc', limit: BATCH, offset },
     });
-    // A link that is deleted meanwhile moves the others down; a map keeps none twice.
+    const [first] = links;
+    if (offset > 0 && !(first && rows.has(first.link.id))) {
+      offset = Math.max(0, offset - BATCH);
+      continue;
+    }
     for (const row of links) rows.set(row.link.id, row);
     onProgress(rows.size, total);
     if (offset + BATCH >= total) break;
+    offset += BATCH - 1;
   }
   const columns = query.figures === 'exclude' ? COLUMNS : [...COLUMNS, ...FIGURE_COLUMNS];
   return csvText(

@@ -13,8 +13,8 @@ export function LedgerSums({ filter }: { filter: Query }) {
     <QueryView query={sums} lines={2} empty={{ when: ({ balances }) => balances.length === 0, show: null }}>
       {({ balances }) => (
         <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} role="group" aria-label="Sums of these entries">
-          {[...new Set(balances.map(unitOf))].map((unit) => (
-            <UnitSums key={unit} unit={unit} parts={balances.filter((part) => unitOf(part) === unit)} />
+          {[...new Set(balances.map(keyOf))].map((key) => (
+            <UnitSums key={key} parts={balances.filter((part) => keyOf(part) === key)} />
           ))}
         </SimpleGrid>
       )}
@@ -24,14 +24,21 @@ export function LedgerSums({ filter }: { filter: Query }) {
 
 const unitOf = ({ currency, credit_kind }: Sum) => currency?.toUpperCase() ?? credit_kind ?? '';
 
-function UnitSums({ unit, parts }: { unit: string; parts: Sum[] }) {
+/** Credits may be called what a currency is. */
+const keyOf = (sum: Sum) => `${sum.kind} ${unitOf(sum)}`;
+
+function UnitSums({ parts }: { parts: Sum[] }) {
+  const [first] = parts;
+  if (!first) return null;
   const entries = parts.reduce((sum, part) => sum + part.entries, 0);
   return (
     <Paper withBorder p="md">
-      <Group justify="space-between">
-        <Text fw={600}>{unit}</Text>
+      <Group justify="space-between" gap="xs">
+        <Text fw={600} style={{ overflowWrap: 'anywhere' }}>
+          {unitOf(first)}
+        </Text>
         <Text size="xs" c="dimmed">
-          {plural(entries, 'entry', 'entries')}
+          {first.kind === 'credit' ? 'Credits' : 'Commission'}, {plural(entries, 'entry', 'entries')}
         </Text>
       </Group>
       {parts.map(({ status, amount, currency, credit_kind }) => (

@@ -21,7 +21,7 @@ const STEP = 100;
 export function JourneyTimeline({ entries }: { entries: Entry[] }) {
   const [shown, setShown] = useState(STEP);
   const earlier = Math.max(0, entries.length - shown);
-  const visible = entries.slice(earlier);
+  const visible = keyed(entries).slice(earlier);
   return (
     <>
       {earlier > 0 && (
@@ -36,12 +36,23 @@ export function JourneyTimeline({ entries }: { entries: Entry[] }) {
         role="list"
         aria-label="Steps of the journey"
       >
-        {visible.map((entry) => (
-          <Step key={`${entry.ts} ${entry.type}`} entry={entry} />
+        {visible.map(({ key, entry }) => (
+          <Step key={key} entry={entry} />
         ))}
       </Timeline>
     </>
   );
+}
+
+/** Steps with their keys; several may be of one instant and type. */
+function keyed(entries: Entry[]): { key: string; entry: Entry }[] {
+  const counts = new Map<string, number>();
+  return entries.map((entry) => {
+    const name = `${entry.ts} ${entry.type}`;
+    const nth = (counts.get(name) ?? 0) + 1;
+    counts.set(name, nth);
+    return { key: `${name} ${nth}`, entry };
+  });
 }
 
 function Step({ entry }: { entry: Entry }) {
