@@ -2,6 +2,7 @@ import { notifications } from '@mantine/notifications';
 import {
   keepPreviousData,
   queryOptions,
+  type UseMutationOptions,
   type UseMutationResult,
   type UseQueryResult,
   useMutation,
@@ -10,6 +11,7 @@ import {
 } from '@tanstack/react-query';
 import { type CallOptions, callApi, type Query } from './call.ts';
 import { messageOf } from './failures.ts';
+import { useOnePress } from './one-press.ts';
 
 /** A read of the API: the path below `/api/v1` with its query. */
 export type Question = { path: string; query: Query };
@@ -43,6 +45,29 @@ export function useApi<T>(
   });
 }
 
+/**
+ * A mutation that is under way once at a time; see {@link useOnePress}. Its promise is that of the first press.
+ *
+ * @param contentOf what is sent: after it worked, something else may follow at once
+ * @param hold as {@link useOnePress} takes it
+ */
+export function useOneMutation<Sent, Got>(
+  options: UseMutationOptions<Got, unknown, Sent>,
+  contentOf: (sent: Sent) => string = (sent) => JSON.stringify(sent) ?? '',
+  hold?: number,
+): UseMutationResult<Got, unknown, Sent> {
+  const mutation = useMutation<Got, unknown, Sent>(options);
+  const mutateAsync = useOnePress(mutation.mutateAsync, (...[sent]) => contentOf(sent as Sent), hold);
+  return {
+    ...mutation,
+    mutateAsync,
+    mutate: (...args) => {
+      // Whoever wants to know of a failure finds it in the mutation.
+      mutateAsync(...args).catch(() => undefined);
+    },
+  };
+}
+
 /** How a change is sent and what follows. */
 export type SendOptions<Sent, Got> = {
   /** What is read anew afterwards: paths below `/api/v1` that `useApi` was given, or their beginnings. */
@@ -54,7 +79,7 @@ export type SendOptions<Sent, Got> = {
 };
 
 /**
- * Sends a change. What it makes stale is read anew before it counts as done.
+ * Sends a change, once however often its button is pressed. What it makes stale is read anew before it counts as done.
  *
  * @param call what to send for the given input: a path below `/api/v1` with its method and body
  */
@@ -63,21 +88,27 @@ export function useSend<Sent, Got = unknown>(
   { refresh = [], done, tellFailure = true }: SendOptions<Sent, Got> = {},
 ): UseMutationResult<Got, unknown, Sent> {
   const queries = useQueryClient();
-  return useMutation<Got, unknown, Sent>({
-    mutationFn: (sent) => {
-      const { path, ...options } = call(sent);
-      return callApi<Got>(path, { method: 'POST', ...options });
+  return useOneMutation<Sent, Got>(
+    {
+      mutationFn: (sent) => {
+        const { path, ...options } = call(sent);
+        return callApi<Got>(path, { method: 'POST', ...options });
+      },
+      onSuccess: async (got, sent) => {
+        await queries.invalidateQueries({
+          predicate: ({ queryKey: [path] }) =>
+            typeof path === 'string' && refresh.some((begin) => path.startsWith(begin)),
+        });
+        const text = typeof done === 'function' ? done(got, sent) : done;
+        if (text) notifications.show({ message: text, color: 'hop' });
+      },
+      onError: (error) => {
+        if (tellFailure) notifications.show({ message: messageOf(error), color: 'red' });
+      },
     },
-    onSuccess: async (got, sent) => {
-      await queries.invalidateQueries({
-        predicate: ({ queryKey: [path] }) =>
-          typeof path === 'string' && refresh.some((begin) => path.startsWith(begin)),
-      });
-      const text = typeof done === 'function' ? done(got, sent) : done;
-      if (text) notifications.show({ message: text, color: 'hop' });
+    (sent) => {
+      const { headers: _, ...content } = call(sent);
+      return JSON.stringify(content);
     },
-    onError: (error) => {
-      if (tellFailure) notifications.show({ message: messageOf(error), color: 'red' });
-    },
-  });
+  );
 }

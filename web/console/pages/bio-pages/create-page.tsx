@@ -104,7 +104,7 @@ function CreateForm({ close }: { close: () => void }) {
           value={slug}
           error={problem ?? wrong('slug')}
           onChange={(event) => {
-            create.reset();
+            if (!create.isPending) create.reset();
             setSlug(event.currentTarget.value);
           }}
         />

@@ -53,7 +53,7 @@ function NewFolder({ made }: { made: (id: string) => void }) {
         event.preventDefault();
         // The form of the link is around this one in React's eyes.
         event.stopPropagation();
-        if (!create.isPending) create.mutate(name.trim(), { onSuccess: ({ id }) => made(id) });
+        create.mutate(name.trim(), { onSuccess: ({ id }) => made(id) });
       }}
     >
       <TextInput

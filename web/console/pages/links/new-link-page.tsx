@@ -22,15 +22,12 @@ export default function NewLinkPage() {
   const [problem, setProblem] = useState<DraftProblem | null>(null);
   const [made, setMade] = useState<LinkRecord[] | null>(null);
   const last = useRef<{ text: string; key: string } | null>(null);
-  // A second press may come before the form is drawn as sending.
-  const sending = useRef(false);
   const create = useSend<Sent, CreatedLinks>(
     ({ body, key }) => ({ path: '/links', body, headers: { 'idempotency-key': key } }),
     { refresh: ['/links', '/stats'], tellFailure: false },
   );
 
   const submit = () => {
-    if (sending.current) return;
     setProblem(null);
     let body: Record<string, unknown>;
     try {
@@ -44,13 +41,9 @@ export default function NewLinkPage() {
     const text = JSON.stringify(body);
     const key = last.current?.text === text ? last.current.key : newIdempotencyKey();
     last.current = { text, key };
-    sending.current = true;
     create.mutate(
       { body, key },
       {
-        onSettled: () => {
-          sending.current = false;
-        },
         onSuccess: ({ links }) => {
           const [only] = links;
           if (only && links.length === 1) navigate(`/links/${only.id}`);

@@ -6,7 +6,7 @@ import { useSession } from '../../api/session.ts';
 import type { Programme } from './answers.ts';
 import { changeBody, createBody, type Draft, draftOf, newDraft } from './programme-draft.ts';
 import { BasicFields, CommissionFields, CreditFields, PayoutFields } from './programme-fields.tsx';
-import { failureText } from './programme-problems.ts';
+import { failureText, WrongFields } from './programme-problems.ts';
 
 /** Makes a programme, or changes one, with the API's own words at each field that is wrong. */
 export function ProgrammeDialog({ programme, close }: { programme: Programme | null; close: () => void }) {
@@ -15,23 +15,30 @@ export function ProgrammeDialog({ programme, close }: { programme: Programme | n
   const [before] = useState(() => (programme ? draftOf(programme) : newDraft(workspace.currency)));
   const [draft, setDraft] = useState(before);
   const form = useRef<HTMLFormElement>(null);
-  const save = useSend<Draft>(
-    (sent) => ({
-      path: programme ? `/programs/${programme.id}` : '/programs',
-      method: programme ? 'PATCH' : 'POST',
-      body: programme ? changeBody(before, sent) : createBody(sent),
-    }),
+  const [problem, setProblem] = useState<WrongFields | null>(null);
+  const save = useSend<Record<string, unknown>>(
+    (body) =>
+      programme ? { path: `/programs/${programme.id}`, method: 'PATCH', body } : { path: '/programs', body },
     {
       refresh: ['/programs'],
       done: programme ? 'Programme saved' : 'Programme created',
       tellFailure: false,
     },
   );
-  const { error } = save;
+  const error = problem ?? save.error;
   useEffect(() => {
     if (error) form.current?.querySelector<HTMLElement>('[aria-invalid="true"], [role="alert"]')?.focus();
   }, [error]);
 
+  const submit = () => {
+    setProblem(null);
+    try {
+      save.mutate(programme ? changeBody(before, draft) : createBody(draft), { onSuccess: close });
+    } catch (wrong) {
+      if (!(wrong instanceof WrongFields)) throw wrong;
+      setProblem(wrong);
+    }
+  };
   const fields = { draft, error, change: (part: Partial<Draft>) => setDraft({ ...draft, ...part }) };
   return (
     <Modal
@@ -47,7 +54,7 @@ export function ProgrammeDialog({ programme, close }: { programme: Programme | n
         noValidate
         onSubmit={(event) => {
           event.preventDefault();
-          save.mutate(draft, { onSuccess: close });
+          submit();
         }}
       >
         <Stack gap="md">

@@ -17,7 +17,6 @@ export function WebhookDialog({ webhook, close }: { webhook: Webhook | null; clo
   const isPhone = useMediaQuery('(max-width: 48em)');
   const [made, setMade] = useState<{ id: string; secret: string } | null>(null);
   const last = useRef<{ text: string; key: string } | null>(null);
-  const sending = useRef(false);
   const save = useSend<Sent, Got>(
     ({ body, key }) =>
       webhook
@@ -27,9 +26,6 @@ export function WebhookDialog({ webhook, close }: { webhook: Webhook | null; clo
   );
 
   const submit = ({ url, events, description }: WebhookDraft) => {
-    // A second press may come before the form is drawn as sending.
-    if (sending.current) return;
-    sending.current = true;
     const text = description.trim();
     const body = { url: url.trim(), events, description: text === '' ? null : text };
     // The same form sent again after an answer that got lost makes no second webhook, and shows the first one's secret.
@@ -39,9 +35,6 @@ export function WebhookDialog({ webhook, close }: { webhook: Webhook | null; clo
     save.mutate(
       { body, key },
       {
-        onSettled: () => {
-          sending.current = false;
-        },
         onSuccess: ({ id, secret }) => {
           if (secret === undefined) close();
           else setMade({ id, secret });
