@@ -11,6 +11,7 @@ import {
 } from '@tanstack/react-query';
 import { type CallOptions, callApi, type Query } from './call.ts';
 import { messageOf } from './failures.ts';
+import { useIdempotencyKeys } from './idempotency-key.ts';
 import { useOnePress } from './one-press.ts';
 
 /** A read of the API: the path below `/api/v1` with its query. */
@@ -68,6 +69,14 @@ export function useOneMutation<Sent, Got>(
   };
 }
 
+/** A call that changes something. */
+export type Change = Pick<CallOptions, 'method' | 'query' | 'body'> & {
+  /** Below `/api/v1`. */
+  path: string;
+  /** It makes something: sent again with the same content after an answer that got lost, it makes nothing twice. */
+  once?: boolean;
+};
+
 /** How a change is sent and what follows. */
 export type SendOptions<Sent, Got> = {
   /** What is read anew afterwards: paths below `/api/v1` that `useApi` was given, or their beginnings. */
@@ -81,18 +90,26 @@ export type SendOptions<Sent, Got> = {
 /**
  * Sends a change, once however often its button is pressed. What it makes stale is read anew before it counts as done.
  *
- * @param call what to send for the given input: a path below `/api/v1` with its method and body
+ * @param call what to send for the given input; `POST` unless it names another method
  */
 export function useSend<Sent, Got = unknown>(
-  call: (sent: Sent) => CallOptions & { path: string },
+  call: (sent: Sent) => Change,
   { refresh = [], done, tellFailure = true }: SendOptions<Sent, Got> = {},
 ): UseMutationResult<Got, unknown, Sent> {
   const queries = useQueryClient();
+  const keys = useIdempotencyKeys();
+  const contentOf = (sent: Sent) => JSON.stringify(call(sent));
   return useOneMutation<Sent, Got>(
     {
-      mutationFn: (sent) => {
-        const { path, ...options } = call(sent);
-        return callApi<Got>(path, { method: 'POST', ...options });
+      mutationFn: async (sent) => {
+        const { path, once, ...options } = call(sent);
+        const got = await callApi<Got>(path, {
+          method: 'POST',
+          ...options,
+          ...(once && { headers: { 'idempotency-key': keys.keyOf(contentOf(sent)) } }),
+        });
+        keys.forget();
+        return got;
       },
       onSuccess: async (got, sent) => {
         await queries.invalidateQueries({
@@ -106,9 +123,6 @@ export function useSend<Sent, Got = unknown>(
         if (tellFailure) notifications.show({ message: messageOf(error), color: 'red' });
       },
     },
-    (sent) => {
-      const { headers: _, ...content } = call(sent);
-      return JSON.stringify(content);
-    },
+    contentOf,
   );
 }

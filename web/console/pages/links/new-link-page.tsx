@@ -1,7 +1,6 @@
 import { Anchor, Box, Button, Group, Paper, Stack, Text } from '@mantine/core';
-import { useRef, useState } from 'react';
+import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
-import { newIdempotencyKey } from '../../api/idempotency-key.ts';
 import { useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { channelName, plural } from '../../formats.ts';
@@ -12,8 +11,6 @@ import { createBody, DraftProblem, EMPTY_DRAFT, type LinkDraft } from './link-dr
 import { LinkForm } from './link-form.tsx';
 import type { CreatedLinks, LinkRecord } from './link-types.ts';
 
-type Sent = { body: Record<string, unknown>; key: string };
-
 /** Makes a link, or one for each of several channels. */
 export default function NewLinkPage() {
   const { can } = useSession();
@@ -21,9 +18,8 @@ export default function NewLinkPage() {
   const [draft, setDraft] = useState<LinkDraft>(EMPTY_DRAFT);
   const [problem, setProblem] = useState<DraftProblem | null>(null);
   const [made, setMade] = useState<LinkRecord[] | null>(null);
-  const last = useRef<{ text: string; key: string } | null>(null);
-  const create = useSend<Sent, CreatedLinks>(
-    ({ body, key }) => ({ path: '/links', body, headers: { 'idempotency-key': key } }),
+  const create = useSend<Record<string, unknown>, CreatedLinks>(
+    (body) => ({ path: '/links', body, once: true }),
     { refresh: ['/links', '/stats'], tellFailure: false },
   );
 
@@ -37,20 +33,13 @@ export default function NewLinkPage() {
       setProblem(error);
       return;
     }
-    // The same form sent again, after an answer that got lost or a second press, makes nothing twice.
-    const text = JSON.stringify(body);
-    const key = last.current?.text === text ? last.current.key : newIdempotencyKey();
-    last.current = { text, key };
-    create.mutate(
-      { body, key },
-      {
-        onSuccess: ({ links }) => {
-          const [only] = links;
-          if (only && links.length === 1) navigate(`/links/${only.id}`);
-          else setMade(links);
-        },
+    create.mutate(body, {
+      onSuccess: ({ links }) => {
+        const [only] = links;
+        if (only && links.length === 1) navigate(`/links/${only.id}`);
+        else setMade(links);
       },
-    );
+    });
   };
 
   if (!can('operator')) {
@@ -68,7 +57,6 @@ export default function NewLinkPage() {
         again={() => {
           setMade(null);
           setDraft(EMPTY_DRAFT);
-          last.current = null;
         }}
       />
     );

@@ -18,7 +18,9 @@ export function ProgrammeDialog({ programme, close }: { programme: Programme | n
   const [problem, setProblem] = useState<WrongFields | null>(null);
   const save = useSend<Record<string, unknown>>(
     (body) =>
-      programme ? { path: `/programs/${programme.id}`, method: 'PATCH', body } : { path: '/programs', body },
+      programme
+        ? { path: `/programs/${programme.id}`, method: 'PATCH', body }
+        : { path: '/programs', body, once: true },
     {
       refresh: ['/programs'],
       done: programme ? 'Programme saved' : 'Programme created',

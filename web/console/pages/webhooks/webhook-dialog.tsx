@@ -1,14 +1,12 @@
 import { Anchor, Modal, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import { useRef, useState } from 'react';
+import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
-import { newIdempotencyKey } from '../../api/idempotency-key.ts';
 import { useSend } from '../../api/queries.ts';
 import { SecretMade, STAYS } from '../../parts/secret-made.tsx';
 import type { Webhook, WebhookWithSecret } from './answers.ts';
 import { type WebhookDraft, WebhookForm } from './webhook-form.tsx';
 
-type Sent = { body: object; key: string };
 type Got = Webhook & Partial<Pick<WebhookWithSecret, 'secret'>>;
 
 /** Makes a webhook and shows its secret, or changes one. */
@@ -16,31 +14,24 @@ export function WebhookDialog({ webhook, close }: { webhook: Webhook | null; clo
   const [, navigate] = useLocation();
   const isPhone = useMediaQuery('(max-width: 48em)');
   const [made, setMade] = useState<{ id: string; secret: string } | null>(null);
-  const last = useRef<{ text: string; key: string } | null>(null);
-  const save = useSend<Sent, Got>(
-    ({ body, key }) =>
+  const save = useSend<object, Got>(
+    // Sent again after an answer that got lost, the first webhook's secret is shown.
+    (body) =>
       webhook
         ? { path: `/webhooks/${webhook.id}`, method: 'PATCH', body }
-        : { path: '/webhooks', body, headers: { 'idempotency-key': key } },
+        : { path: '/webhooks', body, once: true },
     { refresh: ['/webhooks'], tellFailure: false, ...(webhook && { done: 'Webhook saved' }) },
   );
 
   const submit = ({ url, events, description }: WebhookDraft) => {
     const text = description.trim();
     const body = { url: url.trim(), events, description: text === '' ? null : text };
-    // The same form sent again after an answer that got lost makes no second webhook, and shows the first one's secret.
-    const sent = JSON.stringify(body);
-    const key = last.current?.text === sent ? last.current.key : newIdempotencyKey();
-    last.current = { text: sent, key };
-    save.mutate(
-      { body, key },
-      {
-        onSuccess: ({ id, secret }) => {
-          if (secret === undefined) close();
-          else setMade({ id, secret });
-        },
+    save.mutate(body, {
+      onSuccess: ({ id, secret }) => {
+        if (secret === undefined) close();
+        else setMade({ id, secret });
       },
-    );
+    });
   };
 
   const title = webhook ? 'Edit the webhook' : made ? 'The webhook is ready' : 'New webhook';
