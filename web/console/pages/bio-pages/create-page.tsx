@@ -9,6 +9,7 @@ import { useApi, useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { FailureNotice } from '../../parts/failure-notice.tsx';
 import type { BioPage } from './answers.ts';
+import { keptTo, TITLE_MOST } from './character-limit.ts';
 
 type Availability = {
   slug: string;
@@ -89,11 +90,10 @@ function CreateForm({ close }: { close: () => void }) {
       <Stack gap="sm">
         <TextInput
           label="Title"
-          maxLength={60}
           data-autofocus
           value={title}
           error={wrong('title')}
-          onChange={(event) => setTitle(event.currentTarget.value)}
+          onChange={keptTo(TITLE_MOST, title, setTitle)}
         />
         <TextInput
           label="Address"
