@@ -38,6 +38,28 @@ const labels = (page: ConsolePage) =>
 
 const focused = (page: ConsolePage) => page.locator(':focus').getAttribute('aria-label');
 
+test('fields take as many characters as the API, and never half an emoji', async () => {
+  const family = '👨‍👩‍👧‍👦';
+  const { id } = await desk.make('emoji', { links: links('Home') });
+  const page = await site.open(`/bio-pages/${id}`);
+  await page.getByLabel('Title').fill('🎉'.repeat(61));
+  await page.getByLabel('About').fill('🎈'.repeat(279));
+  await page.getByText('279 of 280 characters').waitFor();
+  const emoji = page.getByLabel('Emoji');
+  await emoji.focus();
+  for (let n = 1; n <= 3; n++) await page.keyboard.insertText(family);
+  expect(await emoji.inputValue()).toBe(family + family);
+  await save(page);
+  type Saved = { title: string; bio: string; links: { emoji: string }[] };
+  expect(await site.api<Saved>(`/bio-pages/${id}`)).toMatchObject({
+    title: '🎉'.repeat(60),
+    bio: '🎈'.repeat(279),
+    links: [{ emoji: family + family }],
+  });
+  expectClean(page);
+  await page.close();
+});
+
 test('a page is filled and published; visitors see what the preview showed, and what they press is counted', async () => {
   const { id, slug } = await desk.make('ada', { title: 'Ada', is_published: false });
   const page = await site.open(`/bio-pages/${id}`);

@@ -83,6 +83,13 @@ test('a link on one channel is made with every setting, once for a double press,
   await field(page, 'Metadata').fill('{"team": ');
   await press(page, 'Create');
   await page.getByText('is no JSON').waitFor();
+  await field(page, 'Metadata').fill('[1]');
+  await press(page, 'Create');
+  await page.getByText('must be a JSON object').waitFor();
+  await field(page, 'Most visits').fill('99999999999');
+  await press(page, 'Create');
+  await page.getByText('must be at most 2,147,483,647').waitFor();
+  await field(page, 'Most visits').fill('500');
   await field(page, 'Metadata').fill('{"team": "ads"}');
   await press(page, 'Create');
   await page.getByText('must be a pixel id of facebook').waitFor();
@@ -131,7 +138,9 @@ test('links on several channels are made at once, and a Smart Link; a taken slug
   await page.keyboard.press('Escape');
   await field(page, 'Slug').fill('every');
   await press(page, 'Create');
-  await page.getByText(/must be on shop.example/).waitFor();
+  await page
+    .getByText('must be on shop.example, unless “The destination is not on our own site” is ticked')
+    .waitFor();
   await page.getByLabel('The destination is not on our own site').check();
   await press(page, 'Create');
   await page.getByRole('heading', { name: '2 links made' }).waitFor();

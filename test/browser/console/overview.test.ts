@@ -154,6 +154,12 @@ describe('with clicks and an order', () => {
     expect(new URL(page.url()).search).toBe('?days=1&chart=revenue&numbers=shown');
     // Other days: a week in which nothing was.
     await page.getByRole('button', { name: 'Other days' }).click();
+    // Of days to come there is no report: the browser says so at the field.
+    await page.getByRole('textbox', { name: 'From' }).fill('2090-01-01');
+    await page.getByRole('textbox', { name: 'To' }).fill('2090-01-07');
+    await page.getByRole('button', { name: 'Show', exact: true }).click();
+    expect(await page.locator('input[type=date]:invalid').count()).toBe(2);
+    expect(new URL(page.url()).searchParams.get('from')).toBe(null);
     await page.getByRole('textbox', { name: 'From' }).fill('2026-01-01');
     await page.getByRole('textbox', { name: 'To' }).fill('2026-01-07');
     await page.getByRole('button', { name: 'Show', exact: true }).click();

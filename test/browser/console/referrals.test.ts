@@ -182,6 +182,67 @@ test(
   },
 );
 
+test('numbers are saved as they are typed, and what is no number is refused at its field', LONG, async () => {
+  const page = await site.open('/referrals');
+  await page.getByRole('button', { name: 'New programme' }).click();
+  const dialog = page.getByRole('dialog', { name: 'New programme' });
+  await dialog.getByLabel('Name').fill('Typed');
+  await dialog.getByLabel('Where its links lead').fill('https://shop.example/join');
+  await dialog.getByLabel('Reward with credits').check();
+  await dialog.getByRole('button', { name: 'Add level 2' }).click();
+  await dialog.getByRole('button', { name: 'Add level 3' }).click();
+  /** Empties the field and writes key by key: what is half a number must stay until it is whole. */
+  const type = async (label: string, text: string) => {
+    const field = dialog.getByLabel(label);
+    await field.clear();
+    await field.pressSequentially(text);
+    expect(await field.inputValue()).toBe(text);
+  };
+  await type('Share of a sale, in percent', '12,5');
+  await type('Days on hold', '1.5');
+  await type('Months in which sales earn', '12x');
+  await type('Level 2, in percent', '1.2.3');
+  await type('Level 3, in percent', '0.05');
+  await type('For the new user', '1 000');
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await expect.poll(() => dialog.getByText('must be a number, such as 12.5').count(), PATIENCE).toBe(3);
+  expect(await dialog.getByText('must be a whole number').count()).toBe(2);
+  await expectGood(page, 'referrals-programme-no-numbers');
+
+  await type('Share of a sale, in percent', '7.5');
+  await type('Days on hold', '15');
+  await type('Months in which sales earn', '12');
+  await type('Level 2, in percent', '1.05');
+  await type('For the new user', '10.');
+  await type('For a purchase', '.5');
+  await type('Least payout', '12.50');
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  const { programs } = await site.api<{ programs: ProgramRecord[] }>('/programs');
+  const made = programs.find(({ name }) => name === 'Typed');
+  expect(made).toMatchObject({
+    commission_rate: 7.5,
+    hold_days: 15,
+    commission_months: 12,
+    levels: [1.05, 0.05],
+    referee_credit: 10,
+    purchase_credit: 0.5,
+    min_payout: 12.5,
+  });
+
+  await page.getByRole('button', { name: 'Edit Typed' }).click();
+  const edit = page.getByRole('dialog', { name: 'Edit Typed' });
+  const share = edit.getByLabel('Share of a sale, in percent');
+  await share.press('End');
+  await share.press('Backspace');
+  await share.pressSequentially('75');
+  expect(await share.inputValue()).toBe('7.75');
+  await edit.getByRole('button', { name: 'Save' }).click();
+  await edit.waitFor({ state: 'detached' });
+  expect(await site.api(`/programs/${made?.id}`)).toMatchObject({ commission_rate: 7.75, min_payout: 12.5 });
+  await page.close();
+});
+
 test('referrers are searched, looked at, suspended after a question and approved', LONG, async () => {
   const program = await shop.program({
     name: 'Searching',

@@ -2,6 +2,7 @@ import { notifications } from '@mantine/notifications';
 import {
   keepPreviousData,
   queryOptions,
+  type UseMutationOptions,
   type UseMutationResult,
   type UseQueryResult,
   useMutation,
@@ -10,6 +11,8 @@ import {
 } from '@tanstack/react-query';
 import { type CallOptions, callApi, type Query } from './call.ts';
 import { messageOf } from './failures.ts';
+import { useIdempotencyKeys } from './idempotency-key.ts';
+import { useOnePress } from './one-press.ts';
 
 /** A read of the API: the path below `/api/v1` with its query. */
 export type Question = { path: string; query: Query };
@@ -43,6 +46,37 @@ export function useApi<T>(
   });
 }
 
+/**
+ * A mutation that is under way once at a time; see {@link useOnePress}. Its promise is that of the first press.
+ *
+ * @param contentOf what is sent: after it worked, something else may follow at once
+ * @param hold as {@link useOnePress} takes it
+ */
+export function useOneMutation<Sent, Got>(
+  options: UseMutationOptions<Got, unknown, Sent>,
+  contentOf: (sent: Sent) => string = (sent) => JSON.stringify(sent) ?? '',
+  hold?: number,
+): UseMutationResult<Got, unknown, Sent> {
+  const mutation = useMutation<Got, unknown, Sent>(options);
+  const mutateAsync = useOnePress(mutation.mutateAsync, (...[sent]) => contentOf(sent as Sent), hold);
+  return {
+    ...mutation,
+    mutateAsync,
+    mutate: (...args) => {
+      // Whoever wants to know of a failure finds it in the mutation.
+      mutateAsync(...args).catch(() => undefined);
+    },
+  };
+}
+
+/** A call that changes something. */
+export type Change = Pick<CallOptions, 'method' | 'query' | 'body'> & {
+  /** Below `/api/v1`. */
+  path: string;
+  /** It makes something: sent again with the same content after an answer that got lost, it makes nothing twice. */
+  once?: boolean;
+};
+
 /** How a change is sent and what follows. */
 export type SendOptions<Sent, Got> = {
   /** What is read anew afterwards: paths below `/api/v1` that `useApi` was given, or their beginnings. */
@@ -54,30 +88,41 @@ export type SendOptions<Sent, Got> = {
 };
 
 /**
- * Sends a change. What it makes stale is read anew before it counts as done.
+ * Sends a change, once however often its button is pressed. What it makes stale is read anew before it counts as done.
  *
- * @param call what to send for the given input: a path below `/api/v1` with its method and body
+ * @param call what to send for the given input; `POST` unless it names another method
  */
 export function useSend<Sent, Got = unknown>(
-  call: (sent: Sent) => CallOptions & { path: string },
+  call: (sent: Sent) => Change,
   { refresh = [], done, tellFailure = true }: SendOptions<Sent, Got> = {},
 ): UseMutationResult<Got, unknown, Sent> {
   const queries = useQueryClient();
-  return useMutation<Got, unknown, Sent>({
-    mutationFn: (sent) => {
-      const { path, ...options } = call(sent);
-      return callApi<Got>(path, { method: 'POST', ...options });
+  const keys = useIdempotencyKeys();
+  const contentOf = (sent: Sent) => JSON.stringify(call(sent));
+  return useOneMutation<Sent, Got>(
+    {
+      mutationFn: async (sent) => {
+        const { path, once, ...options } = call(sent);
+        const got = await callApi<Got>(path, {
+          method: 'POST',
+          ...options,
+          ...(once && { headers: { 'idempotency-key': keys.keyOf(contentOf(sent)) } }),
+        });
+        keys.forget();
+        return got;
+      },
+      onSuccess: async (got, sent) => {
+        await queries.invalidateQueries({
+          predicate: ({ queryKey: [path] }) =>
+            typeof path === 'string' && refresh.some((begin) => path.startsWith(begin)),
+        });
+        const text = typeof done === 'function' ? done(got, sent) : done;
+        if (text) notifications.show({ message: text, color: 'hop' });
+      },
+      onError: (error) => {
+        if (tellFailure) notifications.show({ message: messageOf(error), color: 'red' });
+      },
     },
-    onSuccess: async (got, sent) => {
-      await queries.invalidateQueries({
-        predicate: ({ queryKey: [path] }) =>
-          typeof path === 'string' && refresh.some((begin) => path.startsWith(begin)),
-      });
-      const text = typeof done === 'function' ? done(got, sent) : done;
-      if (text) notifications.show({ message: text, color: 'hop' });
-    },
-    onError: (error) => {
-      if (tellFailure) notifications.show({ message: messageOf(error), color: 'red' });
-    },
-  });
+    contentOf,
+  );
 }

@@ -1,6 +1,7 @@
 import { Button, type ButtonProps, Group, Modal, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import type { ReactNode } from 'react';
+import { useOnePress } from '../api/one-press.ts';
 
 type Props = ButtonProps & {
   children: ReactNode;
@@ -26,6 +27,7 @@ export function ConfirmButton({
   ...button
 }: Props) {
   const [opened, { open, close }] = useDisclosure(false);
+  const confirm = useOnePress(onConfirm, () => '');
   return (
     <>
       <Button variant="default" {...button} onClick={open}>
@@ -40,7 +42,7 @@ export function ConfirmButton({
           <Button
             color="red.8"
             loading={pending === true}
-            onClick={() => void onConfirm().then(close, () => undefined)}
+            onClick={() => void confirm().then(close, () => undefined)}
           >
             {yes}
           </Button>

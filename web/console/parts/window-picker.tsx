@@ -1,7 +1,7 @@
 import { Button, Group, SegmentedControl, TextInput } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { useWindow } from './use-window.ts';
-import { WINDOW_DAYS } from './window.ts';
+import { dayOf, WINDOW_DAYS } from './window.ts';
 
 const NAMES: Record<number, string> = { 1: '24 h', 7: '7 days', 30: '30 days', 90: '90 days', 365: '1 year' };
 const RANGE = 'range';
@@ -67,6 +67,8 @@ function RangeForm({ choose, close, ...chosen }: RangeProps) {
   const [to, setTo] = useState(chosen.to);
   const first = useRef<HTMLInputElement>(null);
   useEffect(() => first.current?.focus(), []);
+  // Nothing is known of later days: a report from one of them would be refused.
+  const today = dayOf(new Date());
   const wrong = from !== '' && to !== '' && from > to ? 'ends before it begins' : null;
   return (
     <form
@@ -86,6 +88,7 @@ function RangeForm({ choose, close, ...chosen }: RangeProps) {
           label="From"
           size="xs"
           required
+          max={today}
           value={from}
           onChange={(event) => setFrom(event.currentTarget.value)}
         />
@@ -94,6 +97,7 @@ function RangeForm({ choose, close, ...chosen }: RangeProps) {
           label="To"
           size="xs"
           required
+          max={today}
           value={to}
           error={wrong}
           onChange={(event) => setTo(event.currentTarget.value)}

@@ -9,6 +9,10 @@ function isDay(text: string): boolean {
   return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(text);
 }
 
+/** The day of the viewer's calendar, such as `2026-02-28`. */
+export const dayOf = (at: Date): string =>
+  new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 10);
+
 /** The chosen window of time: the last `days` days, or from one day of the viewer's to another, both included. */
 export type Window = { kind: 'days'; days: number } | { kind: 'range'; from: string; to: string };
 

@@ -2,6 +2,7 @@ import { ActionIcon, Button, Group, Modal, Paper, SimpleGrid, Text, TextInput } 
 import { useDisclosure } from '@mantine/hooks';
 import { IconArrowDown, IconArrowUp, IconTrash } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
+import { keptTo } from './character-limit.ts';
 import type { DraftButton } from './draft.ts';
 import { fieldKey, type Wrong } from './problems.ts';
 
@@ -17,6 +18,10 @@ type Props = {
   /** What it brought. */
   children?: ReactNode;
 };
+
+/** The API's bounds, in characters. */
+const LABEL_MOST = 80;
+const EMOJI_MOST = 16;
 
 /** One button or heading: its fields, its place, its removal. */
 export function ButtonFields({ button, place, wrong, hasHistory, change, move, remove, children }: Props) {
@@ -57,10 +62,9 @@ export function ButtonFields({ button, place, wrong, hasHistory, change, move, r
       <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm" verticalSpacing="xs">
         <TextInput
           label={isLink ? 'Label' : 'Heading'}
-          maxLength={80}
           value={button.label}
           error={problem('label')}
-          onChange={(event) => change({ label: event.currentTarget.value })}
+          onChange={keptTo(LABEL_MOST, button.label, (label) => change({ label }))}
         />
         {isLink && (
           <TextInput
@@ -75,10 +79,9 @@ export function ButtonFields({ button, place, wrong, hasHistory, change, move, r
         )}
         <TextInput
           label="Emoji"
-          maxLength={16}
           value={button.emoji}
           error={problem('emoji')}
-          onChange={(event) => change({ emoji: event.currentTarget.value })}
+          onChange={keptTo(EMOJI_MOST, button.emoji, (emoji) => change({ emoji }))}
         />
         {isLink && (
           <TextInput

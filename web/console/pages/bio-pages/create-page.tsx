@@ -4,11 +4,12 @@ import { notifications } from '@mantine/notifications';
 import { IconPlus } from '@tabler/icons-react';
 import { type FormEvent, useState } from 'react';
 import { useLocation } from 'wouter';
-import { ApiFailure, fieldError } from '../../api/failures.ts';
+import { ApiFailure, fieldError, isRetryable } from '../../api/failures.ts';
 import { useApi, useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { FailureNotice } from '../../parts/failure-notice.tsx';
 import type { BioPage } from './answers.ts';
+import { keptTo, TITLE_MOST } from './character-limit.ts';
 
 type Availability = {
   slug: string;
@@ -54,12 +55,13 @@ function CreateForm({ close }: { close: () => void }) {
   const [externalId, setExternalId] = useState('');
   const [asked] = useDebouncedValue(slug.trim(), 300);
   const availability = useApi<Availability>(asked === '' ? null : '/bio-pages/availability', { slug: asked });
-  const create = useSend<NewPage, BioPage>((body) => ({ path: '/bio-pages', body }), {
+  const create = useSend<NewPage, BioPage>((body) => ({ path: '/bio-pages', body, once: true }), {
     refresh: ['/bio-pages'],
     tellFailure: false,
   });
   const found = asked === '' || availability.isPlaceholderData ? null : availability.data;
-  const problem = found?.reason ? REASONS[found.reason] : null;
+  const isUnknown = isUndecided(create.error);
+  const problem = found?.reason && !isUnknown ? REASONS[found.reason] : null;
   const wrong = (field: keyof NewPage) => fieldError(create.error, field) ?? conflictAt(field, create.error);
   const isElsewhere = create.isError && !FIELDS.some((field) => wrong(field) !== null);
 
@@ -88,11 +90,10 @@ function CreateForm({ close }: { close: () => void }) {
       <Stack gap="sm">
         <TextInput
           label="Title"
-          maxLength={60}
           data-autofocus
           value={title}
           error={wrong('title')}
-          onChange={(event) => setTitle(event.currentTarget.value)}
+          onChange={keptTo(TITLE_MOST, title, setTitle)}
         />
         <TextInput
           label="Address"
@@ -104,13 +105,13 @@ function CreateForm({ close }: { close: () => void }) {
           value={slug}
           error={problem ?? wrong('slug')}
           onChange={(event) => {
-            create.reset();
+            if (!create.isPending) create.reset();
             setSlug(event.currentTarget.value);
           }}
         />
         <Text size="sm" c="dimmed" aria-live="polite" style={{ overflowWrap: 'anywhere' }}>
           {`${urls.public_url}/${found?.slug ?? slug}`}
-          {found?.available && ' is free.'}
+          {found?.available && !isUnknown && wrong('slug') === null && ' is free.'}
         </Text>
         <TextInput
           label="External id"
@@ -134,6 +135,10 @@ function CreateForm({ close }: { close: () => void }) {
     </form>
   );
 }
+
+/** Whether the page may have been made all the same: then it is this form that has taken the address. */
+const isUndecided = (error: unknown) =>
+  isRetryable(error) || (error instanceof ApiFailure && error.code === 'idempotency_in_progress');
 
 /** A conflict names no field: it is about the address, which somebody may just have taken, or about the external id. */
 function conflictAt(field: keyof NewPage, error: unknown): string | null {

@@ -1,5 +1,9 @@
 import { Stack, Textarea, TextInput } from '@mantine/core';
+import { charactersOf, keptTo, TITLE_MOST } from './character-limit.ts';
 import type { PartProps } from './editor.tsx';
+
+/** The API's bound, in characters. */
+const ABOUT_MOST = 280;
 
 /** Who the page is about. */
 export function ProfileForm({ draft, change, wrong }: PartProps) {
@@ -7,20 +11,18 @@ export function ProfileForm({ draft, change, wrong }: PartProps) {
     <Stack gap="sm" mb="xl">
       <TextInput
         label="Title"
-        maxLength={60}
         value={draft.title}
         error={wrong('title')}
-        onChange={(event) => change({ title: event.currentTarget.value })}
+        onChange={keptTo(TITLE_MOST, draft.title, (title) => change({ title }))}
       />
       <Textarea
         label="About"
-        description={`${draft.bio.length} of 280 characters`}
-        maxLength={280}
+        description={`${charactersOf(draft.bio)} of ${ABOUT_MOST} characters`}
         autosize
         minRows={2}
         value={draft.bio}
         error={wrong('bio')}
-        onChange={(event) => change({ bio: event.currentTarget.value })}
+        onChange={keptTo(ABOUT_MOST, draft.bio, (bio) => change({ bio }))}
       />
       <TextInput
         label="Picture"

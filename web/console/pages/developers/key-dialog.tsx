@@ -1,5 +1,5 @@
 import { Alert, Button, Group, Modal, Radio, Stack, Text, TextInput } from '@mantine/core';
-import { useRef, useState } from 'react';
+import { useState } from 'react';
 import { fieldError, messageOf } from '../../api/failures.ts';
 import { useSend } from '../../api/queries.ts';
 import { SecretMade, STAYS } from '../../parts/secret-made.tsx';
@@ -14,25 +14,11 @@ type Sent = { kind: KeyKind; label: string };
 export function KeyDialog({ close }: { close: () => void }) {
   const [kind, setKind] = useState<KeyKind>('secret');
   const [label, setLabel] = useState('');
-  const sending = useRef(false);
   const create = useSend<Sent, NewKey>((body) => ({ path: '/keys', body }), {
     refresh: ['/keys'],
     tellFailure: false,
   });
   const wrong = fieldError(create.error, 'label');
-  const submit = () => {
-    // A second press may come before the form is drawn as sending, and would make a second key.
-    if (sending.current) return;
-    sending.current = true;
-    create.mutate(
-      { kind, label: label.trim() },
-      {
-        onSettled: () => {
-          sending.current = false;
-        },
-      },
-    );
-  };
 
   return (
     <Modal
@@ -52,7 +38,7 @@ export function KeyDialog({ close }: { close: () => void }) {
           noValidate
           onSubmit={(event) => {
             event.preventDefault();
-            submit();
+            create.mutate({ kind, label: label.trim() });
           }}
         >
           <Stack gap="md">

@@ -42,10 +42,13 @@ export function FolderField({ value, error, onChange }: Props) {
 
 function NewFolder({ made }: { made: (id: string) => void }) {
   const [name, setName] = useState('');
-  const create = useSend<string, { id: string }>((sent) => ({ path: '/folders', body: { name: sent } }), {
-    refresh: ['/folders'],
-    tellFailure: false,
-  });
+  const create = useSend<string, { id: string }>(
+    (sent) => ({ path: '/folders', body: { name: sent }, once: true }),
+    {
+      refresh: ['/folders'],
+      tellFailure: false,
+    },
+  );
   const error = create.isError ? (fieldError(create.error, 'name') ?? messageOf(create.error)) : null;
   return (
     <form
@@ -53,7 +56,7 @@ function NewFolder({ made }: { made: (id: string) => void }) {
         event.preventDefault();
         // The form of the link is around this one in React's eyes.
         event.stopPropagation();
-        if (!create.isPending) create.mutate(name.trim(), { onSuccess: ({ id }) => made(id) });
+        create.mutate(name.trim(), { onSuccess: ({ id }) => made(id) });
       }}
     >
       <TextInput

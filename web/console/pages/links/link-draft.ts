@@ -1,3 +1,4 @@
+import { formatCount } from '../../formats.ts';
 import { changedFields } from '../../parts/changed-fields.ts';
 import { type LinkRecord, PIXEL_PLATFORMS, type PixelPlatform } from './link-types.ts';
 
@@ -176,19 +177,29 @@ function expiryOf(text: string): string | null {
   return date.toISOString();
 }
 
+/** The API's bound. */
+const MOST_VISITS = 2_147_483_647;
+
 function countOf(text: string): number | null {
   if (text.trim() === '') return null;
-  if (!/^\d{1,10}$/.test(text.trim())) throw new DraftProblem('max_clicks', 'must be a whole number');
-  return Number(text);
+  if (!/^\d+$/.test(text.trim())) throw new DraftProblem('max_clicks', 'must be a whole number');
+  const count = Number(text);
+  if (count > MOST_VISITS) {
+    throw new DraftProblem('max_clicks', `must be at most ${formatCount(MOST_VISITS)}`);
+  }
+  return count;
 }
 
-function metadataOf(text: string): unknown {
+function metadataOf(text: string): object | null {
   if (text.trim() === '') return null;
+  let value: unknown;
   try {
-    return JSON.parse(text) as unknown;
+    value = JSON.parse(text);
   } catch {
     throw new DraftProblem('metadata', 'is no JSON, such as {"team": "ads"}');
   }
+  if (typeof value === 'object' && !Array.isArray(value)) return value;
+  throw new DraftProblem('metadata', 'must be a JSON object, such as {"team": "ads"}');
 }
 
 /** `2031-01-01T12:30` on the viewer's clock. */

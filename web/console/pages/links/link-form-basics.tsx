@@ -26,6 +26,9 @@ const KINDS: { value: LinkDraft['kind']; label: string }[] = [
   { value: 'smart', label: 'Smart Link' },
 ];
 
+/** The checkbox that says so, which a refusal of the destination names. */
+export const ELSEWHERE = 'The destination is not on our own site';
+
 const KIND_NOTES: Record<LinkDraft['kind'], string> = {
   one: 'One short link, for posts on this channel.',
   several: 'One short link for each channel. All lead to the same destination.',
@@ -83,7 +86,7 @@ export function BasicFields(fields: FormFields) {
         />
         {!existing && (
           <Checkbox
-            label="The destination is not on our own site"
+            label={ELSEWHERE}
             description={
               workspace.primary_domain
                 ? `Our own site is ${workspace.primary_domain}.`

@@ -4,7 +4,7 @@ import { type ReactNode, useEffect, useRef } from 'react';
 import { Link } from 'wouter';
 import { ApiFailure, fieldError, messageOf } from '../../api/failures.ts';
 import { DraftProblem, type LinkDraft } from './link-draft.ts';
-import { BasicFields } from './link-form-basics.tsx';
+import { BasicFields, ELSEWHERE } from './link-form-basics.tsx';
 import { LimitFields, MoreFields, PixelFields, TargetFields } from './link-form-extras.tsx';
 
 /** What the fields of a form need: the draft, how to change it, and what is wrong with a field. */
@@ -69,7 +69,10 @@ export function LinkForm({
   const fields: FormFields = {
     draft,
     set: (field, value) => onChange({ ...draft, [field]: value }),
-    wrong: (path) => wrongWith(error, path),
+    wrong: (path) => {
+      const message = wrongWith(error, path);
+      return path === 'destination_url' ? inWordsOfForm(message, existing) : message;
+    },
     existing,
   };
   const elsewhere = messageElsewhere(error, (path) => isOnPage(path, draft, existing));
@@ -119,6 +122,16 @@ function wrongWith(error: unknown, path: string): string | null {
   if (own !== null || !(error instanceof ApiFailure)) return own;
   // `tags.3` is about the field of the tags.
   return error.details.find((detail) => detail.path.startsWith(`${path}.`))?.message ?? null;
+}
+
+/**
+ * Of a destination elsewhere the API says which field of the call allows it. Here that is a checkbox, or nothing: a link
+ * stays one of our own site.
+ */
+function inWordsOfForm(message: string | null, existing: FormFields['existing']): string | null {
+  const [must, hint] = message?.split('; send external: true') ?? [];
+  if (must === undefined || hint === undefined) return message;
+  return existing ? must : `${must}, unless “${ELSEWHERE}” is ticked`;
 }
 
 /** What of a failure is said at no field; null: nothing. */

@@ -1,7 +1,6 @@
 import { Anchor, Box, Button, Group, Paper, Stack, Text } from '@mantine/core';
-import { useRef, useState } from 'react';
+import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
-import { newIdempotencyKey } from '../../api/idempotency-key.ts';
 import { useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { channelName, plural } from '../../formats.ts';
@@ -14,8 +13,6 @@ import { createBody, DraftProblem, EMPTY_DRAFT, type LinkDraft } from './link-dr
 import { LinkForm } from './link-form.tsx';
 import type { CreatedLinks, LinkRecord } from './link-types.ts';
 
-type Sent = { body: Record<string, unknown>; key: string };
-
 /** Makes a link, or one for each of several channels. */
 export default function NewLinkPage() {
   const { can } = useSession();
@@ -23,16 +20,12 @@ export default function NewLinkPage() {
   const [draft, setDraft] = useState<LinkDraft>(EMPTY_DRAFT);
   const [problem, setProblem] = useState<DraftProblem | null>(null);
   const [made, setMade] = useState<LinkRecord[] | null>(null);
-  const last = useRef<{ text: string; key: string } | null>(null);
-  // A second press may come before the form is drawn as sending.
-  const sending = useRef(false);
-  const create = useSend<Sent, CreatedLinks>(
-    ({ body, key }) => ({ path: '/links', body, headers: { 'idempotency-key': key } }),
+  const create = useSend<Record<string, unknown>, CreatedLinks>(
+    (body) => ({ path: '/links', body, once: true }),
     { refresh: ['/links', '/stats'], tellFailure: false },
   );
 
   const submit = () => {
-    if (sending.current) return;
     setProblem(null);
     let body: Record<string, unknown>;
     try {
@@ -42,24 +35,13 @@ export default function NewLinkPage() {
       setProblem(error);
       return;
     }
-    // The same form sent again, after an answer that got lost or a second press, makes nothing twice.
-    const text = JSON.stringify(body);
-    const key = last.current?.text === text ? last.current.key : newIdempotencyKey();
-    last.current = { text, key };
-    sending.current = true;
-    create.mutate(
-      { body, key },
-      {
-        onSettled: () => {
-          sending.current = false;
-        },
-        onSuccess: ({ links }) => {
-          const [only] = links;
-          if (only && links.length === 1) navigate(`/links/${only.id}`);
-          else setMade(links);
-        },
+    create.mutate(body, {
+      onSuccess: ({ links }) => {
+        const [only] = links;
+        if (only && links.length === 1) navigate(`/links/${only.id}`);
+        else setMade(links);
       },
-    );
+    });
   };
 
   if (!can('operator')) {
@@ -77,7 +59,6 @@ export default function NewLinkPage() {
         again={() => {
           setMade(null);
           setDraft(EMPTY_DRAFT);
-          last.current = null;
         }}
       />
     );

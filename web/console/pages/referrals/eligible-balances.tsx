@@ -1,8 +1,9 @@
 import { Anchor, Button, Group, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { keepPreviousData, useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { callApi } from '../../api/call.ts';
 import { messageOf } from '../../api/failures.ts';
+import { useOneMutation } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { formatCount, formatMoney, plural } from '../../formats.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
@@ -103,22 +104,31 @@ function useEligible(programme: string | null) {
   });
 }
 
+/** So long after a file was made the button takes no press: another one would pay the same balances. Milliseconds. */
+const PAUSE = 1_000;
+
 /** Makes a payout file and saves it; the list below then has it, to be marked paid. */
 function FileButton({ programme, payable }: { programme: string | null; payable: number }) {
   const queries = useQueryClient();
-  const download = useMutation({
-    mutationFn: () => downloadPayoutFile(programme),
-    onSuccess: async (exportId) => {
-      await queries.invalidateQueries({
-        predicate: ({ queryKey: [path] }) => typeof path === 'string' && path.startsWith('/payouts'),
-      });
-      notifications.show({
-        color: 'hop',
-        message: `Payout file ${exportId} saved. Pay it, then mark it paid.`,
-      });
+  const download = useOneMutation<void, string>(
+    {
+      mutationFn: () => downloadPayoutFile(programme),
+      onSuccess: async (exportId) => {
+        await queries.invalidateQueries({
+          predicate: ({ queryKey: [path] }) => typeof path === 'string' && path.startsWith('/payouts'),
+        });
+        notifications.show({
+          color: 'hop',
+          message: `Payout file ${exportId} saved. Pay it, then mark it paid.`,
+        });
+        await new Promise((over) => setTimeout(over, PAUSE));
+      },
+      onError: (error) => notifications.show({ message: messageOf(error), color: 'red' }),
     },
-    onError: (error) => notifications.show({ message: messageOf(error), color: 'red' }),
-  });
+    () => '',
+    // It is seen to rest, and then takes the next press.
+    0,
+  );
   return (
     <>
       <Button

@@ -1,5 +1,6 @@
 import { fetchAnswer } from '../../api/call.ts';
 import { ApiFailure } from '../../api/failures.ts';
+import { saveFile } from '../links/save-file.ts';
 
 /**
  * Makes a payout file and saves it on the viewer's machine.
@@ -14,11 +15,6 @@ export async function downloadPayoutFile(programme: string | null): Promise<stri
   if (exportId === null) {
     throw new ApiFailure(answer.status, { code: 'unknown', message: 'the file came without its id' });
   }
-  const url = URL.createObjectURL(await answer.blob());
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = `payouts-${exportId}.csv`;
-  link.click();
-  URL.revokeObjectURL(url);
+  saveFile(`payouts-${exportId}.csv`, await answer.blob());
   return exportId;
 }

@@ -20,11 +20,10 @@ export function ProgrammeDialog({ programme, close }: { programme: Programme | n
   const [draft, setDraft] = useState(before);
   const form = useRef<HTMLFormElement>(null);
   const send = useSend<Record<string, unknown>>(
-    (body) => ({
-      path: programme ? `/programs/${programme.id}` : '/programs',
-      method: programme ? 'PATCH' : 'POST',
-      body,
-    }),
+    (body) =>
+      programme
+        ? { path: `/programs/${programme.id}`, method: 'PATCH', body }
+        : { path: '/programs', body, once: true },
     {
       refresh: ['/programs'],
       done: programme ? 'Programme saved' : 'Programme created',

@@ -1,30 +1,27 @@
 import { changedFields } from '../../parts/changed-fields.ts';
 import type { Programme } from './answers.ts';
-import { EmptyFields } from './programme-problems.ts';
+import { WrongFields } from './programme-problems.ts';
 
-/** A number as a field holds it while it is written: the empty text is "not said". */
-export type NumberField = number | '';
-
-/** What the form of a programme holds. */
+/** What the form of a programme holds: numbers as the text that is typed, in which `7.` and `0.0` are on the way. */
 export type Draft = {
   name: string;
   destination_url: string;
   code: string;
   credit_enabled: boolean;
   credit_kind: string;
-  signup_free: NumberField;
-  signup_paid: NumberField;
-  purchase_credit: NumberField;
-  referee_credit: NumberField;
+  signup_free: string;
+  signup_paid: string;
+  purchase_credit: string;
+  referee_credit: string;
   commission_type: 'percent' | 'flat';
-  commission_rate: NumberField;
+  commission_rate: string;
   first_sale_only: boolean;
-  commission_months: NumberField;
-  hold_days: NumberField;
-  levels: { key: number; rate: NumberField }[];
+  commission_months: string;
+  hold_days: string;
+  levels: { key: number; rate: string }[];
   allow_affiliate_upgrade: boolean;
   payout_methods: string[];
-  min_payout: NumberField;
+  min_payout: string;
   currency: string;
 };
 
@@ -36,19 +33,19 @@ export function newDraft(currency: string): Draft {
     code: '',
     credit_enabled: false,
     credit_kind: 'credits',
-    signup_free: 0,
-    signup_paid: 0,
-    purchase_credit: 0,
-    referee_credit: 0,
+    signup_free: '0',
+    signup_paid: '0',
+    purchase_credit: '0',
+    referee_credit: '0',
     commission_type: 'percent',
-    commission_rate: 20,
+    commission_rate: '20',
     first_sale_only: false,
     commission_months: '',
-    hold_days: 30,
+    hold_days: '30',
     levels: [],
     allow_affiliate_upgrade: false,
     payout_methods: ['paypal'],
-    min_payout: 0,
+    min_payout: '0',
     currency,
   };
 }
@@ -58,20 +55,24 @@ export function draftOf(programme: Programme): Draft {
   const { signup_credit, levels, commission_months, ...rest } = programme;
   return {
     ...rest,
-    signup_free: signup_credit.free,
-    signup_paid: signup_credit.paid,
-    commission_months: commission_months ?? '',
-    levels: levels.map((rate, key) => ({ key, rate })),
+    signup_free: String(signup_credit.free),
+    signup_paid: String(signup_credit.paid),
+    purchase_credit: String(programme.purchase_credit),
+    referee_credit: String(programme.referee_credit),
+    commission_rate: String(programme.commission_rate),
+    commission_months: String(commission_months ?? ''),
+    hold_days: String(programme.hold_days),
+    min_payout: String(programme.min_payout),
+    levels: levels.map((rate, key) => ({ key, rate: String(rate) })),
   };
 }
 
 /**
  * The body of `POST /programs`: what the form shows. An empty credit or least payout is none; no months are for ever.
  *
- * @throws {EmptyFields}
+ * @throws {WrongFields}
  */
 export function createBody(draft: Draft): Record<string, unknown> {
-  requireFilled(draft, ['commission_rate', 'hold_days']);
   return fieldsOf(draft);
 }
 
@@ -80,18 +81,21 @@ export function createBody(draft: Draft): Record<string, unknown> {
  * which someone else has changed meanwhile stay as they are.
  *
  * @param now the programme as it is: of `signup_credit`, which the API takes whole, what the form left alone
- * @throws {EmptyFields}
+ * @throws {WrongFields}
  */
 export function changeBody(before: Draft, draft: Draft, now: Draft): Record<string, unknown> {
-  requireFilled(draft, ['code', 'commission_rate', 'hold_days']);
   // A programme without credits has their terms all the same: those that the form left alone are not sent with the switch.
-  const was = { ...fieldsOf({ ...before, credit_enabled: true }), credit_enabled: before.credit_enabled };
-  const is = fieldsOf(draft);
+  const withCredits = (one: Draft) => fieldsOf({ ...one, credit_enabled: true });
+  const was = { ...withCredits(before), credit_enabled: before.credit_enabled };
+  const is = fieldsOf(draft, { codeRequired: true });
   const changed = changedFields(was, is);
   return {
     ...changed,
     ...('signup_credit' in changed && {
-      signup_credit: { ...signupCredit(now), ...changedFields(signupCredit(before), signupCredit(draft)) },
+      signup_credit: {
+        ...signupCredit(withCredits(now)),
+        ...changedFields(signupCredit(was), signupCredit(is)),
+      },
     }),
     // A rate means nothing without its type.
     ...('commission_type' in changed && {
@@ -101,39 +105,59 @@ export function changeBody(before: Draft, draft: Draft, now: Draft): Record<stri
   };
 }
 
-function requireFilled(draft: Draft, fields: readonly (keyof Draft)[]): void {
-  const empty = fields.filter((field) => draft[field] === '');
-  if (empty.length > 0) throw new EmptyFields(empty);
-}
-
-function fieldsOf(draft: Draft): Record<string, unknown> {
-  return {
+/**
+ * The form as the API takes it.
+ *
+ * @throws {WrongFields}
+ */
+function fieldsOf(draft: Draft, { codeRequired = false } = {}): Record<string, unknown> {
+  const wrong = new Map<string, string>();
+  if (codeRequired && draft.code === '') wrong.set('code', 'is required');
+  /** What the text at `path` says; null where it says nothing. */
+  const numberAt = (path: string, text: string, { whole = false } = {}): number | null => {
+    const typed = text.trim();
+    if (typed === '') return null;
+    if (!(whole ? WHOLE : DECIMAL).test(typed)) {
+      wrong.set(path, whole ? 'must be a whole number' : 'must be a number, such as 12.5');
+    }
+    return Number(typed);
+  };
+  const orNone = (path: string, text: string) => numberAt(path, text) ?? 0;
+  const said = (path: string, number: number | null) => {
+    if (number === null) wrong.set(path, 'is required');
+    return number;
+  };
+  const fields = {
     name: draft.name,
     destination_url: draft.destination_url,
     ...(draft.code !== '' && { code: draft.code }),
     credit_enabled: draft.credit_enabled,
     ...(draft.credit_enabled && {
       credit_kind: draft.credit_kind,
-      signup_credit: signupCredit(draft),
-      purchase_credit: orNone(draft.purchase_credit),
-      referee_credit: orNone(draft.referee_credit),
+      signup_credit: {
+        free: orNone('signup_credit.free', draft.signup_free),
+        paid: orNone('signup_credit.paid', draft.signup_paid),
+      },
+      purchase_credit: orNone('purchase_credit', draft.purchase_credit),
+      referee_credit: orNone('referee_credit', draft.referee_credit),
       allow_affiliate_upgrade: draft.allow_affiliate_upgrade,
     }),
     commission_type: draft.commission_type,
-    commission_rate: draft.commission_rate,
+    commission_rate: said('commission_rate', numberAt('commission_rate', draft.commission_rate)),
     first_sale_only: draft.first_sale_only,
-    commission_months: draft.commission_months === '' ? null : draft.commission_months,
-    hold_days: draft.hold_days,
-    levels: draft.levels.map(({ rate }) => orNone(rate)),
+    commission_months: numberAt('commission_months', draft.commission_months, { whole: true }),
+    hold_days: said('hold_days', numberAt('hold_days', draft.hold_days, { whole: true })),
+    levels: draft.levels.map(({ rate }, index) => orNone(`levels.${index}`, rate)),
     payout_methods: draft.payout_methods,
-    min_payout: orNone(draft.min_payout),
+    min_payout: orNone('min_payout', draft.min_payout),
     currency: draft.currency,
   };
+  if (wrong.size > 0) throw new WrongFields(wrong);
+  return fields;
 }
 
-const signupCredit = ({ signup_free, signup_paid }: Draft) => ({
-  free: orNone(signup_free),
-  paid: orNone(signup_paid),
-});
+const signupCredit = (fields: Record<string, unknown>) => fields.signup_credit as Record<string, unknown>;
 
-const orNone = (field: NumberField) => (field === '' ? 0 : field);
+/** What is sent as the number that it says. A comma is no point: `1,250` is a thousand to some and one to others. */
+const DECIMAL = /^-?(\d+\.?\d*|\.\d+)$/;
+const WHOLE = /^-?\d+$/;

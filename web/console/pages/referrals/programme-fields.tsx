@@ -6,7 +6,6 @@ import {
   Group,
   Input,
   MultiSelect,
-  NumberInput,
   SegmentedControl,
   SimpleGrid,
   Stack,
@@ -14,16 +13,13 @@ import {
   TextInput,
 } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
-import type { Draft, NumberField } from './programme-draft.ts';
+import type { Draft } from './programme-draft.ts';
 import { wrongWith } from './programme-problems.ts';
 import { METHOD_CHOICES } from './words.ts';
 
 type Props = { draft: Draft; error: unknown; change: (part: Partial<Draft>) => void };
 
 const MOST_LEVELS = 10;
-
-/** What Mantine gives for a number field: text only while it is none. */
-const numberOf = (value: number | string): NumberField => (typeof value === 'number' ? value : '');
 
 /** Name, where it leads, and its code. */
 export function BasicFields({ draft, error, change, existing }: Props & { existing: boolean }) {
@@ -63,7 +59,7 @@ export function BasicFields({ draft, error, change, existing }: Props & { existi
 export function CommissionFields({ draft, error, change }: Props) {
   const isPercent = draft.commission_type === 'percent';
   const unit = isPercent ? '%' : draft.currency.toUpperCase();
-  const setLevel = (key: number, rate: NumberField) =>
+  const setLevel = (key: number, rate: string) =>
     change({ levels: draft.levels.map((level) => (level.key === key ? { key, rate } : level)) });
   return (
     <Fieldset legend="Commission">
@@ -81,35 +77,30 @@ export function CommissionFields({ draft, error, change }: Props) {
               onChange={(type) => change({ commission_type: type === 'flat' ? 'flat' : 'percent' })}
             />
           </Input.Wrapper>
-          <NumberInput
+          <TextInput
             label={isPercent ? 'Share of a sale, in percent' : `Amount for a sale, in ${unit}`}
             required
-            min={0}
-            hideControls
+            inputMode="decimal"
             value={draft.commission_rate}
             error={wrongWith(error, 'commission_rate')}
-            onChange={(value) => change({ commission_rate: numberOf(value) })}
+            onChange={(event) => change({ commission_rate: event.currentTarget.value })}
           />
-          <NumberInput
+          <TextInput
             label="Months in which sales earn"
             description="Empty: for ever."
-            min={1}
-            allowDecimal={false}
-            hideControls
+            inputMode="numeric"
             value={draft.commission_months}
             error={wrongWith(error, 'commission_months')}
-            onChange={(value) => change({ commission_months: numberOf(value) })}
+            onChange={(event) => change({ commission_months: event.currentTarget.value })}
           />
-          <NumberInput
+          <TextInput
             label="Days on hold"
             description="Until it can be paid. 0: at once."
             required
-            min={0}
-            allowDecimal={false}
-            hideControls
+            inputMode="numeric"
             value={draft.hold_days}
             error={wrongWith(error, 'hold_days')}
-            onChange={(value) => change({ hold_days: numberOf(value) })}
+            onChange={(event) => change({ hold_days: event.currentTarget.value })}
           />
         </SimpleGrid>
         <Checkbox
@@ -119,14 +110,13 @@ export function CommissionFields({ draft, error, change }: Props) {
         />
         {draft.levels.map(({ key, rate }, index) => (
           <Group key={key} align="flex-end" gap="xs" wrap="nowrap">
-            <NumberInput
+            <TextInput
               flex={1}
               label={`Level ${index + 2}, in ${isPercent ? 'percent' : unit}`}
-              min={0}
-              hideControls
+              inputMode="decimal"
               value={rate}
               error={wrongWith(error, `levels.${index}`)}
-              onChange={(value) => setLevel(key, numberOf(value))}
+              onChange={(event) => setLevel(key, event.currentTarget.value)}
             />
             <ActionIcon
               variant="default"
@@ -147,7 +137,7 @@ export function CommissionFields({ draft, error, change }: Props) {
               change({
                 levels: [
                   ...draft.levels,
-                  { key: 1 + Math.max(-1, ...draft.levels.map(({ key }) => key)), rate: 0 },
+                  { key: 1 + Math.max(-1, ...draft.levels.map(({ key }) => key)), rate: '0' },
                 ],
               })
             }
@@ -170,13 +160,12 @@ export function CreditFields({ draft, error, change }: Props) {
     name: 'signup_free' | 'signup_paid' | 'purchase_credit' | 'referee_credit',
     path: string,
   ) => (
-    <NumberInput
+    <TextInput
       label={label}
-      min={0}
-      hideControls
+      inputMode="decimal"
       value={draft[name]}
       error={wrongWith(error, path)}
-      onChange={(value) => change({ [name]: numberOf(value) })}
+      onChange={(event) => change({ [name]: event.currentTarget.value })}
     />
   );
   return (
@@ -229,14 +218,13 @@ export function PayoutFields({ draft, error, change }: Props) {
           error={wrongWith(error, 'currency')}
           onChange={(event) => change({ currency: event.currentTarget.value })}
         />
-        <NumberInput
+        <TextInput
           label="Least payout"
           description="Smaller balances wait."
-          min={0}
-          hideControls
+          inputMode="decimal"
           value={draft.min_payout}
           error={wrongWith(error, 'min_payout')}
-          onChange={(value) => change({ min_payout: numberOf(value) })}
+          onChange={(event) => change({ min_payout: event.currentTarget.value })}
         />
       </SimpleGrid>
       <MultiSelect

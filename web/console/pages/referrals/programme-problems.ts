@@ -1,27 +1,27 @@
 import { ApiFailure, fieldError, messageOf } from '../../api/failures.ts';
 import type { Draft } from './programme-draft.ts';
 
-/** Fields that were left empty, where nobody could tell what is meant; the API judges all other fields. */
-export class EmptyFields extends Error {
-  override name = 'EmptyFields';
-  /** As the API names them. */
-  readonly paths: readonly string[];
+/** Fields that can't be sent as they are, since nobody could tell what is meant; the API judges all other fields. */
+export class WrongFields extends Error {
+  override name = 'WrongFields';
+  /** What is wrong with each, by the API's names. */
+  readonly messages: ReadonlyMap<string, string>;
 
-  constructor(paths: readonly string[]) {
-    super(`empty: ${paths.join(', ')}`);
-    this.paths = paths;
+  constructor(messages: ReadonlyMap<string, string>) {
+    super(`wrong: ${[...messages.keys()].join(', ')}`);
+    this.messages = messages;
   }
 }
 
 /** What is wrong with the field that the API calls `path`; null: nothing that is known. */
 export function wrongWith(error: unknown, path: string): string | null {
-  if (error instanceof EmptyFields) return error.paths.includes(path) ? 'is required' : null;
+  if (error instanceof WrongFields) return error.messages.get(path) ?? null;
   return fieldError(error, path);
 }
 
 /** What is said of a failure beside the form's fields. */
 export function failureText(error: unknown, { credit_enabled, levels }: Draft): string {
-  if (error instanceof EmptyFields) return AT_A_FIELD;
+  if (error instanceof WrongFields) return AT_A_FIELD;
   if (!(error instanceof ApiFailure) || error.details.length === 0) return messageOf(error);
   const hidden = error.details.filter(({ path }) => {
     const [name = '', index] = path.split('.');

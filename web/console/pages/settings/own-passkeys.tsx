@@ -1,8 +1,8 @@
 import { Anchor, Button, Group, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { callApi } from '../../api/call.ts';
-import { useApi, useSend } from '../../api/queries.ts';
+import { useApi, useOneMutation, useSend } from '../../api/queries.ts';
 import { formatAgo, formatDate } from '../../formats.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
@@ -19,7 +19,7 @@ export type OwnWays = { passkeys: Passkey[]; has_password: boolean };
 export function OwnPasskeys() {
   const ways = useApi<OwnWays>('/passkeys');
   const queries = useQueryClient();
-  const add = useMutation({
+  const add = useOneMutation<void, unknown>({
     mutationFn: async () =>
       callApi('/passkeys', { method: 'POST', body: { passkey: await makePasskey('/passkeys/options') } }),
     onSuccess: async () => {

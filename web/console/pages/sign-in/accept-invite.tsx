@@ -1,10 +1,11 @@
 import { Anchor, Button, Divider, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
 import { IconFingerprint } from '@tabler/icons-react';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useLocation } from 'wouter';
 import { callApi } from '../../api/call.ts';
 import { ApiFailure, fieldError, messageOf } from '../../api/failures.ts';
+import { useOneMutation } from '../../api/queries.ts';
 import type { Role } from '../../api/session.ts';
 import { makePasskey, pageByName, passkeyFailure, passkeysWork } from './passkeys.ts';
 import { ROLE_MEANINGS, ROLE_NAMES } from './roles.ts';
@@ -34,8 +35,8 @@ export function AcceptInvite({ invite, token }: { invite: InviteView; token: str
   };
   const accept = (body: object) =>
     callApi('/session/invite', { method: 'POST', body: { token, ...email, ...body } });
-  const withPassword = useMutation({ mutationFn: () => accept({ password }), onSuccess });
-  const withPasskey = useMutation({
+  const withPassword = useOneMutation<void, unknown>({ mutationFn: () => accept({ password }), onSuccess });
+  const withPasskey = useOneMutation<void, unknown>({
     mutationFn: async () =>
       accept({ passkey: await makePasskey('/session/invite/passkey-options', { token, ...email }) }),
     onSuccess,
@@ -60,7 +61,7 @@ export function AcceptInvite({ invite, token }: { invite: InviteView; token: str
           You are invited as <strong>{ROLE_NAMES[invite.role]}</strong>: this role{' '}
           {ROLE_MEANINGS[invite.role]}.
         </Text>
-        {failure && !emailWrong && !passwordWrong && (
+        {failure !== null && !emailWrong && !passwordWrong && (
           <SignInFailure message={withPasskey.error ? passkeyFailure(failure) : messageOf(failure)} />
         )}
         {failure instanceof ApiFailure && failure.status === 409 && (

@@ -1,9 +1,10 @@
 import { Button, Divider, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
 import { IconFingerprint } from '@tabler/icons-react';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { callApi } from '../../api/call.ts';
 import { messageOf } from '../../api/failures.ts';
+import { useOneMutation } from '../../api/queries.ts';
 import type { Session } from '../../api/session.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { passkeyFailure, passkeysWork, signWithPasskey } from './passkeys.ts';
@@ -17,14 +18,14 @@ export default function SignInPage() {
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
   const enter = () => queries.invalidateQueries({ queryKey: ['/session'] });
-  const withPassword = useMutation<Answer, unknown, string | undefined>({
+  const withPassword = useOneMutation<string | undefined, Answer>({
     mutationFn: (workspace_id) =>
       callApi<Answer>('/session', { method: 'POST', body: { email, password, workspace_id } }),
     onSuccess: async ({ session }) => {
       if (session) await enter();
     },
   });
-  const withPasskey = useMutation({
+  const withPasskey = useOneMutation<void, unknown>({
     mutationFn: async () =>
       callApi('/session/passkey', { method: 'POST', body: { passkey: await signWithPasskey() } }),
     onSuccess: enter,

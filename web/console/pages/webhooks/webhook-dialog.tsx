@@ -1,8 +1,7 @@
 import { Anchor, Modal, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import { useRef, useState } from 'react';
+import { useState } from 'react';
 import { useLocation } from 'wouter';
-import { newIdempotencyKey } from '../../api/idempotency-key.ts';
 import { useSend } from '../../api/queries.ts';
 import { changedFields, isAlike } from '../../parts/changed-fields.ts';
 import { SecretMade, STAYS } from '../../parts/secret-made.tsx';
@@ -10,7 +9,6 @@ import { LeaveGuard } from '../../shell/leave-guard.tsx';
 import type { Webhook, WebhookWithSecret } from './answers.ts';
 import { type WebhookDraft, WebhookForm } from './webhook-form.tsx';
 
-type Sent = { body: object; key: string };
 type Got = Webhook & Partial<Pick<WebhookWithSecret, 'secret'>>;
 
 /** Makes a webhook and shows its secret, or changes one. */
@@ -21,38 +19,24 @@ export function WebhookDialog({ webhook, close }: { webhook: Webhook | null; clo
   const [before] = useState(() => draftOf(webhook));
   const [draft, setDraft] = useState(before);
   const [made, setMade] = useState<{ id: string; secret: string } | null>(null);
-  const last = useRef<{ text: string; key: string } | null>(null);
-  const sending = useRef(false);
-  const save = useSend<Sent, Got>(
-    ({ body, key }) =>
+  const save = useSend<object, Got>(
+    // Sent again after an answer that got lost, the first webhook's secret is shown.
+    (body) =>
       webhook
         ? { path: `/webhooks/${webhook.id}`, method: 'PATCH', body }
-        : { path: '/webhooks', body, headers: { 'idempotency-key': key } },
+        : { path: '/webhooks', body, once: true },
     { refresh: ['/webhooks'], tellFailure: false, ...(webhook && { done: 'Webhook saved' }) },
   );
 
   const submit = () => {
-    // A second press may come before the form is drawn as sending.
-    if (sending.current) return;
     const body = webhook ? changedFields(bodyOf(before), bodyOf(draft)) : bodyOf(draft);
     if (Object.keys(body).length === 0) return close();
-    sending.current = true;
-    // The same form sent again after an answer that got lost makes no second webhook, and shows the first one's secret.
-    const sent = JSON.stringify(body);
-    const key = last.current?.text === sent ? last.current.key : newIdempotencyKey();
-    last.current = { text: sent, key };
-    save.mutate(
-      { body, key },
-      {
-        onSettled: () => {
-          sending.current = false;
-        },
-        onSuccess: ({ id, secret }) => {
-          if (secret === undefined) close();
-          else setMade({ id, secret });
-        },
+    save.mutate(body, {
+      onSuccess: ({ id, secret }) => {
+        if (secret === undefined) close();
+        else setMade({ id, secret });
       },
-    );
+    });
   };
 
   const isDirty = !isAlike(bodyOf(draft), bodyOf(before));

@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { NO_CHROMIUM } from '../chromium.ts';
+import { type ConsolePage, type ConsoleSite, consoleSite, expectClean } from './console-site.ts';
+import { LONG } from './referral-shop.ts';
+
+let site: ConsoleSite;
+
+beforeAll(async () => {
+  if (!NO_CHROMIUM) site = await consoleSite();
+});
+afterAll(async () => {
+  if (!NO_CHROMIUM) await site.close();
+});
+beforeEach((context) => context.skip(Boolean(NO_CHROMIUM), String(NO_CHROMIUM)));
+
+/** Drops the connection of the first call that creates something at `path`, after the API has done it. */
+async function loseAnswer(page: ConsolePage, path: string): Promise<void> {
+  let isLost = false;
+  await page.route(`**/api/v1${path}`, async (route) => {
+    if (isLost || route.request().method() !== 'POST') return route.continue();
+    isLost = true;
+    expect((await route.fetch()).status()).toBe(201);
+    return route.abort('connectionreset');
+  });
+}
+
+const NO_ANSWER = 'The server does not answer. Try again.';
+
+test('a programme whose answer got lost is made once, and the next press says so', LONG, async () => {
+  const page = await site.open('/referrals');
+  await loseAnswer(page, '/programs');
+  await page.getByRole('button', { name: 'New programme' }).click();
+  const dialog = page.getByRole('dialog', { name: 'New programme' });
+  await dialog.getByLabel('Name').fill('Lost');
+  await dialog.getByLabel('Where its links lead').fill('https://shop.example/join');
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await dialog.getByText(NO_ANSWER).waitFor();
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await page.getByText('Programme created').waitFor();
+  await dialog.waitFor({ state: 'detached' });
+  expect(await page.getByRole('article', { name: 'Lost' }).count()).toBe(1);
+  const { programs } = await site.api<{ programs: { name: string }[] }>('/programs');
+  expect(programs.filter(({ name }) => name === 'Lost')).toHaveLength(1);
+
+  // What was made is over: the same form filled in anew makes another.
+  await page.getByRole('button', { name: 'New programme' }).click();
+  await dialog.getByLabel('Name').fill('Lost');
+  await dialog.getByLabel('Where its links lead').fill('https://shop.example/join');
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  expect(await page.getByRole('article', { name: 'Lost' }).count()).toBe(2);
+  expectClean(page);
+  await page.close();
+});
+
+test('a bio page whose answer got lost is one’s own, not taken, and its editor opens', LONG, async () => {
+  const page = await site.open('/bio-pages');
+  await loseAnswer(page, '/bio-pages');
+  await page.getByRole('button', { name: 'New page' }).click();
+  const dialog = page.getByRole('dialog', { name: 'New bio page' });
+  const slug = `lost-${Date.now()}`;
+  await dialog.getByLabel('Address').fill(slug);
+  await dialog.getByText(`/${slug} is free.`).waitFor();
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await dialog.getByText(NO_ANSWER).waitFor();
+  await dialog.getByText('is free').waitFor({ state: 'detached' });
+  // Coming back to the window asks anew whether the address is free: the page has it by now.
+  await page.waitForTimeout(5_500);
+  const asked = page.waitForResponse('**/bio-pages/availability?*');
+  await page.evaluate('document.dispatchEvent(new Event("visibilitychange", { bubbles: true }))');
+  expect(await (await asked).json()).toMatchObject({ available: false, reason: 'taken' });
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await page.waitForURL(/bio-pages\/[0-9a-f-]{36}/);
+  const { bio_pages } = await site.api<{ bio_pages: { slug: string }[] }>('/bio-pages');
+  expect(bio_pages.filter((made) => made.slug === slug)).toHaveLength(1);
+  expectClean(page);
+  await page.close();
+});
+
+test('an address that somebody took meanwhile is not called free beside the refusal', LONG, async () => {
+  const page = await site.open('/bio-pages');
+  await page.getByRole('button', { name: 'New page' }).click();
+  const dialog = page.getByRole('dialog', { name: 'New bio page' });
+  const slug = `raced-${Date.now()}`;
+  await dialog.getByLabel('Address').fill(slug);
+  await dialog.getByText(`/${slug} is free.`).waitFor();
+  await site.api('/bio-pages', { slug });
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  const address = dialog.getByLabel('Address');
+  await expect.poll(() => address.getAttribute('aria-invalid'), { timeout: 30_000 }).toBe('true');
+  expect(await dialog.getByText('is free').count()).toBe(0);
+  await page.close();
+});
+
+test('a folder whose answer got lost is made once, and chosen', LONG, async () => {
+  const page = await site.open('/links/new');
+  await loseAnswer(page, '/folders');
+  await page.getByRole('button', { name: 'New folder' }).click();
+  const dialog = page.getByRole('dialog', { name: 'New folder' });
+  await dialog.getByLabel('Name').fill('Lost');
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await dialog.getByText(NO_ANSWER).waitFor();
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  const { folders } = await site.api<{ folders: { name: string }[] }>('/folders');
+  expect(folders.filter(({ name }) => name === 'Lost')).toHaveLength(1);
+  await expect
+    .poll(() => page.getByRole('combobox', { name: 'Folder' }).inputValue(), { timeout: 30_000 })
+    .toBe('Lost');
+  await page.close();
+});
