@@ -87,6 +87,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
     tableBytes: () => table.bytes(),
     misses: resolver.asked,
     diskReads: linkTable.diskReads,
+    tableFailures: linkTable.diskFailures,
     tableAgeSeconds,
     journalFill,
   });

@@ -52,6 +52,7 @@ export function createIngestMetrics(
     tableBytes(): number;
     misses(): Readonly<Record<AskedResult, number>>;
     diskReads(): number;
+    tableFailures(): number;
     tableAgeSeconds(): number;
     journalFill(): number;
   },
@@ -97,6 +98,15 @@ export function createIngestMetrics(
     collect() {
       this.reset();
       this.inc(sources.diskReads());
+    },
+  });
+  new Counter({
+    name: 'hoplog_ingest_link_table_disk_failures_total',
+    help: 'Times the disk refused to keep the link table that is in memory for the next start',
+    registers,
+    collect() {
+      this.reset();
+      this.inc(sources.tableFailures());
     },
   });
   const collected = new Counter({

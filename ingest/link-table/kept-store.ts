@@ -30,7 +30,7 @@ export function createKeptStore(table: LinkTable, files: TableFiles, kept: boole
     },
     async endLoad() {
       for (const id of table.endLoad()) files.noteRemoved(id);
-      if (firstLoad) await files.writeSnapshot();
+      if (firstLoad) await files.completed();
       firstLoad = false;
     },
     beginChanges() {},

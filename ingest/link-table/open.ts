@@ -25,6 +25,8 @@ export type OpenLinkTable = {
   ready(): boolean;
   /** Links read from disk so far because memory did not have them. */
   diskReads(): number;
+  /** How often the disk has refused what keeps the table in memory for the next start. */
+  diskFailures(): number;
   close(): Promise<void>;
 };
 
@@ -63,6 +65,7 @@ async function openInMemory({ pool, dir, log }: LinkTableOptions): Promise<OpenL
     followed: loader,
     ready: () => kept || loader.loaded(),
     diskReads: () => 0,
+    diskFailures: files.failures,
     async close() {
       stopListening();
       await loader.stop();
@@ -82,5 +85,13 @@ async function openOnDisk({ pool, databaseUrl, dir, log, most }: LinkTableOption
   if (disk.whole())
     await Promise.race([disk.find([]).catch(() => {}), delay(READER_START_MS, undefined, { ref: false })]);
   const resolver = createResolver({ pool, table, cache: createLinkCache(table, most), followed: disk, disk });
-  return { table, resolver, followed: disk, ready: disk.ready, diskReads: disk.reads, close: disk.close };
+  return {
+    table,
+    resolver,
+    followed: disk,
+    ready: disk.ready,
+    diskReads: disk.reads,
+    diskFailures: () => 0,
+    close: disk.close,
+  };
 }

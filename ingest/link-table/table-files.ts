@@ -23,10 +23,12 @@ export type TableFiles = {
   noteKeyRemoved(key: KnownKey): void;
   /** Notes nothing until the next snapshot: for a load that will be followed by one. */
   pause(): void;
-  /** Writes the whole table. Changes may go on meanwhile. */
-  writeSnapshot(): Promise<void>;
-  /** Writes a snapshot when the changes have outgrown the last one. */
+  /** The table has all rows now: writes it whole, now or, when the disk refuses it, later. Changes may go on meanwhile. */
+  completed(): Promise<void>;
+  /** Tries again what the disk has refused, and writes a snapshot when the changes have outgrown the last one. */
   compact(): Promise<void>;
+  /** How often the disk has refused something. The table follows PostgreSQL all the same. */
+  failures(): number;
   close(): Promise<void>;
 };
 
@@ -38,6 +40,12 @@ const LEAST_CHANGES = 8 * 2 ** 20;
 const PORTION = 2 ** 20;
 /** How long changes are gathered before they are written. */
 const GATHER_MS = 50;
+/** The disk is asked again so long after it has refused changes. */
+const APPEND_AGAIN_MS = 1_000;
+/** A snapshot that was refused has filled the volume meanwhile, which is the journal's too. */
+const SNAPSHOT_AGAIN_MS = 10 * 60_000;
+/** So many bytes of changes are held for a disk that refuses them; then only a snapshot helps. */
+const MOST_PENDING = LEAST_CHANGES;
 
 /** Removes them all: of a table that is kept another way by now. */
 export async function removeTableFiles(dir: string): Promise<void> {
@@ -46,17 +54,34 @@ export async function removeTableFiles(dir: string): Promise<void> {
   }
 }
 
-export function createTableFiles(given: { dir: string; table: LinkTable; log: Logger }): TableFiles {
-  const { dir, table, log } = given;
+export function createTableFiles(given: {
+  dir: string;
+  table: LinkTable;
+  log: Logger;
+  leastChanges?: number;
+  snapshotAgainMs?: number;
+}): TableFiles {
+  const { dir, table, log, leastChanges = LEAST_CHANGES, snapshotAgainMs = SNAPSHOT_AGAIN_MS } = given;
   let number = 0;
   let changes: FileHandle | null = null;
   let changesBytes = 0;
+  /** What stands behind these bytes could not be taken away: the next changes need a new file. */
+  let torn = false;
   let snapshotBytes = 0;
   let pending: Buffer[] = [];
+  let pendingBytes = 0;
   let paused = false;
   let flushing: Promise<void> | null = null;
   /** Ends the present gathering. */
   let hurry = () => {};
+  /** Whether the table has all rows: a snapshot of less would be taken for the whole at the next start. */
+  let complete = false;
+  /** The files lack changes, or a snapshot was refused. */
+  let snapshotOwed = false;
+  let appendAgainAt = Number.NEGATIVE_INFINITY;
+  let snapshotAgainAt = Number.NEGATIVE_INFINITY;
+  let refusing = false;
+  let failures = 0;
 
   async function numbers(kind: 'snapshot' | 'changes'): Promise<number[]> {
     const found: number[] = [];
@@ -83,13 +108,28 @@ export function createTableFiles(given: { dir: string; table: LinkTable; log: Lo
     number += 1;
     changes = await open(path(number, 'changes'), 'a', 0o600);
     changesBytes = 0;
+    torn = false;
     await before?.close();
   }
 
   function note(frame: Buffer): void {
     if (paused) return;
     pending.push(frame);
-    flushing ??= flushSoon();
+    pendingBytes += frame.length;
+    if (pendingBytes > MOST_PENDING && refusing) forgetPending();
+    else flushWhenDue();
+  }
+
+  /** From here on the files stand still: changes that follow a hole would make a state that never was. */
+  function forgetPending(): void {
+    pending = [];
+    pendingBytes = 0;
+    paused = true;
+    snapshotOwed = true;
+  }
+
+  function flushWhenDue(): void {
+    if (pending.length > 0 && performance.now() >= appendAgainAt) flushing ??= flushSoon();
   }
 
   /** Resolves when changes have been gathered for long enough, or at once when nobody may wait. */
@@ -103,17 +143,37 @@ export function createTableFiles(given: { dir: string; table: LinkTable; log: Lo
   async function flushSoon(): Promise<void> {
     await gathered();
     try {
-      while (pending.length > 0 && changes !== null) {
-        const bytes = Buffer.concat(pending);
-        pending = [];
-        await changes.appendFile(bytes);
-        changesBytes += bytes.length;
-      }
+      while (pending.length > 0 && changes !== null) await append();
     } catch (error) {
-      log.error({ err: error, dir }, 'link table: changes could not be kept on disk');
+      failures += 1;
+      if (!refusing) log.error({ err: error, dir }, 'link table: changes can not be kept on disk');
+      refusing = true;
+      appendAgainAt = performance.now() + APPEND_AGAIN_MS;
     } finally {
       flushing = null;
     }
+  }
+
+  /** Writes what is pending, which stays so when it fails: frames behind a torn one would never be read. */
+  async function append(): Promise<void> {
+    if (torn) await startChanges();
+    if (changes === null) return;
+    const frames = pending.length;
+    const bytes = Buffer.concat(pending);
+    try {
+      await changes.appendFile(bytes);
+    } catch (error) {
+      torn = true;
+      await changes.truncate(changesBytes);
+      torn = false;
+      throw error;
+    }
+    changesBytes += bytes.length;
+    // None when they were forgotten meanwhile.
+    pending = pending.slice(frames);
+    pendingBytes = pending.reduce((sum, { length }) => sum + length, 0);
+    if (refusing) log.info({ dir }, 'link table: changes are kept on disk again');
+    refusing = false;
   }
 
   async function writeAll(file: FileHandle): Promise<number> {
@@ -137,12 +197,37 @@ export function createTableFiles(given: { dir: string; table: LinkTable; log: Lo
     return bytes;
   }
 
-  async function writeSnapshot(): Promise<void> {
-    paused = false;
+  /** A new change file between two writes of changes. */
+  async function cutChanges(): Promise<number> {
     hurry();
-    await flushing;
-    await startChanges();
-    const own = number;
+    while (flushing !== null) await flushing;
+    const cut = startChanges();
+    flushing = cut
+      .catch(() => {}) // told by whoever waits for `cut`
+      .finally(() => {
+        flushing = null;
+        flushWhenDue();
+      });
+    await cut;
+    return number;
+  }
+
+  async function writeSnapshot(): Promise<void> {
+    const stoodStill = paused;
+    try {
+      const own = await cutChanges();
+      paused = false;
+      await writeWhole(own);
+      for (const kind of ['snapshot', 'changes'] as const) {
+        for (const old of await numbers(kind)) if (old < own) await rm(path(old, kind), { force: true });
+      }
+    } catch (error) {
+      if (stoodStill) forgetPending();
+      throw error;
+    }
+  }
+
+  async function writeWhole(own: number): Promise<void> {
     const temporary = path(own, 'snapshot.new');
     try {
       const file = await open(temporary, 'w', 0o600);
@@ -157,8 +242,19 @@ export function createTableFiles(given: { dir: string; table: LinkTable; log: Lo
       await rm(temporary, { force: true });
       throw error;
     }
-    for (const kind of ['snapshot', 'changes'] as const) {
-      for (const old of await numbers(kind)) if (old < own) await rm(path(old, kind), { force: true });
+  }
+
+  /** Never fails: a table that can't be kept is followed all the same. */
+  async function trySnapshot(): Promise<void> {
+    snapshotOwed = true;
+    if (performance.now() < snapshotAgainAt) return;
+    try {
+      await writeSnapshot();
+      snapshotOwed = paused; // it stands still again when changes were refused meanwhile
+    } catch (error) {
+      failures += 1;
+      snapshotAgainAt = performance.now() + snapshotAgainMs;
+      log.error({ err: error, dir, againMs: snapshotAgainMs }, 'link table: no snapshot could be written');
     }
   }
 
@@ -168,7 +264,7 @@ export function createTableFiles(given: { dir: string; table: LinkTable; log: Lo
       for (const name of await readdir(dir)) if (UNFINISHED.test(name)) await rm(join(dir, name));
       const snapshots = await numbers('snapshot');
       const newest = snapshots.at(-1) ?? 0;
-      let complete = newest > 0;
+      complete = newest > 0;
       if (complete) {
         const { bytes, whole } = replay(path(newest, 'snapshot'));
         snapshotBytes = bytes;
@@ -190,11 +286,19 @@ export function createTableFiles(given: { dir: string; table: LinkTable; log: Lo
     pause() {
       paused = true;
     },
-    writeSnapshot,
-    async compact() {
-      if (!paused && changesBytes > Math.max(LEAST_CHANGES, snapshotBytes / 2)) await writeSnapshot();
+    async completed() {
+      complete = true;
+      await trySnapshot();
     },
+    async compact() {
+      flushWhenDue();
+      const outgrown = !paused && changesBytes > Math.max(leastChanges, snapshotBytes / 2);
+      if (complete && (snapshotOwed || outgrown)) await trySnapshot();
+    },
+    failures: () => failures,
     async close() {
+      appendAgainAt = Number.NEGATIVE_INFINITY;
+      flushWhenDue();
       hurry();
       await flushing;
       await changes?.close();

@@ -40,6 +40,7 @@ export function declaredLabels(): Map<string, string[]> {
     tableBytes: zero,
     misses: () => ({ found: 0, absent: 0, unavailable: 0 }),
     diskReads: zero,
+    tableFailures: zero,
     tableAgeSeconds: zero,
     journalFill: zero,
   });
