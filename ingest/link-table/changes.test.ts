@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
 import { silentLogger } from '../../core/log.ts';
 import { createKey } from '../../sql/keys.ts';
@@ -20,7 +20,7 @@ import { createTableLoader } from './loader.ts';
 import { createResolver } from './resolver.ts';
 import { createLinkTable } from './table.ts';
 import { createTableFiles } from './table-files.ts';
-import { createTableWriter } from './table-writer.ts';
+import { createTableWriter, type TableStore } from './table-writer.ts';
 
 let stores: TestStores;
 let ingest: TestIngest;
@@ -154,11 +154,11 @@ function withHeldAnswers(pool: Pool) {
 }
 
 /** A link table that has not begun to follow PostgreSQL. */
-async function quietTable(pool: Pool, dir: string) {
+async function quietTable(pool: Pool, dir: string, store: Partial<TableStore> = {}) {
   const log = silentLogger();
   const table = createLinkTable();
   const files = createTableFiles({ dir, table, log });
-  const writer = createTableWriter(createKeptStore(table, files, await files.load()), log);
+  const writer = createTableWriter({ ...createKeptStore(table, files, await files.load()), ...store }, log);
   const loader = createTableLoader({ pool, writer, log });
   onTestFinished(async () => {
     await loader.stop();
@@ -204,4 +204,35 @@ test.each([
   const found = table.find(slug);
   round?.release();
   expect(found).toBeNull();
+});
+
+test('a disk that refuses the table for longer than changes are kept holds no change up', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'hoplog-table-'));
+  onTestFinished(() => rm(dir, { recursive: true }));
+  const gone = await makeLink(stores.pool, workspaceId, 'https://example.com/');
+  const { table, loader } = await quietTable(stores.pool, dir, {
+    settle: async () => {
+      throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+    },
+  });
+  loader.start();
+  await expect.poll(loader.loaded, soon).toBe(true);
+  expect(loader.silence()).toBeLessThan(5_000);
+
+  const realNow = Date.now;
+  const clock = vi.spyOn(Date, 'now').mockImplementation(() => realNow() + 7 * 3_600_000);
+  onTestFinished(() => clock.mockRestore());
+  // Its own clock has leapt, so it takes itself for absent once.
+  await expect.poll(loader.silence, soon).toBeLessThan(5_000);
+  await expect.poll(loader.loaded, soon).toBe(true);
+  const rounds = loader.rounds();
+  for (let n = 0; n < 5; n++) {
+    const { slug } = await makeLink(stores.pool, workspaceId, 'https://example.com/');
+    loader.wake();
+    await expect.poll(() => table.find(slug), soon).not.toBeNull();
+    expect(loader.loaded()).toBe(true);
+  }
+  await stores.pool.query('UPDATE links SET deleted_at = now() WHERE id = $1', [gone.id]);
+  await expect.poll(() => table.find(gone.slug), soon).toBeNull();
+  expect(loader.rounds() - rounds).toBe(6);
 });

@@ -72,6 +72,7 @@ export function createTableLoader(given: {
   let wakeUp: (() => void) | null = null;
   let woken = false;
   let failing = false;
+  let unkept = false;
   /** Transactions before this one are in the table. */
   let cursor = '';
   /** Changes at or above the cursor that are in the table already. */
@@ -114,8 +115,20 @@ export function createTableLoader(given: {
     }
     await round();
     if (current) currentAt = began;
-    await writer.settle(current ? { cursor, at: began } : null);
+    // Before the disk is asked: whatever it says, PostgreSQL was not away.
     answeredAt = Date.now();
+    await settle(current ? { cursor, at: began } : null);
+  }
+
+  /** What can't be kept on disk is in the table all the same. */
+  async function settle(standing: Standing | null): Promise<void> {
+    try {
+      await writer.settle(standing);
+      unkept = false;
+    } catch (error) {
+      if (!unkept) log.error({ err: error }, 'link table: could not be kept on disk');
+      unkept = true;
+    }
   }
 
   function beginAnew(): void {
