@@ -1,7 +1,9 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { uuidv7 } from '../core/ids.ts';
 import { type TestStores, testStores } from '../test/support/stores.ts';
 import { takeLane } from './lanes.ts';
+import { inTransaction, type Pool } from './pool.ts';
 import {
   advanceLaneAndStreams,
   advanceStreams,
@@ -96,4 +98,80 @@ it('moves a lane and its streams on together, or neither', async () => {
   expect(await standing()).toEqual([[70, 3, 5_000]]);
   expect(successor && (await advanceLaneAndStreams(pool, successor, range, []))).toBe(true);
   expect(await standing()).toEqual([[90, 3, 5_000]]);
+});
+
+/** The pool, whose transactions commit only when they are let to. */
+function withHeldCommits(pool: Pool) {
+  const [reached, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const held = new Proxy(pool, {
+    get(target, name) {
+      if (name !== 'connect') return Reflect.get(target, name) as unknown;
+      return async () => {
+        const client = await target.connect();
+        const query = async (...asked: Parameters<typeof client.query>) => {
+          if ((asked[0] as unknown) === 'COMMIT') {
+            reached.resolve();
+            await release.promise;
+          }
+          return client.query(...asked);
+        };
+        return new Proxy(client, {
+          get: (of, key) => {
+            const value: unknown = key === 'query' ? query : Reflect.get(of, key);
+            return typeof value === 'function' ? value.bind(of) : value;
+          },
+        });
+      };
+    },
+  });
+  return { pool: held, reached: reached.promise, release: release.resolve };
+}
+
+async function activeStreams(pool: Pool) {
+  const all = await readStreams(pool);
+  const { rows } = await pool.query<{ stream_id: string }>(
+    `SELECT stream_id FROM ingest_streams WHERE state = 'active'`,
+  );
+  return all.filter(({ streamId }) => rows.some((row) => row.stream_id === streamId));
+}
+
+it('never lets the watermark go back, however late a registration commits', async () => {
+  const { pool } = stores;
+  const active = await activeStreams(pool);
+  const moveTo = (visibleBefore: number) =>
+    advanceStreams(
+      pool,
+      active.map((stream) => ({ ...stream, visibleBefore })),
+    );
+  await moveTo(1_000_000);
+  const held = withHeldCommits(pool);
+  const registering = registerStream(held.pool, 'ingest-late');
+  await held.reached;
+  const moving = moveTo(3_000_000);
+  await Promise.race([moving, delay(300)]);
+  const handedOut = (await watermark(pool)) ?? 0;
+  held.release();
+  const { notBefore } = await registering;
+  await moving;
+  expect(notBefore).toBeGreaterThanOrEqual(handedOut);
+  expect(await watermark(pool)).toBeGreaterThanOrEqual(handedOut);
+});
+
+it('lets streams move on while a registration waits for a transaction that takes long', async () => {
+  const { pool } = stores;
+  const [slow, other] = await activeStreams(pool);
+  if (!slow || !other) throw new Error('two streams expected');
+  let registering: ReturnType<typeof registerStream> | undefined;
+  await inTransaction(pool, async (transaction) => {
+    await advanceStreams(transaction, [{ ...slow, visibleBefore: 4_000_000 }]);
+    registering = registerStream(pool, 'ingest-patient');
+    await delay(100);
+    for (let step = 1; step <= 5; step++) {
+      const began = performance.now();
+      await advanceStreams(pool, [{ ...other, visibleBefore: 4_000_000 + step }]);
+      expect(performance.now() - began).toBeLessThan(2_000);
+      await delay(100);
+    }
+  });
+  expect((await registering)?.notBefore).toBe(4_000_005);
 });

@@ -1,8 +1,9 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { NewStream } from '../core/event-log/port.ts';
 import { uuidv7 } from '../core/ids.ts';
 import type { Lane } from './lanes.ts';
 import type { Queryable } from './pool.ts';
-import { inTransaction, type Pool } from './pool.ts';
+import { inTransaction, type Pool, type PoolClient } from './pool.ts';
 
 /** How far a stream has been worked off. */
 export type StreamProgress = {
@@ -19,6 +20,15 @@ export type RegisteredStream = Required<NewStream>;
 const ORDINALS = 1000;
 // Any fixed number: the advisory lock under which ordinals are given out.
 const LOCK = 7_205_011_974;
+/** Workers that come behind a registration wait as long as it does, milliseconds. */
+const STILL_WAIT_MS = 250;
+/** They have the table to themselves so long before it is asked for again, milliseconds. */
+const STILL_PAUSE_MS = 500;
+const STILL_TRIES = 30;
+/** A registration whose process vanishes while the streams stand still is given up after so long, milliseconds. */
+const STILL_IDLE_MS = 2_000;
+/** SQLSTATE `lock_not_available`. */
+const NOT_STILL = '55P03';
 
 /**
  * Registers a new stream under the lowest ordinal never used, or answers what it was registered as: whoever does not know
@@ -36,29 +46,60 @@ export async function registerStream(
   name: string,
   streamId = uuidv7(),
 ): Promise<RegisteredStream> {
-  return inTransaction(pool, async (client) => {
-    // An earlier attempt whose answer was lost has ended when this is answered.
-    await client.query('SELECT pg_advisory_xact_lock($1)', [LOCK]);
-    const { rows: known } = await client.query<{ ordinal: number; visible_before: number }>(
-      'SELECT ordinal, visible_before FROM ingest_streams WHERE stream_id = $1',
-      [streamId],
-    );
-    if (known[0]) return { streamId, ordinal: known[0].ordinal, notBefore: known[0].visible_before };
-    const { rows } = await client.query<{ ordinal: number | null; not_before: number }>(
-      `SELECT (SELECT min(candidate) FROM generate_series(0, $1::int - 1) AS candidate
-               WHERE NOT EXISTS (SELECT 1 FROM ingest_streams WHERE ordinal = candidate)) AS ordinal,
-              coalesce((SELECT max(visible_before) FROM ingest_streams), 0)::bigint AS not_before`,
-      [ORDINALS],
-    );
-    const ordinal = rows[0]?.ordinal ?? null;
-    if (ordinal === null) throw new Error(`stream ${name}: all ${ORDINALS} ordinals are in use`);
-    const notBefore = rows[0]?.not_before ?? 0;
-    await client.query(
-      'INSERT INTO ingest_streams (stream_id, ordinal, name, visible_before) VALUES ($1, $2, $3, $4)',
-      [streamId, ordinal, name, notBefore],
-    );
-    return { streamId, ordinal, notBefore };
-  });
+  for (let tries = 1; ; tries++) {
+    try {
+      return await inTransaction(pool, (client) => register(client, name, streamId));
+    } catch (error) {
+      if (tries === STILL_TRIES || !isNotStill(error)) throw error;
+      await delay(STILL_PAUSE_MS);
+    }
+  }
+}
+
+async function register(client: PoolClient, name: string, streamId: string): Promise<RegisteredStream> {
+  // An earlier attempt whose answer was lost has ended when this is answered.
+  await client.query('SELECT pg_advisory_xact_lock($1)', [LOCK]);
+  const { rows: known } = await client.query<{ ordinal: number; visible_before: number }>(
+    'SELECT ordinal, visible_before FROM ingest_streams WHERE stream_id = $1',
+    [streamId],
+  );
+  if (known[0]) return { streamId, ordinal: known[0].ordinal, notBefore: known[0].visible_before };
+  await standStill(client);
+  const { rows } = await client.query<{ ordinal: number | null; not_before: number }>(
+    `SELECT (SELECT min(candidate) FROM generate_series(0, $1::int - 1) AS candidate
+             WHERE NOT EXISTS (SELECT 1 FROM ingest_streams WHERE ordinal = candidate)) AS ordinal,
+            coalesce((SELECT max(visible_before) FROM ingest_streams), 0)::bigint AS not_before`,
+    [ORDINALS],
+  );
+  const ordinal = rows[0]?.ordinal ?? null;
+  if (ordinal === null) throw new Error(`stream ${name}: all ${ORDINALS} ordinals are in use`);
+  const notBefore = rows[0]?.not_before ?? 0;
+  await client.query(
+    'INSERT INTO ingest_streams (stream_id, ordinal, name, visible_before) VALUES ($1, $2, $3, $4)',
+    [streamId, ordinal, name, notBefore],
+  );
+  return { streamId, ordinal, notBefore };
+}
+
+/**
+ * Keeps the watermark where it is until the transaction ends, while everybody reads: a watermark that moves on between the
+ * look at it and the commit of a stream that begins there would go back with that commit.
+ *
+ * The whole table at once, because rows would be locked in an order that no advance of several streams keeps to. Then
+ * nothing is waited for any more, so nobody can wait in a circle, and foreign keys may still be checked.
+ *
+ * @throws an error of {@link NOT_STILL} when somebody else's transaction takes too long: who comes behind waits too
+ */
+async function standStill(transaction: PoolClient): Promise<void> {
+  await transaction.query(
+    `SELECT set_config('lock_timeout', $1, true), set_config('idle_in_transaction_session_timeout', $2, true)`,
+    [String(STILL_WAIT_MS), String(STILL_IDLE_MS)],
+  );
+  await transaction.query('LOCK TABLE ingest_streams IN SHARE ROW EXCLUSIVE MODE');
+}
+
+function isNotStill(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === NOT_STILL;
 }
 
 /** Progress of every stream, retired ones too: events that still arrive from them are taken in. */
