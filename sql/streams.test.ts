@@ -48,7 +48,7 @@ it('has the least visible_before of the streams that are not retired as its wate
 it('begins a new stream at the newest watermark that may have been handed out', async () => {
   const { pool } = stores;
   const stream = await registerStream(pool, 'ingest-1');
-  expect(stream.notBefore).toBe(500);
+  expect(stream.notBefore).toBe(400);
   expect(await watermark(pool)).toBe(400);
 });
 
@@ -173,5 +173,19 @@ it('lets streams move on while a registration waits for a transaction that takes
       await delay(100);
     }
   });
-  expect((await registering)?.notBefore).toBe(4_000_005);
+  expect((await registering)?.notBefore).toBe(await watermark(pool));
+});
+
+it('dates no stream ahead because another’s clock was, unless the watermark may have been there', async () => {
+  const { pool } = stores;
+  const hour = 3_600_000_000;
+  const before = (await watermark(pool)) ?? 0;
+  const ahead = await registerStream(pool, 'ingest-ahead');
+  await advanceStreams(pool, [{ ...ahead, highWater: 1n, visibleBefore: before + hour }]);
+  expect((await registerStream(pool, 'ingest-beside')).notBefore).toBe(before);
+  await retireStream(pool, ahead.streamId);
+  expect((await registerStream(pool, 'ingest-after')).notBefore).toBe(before);
+  for (const { streamId } of await activeStreams(pool)) await retireStream(pool, streamId);
+  expect(await watermark(pool)).toBeNull();
+  expect((await registerStream(pool, 'ingest-anew')).notBefore).toBe(before + hour);
 });

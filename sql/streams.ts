@@ -37,7 +37,9 @@ const NOT_STILL = '55P03';
  * is retired ({@link retireStream}).
  *
  * `notBefore` is the newest watermark that may have been handed out. A writer whose clock is behind begins its
- * times there, or a poller that has passed it would miss the stream's first events.
+ * times there, or a poller that has passed it would miss the stream's first events. While a stream is active that is the
+ * present watermark, since it never goes back: a stream ahead of it, active or retired, dates nobody else's events ahead.
+ * With none active it may have been that of any of them, and which was the last is not known: the newest is taken.
  *
  * @throws Error when a thousand streams exist
  */
@@ -68,7 +70,8 @@ async function register(client: PoolClient, name: string, streamId: string): Pro
   const { rows } = await client.query<{ ordinal: number | null; not_before: number }>(
     `SELECT (SELECT min(candidate) FROM generate_series(0, $1::int - 1) AS candidate
              WHERE NOT EXISTS (SELECT 1 FROM ingest_streams WHERE ordinal = candidate)) AS ordinal,
-            coalesce((SELECT max(visible_before) FROM ingest_streams), 0)::bigint AS not_before`,
+            coalesce((SELECT min(visible_before) FROM ingest_streams WHERE state = 'active'),
+                     (SELECT max(visible_before) FROM ingest_streams), 0)::bigint AS not_before`,
     [ORDINALS],
   );
   const ordinal = rows[0]?.ordinal ?? null;
