@@ -2,8 +2,8 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 /**
  * Why an event was lost. `budget`: the journal's disk budget is used up. `disk_full`, `disk_error`: the disk
- * refused the write. `sync`: written, but not synced while that was asked for. `too_large`: more than one
- * batch can hold. `invalid`: not what its type promises. `closed`: appended after the close.
+ * refused the write. `sync`: written, but not synced while that was asked for, so it may be read all the same.
+ * `too_large`: more than one batch can hold. `invalid`: not what its type promises. `closed`: appended after the close.
  */
 export type LossCause = (typeof LOSS_CAUSES)[number];
 

@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import fs, { readdirSync, readFileSync, statSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { Registry } from 'prom-client';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import {
   appendClicks,
   openTestJournal,
@@ -149,6 +150,47 @@ describe('an event that can not be kept', () => {
       { labels: { cause: 'invalid' }, value: 1 },
       { labels: { cause: 'closed' }, value: 1 },
     ]);
+  });
+});
+
+/** The disk refuses every sync until the test ends, or says otherwise. */
+function refuseSyncs(): () => void {
+  const { fdatasync, fdatasyncSync } = fs;
+  const refusal = Object.assign(new Error('input/output error'), { code: 'EIO' });
+  const restore = () => {
+    Object.assign(fs, { fdatasync, fdatasyncSync });
+    syncBuiltinESMExports();
+  };
+  Object.assign(fs, {
+    fdatasync: (_: number, done: (error: Error) => void) => setImmediate(done, refusal),
+    fdatasyncSync: () => {
+      throw refusal;
+    },
+  });
+  syncBuiltinESMExports();
+  onTestFinished(restore);
+  return restore;
+}
+
+describe('an event whose sync the disk refused', () => {
+  test('settles as lost, is counted, and may be read all the same; what follows is kept', async () => {
+    const registry = new Registry();
+    const writer = await openTestJournal(dataDir, { registry, syncMs: 0 });
+    const outcomes: AppendOutcome[] = [];
+    const append = async (name: string) =>
+      outcomes.push(...(await appendClicks(writer, [name])).map(({ outcome }) => outcome));
+    await append('before');
+    const restore = refuseSyncs();
+    await append('refused');
+    restore();
+    await append('after');
+    await writer.close();
+    expect(outcomes).toEqual(['written', 'lost', 'written']);
+    const lost = (await registry.getSingleMetric('hoplog_journal_lost_total')?.get())?.values;
+    expect(lost?.filter(({ value }) => value > 0)).toMatchObject([{ labels: { cause: 'sync' }, value: 1 }]);
+    const { clicks, sequences } = await readJournal(dataDir);
+    expect(clicks.map(({ userAgent }) => userAgent)).toEqual(['before', 'refused', 'after']);
+    expect(steps(sequences)).toEqual(new Set([1n]));
   });
 });
 

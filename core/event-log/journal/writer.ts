@@ -43,6 +43,9 @@ export type JournalFiles = {
  * process, and with `syncMs` 0 from a power cut too; or with `lost` when budget or disk refused them. Refusals
  * are not remembered: each turn tries anew, so the journal recovers by itself once there is room.
  *
+ * What was written and could not be synced is `lost` to its caller, who must not count on it, but readers may have it
+ * already, and it stays: taking it away would not take it from them, and would leave a hole in the sequences.
+ *
  * `append` never throws. The sequence and time it answers are void when the event settles as `lost`.
  */
 export class JournalWriter implements EventLogWriter {
