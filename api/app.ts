@@ -23,6 +23,7 @@ import { payoutRoutes } from './payouts/routes.ts';
 import { addAuth } from './plugins/auth.ts';
 import { addBody } from './plugins/body.ts';
 import { addCompression } from './plugins/compression.ts';
+import { addConnectionLimit } from './plugins/connection-limit.ts';
 import { addCors } from './plugins/cors.ts';
 import { addDraining } from './plugins/draining.ts';
 import { addErrors, answerClientError, sendError, toAppError } from './plugins/errors.ts';
@@ -50,6 +51,11 @@ const MAX_HEADER_BYTES = 65_536;
 const BODY_LIMIT = 1_048_576;
 /** Longest time a request may take to arrive. Milliseconds. */
 const ARRIVAL_LIMIT = 30_000;
+
+/** How often it is looked for requests that take longer. Milliseconds. */
+const ARRIVAL_CHECKED_EVERY = 5_000;
+/** Longest time without a byte in either direction while a request is answered: twice what a slow report takes. */
+const SILENCE_LIMIT = 120_000;
 
 /** A resource's routes, registered under `/api/v1`. */
 type Routes = (app: Api, deps: ApiDeps) => Promise<void>;
@@ -95,12 +101,13 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
     genReqId: newRequestId,
     bodyLimit: BODY_LIMIT,
     requestTimeout: ARRIVAL_LIMIT,
+    connectionTimeout: SILENCE_LIMIT,
     trustProxy: deps.config.trustProxy.length > 0 ? inBlocks(deps.config.trustProxy) : false,
     forceCloseConnections: 'idle',
     // A connection that is still open may finish what it asks: the stores are closed after the API.
     return503OnClosing: false,
     routerOptions: { maxParamLength: MAX_HEADER_BYTES },
-    http: { maxHeaderSize: MAX_HEADER_BYTES },
+    http: { maxHeaderSize: MAX_HEADER_BYTES, connectionsCheckingInterval: ARRIVAL_CHECKED_EVERY },
     clientErrorHandler: answerClientError(newRequestId),
     frameworkErrors: (error, request, reply) => {
       reply.header('access-control-allow-origin', '*');
@@ -112,9 +119,10 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   addRequestIds(app);
   await addCors(app);
   addRequestMetrics(app, deps);
-  addLoadLimit(app, deps);
+  addConnectionLimit(app);
   addDraining(app);
   addCompression(app);
+  addLoadLimit(app, deps);
   addUnknownPaths(app);
   await addAuth(app, deps);
   addBody(app);

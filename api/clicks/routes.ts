@@ -81,7 +81,7 @@ export async function clickRoutes(app: Api, deps: ApiDeps): Promise<void> {
         throw new AppError('unavailable', `${own || exporting.length} exports are under way, try again`);
       }
       // A caller who has hung up by now will not be seen to do so again.
-      if (reply.raw.closed) throw new AppError('unavailable', 'the caller has gone');
+      if (reply.raw.destroyed) throw new AppError('unavailable', 'the caller has gone');
       exporting.push(workspaceId);
       // A caller who hangs up ends the query, also before its first byte.
       const gone = new AbortController();

@@ -81,7 +81,7 @@ export async function liveClickRoutes(app: Api, deps: ApiDeps): Promise<void> {
       };
       const workspaceId = request.auth.workspace.id;
       // A caller who has hung up by now will not be seen to do so again.
-      if (reply.raw.closed) throw new AppError('unavailable', 'the caller has gone');
+      if (reply.raw.destroyed) throw new AppError('unavailable', 'the caller has gone');
       reply.raw.once('close', occupy(workspaceId));
       const stream = await openLiveStream(deps, feeds, {
         workspaceId,

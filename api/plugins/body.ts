@@ -16,6 +16,9 @@ export class UnstorableRow {
   }
 }
 
+/** Of a body that comes without a key, unless its route says otherwise: the longest are passkeys, of some KiB. */
+const PUBLIC_BODY_LIMIT = 65_536;
+
 /**
  * Reads JSON bodies, and refuses before any schema sees it what no part of the service could keep as it was sent:
  * bytes that are no UTF-8, NUL (PostgreSQL has no such character), half a surrogate pair, numbers beyond a double's
@@ -43,6 +46,9 @@ export function addBody(app: Api): void {
       return value;
     },
   );
+  app.addHook('onRoute', (route) => {
+    if (route.config?.scope === 'public') route.bodyLimit ??= PUBLIC_BODY_LIMIT;
+  });
   app.addHook('preValidation', async (request) => {
     refuseUnstorable('query', request.query);
     refuseUnstorable('path', request.params);

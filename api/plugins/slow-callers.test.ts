@@ -1,0 +1,125 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
+import { openEventStream, originOf } from '../../test/support/event-stream.ts';
+
+let api: TestApi;
+let shop: TestWorkspace;
+let url: URL;
+const sockets: Socket[] = [];
+
+beforeAll(async () => {
+  api = await testApi();
+  shop = await api.addWorkspace();
+  url = new URL(await originOf(api.app));
+});
+afterEach(() => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+});
+afterAll(() => api.close());
+
+/** A connection on which this was sent. Nothing is read from it before `resume`. */
+async function connection(sent: string): Promise<Socket> {
+  const socket = connect(Number(url.port), url.hostname).on('error', () => undefined);
+  sockets.push(socket.pause());
+  await new Promise((resolve) => socket.write(sent, resolve));
+  return socket;
+}
+
+const get = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nhost: a\r\n${more}\r\n`;
+/** The beginning of a body that never comes. */
+const slowPost = (path: string) =>
+  `POST ${path} HTTP/1.1\r\nhost: a\r\norigin: ${api.deps.config.appUrl}\r\ncontent-type: application/json\r\ncontent-length: 5000\r\n\r\n{`;
+
+async function inFlight(): Promise<number> {
+  const text = await api.deps.registry.getSingleMetricAsString('hoplog_api_requests_in_flight');
+  return Number(/ (\d+)$/m.exec(text)?.[1]);
+}
+
+async function statusOf(path: string, init?: RequestInit): Promise<number> {
+  const answer = await fetch(new URL(path, url), { ...init, signal: AbortSignal.timeout(15_000) });
+  await answer.arrayBuffer();
+  return answer.status;
+}
+
+test('answers that are never read, and bodies that never come, keep nobody else from an answer', async () => {
+  await connection(get('/api/v1/openapi.json').repeat(1_500));
+  await Promise.all(Array.from({ length: 200 }, () => connection(slowPost('/api/v1/session'))));
+  await expect.poll(inFlight).toBe(0);
+  expect(await statusOf('/api/v1/openapi.json')).toBe(200);
+  const authorization = `Bearer ${shop.secretKey}`;
+  expect(await statusOf('/api/v1/folders', { headers: { authorization } })).toBe(200);
+  const signIn = await statusOf('/api/v1/session', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin: api.deps.config.appUrl },
+    body: JSON.stringify({ email: 'nobody@shop.example', password: 'not the password' }),
+  });
+  expect(signIn).toBe(401);
+});
+
+test('a connection is answered 16 requests at a time, then 503, and ends', async () => {
+  const socket = await connection(get('/api/v1/me').repeat(40));
+  const answers = (await textOf(socket)).match(/HTTP\/1.1 \d+/g);
+  expect(answers).toEqual([...Array(16).fill('HTTP/1.1 401'), 'HTTP/1.1 503']);
+});
+
+test('one request after the other may go over a connection without end', async () => {
+  const socket = (await connection('')).resume();
+  let text = '';
+  socket.setEncoding('latin1').on('data', (data: string) => {
+    text += data;
+  });
+  for (let made = 1; made <= 40; made++) {
+    socket.write(get('/health/live'));
+    await expect.poll(() => text.match(/HTTP\/1.1 200/g)?.length).toBe(made);
+  }
+});
+
+test('requests behind a live stream give their places back when the connection is gone', async () => {
+  const live = get('/api/v1/clicks/live', `authorization: Bearer ${shop.secretKey}\r\n`);
+  for (let round = 0; round < 3; round++) {
+    const socket = await connection(live.repeat(10));
+    socket.resume();
+    await delay(500);
+    socket.destroy();
+    await delay(100);
+  }
+  const stream = await openEventStream(`${url.origin}/api/v1/clicks/live`, {
+    authorization: `Bearer ${shop.secretKey}`,
+  });
+  expect(stream.status).toBe(200);
+  stream.close();
+  await expect.poll(inFlight).toBe(0);
+});
+
+test('an answer that nobody reads is cut off, later than the slowest report is answered', async () => {
+  const { server } = api.app;
+  const limit = server.timeout;
+  expect(limit).toBeGreaterThan(60_000);
+  server.timeout = 300;
+  try {
+    const accepted = once(server, 'connection') as Promise<[Socket]>;
+    await connection(get('/api/v1/openapi.json').repeat(16));
+    const [unread] = await accepted;
+    if (!unread.destroyed) await once(unread, 'close');
+  } finally {
+    server.timeout = limit;
+  }
+});
+
+test('a body that needs no key is 413 beyond 64 KiB', async () => {
+  const refused = await shop.post('/session/invite/view', { token: 'x'.repeat(70_000) }, { key: null });
+  expect(refused.status).toBe(413);
+});
+
+function textOf(socket: Socket): Promise<string> {
+  return new Promise((resolve) => {
+    let text = '';
+    socket.setEncoding('latin1').on('data', (data: string) => {
+      text += data;
+    });
+    socket.once('end', () => resolve(text)).resume();
+  });
+}
