@@ -111,7 +111,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
     clientErrorHandler: answerClientError(newRequestId),
     frameworkErrors: (error, request, reply) => {
       reply.header('access-control-allow-origin', '*');
-      sendError(toAppError(error), error, request, reply);
+      sendError(toAppError(error), request, reply);
     },
   }).withTypeProvider<TypeBoxTypeProvider>();
 

@@ -1,6 +1,7 @@
 import { type ExportFormat, exportClicks } from '../../clickhouse/questions/export-clicks.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
+import { callerGone } from '../plugins/errors.ts';
 import { readingPointOf } from '../reading-point.ts';
 import { reportWindow } from '../report-window.ts';
 import { ClicksPage, ClicksQuery, ExportQuery } from './schemas.ts';
@@ -81,7 +82,7 @@ export async function clickRoutes(app: Api, deps: ApiDeps): Promise<void> {
         throw new AppError('unavailable', `${own || exporting.length} exports are under way, try again`);
       }
       // A caller who has hung up by now will not be seen to do so again.
-      if (reply.raw.destroyed) throw new AppError('unavailable', 'the caller has gone');
+      if (reply.raw.destroyed) throw callerGone();
       exporting.push(workspaceId);
       // A caller who hangs up ends the query, also before its first byte.
       const gone = new AbortController();

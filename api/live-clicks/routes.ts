@@ -4,6 +4,7 @@ import { NANOS_PER_DAY, NANOS_PER_SECOND, nowNanos } from '../../core/timestamps
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { readIdList } from '../id-lists.ts';
 import { isStillAdmitted } from '../plugins/auth.ts';
+import { callerGone } from '../plugins/errors.ts';
 import { createFeeds, oldestLive } from './feed.ts';
 import { Position } from './position.ts';
 import { LiveQuery } from './schemas.ts';
@@ -81,7 +82,7 @@ export async function liveClickRoutes(app: Api, deps: ApiDeps): Promise<void> {
       };
       const workspaceId = request.auth.workspace.id;
       // A caller who has hung up by now will not be seen to do so again.
-      if (reply.raw.destroyed) throw new AppError('unavailable', 'the caller has gone');
+      if (reply.raw.destroyed) throw callerGone();
       reply.raw.once('close', occupy(workspaceId));
       const stream = await openLiveStream(deps, feeds, {
         workspaceId,

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, type ErrorDetail } from '../../core/errors.ts';
 import type { Api } from '../dependencies.ts';
+import { createFaultLog } from './fault-log.ts';
 import { storeError } from './store-errors.ts';
 import { validationDetail } from './validation.ts';
 
@@ -16,15 +17,31 @@ export type ErrorEnvelope = {
 
 /** Answers errors in the envelope: ours, Fastify's, the stores', and as `internal` whatever is left. */
 export function addErrors(app: Api): void {
-  app.setErrorHandler((error, request, reply) => sendError(toAppError(error), error, request, reply));
+  const logFault = createFaultLog();
+  app.setErrorHandler((error, request, reply) => {
+    const answer = toAppError(error);
+    logFault(answer, error, request);
+    return sendError(answer, request, reply);
+  });
 }
 
 /** The error in the form the API speaks. */
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
+  if (isBrokenOff(error)) return callerGone();
   const stored = storeError(error);
   if (stored) return stored;
   return fastifyError(error as FastifyError) ?? new AppError('internal', 'something went wrong on our side');
+}
+
+/** For a caller who hung up, and so will not read it: no store's failing, and nothing for the log. */
+export const callerGone = () => new AppError('bad_request', 'the caller has gone');
+
+/** Whether a body ended before it was whole: Fastify marks that as the caller's doing, no store's connection. */
+function isBrokenOff(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code, statusCode } = error as FastifyError;
+  return code === 'ECONNRESET' && statusCode === 400;
 }
 
 function fastifyError(error: FastifyError): AppError | null {
@@ -46,18 +63,9 @@ function fastifyError(error: FastifyError): AppError | null {
   }
 }
 
-/** Sends the envelope; what is our fault goes to the log with its cause. */
-export function sendError(
-  answer: AppError,
-  cause: unknown,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): FastifyReply {
-  if (answer.code === 'internal') request.log.error({ err: cause }, 'request failed');
-  if (answer.code === 'unavailable') {
-    reply.header('retry-after', RETRY_AFTER);
-    request.log.warn({ err: answer.cause ?? answer }, 'request refused: unavailable');
-  }
+/** Sends the envelope. */
+export function sendError(answer: AppError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (answer.code === 'unavailable') reply.header('retry-after', RETRY_AFTER);
   if (answer.retryAfter !== undefined) reply.header('retry-after', String(answer.retryAfter));
   if (answer.code === 'unauthorized') reply.header('www-authenticate', 'Bearer');
   return reply
