@@ -121,8 +121,6 @@ export async function countOwners(db: Queryable, workspaceId: string): Promise<n
 
 /** Removes a member with all it could sign in with. The caller holds the workspace's lock. */
 export async function removeMember(tx: Queryable, id: string): Promise<void> {
-  // An invitation for a member's email lets that very member in: not one that is gone.
-  await tx.query('UPDATE invites SET expires_at = now() WHERE member_id = $1 AND used_at IS NULL', [id]);
   await tx.query('UPDATE members SET removed_at = now(), password_hash = NULL WHERE id = $1', [id]);
   await tx.query('DELETE FROM passkeys WHERE member_id = $1', [id]);
   await tx.query('DELETE FROM sessions WHERE member_id = $1', [id]);

@@ -103,6 +103,74 @@ describe('an invitation by the API', () => {
     expect(accepted.status).toBe(401);
   });
 
+  describe('ends with the right of whoever made it', () => {
+    const accept = async (body: Invite, email?: string) =>
+      (
+        await consoleBrowser(api).call('POST', '/session/invite', {
+          body: { token: tokenOf(body), password: PASSWORD, email },
+        })
+      ).status;
+    const view = async (body: Invite) =>
+      (await consoleBrowser(api).call('POST', '/session/invite/view', { body: { token: tokenOf(body) } }))
+        .status;
+
+    test('an owner who is removed does not come back by an invitation of their own', async () => {
+      const [gone, staying] = [await signedInAs(api, shop, 'owner'), await signedInAs(api, shop, 'owner')];
+      const body = { role: 'owner' };
+      const [own, other] = [
+        await gone.call<Invite>('POST', '/members/invites', { body }),
+        await staying.call<Invite>('POST', '/members/invites', { body }),
+      ];
+      expect((await staying.call('DELETE', `/members/${gone.id}`)).status).toBe(200);
+      expect([await view(own.body), await accept(own.body, gone.email)]).toEqual([401, 401]);
+      expect(await accept(other.body, 'another-owner@members.example')).toBe(200);
+    });
+
+    test('nor one who is an owner no more, not when made one again either', async () => {
+      const demoted = await signedInAs(api, shop, 'owner');
+      const made = await demoted.call<Invite>('POST', '/members/invites', { body: { role: 'owner' } });
+      for (const role of ['operator', 'owner']) {
+        expect((await shop.call('PATCH', `/members/${demoted.id}`, { body: { role } })).status).toBe(200);
+        expect(await accept(made.body, 'a-friend@members.example')).toBe(401);
+      }
+    });
+
+    test('one that is made while its maker is removed is of no use', async () => {
+      const gone = await signedInAs(api, shop, 'owner');
+      const made = await gone.call<Invite>('POST', '/members/invites', { body: { role: 'owner' } });
+      await api.stores.pool.query('UPDATE members SET removed_at = now() WHERE id = $1', [gone.id]);
+      expect([await view(made.body), await accept(made.body, 'late@members.example')]).toEqual([401, 401]);
+    });
+
+    test('a second invitation to the email of a member who was removed makes nobody', async () => {
+      const email = 'twice@members.example';
+      const invite = () => shop.post<Invite>('/members/invites', { email, role: 'owner' });
+      const [first, second, third] = [await invite(), await invite(), await invite()];
+      expect(await accept(first.body)).toBe(200);
+      const { members } = (await shop.get<Members>('/members')).body;
+      const { id } = members.find((member) => member.email === email) ?? {};
+      expect((await shop.call('PATCH', `/members/${id}`, { body: { role: 'analyst' } })).status).toBe(200);
+      expect(await accept(second.body)).toBe(401);
+      expect((await shop.delete(`/members/${id}`)).status).toBe(200);
+      expect(await accept(third.body)).toBe(401);
+      expect(await accept((await invite()).body)).toBe(200);
+    });
+
+    test('those of a key end when it is revoked', async () => {
+      const { body: key } = await shop.post<{ id: string; token: string }>('/keys', {
+        kind: 'secret',
+        label: 'x',
+      });
+      const body = { role: 'owner' };
+      const made = await shop.post<Invite>('/members/invites', body, { key: key.token });
+      const other = await shop.post<Invite>('/members/invites', body);
+      expect(await view(made.body)).toBe(200);
+      expect((await shop.delete(`/keys/${key.id}`)).status).toBe(200);
+      expect([await view(made.body), await accept(made.body, 'by-key@members.example')]).toEqual([401, 401]);
+      expect(await accept(other.body, 'by-another-key@members.example')).toBe(200);
+    });
+  });
+
   test('for the email of a member of another workspace makes a member of this one only', async () => {
     const other = await api.addWorkspace();
     const theirs = await signedInAs(api, other, 'owner');

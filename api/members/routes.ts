@@ -1,6 +1,6 @@
 import { AppError } from '../../core/errors.ts';
 import { inviteUrl } from '../../core/session-tokens.ts';
-import { createInvite } from '../../sql/invites.ts';
+import { createInvite, endInvitesOf } from '../../sql/invites.ts';
 import {
   countOwners,
   listMembers,
@@ -53,14 +53,15 @@ export async function memberRoutes(app: Api, { pool, config }: ApiDeps): Promise
         operationId: 'inviteMember',
         summary: 'Make a link that lets somebody in',
         description:
-          'The link works once, within 15 minutes. Hand it over yourself: nothing is sent. The role is that of the new member; one that the email belongs to keeps its own.',
+          'The link works once, within 15 minutes, while its maker is an owner or a key that was not revoked. Hand it over yourself: nothing is sent. The role is that of the new member; one that the email belongs to keeps its own.',
         body: InviteBody,
         response: { 201: InviteAnswer },
       },
     },
     async ({ auth, body }, reply) => {
       const email = body.email ? requireEmail(body.email) : null;
-      const given = { workspaceId: auth.workspace.id, email, role: body.role };
+      const maker = auth.member ? { memberId: auth.member.id } : { keyId: auth.key.id };
+      const given = { workspaceId: auth.workspace.id, email, role: body.role, maker };
       const { invite, token } = await createInvite(pool, given);
       return reply
         .status(201)
@@ -85,7 +86,8 @@ export async function memberRoutes(app: Api, { pool, config }: ApiDeps): Promise
         tags,
         operationId: 'changeMember',
         summary: "Change a member's role",
-        description: 'Holds with the next request of its sessions. The last owner stays one: 409.',
+        description:
+          'Holds with the next request of its sessions. With another role than `owner` its open invitations end, and those that it made. The last owner stays one: 409.',
         params: IdParams,
         body: MemberChange,
         response: { 200: MemberView },
@@ -94,7 +96,10 @@ export async function memberRoutes(app: Api, { pool, config }: ApiDeps): Promise
     async ({ auth, params, body }) =>
       inTransaction(pool, async (tx) => {
         const member = await lockedMember(tx, auth.workspace.id, params.id);
-        if (body.role !== 'owner') await refuseLastOwner(tx, member);
+        if (body.role !== 'owner') {
+          await refuseLastOwner(tx, member);
+          await endInvitesOf(tx, member.id);
+        }
         await setRole(tx, member.id, body.role);
         return view({ ...member, role: body.role });
       }),
@@ -109,7 +114,7 @@ export async function memberRoutes(app: Api, { pool, config }: ApiDeps): Promise
         operationId: 'removeMember',
         summary: 'Remove a member',
         description:
-          'Its sessions end with the next request, streams of clicks within 15 s. The last owner stays: 409.',
+          'Its sessions end with the next request, streams of clicks within 15 s, and with them open invitations to its email and those that it made. The last owner stays: 409.',
         params: IdParams,
         response: { 200: Ok },
       },
@@ -118,6 +123,7 @@ export async function memberRoutes(app: Api, { pool, config }: ApiDeps): Promise
       inTransaction(pool, async (tx) => {
         const member = await lockedMember(tx, auth.workspace.id, params.id);
         await refuseLastOwner(tx, member);
+        await endInvitesOf(tx, member.id);
         await removeMember(tx, member.id);
         return { ok: true as const };
       }),
