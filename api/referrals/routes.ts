@@ -178,7 +178,8 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
   app.get(
     '/referrals/stats',
     {
-      config: { ...ANY_KEY, errors: ['not_found'] },
+      // It writes, though it is a GET: an analyst only reads.
+      config: { ...ANY_KEY, role: 'operator', errors: ['not_found'] },
       // A HEAD changes nothing, and this would enroll.
       exposeHeadRoute: false,
       schema: {
