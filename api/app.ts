@@ -2,6 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { type FastifyBaseLogger, fastify, LogController } from 'fastify';
 import { inBlocks } from '../core/address-blocks.ts';
+import { withoutPort } from '../core/address-port.ts';
 import { bioPageRoutes } from './bio-pages/routes.ts';
 import { channelRoutes } from './channels/routes.ts';
 import { clickRoutes } from './clicks/routes.ts';
@@ -87,6 +88,13 @@ const RESOURCES: Routes[] = [
   memberRoutes,
 ];
 
+/** Which addresses are proxies that say who asked. One may be written with its port by the next. */
+function trustedProxies(blocks: readonly string[]): ((address: string) => boolean) | false {
+  if (blocks.length === 0) return false;
+  const isProxy = inBlocks(blocks);
+  return (address) => isProxy(withoutPort(address));
+}
+
 /**
  * Builds the API. It listens nowhere yet: `main.ts` calls `listen`, tests `inject`. Closing it ends the requests
  * under way and leaves the stores open: they belong to the caller.
@@ -102,7 +110,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
     bodyLimit: BODY_LIMIT,
     requestTimeout: ARRIVAL_LIMIT,
     connectionTimeout: SILENCE_LIMIT,
-    trustProxy: deps.config.trustProxy.length > 0 ? inBlocks(deps.config.trustProxy) : false,
+    trustProxy: trustedProxies(deps.config.trustProxy),
     forceCloseConnections: 'idle',
     // A connection that is still open may finish what it asks: the stores are closed after the API.
     return503OnClosing: false,

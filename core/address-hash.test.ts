@@ -24,3 +24,14 @@ test('hashes of two workspaces or keys have nothing in common, and no address ha
   expect(hash('unix')).toBeNull();
   expect(hash('')).toBeNull();
 });
+
+test('a port that a proxy wrote is no part of an address', () => {
+  expect(hash('203.0.113.9:4711')).toBe(hash('203.0.113.9'));
+  expect(hash('[2001:db8::1]:4711')).toBe(hash('2001:db8::1'));
+  expect(hash('[::1]:4711')).toBe(hash('::1'));
+  expect(hash('[fe80::1%eth0]:80')).toBe(hash('fe80::1'));
+  expect(hash('[::ffff:203.0.113.9]:80')).toBe(hash('203.0.113.9'));
+  expect(hash('203.0.113.9:')).toBe(hash('203.0.113.9'));
+  expect(hash('unix:4711')).toBeNull();
+  expect(hash('[')).toBeNull();
+});

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { isIP } from 'node:net';
+import { withoutPort } from './address-port.ts';
 
 /**
  * A keyed hash of a network address, to compare two calls of one workspace by: the address itself can't be had back
@@ -7,11 +8,11 @@ import { isIP } from 'node:net';
  * address the first 64 bits: a household keeps those while its devices change the rest.
  *
  * @param key the deployment's `addressHash` secret
- * @param address as the server gives it, IPv4, IPv6 or IPv4 mapped into IPv6
+ * @param address as the server or a proxy gives it, IPv4, IPv6 or IPv4 mapped into IPv6, perhaps with a port
  * @returns null when the text is no address
  */
 export function addressHash(key: Uint8Array, workspaceId: string, address: string): Buffer | null {
-  const [bare = ''] = address.split('%');
+  const [bare = ''] = withoutPort(address).split('%');
   const family = isIP(bare);
   if (family === 0) return null;
   const network = networkOf(family === 4 ? `::ffff:${bare}` : bare);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readConfig } from '../../core/config.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
 import { consoleBrowser, PASSWORD, signedInAs } from '../../test/support/members.ts';
 
@@ -85,6 +86,36 @@ test('an IPv6 address counts by its network', async () => {
   }
   expect((await signIn('six@example.com', 'wrong password', '2001:db8:1:2:ffff::1')).status).toBe(429);
   expect((await signIn('six@example.com', 'wrong password', '2001:db8:1:3::1')).status).toBe(401);
+});
+
+test('behind proxies that write ports an address is counted without them', async () => {
+  const config = readConfig({ SHORT_URL: 'https://hop.example', TRUST_PROXY: '127.0.0.1,10.0.0.0/8' });
+  const behind = await testApi(() => ({ config }));
+  try {
+    let made = 0;
+    const from = async (forwarded: string) => {
+      const { status } = await consoleBrowser(behind, '127.0.0.1').call('POST', '/session', {
+        headers: { 'x-forwarded-for': forwarded },
+        body: { email: `somebody-${++made}@example.com`, password: 'wrong password' },
+      });
+      return status;
+    };
+    for (const [address, spelled] of [
+      ['192.0.2.1', '192.0.2.1'],
+      ['2001:db8::1', '[2001:db8::1]'],
+      ['::1', '[::1]'],
+    ]) {
+      for (let port = 4711; port < 4716; port++) expect(await from(`${spelled}:${port}`)).toBe(401);
+      expect(await from(`${spelled}:4716, 10.0.0.2:443`)).toBe(429);
+      expect(await from(`${address}`)).toBe(429);
+    }
+    // The next one of another address; and all that is no address together.
+    expect(await from('192.0.2.2:4711')).toBe(401);
+    for (let time = 0; time < 5; time++) expect(await from(`unknown-${time}`)).toBe(401);
+    expect(await from('_hidden')).toBe(429);
+  } finally {
+    await behind.close();
+  }
 });
 
 test('of many tries at once no more than five are made', async () => {

@@ -1,5 +1,6 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { inBlocks } from '../../core/address-blocks.ts';
+import { withoutPort } from '../../core/address-port.ts';
 import { remembered } from '../../core/remembered.ts';
 import { addressBytes, addressText, dotted, mappedBytes, mappedNumber } from './addresses.ts';
 
@@ -38,11 +39,4 @@ export function createClientAddress(trusted: readonly string[]): ClientAddress {
     }
     return client;
   };
-}
-
-/** Some proxies write `192.0.2.1:4711` or `[2001:db8::1]:4711`. */
-function withoutPort(text: string): string {
-  if (text.startsWith('[')) return text.slice(1, text.indexOf(']'));
-  const colon = text.indexOf(':');
-  return colon > 0 && text.indexOf(':', colon + 1) < 0 ? text.slice(0, colon) : text;
 }
