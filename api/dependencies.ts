@@ -8,6 +8,7 @@ import type { Config } from '../core/config.ts';
 import type { ErrorCode } from '../core/errors.ts';
 import type { EventLogWriter } from '../core/event-log/port.ts';
 import type { Logger } from '../core/log.ts';
+import type { Cost } from '../core/passwords.ts';
 import type { Role } from '../core/roles.ts';
 import type { ResolveHost } from '../core/webhooks/resolve-host.ts';
 import type { KeyRecord } from '../sql/keys.ts';
@@ -28,6 +29,8 @@ export type ApiDeps = {
   registry: Registry;
   /** For tests: other name servers, for the addresses of webhooks. */
   resolveHost?: ResolveHost;
+  /** For tests: what hashing a member's password costs, `MEMBER_COST` unless given. */
+  passwordCost?: Cost;
 };
 
 /** The Fastify instance that routes are registered on: its handlers' types come from their TypeBox schemas. */

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { hashesMadeOf, hashPassword, passwordMatches } from './passwords.ts';
+import { hashesMadeOf, hashPassword, LINK_COST, MEMBER_COST, passwordMatches } from './passwords.ts';
 
 test('a password matches its own hash, however its letters are composed, and no other does', async () => {
-  const hash = await hashPassword('caf\u00e9');
+  const hash = await hashPassword('caf\u00e9', LINK_COST);
   expect(hash).toMatch(/^scrypt\$16384\$8\$1\$/);
   expect(await passwordMatches('caf\u00e9', hash)).toBe(true);
   expect(await passwordMatches('cafe\u0301', hash)).toBe(true);
@@ -10,21 +10,29 @@ test('a password matches its own hash, however its letters are composed, and no 
 });
 
 test('two hashes of one password differ', async () => {
-  expect(await hashPassword('same')).not.toBe(await hashPassword('same'));
+  expect(await hashPassword('same', LINK_COST)).not.toBe(await hashPassword('same', LINK_COST));
 });
 
 test('of many hashes with one salt those of the password are found for the price of one', async () => {
   const salt = Buffer.alloc(16, 7);
   const [mine, others, own] = await Promise.all([
-    hashPassword('mine', salt),
-    hashPassword('theirs', salt),
-    hashPassword('mine'),
+    hashPassword('mine', LINK_COST, salt),
+    hashPassword('theirs', LINK_COST, salt),
+    hashPassword('mine', LINK_COST),
   ]);
   const many = Array.from(
     { length: 5_000 },
     (_, index) => `${others.slice(0, -4)}${String(index).padStart(4, '0')}`,
   );
   expect(await hashesMadeOf('mine', [...many, others, mine, own])).toEqual(new Set([mine, own]));
+});
+
+test('a hash tells what it cost, so that each is checked at its own', async () => {
+  const salt = Buffer.alloc(16, 7);
+  const hashes = await Promise.all([LINK_COST, MEMBER_COST].map((cost) => hashPassword('mine', cost, salt)));
+  expect(hashes[1]).toMatch(/^scrypt\$16384\$8\$5\$/);
+  expect(await hashesMadeOf('mine', hashes)).toEqual(new Set(hashes));
+  expect((await hashesMadeOf('theirs', hashes)).size).toBe(0);
 });
 
 test('what is no hash is an error, not a wrong password', async () => {

@@ -1,11 +1,18 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
 
+/** What a hash costs to make. Stored in each, so that raising it leaves old ones valid. */
+export type Cost = { readonly N: number; readonly r: number; readonly p: number };
+
 /**
- * Cost of a new hash: 16 MiB and about 40 ms, Node's default. Stored in each hash, so that raising it leaves old ones
- * valid. Not more, because the redirect tier checks passwords on the same cores that redirect, and answers 429 after
- * five wrong ones.
+ * Of links: 16 MiB and about 40 ms, Node's default. Not more, because the redirect tier checks passwords on the same cores
+ * that redirect, and answers 429 after five wrong ones.
  */
-const COST = { N: 2 ** 14, r: 8, p: 1 } as const;
+export const LINK_COST: Cost = { N: 2 ** 14, r: 8, p: 1 };
+/**
+ * Of members: about 200 ms. Of the costs that OWASP names (Password Storage Cheat Sheet, scrypt) the one that takes the
+ * least memory, 16 MiB as well, so that many tries at once are no way to fill it.
+ */
+export const MEMBER_COST: Cost = { N: 2 ** 14, r: 8, p: 5 };
 const KEY_BYTES = 32;
 export const SALT_BYTES = 16;
 const HASH = /^scrypt\$(\d{1,8})\$(\d{1,3})\$(\d{1,3})\$([A-Za-z0-9_-]+)\$([A-Za-z0-9_-]+)$/;
@@ -13,14 +20,28 @@ const HASH = /^scrypt\$(\d{1,8})\$(\d{1,3})\$(\d{1,3})\$([A-Za-z0-9_-]+)\$([A-Za
 /**
  * Hashes a password off the event loop: `scrypt$N$r$p$salt$key`, the last two in base64url.
  *
+ * @param cost {@link LINK_COST} or {@link MEMBER_COST}
  * @param salt for passwords that are to be checked together, see {@link hashesMadeOf}; otherwise a new one
  */
 export async function hashPassword(
   password: string,
+  cost: Cost,
   salt: Buffer = randomBytes(SALT_BYTES),
 ): Promise<string> {
-  const key = await derive(password, salt, COST);
-  const { N, r, p } = COST;
+  return hashText(cost, salt, await derive(password, salt, cost));
+}
+
+/** A hash that no password has, of which {@link hashesMadeOf} makes as much work as of another. */
+export function hashOfNothing(cost: Cost, salt: Buffer): string {
+  return hashText(cost, salt, Buffer.alloc(1));
+}
+
+/** Whether a hash of ours was made at this cost. */
+export function hasCost(hash: string, { N, r, p }: Cost): boolean {
+  return hash.startsWith(`scrypt$${N}$${r}$${p}$`);
+}
+
+function hashText({ N, r, p }: Cost, salt: Buffer, key: Buffer): string {
   return `scrypt$${N}$${r}$${p}$${salt.toString('base64url')}$${key.toString('base64url')}`;
 }
 

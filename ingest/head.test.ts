@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { hashPassword } from '../core/passwords.ts';
+import { hashPassword, LINK_COST } from '../core/passwords.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../test/support/api.ts';
 import { makeBioPage } from '../test/support/bio.ts';
 import { type LinkColumns, makeLink, startTestIngest, type TestIngest } from '../test/support/ingest.ts';
@@ -38,7 +38,7 @@ test.each<[what: string, status: number, path: () => Promise<string>]>([
     302,
     link({ expires_at: new Date(0), expired_redirect_url: 'https://example.com/over' }),
   ],
-  ['a password form', 200, async () => link({ password_hash: await hashPassword('x') })()],
+  ['a password form', 200, async () => link({ password_hash: await hashPassword('x', LINK_COST) })()],
   ['a page with pixels', 200, link({ retargeting: { facebook: '1234567890' } })],
   ['a bio page', 200, async () => `/${(await makeBioPage(shop, 'head-of-it')).slug}`],
   ['robots.txt', 200, at('/robots.txt')],

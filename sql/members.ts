@@ -106,6 +106,20 @@ export async function setPassword(db: Queryable, id: string, passwordHash: strin
   await db.query('UPDATE members SET password_hash = $2 WHERE id = $1', [id, passwordHash]);
 }
 
+/** Puts another hash of the same password in its place, unless the password was changed meanwhile. */
+export async function replacePasswordHash(
+  db: Queryable,
+  id: string,
+  from: string,
+  to: string,
+): Promise<void> {
+  await db.query('UPDATE members SET password_hash = $3 WHERE id = $1 AND password_hash = $2', [
+    id,
+    from,
+    to,
+  ]);
+}
+
 export async function setRole(db: Queryable, id: string, role: Role): Promise<void> {
   await db.query('UPDATE members SET role = $2 WHERE id = $1', [id, role]);
 }

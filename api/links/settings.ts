@@ -1,6 +1,6 @@
 import { requireDestination } from '../../core/destinations.ts';
 import { badRequest } from '../../core/errors.ts';
-import { hashPassword } from '../../core/passwords.ts';
+import { hashPassword, LINK_COST } from '../../core/passwords.ts';
 import { formatInstant, NANOS_PER_MILLI, requireInstant } from '../../core/timestamps.ts';
 import type { LinkSettings, Retargeting, Targeting } from '../../sql/links.ts';
 import type { SettingFields } from './schemas.ts';
@@ -43,7 +43,7 @@ export async function readSettings(
     requireDestination('expired_redirect_url', fields.expired_redirect_url, rules);
   }
   if (fields.password !== undefined) {
-    settings.password_hash = fields.password === null ? null : await hashPassword(fields.password);
+    settings.password_hash = fields.password === null ? null : await hashPassword(fields.password, LINK_COST);
   }
   return settings;
 }

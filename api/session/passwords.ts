@@ -1,6 +1,15 @@
 import { createHmac } from 'node:crypto';
-import { hashesMadeOf, hashPassword, SALT_BYTES } from '../../core/passwords.ts';
-import { type PasswordHolder, passwordHolders } from '../../sql/members.ts';
+import {
+  type Cost,
+  hasCost,
+  hashesMadeOf,
+  hashOfNothing,
+  hashPassword,
+  LINK_COST,
+  MEMBER_COST,
+  SALT_BYTES,
+} from '../../core/passwords.ts';
+import { type PasswordHolder, passwordHolders, replacePasswordHash } from '../../sql/members.ts';
 import type { Pool } from '../../sql/pool.ts';
 import type { HashKey } from './hash-key.ts';
 
@@ -9,7 +18,8 @@ import type { HashKey } from './hash-key.ts';
  *
  * Anybody may make a member of any address in a workspace of their own, so no number of such members may keep another
  * one out, or make a try dear. All passwords of one email are therefore hashed with one salt, which only the deployment
- * can tell: a try costs one hash however many workspaces know the email, and every one of them is judged.
+ * can tell: a try costs one hash for each of the costs that hashes have had, however many workspaces know the email, and
+ * every one of them is judged. An older hash is made anew when its password is there: with the next sign-in.
  */
 export type MemberPasswords = {
   /** Hashes the password of a member with this email. */
@@ -21,27 +31,35 @@ export type MemberPasswords = {
   holders(email: string, password: string, workspaceId: string | null): Promise<PasswordHolder[]>;
 };
 
-export function createMemberPasswords(pool: Pool, key: HashKey): MemberPasswords {
+/** @param cost of a new hash */
+export function createMemberPasswords(pool: Pool, key: HashKey, cost: Cost = MEMBER_COST): MemberPasswords {
+  // The older ones cost what those of links do.
+  const costs: readonly Cost[] = [LINK_COST, cost];
   const saltOf = async (email: string): Promise<Buffer> =>
     createHmac('sha256', await key())
       .update(`password ${email}`)
       .digest()
       .subarray(0, SALT_BYTES);
-  const hash = async (email: string, password: string) => hashPassword(password, await saltOf(email));
+  const hash = async (email: string, password: string) => hashPassword(password, cost, await saltOf(email));
 
   return {
     hash,
     async holders(email, password, workspaceId) {
       const holders = await passwordHolders(pool, email, workspaceId);
-      if (holders.length === 0) {
-        await hash(email, password);
-        return [];
+      const salt = await saltOf(email);
+      const made = await hashesMadeOf(password, [
+        ...holders.map(({ password_hash }) => password_hash),
+        ...costs.map((one) => hashOfNothing(one, salt)),
+      ]);
+      const right = holders.filter(({ password_hash }) => made.has(password_hash));
+      const older = right.filter(({ password_hash }) => !hasCost(password_hash, cost));
+      if (older.length > 0) {
+        const next = await hash(email, password);
+        for (const { member_id, password_hash } of older) {
+          await replacePasswordHash(pool, member_id, password_hash, next);
+        }
       }
-      const right = await hashesMadeOf(
-        password,
-        holders.map(({ password_hash }) => password_hash),
-      );
-      return holders.filter(({ password_hash }) => right.has(password_hash));
+      return right;
     },
   };
 }

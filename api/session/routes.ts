@@ -25,7 +25,7 @@ export async function sessionRoutes(app: Api, deps: ApiDeps): Promise<void> {
   const key = createHashKey(pool);
   const tries = createTries(pool, key);
   const passkeys = createPasskeys(pool, config);
-  const passwords = createMemberPasswords(pool, key);
+  const passwords = createMemberPasswords(pool, key, deps.passwordCost);
   const onRequest = ownPage(config);
   const PUBLIC = { scope: 'public', plan: 'any' } as const;
 

@@ -1,8 +1,10 @@
+import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hashPassword } from '../../core/passwords.ts';
+import { hashPassword, LINK_COST } from '../../core/passwords.ts';
 import { hashSessionToken } from '../../core/session-tokens.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
 import { consoleBrowser, invite, PASSWORD, signedInAs } from '../../test/support/members.ts';
+import { createApi } from '../app.ts';
 import type { SessionBody, SignInAnswer } from './schemas.ts';
 
 let api: TestApi;
@@ -252,7 +254,7 @@ describe('sign-in with a password', () => {
       await taken(email, 2);
       await api.stores.pool.query(
         'UPDATE members SET password_hash = $3 WHERE email = $1 AND workspace_id = $2',
-        [email, shop.workspace.id, await hashPassword(PASSWORD)],
+        [email, shop.workspace.id, await hashPassword(PASSWORD, LINK_COST)],
       );
       const { status, body } = await signIn(email, PASSWORD);
       expect([status, body.session?.workspace.id]).toEqual([200, shop.workspace.id]);
@@ -285,6 +287,35 @@ describe('sign-in with a password', () => {
       // 5,000 hashes would take a minute and more.
       expect(performance.now() - begun).toBeLessThan(10_000);
     });
+  });
+
+  test('makes an older, cheaper hash anew with the next right password, and with no wrong one', async () => {
+    const { pool } = api.stores;
+    const { passwordCost: _, ...deps } = api.deps; // at the real cost
+    const dear = await createApi({ ...deps, registry: new Registry() });
+    try {
+      const { id, email } = await signedInAs(api, shop, 'owner');
+      const kept = async (): Promise<string> =>
+        (await pool.query('SELECT password_hash FROM members WHERE id = $1', [id])).rows[0].password_hash;
+      const signIn = async (password: string) =>
+        (
+          await consoleBrowser({ app: dear }, elsewhere()).call('POST', '/session', {
+            body: { email, password },
+          })
+        ).status;
+      const older = await kept();
+      expect(older).toMatch(/^scrypt\$16384\$8\$1\$/);
+      expect(await signIn('wrong password')).toBe(401);
+      expect(await kept()).toBe(older);
+      expect(await signIn(PASSWORD)).toBe(200);
+      const dearer = await kept();
+      expect(dearer).toMatch(/^scrypt\$16384\$8\$5\$/);
+      expect(dearer.split('$')[4]).toBe(older.split('$')[4]);
+      expect(await signIn(PASSWORD)).toBe(200);
+      expect(await kept()).toBe(dearer);
+    } finally {
+      await dear.close();
+    }
   });
 
   test('replaces the session that the browser had', async () => {

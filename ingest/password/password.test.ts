@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { hashPassword } from '../../core/passwords.ts';
+import { hashPassword, LINK_COST } from '../../core/passwords.ts';
 import {
   type LinkColumns,
   makeLink,
@@ -18,7 +18,7 @@ let password_hash: string;
 beforeAll(async () => {
   stores = await testStores();
   workspaceId = (await makeWorkspace(stores.pool)).id;
-  password_hash = await hashPassword('open sesame');
+  password_hash = await hashPassword('open sesame', LINK_COST);
   // The tests speak for several visitors: a proxy of theirs names them.
   ingest = await startTestIngest({ ...stores, env: { TRUST_PROXY: '127.0.0.1' } });
 });
@@ -178,7 +178,7 @@ test('the cookie opens no other link, and none when it was altered or the passwo
   }
   await stores.pool.query('UPDATE links SET password_hash = $2 WHERE id = $1', [
     id,
-    await hashPassword('new'),
+    await hashPassword('new', LINK_COST),
   ]);
   await expect
     .poll(async () => (await visit(url, { headers: { cookie } })).status, { timeout: 5_000 })

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { hashPassword } from '../../core/passwords.ts';
+import { hashPassword, LINK_COST } from '../../core/passwords.ts';
 import { makeLink, makeWorkspace, startTestIngest, type TestIngest } from '../support/ingest.ts';
 import { type TestStores, testStores } from '../support/stores.ts';
 import { NO_CHROMIUM, sharedChromium } from './chromium.ts';
@@ -19,7 +19,7 @@ beforeAll(async () => {
   shop = await startShop('', { '/page': '/en/page' });
   const { id } = await makeWorkspace(stores.pool);
   const destination = `http://127.0.0.1:${shop.port}/page`;
-  const password_hash = await hashPassword('open sesame');
+  const password_hash = await hashPassword('open sesame', LINK_COST);
   const link = await makeLink(stores.pool, id, destination, { password_hash, channel: null });
   url = `${ingest.url}/${link.slug}`;
   browser = await sharedChromium();

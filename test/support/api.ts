@@ -4,6 +4,7 @@ import { createApi } from '../../api/app.ts';
 import type { Api, ApiDeps } from '../../api/dependencies.ts';
 import { readConfig } from '../../core/config.ts';
 import { silentLogger } from '../../core/log.ts';
+import { LINK_COST } from '../../core/passwords.ts';
 import { createKey } from '../../sql/keys.ts';
 import {
   createWorkspace,
@@ -80,6 +81,8 @@ export async function testApi(change: (deps: ApiDeps) => Partial<ApiDeps> = () =
     eventLog: journal,
     log: silentLogger(),
     registry: new Registry(),
+    // The real cost is five times as much, for each member that a test signs in.
+    passwordCost: LINK_COST,
   };
   const deps = { ...ground, ...change(ground) };
   const app = await createApi(deps);
