@@ -82,6 +82,17 @@ test('ports are open on loopback alone, for nginx, Grafana and Prometheus; store
   }
 });
 
+test('Grafana and Prometheus do not go public with the service', () => {
+  const source = readFileSync(`${ROOT}docker-compose.yml`, 'utf8');
+  const published = [...source.matchAll(/"\$\{(\w+):-127\.0\.0\.1\}:\$\{(\w+):-/g)];
+  expect(published.map(([, listen, port]) => [port, listen])).toEqual([
+    ['REDIRECT_PORT', 'LISTEN'],
+    ['API_PORT', 'LISTEN'],
+    ['PROMETHEUS_PORT', 'MONITORING_LISTEN'],
+    ['GRAFANA_PORT', 'MONITORING_LISTEN'],
+  ]);
+});
+
 test('every stream has a name and a volume of its own, every store keeps its data', () => {
   const writers = services.filter(([, { environment }]) => environment?.STREAM_NAME);
   expect(writers.map(([name]) => name)).toEqual(['ingest-0', 'ingest-1', 'ingest-2', 'api-0', 'api-1']);
