@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { makeLink, makeWorkspace } from '../test/support/ingest.ts';
 import { type TestStores, testStores } from '../test/support/stores.ts';
-import { leaseCredits } from './leases.ts';
+import { claimLease, leaseCredits, returnCredits } from './leases.ts';
 import { registerStream, retireStream } from './streams.ts';
 
 let stores: TestStores;
@@ -25,4 +25,19 @@ it('holds a link for used up once only retired streams have credits left', async
   expect(await spent()).toBe(false);
   await retireStream(pool, gone);
   expect(await spent()).toBe(true);
+});
+
+it('gives nothing back for whoever knew the lease before it was claimed anew', async () => {
+  const { pool } = stores;
+  const { id: linkId } = await makeLink(pool, (await makeWorkspace(pool)).id, 'https://example.com/', {
+    max_clicks: 60,
+  });
+  const { streamId } = await registerStream(pool, 'ingest-2');
+  const { generation } = await claimLease(pool, { linkId, streamId });
+  await leaseCredits(pool, { linkId, streamId, needed: 20 });
+  expect(await returnCredits(pool, { linkId, streamId, count: 5, generation })).toBe(15);
+  const claimed = await claimLease(pool, { linkId, streamId });
+  expect(claimed).toMatchObject({ granted: 15, used: 0 });
+  expect(await returnCredits(pool, { linkId, streamId, count: 5, generation })).toBe(null);
+  expect(await returnCredits(pool, { ...claimed, linkId, streamId, count: 4 })).toBe(11);
 });

@@ -11,9 +11,11 @@ export type LeaseAnswer =
   | { kind: 'granted'; granted: number; remaining: number }
   /**
    * Nothing is left to grant. `spent`: every credit of the other streams has been used as well, so it stays so
-   * unless `max_clicks` is raised; or the link is gone. `excess`: what is granted beyond a limit that was lowered.
+   * unless `max_clicks` is raised. `excess`: what is granted beyond a limit that was lowered.
    */
   | { kind: 'none_left'; granted: number; spent: boolean; excess: number }
+  /** The link is deleted, for now: some come back. */
+  | { kind: 'gone'; granted: number }
   /** The link has no limit any more. */
   | { kind: 'unlimited' };
 
@@ -49,62 +51,81 @@ export async function leaseCredits(
       [linkId, streamId],
     );
     const { total, own, others_idle } = rows[0] ?? { total: 0, own: 0, others_idle: 0 };
-    const left = (link?.max_clicks ?? 0) - total;
-    if (left <= 0) {
-      const spent = link === undefined || others_idle === 0;
-      return { kind: 'none_left', granted: own, spent, excess: -left };
-    }
+    if (link === undefined) return { kind: 'gone', granted: own };
+    const left = link.max_clicks - total;
+    if (left <= 0) return { kind: 'none_left', granted: own, spent: others_idle === 0, excess: -left };
     if (needed === 0) return { kind: 'granted', granted: own, remaining: left };
     const chunk = Math.min(LARGEST_CHUNK, Math.ceil(left / CHUNK_DIVISOR));
     const take = Math.min(left, Math.max(needed, chunk));
-    await tx.query(
+    const { rows: leased } = await tx.query<{ granted: number }>(
       `INSERT INTO link_leases (link_id, stream_id, granted) VALUES ($1, $2, $3)
-       ON CONFLICT (link_id, stream_id) DO UPDATE SET granted = link_leases.granted + excluded.granted`,
+       ON CONFLICT (link_id, stream_id) DO UPDATE SET granted = link_leases.granted + excluded.granted
+       RETURNING granted`,
       [linkId, streamId, take],
     );
-    return { kind: 'granted', granted: own + take, remaining: left - take };
+    return { kind: 'granted', granted: leased[0]?.granted ?? own + take, remaining: left - take };
   });
+}
+
+/** A stream's lease of a link. A link that it never leased credits of has none of anything. */
+export type Lease = { granted: number; used: number; generation: number };
+
+/**
+ * Waits for whatever is under way on a stream's lease, tells how it stands and voids every give-back sent before: one
+ * that PostgreSQL gets to later changes nothing. Asked again it only costs those their generation who asked before.
+ *
+ * @throws when the lease is held for longer than a statement may take
+ */
+export async function claimLease(db: Queryable, given: { linkId: string; streamId: string }): Promise<Lease> {
+  const { rows } = await db.query<Lease>(
+    `UPDATE link_leases SET generation = generation + 1 WHERE link_id = $1 AND stream_id = $2
+     RETURNING granted, used, generation`,
+    [given.linkId, given.streamId],
+  );
+  return rows[0] ?? { granted: 0, used: 0, generation: 0 };
 }
 
 /**
  * Gives credits back that a stream has not used.
  *
- * @returns the stream's own total now
+ * @param generation of the lease, as the last {@link claimLease} told it
+ * @returns the stream's own total now; null: the lease has been claimed since, and nothing was given back
  */
 export async function returnCredits(
   db: Queryable,
-  given: { linkId: string; streamId: string; count: number },
-): Promise<number> {
+  given: { linkId: string; streamId: string; count: number; generation: number },
+): Promise<number | null> {
   const { rows } = await db.query<{ granted: number }>(
-    `UPDATE link_leases SET granted = granted - $3 WHERE link_id = $1 AND stream_id = $2 RETURNING granted`,
-    [given.linkId, given.streamId, given.count],
+    `UPDATE link_leases SET granted = granted - $3 WHERE link_id = $1 AND stream_id = $2 AND generation = $4
+     RETURNING granted`,
+    [given.linkId, given.streamId, given.count, given.generation],
   );
-  return rows[0]?.granted ?? 0;
+  return rows[0]?.granted ?? null;
 }
 
 /** What a stream holds according to the store, and up to which event its use has been counted. */
 export type StreamLeases = {
   /** Sequence of the last event whose use is in `used`; -1n: none. */
   highWater: bigint;
-  leases: { link_id: string; granted: number; used: number }[];
+  leases: { link_id: string; used: number }[];
 };
 
-/** The leases of a stream that are not used up, and the stream's high-water mark, as of one moment. */
+/**
+ * The leases of a stream that are not used up, and the stream's high-water mark, as of one moment. What it was granted
+ * is not told here: a give-back may be under way, and only {@link claimLease} waits for it.
+ */
 export async function leasesOfStream(db: Queryable, streamId: string): Promise<StreamLeases> {
   // One statement, one snapshot: the mark and the use that it covers belong together.
   const { rows } = await db.query<{
     high_water: string;
     link_id: string | null;
-    granted: number;
     used: number;
   }>(
-    `SELECT s.high_water, l.link_id, l.granted, l.used
+    `SELECT s.high_water, l.link_id, l.used
      FROM ingest_streams s LEFT JOIN link_leases l ON l.stream_id = s.stream_id AND l.granted <> l.used
      WHERE s.stream_id = $1`,
     [streamId],
   );
-  const leases = rows.flatMap(({ link_id, granted, used }) =>
-    link_id === null ? [] : [{ link_id, granted, used }],
-  );
+  const leases = rows.flatMap(({ link_id, used }) => (link_id === null ? [] : [{ link_id, used }]));
   return { highWater: BigInt(rows[0]?.high_water ?? -1), leases };
 }

@@ -10,8 +10,10 @@ export type Account = {
   maxClicks: number | null;
   /** Credits that nobody has taken yet. */
   credits: number;
-  /** The stream's own total as PostgreSQL last told it, or less; null before it has. */
+  /** The stream's own total as PostgreSQL last told it, or less; null before it has. Less `credits`: what was spent. */
   granted: number | null;
+  /** The lease's generation; null while something may be under way on it that is not known here. */
+  generation: number | null;
   /** Size of the last lease: half of it is when to ask for the next. */
   lastLease: number;
   /** Every credit of every stream is spent. */
@@ -43,6 +45,7 @@ export function createAccount(linkId: string, maxClicks: number | null): Account
     maxClicks,
     credits: 0,
     granted: null,
+    generation: null,
     lastLease: 0,
     spent: false,
     mustReturn: false,
@@ -51,10 +54,12 @@ export function createAccount(linkId: string, maxClicks: number | null): Account
     lookedAt: 0,
     takenAt: 0,
     setGranted(granted) {
-      const fresh = granted - (account.granted ?? granted);
-      account.granted = granted;
-      if (fresh <= 0) return;
+      const spent = (account.granted ?? granted) - account.credits;
+      const fresh = Math.max(0, granted - spent) - account.credits;
       account.credits += fresh;
+      // Never less than was spent: should the row tell less, the next credits granted make up for it.
+      account.granted = spent + account.credits;
+      if (fresh <= 0) return;
       account.lastLease = fresh;
       account.takenAt = Date.now();
     },

@@ -1,5 +1,5 @@
 import type { Logger } from '../../core/log.ts';
-import { leaseCredits, returnCredits } from '../../sql/leases.ts';
+import { claimLease, leaseCredits, returnCredits } from '../../sql/leases.ts';
 import type { Pool } from '../../sql/pool.ts';
 import { type Account, createAccount, type Take } from './account.ts';
 import type { Outstanding } from './outstanding.ts';
@@ -10,8 +10,9 @@ import type { Outstanding } from './outstanding.ts';
  *
  * Exactness rests on three things. PostgreSQL never grants more than `max_clicks` in sum. What a stream holds is
  * `granted - spent`, where `spent` is kept here and, across a restart, worked out from the journal
- * (`outstanding.ts`). And after a request whose outcome is unknown, the lower of both possible totals is assumed
- * until PostgreSQL has told the real one.
+ * (`outstanding.ts`). And `granted` is trusted only while nothing is under way on the lease that is not known here:
+ * after a start, and after a request whose outcome is unknown, the lease is claimed first, which waits for what has
+ * begun and voids a give-back that comes later. What a claim finds unspent goes back before anything else.
  */
 export type Credits = {
   /**
@@ -36,6 +37,8 @@ export type Credits = {
 
 const IDLE_MS = 1_000;
 const SWEEP_MS = 250;
+/** Idle leases that are seen to at once: one that is held in PostgreSQL is not to take a connection from visitors. */
+const LANES = 4;
 const WAIT_MS = 1_000;
 const MOST_WAITERS = 2_000;
 /** After "nothing to grant now" or an error, visitors are answered at once for so long. */
@@ -44,6 +47,8 @@ const PAUSE_MS = 100;
 export function createCredits(given: { pool: Pool; streamId: string; log: Logger }): Credits {
   const { pool, streamId, log } = given;
   const accounts = new Map<string, Account>();
+  const due = new Set<Account>();
+  let lanes = 0;
   let begun = false;
   let closing = false;
   const sweep = setInterval(returnIdle, SWEEP_MS);
@@ -68,7 +73,7 @@ export function createCredits(given: { pool: Pool; streamId: string; log: Logger
   function work(account: Account): void {
     if (account.busy) return;
     account.busy = true;
-    workOff(account)
+    lease(account, Math.max(1, account.waiting()))
       .catch((error: unknown) => {
         log.warn({ err: error, link: account.linkId }, 'max_clicks: no lease');
         account.pausedUntil = Date.now() + PAUSE_MS;
@@ -80,20 +85,24 @@ export function createCredits(given: { pool: Pool; streamId: string; log: Logger
       });
   }
 
-  async function workOff(account: Account): Promise<void> {
-    if (account.mustReturn) await giveBackIdle(account);
-    // The first answer only tells where the stream stands: everything granted before has been spent.
-    if (account.granted === null) await lease(account, 0);
-    await lease(account, Math.max(1, account.waiting()));
-  }
-
   async function lease(account: Account, needed: number): Promise<void> {
     if (needed > 0 && account.spent) return account.answerWaiters('spent');
+    if (account.generation === null) await claim(account);
+    if (account.mustReturn) await giveBackIdle(account);
+    const { generation } = account;
+    // Should the answer be lost, it may have brought credits that nobody here knows of.
+    if (needed > 0) account.generation = null;
     const answer = await leaseCredits(pool, { linkId: account.linkId, streamId, needed });
+    account.generation = generation;
     if (answer.kind === 'unlimited') return account.answerWaiters('unlimited');
     account.setGranted(answer.granted);
+    if (answer.kind === 'gone') {
+      await giveBackIdle(account);
+      // Not kept: the table hears of the deletion at once, and the link may come back.
+      return account.answerWaiters('spent');
+    }
     if (answer.kind === 'none_left' && answer.excess > 0 && account.credits > 0) {
-      // The limit was lowered. These may also be credits whose return PostgreSQL did not get to hear of.
+      // The limit was lowered.
       await giveBackIdle(account);
       return lease(account, needed);
     }
@@ -104,30 +113,63 @@ export function createCredits(given: { pool: Pool; streamId: string; log: Logger
     account.answerWaiters(account.spent ? 'spent' : 'unavailable');
   }
 
-  async function giveBackIdle(account: Account): Promise<void> {
-    const count = account.credits;
-    account.mustReturn = false;
-    if (count === 0 || account.granted === null) return;
-    // Assumed given back from here on: should the answer be lost, the next one tells the real total.
-    account.credits = 0;
-    account.granted -= count;
-    account.setGranted(await returnCredits(pool, { linkId: account.linkId, streamId, count }));
+  /** Finds out how the lease stands, for certain. */
+  async function claim(account: Account): Promise<void> {
+    const found = await claimLease(pool, { linkId: account.linkId, streamId });
+    // Nothing is known of it here, so the start found it used up: what is more than that was granted since.
+    account.granted ??= found.used;
+    account.setGranted(found.granted);
+    account.generation = found.generation;
+    // They may have been granted under a higher limit than the present one.
+    account.mustReturn ||= account.credits > 0;
   }
 
-  function returnIdle(): void {
-    const idleSince = Date.now() - IDLE_MS;
-    for (const account of accounts.values()) {
-      if (account.credits === 0 || account.busy || account.takenAt > idleSince) continue;
-      account.busy = true;
-      giveBackIdle(account)
-        .catch((error: unknown) =>
-          log.warn({ err: error, link: account.linkId }, 'max_clicks: lease not returned'),
-        )
-        .finally(() => {
-          account.busy = false;
-          if (account.waiting() > 0) work(account);
-        });
+  async function giveBackIdle(account: Account): Promise<void> {
+    for (;;) {
+      if (account.generation === null) await claim(account);
+      const { credits: count, generation, granted } = account;
+      account.mustReturn = false;
+      if (count === 0 || generation === null || granted === null) return;
+      // Assumed given back until the answer comes; should it be lost, the next claim tells.
+      account.credits = 0;
+      account.granted = granted - count;
+      account.generation = null;
+      const total = await returnCredits(pool, { linkId: account.linkId, streamId, count, generation });
+      // A claim whose answer was lost came late: nothing has gone back.
+      if (total === null) continue;
+      account.generation = generation;
+      return account.setGranted(total);
     }
+  }
+
+  const isDue = (account: Account) =>
+    !account.busy &&
+    account.takenAt <= Date.now() - IDLE_MS &&
+    (account.credits > 0 || account.generation === null);
+
+  function returnIdle(): void {
+    for (const account of accounts.values()) if (isDue(account)) due.add(account);
+    while (lanes < LANES && due.size > 0) void returnDue();
+  }
+
+  async function returnDue(): Promise<void> {
+    lanes += 1;
+    for (const account of due) {
+      due.delete(account);
+      if (closing || !isDue(account)) continue;
+      account.busy = true;
+      const error: unknown = await giveBackIdle(account).then(
+        () => null,
+        (reason: unknown) => reason,
+      );
+      account.busy = false;
+      if (account.waiting() > 0) work(account);
+      if (error === null) continue;
+      log.warn({ err: error, link: account.linkId }, 'max_clicks: lease not returned, tried again');
+      account.takenAt = Date.now();
+      await new Promise((resolve) => setTimeout(resolve, IDLE_MS).unref());
+    }
+    lanes -= 1;
   }
 
   return {
@@ -183,12 +225,10 @@ export function createCredits(given: { pool: Pool; streamId: string; log: Logger
       account.serveWaiters();
     },
     begin(outstanding) {
-      for (const { linkId, granted, credits } of outstanding) {
+      for (const { linkId, spent } of outstanding) {
         const account = createAccount(linkId, null);
-        account.granted = granted;
-        account.credits = credits;
-        // They may have been granted under a higher limit than the present one, which no visitor has told yet.
-        account.mustReturn = credits > 0;
+        // What it was granted beyond that is known once the lease has been claimed.
+        account.granted = spent;
         accounts.set(linkId, account);
       }
       begun = true;
@@ -198,7 +238,10 @@ export function createCredits(given: { pool: Pool; streamId: string; log: Logger
       clearInterval(sweep);
       const returns = [...accounts.values()]
         .filter((account) => account.credits > 0 && !account.busy)
-        .map((account) => giveBackIdle(account));
+        .map((account) => {
+          account.busy = true;
+          return giveBackIdle(account);
+        });
       await Promise.race([
         Promise.allSettled(returns),
         new Promise((resolve) => setTimeout(resolve, WAIT_MS).unref()),

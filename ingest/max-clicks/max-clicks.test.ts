@@ -224,7 +224,7 @@ test.each([
       [id, streamId],
     );
     const credits = createCredits({ pool: through(stores.pool), streamId, log: silentLogger() });
-    credits.begin([{ linkId: id, granted: 650, credits: 600 }]);
+    credits.begin([{ linkId: id, spent: 50 }]);
     let taken = 0;
     for (let outcome = ''; outcome !== 'spent' && taken < 100; ) {
       outcome = credits.take(id, 100);
@@ -250,6 +250,18 @@ test('whoever waits for a credit of a link that is deleted is not let through; o
     await stores.pool.query(`UPDATE links SET ${change} WHERE id = $1`, [id]);
     expect([credits.take(id, 5), await credits.ask(id)]).toEqual(['wait', outcome]);
   }
+  await credits.close();
+});
+
+test('a link that is brought back right after its deletion lets its visitors through', async () => {
+  const { streamId } = await registerStream(stores.pool, 'ingest-restored');
+  const credits = createCredits({ pool: stores.pool, streamId, log: silentLogger() });
+  credits.begin([]);
+  const { id } = await limited(5);
+  await stores.pool.query('UPDATE links SET deleted_at = now() WHERE id = $1', [id]);
+  expect([credits.take(id, 5), await credits.ask(id)]).toEqual(['wait', 'spent']);
+  await stores.pool.query('UPDATE links SET deleted_at = NULL WHERE id = $1', [id]);
+  expect([credits.take(id, 5), await credits.ask(id)]).toEqual(['wait', 'taken']);
   await credits.close();
 });
 

@@ -61,7 +61,7 @@ test('what the journal gives up while it is read is waited for', async () => {
   await expect(outstanding(streamId, freeing, () => freed)).rejects.toThrow(/under pressure/);
   await addUsedLeases(stores.pool, [{ linkId, streamId, clicks: 4 }]);
   await advanceStreams(stores.pool, [{ streamId, ordinal: 0, highWater: 3n, visibleBefore: 1 }]);
-  expect(await outstanding(streamId, freeing, () => freed)).toEqual([{ linkId, granted: 10, credits: 6 }]);
+  expect(await outstanding(streamId, freeing, () => freed)).toEqual([{ linkId, spent: 4 }]);
   remove();
 });
 
@@ -71,6 +71,6 @@ test('what a journal still holds of a stream of before uses no credit of its suc
   const streamId = await streamWithClicks(dataDir, 2, true);
   expect(streamId).not.toBe(before);
   const batches = (sequence: bigint) => ownBatches(dataDir, TEST_STREAM_NAME, sequence);
-  expect(await outstanding(streamId, batches)).toEqual([{ linkId, granted: 10, credits: 8 }]);
+  expect(await outstanding(streamId, batches)).toEqual([{ linkId, spent: 2 }]);
   remove();
 });

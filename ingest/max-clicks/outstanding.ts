@@ -6,12 +6,16 @@ import { bytesToUuid } from '../../core/ids.ts';
 import { leasesOfStream } from '../../sql/leases.ts';
 import type { Pool } from '../../sql/pool.ts';
 
-/** What a stream still holds of each link: `granted - used - counted clicks that workers have not seen yet`. */
-export type Outstanding = { linkId: string; granted: number; credits: number }[];
+/**
+ * What a stream's visitors have spent of each lease that is not known to be used up: `used`, and the counted clicks that
+ * workers have not seen yet.
+ */
+export type Outstanding = { linkId: string; spent: number }[];
 
 /**
- * Works out what an earlier run of this stream has left, exact also after a `kill -9`: a visit is let through only
- * when its counted click is in the journal.
+ * Works out what an earlier run of this stream has spent, exact also after a `kill -9`: a visit is let through only
+ * when its counted click is in the journal. What it was granted is not settled yet: a give-back or a grant of that run
+ * may still be under way in PostgreSQL, which `credits.ts` waits for, link by link.
  *
  * The journal is read first and the workers' progress second. Workers may free what they have inserted, so a journal
  * read after the progress could lack clicks that the progress does not cover yet. Nothing counted is written
@@ -38,10 +42,10 @@ export async function readOutstanding(given: {
   const counted = await countedIn(given.batchesAfter(before.highWater), streamId, given.sealer);
   const now = await leasesOfStream(pool, streamId);
   insistOn(now.highWater, given.freedAhead());
-  return now.leases.map(({ link_id, granted, used }) => {
+  return now.leases.map(({ link_id, used }) => {
     const sequences = counted.get(link_id) ?? [];
     const unseen = sequences.filter((sequence) => sequence > now.highWater).length;
-    return { linkId: link_id, granted, credits: Math.max(0, granted - used - unseen) };
+    return { linkId: link_id, spent: used + unseen };
   });
 }
 

@@ -1,0 +1,313 @@
+import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { silentLogger } from '../../core/log.ts';
+import { createPool, type Pool } from '../../sql/pool.ts';
+import { registerStream } from '../../sql/streams.ts';
+import { makeLink, makeWorkspace } from '../../test/support/ingest.ts';
+import { testSealer } from '../../test/support/journal.ts';
+import { type TestStores, testStores } from '../../test/support/stores.ts';
+import { type Credits, createCredits } from './credits.ts';
+import { type Outstanding, readOutstanding } from './outstanding.ts';
+
+/** PostgreSQL goes on with a request whose sender has gone or has lost the connection. */
+
+const LIMIT = 160;
+const STALLED = 'hoplog-stalled';
+const STALL_LOCK = 4_711;
+
+let stores: TestStores;
+let workspaceId: string;
+const runs: Run[] = [];
+
+beforeAll(async () => {
+  stores = await testStores();
+  workspaceId = (await makeWorkspace(stores.pool)).id;
+  // What a slow disk does: a grant or a give-back of the stalled process commits for as long as the test holds the lock.
+  await stores.pool.query(`
+    CREATE FUNCTION stall() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      IF current_setting('application_name') = '${STALLED}' AND OLD.granted IS DISTINCT FROM NEW.granted THEN
+        PERFORM pg_advisory_xact_lock_shared(${STALL_LOCK});
+      END IF;
+      RETURN NULL;
+    END $$;
+    CREATE CONSTRAINT TRIGGER stalled AFTER INSERT OR UPDATE ON link_leases DEFERRABLE INITIALLY DEFERRED
+      FOR EACH ROW EXECUTE FUNCTION stall();`);
+});
+afterEach(async () => {
+  for (const run of runs.splice(0)) await run.end();
+});
+afterAll(() => stores?.close());
+
+/** A process, as far as its credits go. */
+type Run = {
+  streamId: string;
+  credits: Credits;
+  /** Its connections break; PostgreSQL learns of it when it answers. */
+  cut(): void;
+  /** What a `kill -9` does. */
+  kill(): void;
+  end(): Promise<void>;
+};
+
+function startRun(streamId: string, outstanding: Outstanding, name = 'hoplog-ingest'): Run {
+  const pool = createPool(stores.databaseUrl, { max: 3, statementTimeoutMs: 5_000, name });
+  const sockets = new Set<Socket>();
+  pool.on('connect', (client) => {
+    const { stream } = (client as unknown as { connection: { stream: Socket } }).connection;
+    sockets.add(stream);
+    stream.once('close', () => sockets.delete(stream));
+  });
+  let dead = false;
+  const alive = <T>(ask: () => Promise<T>) => (dead ? Promise.reject(new Error('killed')) : ask());
+  const mortal = {
+    query: (...asked: Parameters<Pool['query']>) => alive(async () => pool.query(...asked)),
+    connect: () => alive(() => pool.connect()),
+  } as unknown as Pool;
+  const credits = createCredits({ pool: mortal, streamId, log: silentLogger() });
+  credits.begin(outstanding);
+  const cut = () => {
+    for (const socket of sockets) socket.destroy();
+  };
+  const kill = () => {
+    dead = true;
+    cut();
+  };
+  const end = async () => {
+    await credits.close();
+    await pool.end();
+  };
+  const run: Run = { streamId, credits, cut, kill, end };
+  runs.push(run);
+  return run;
+}
+
+/** What a start does when workers have counted everything: nothing is left to read in the journal. */
+async function restarted(streamId: string): Promise<Run> {
+  async function* batchesAfter() {}
+  const outstanding = await readOutstanding({
+    pool: stores.pool,
+    streamId,
+    batchesAfter,
+    freedAhead: () => -1n,
+    sealer: testSealer,
+  });
+  return startRun(streamId, outstanding);
+}
+
+async function visitor(run: Run, linkId: string): Promise<string> {
+  const taken = run.credits.take(linkId, LIMIT);
+  return taken === 'wait' ? run.credits.ask(linkId) : taken;
+}
+
+/** Lets visitors come until the link is spent, or `most` were let through. Returns how many were. */
+async function letThrough(run: Run, linkId: string, most = Number.POSITIVE_INFINITY): Promise<number> {
+  let taken = 0;
+  while (taken < most) {
+    const outcome = await visitor(run, linkId);
+    if (outcome === 'spent') break;
+    if (outcome === 'taken') taken += 1;
+    else await sleep(10);
+  }
+  return taken;
+}
+
+/** Lets visitors come to this run and to another stream's, and workers count them, until the link is spent for both. */
+async function letTheRestThrough(run: Run, linkId: string, before: number): Promise<number> {
+  const { streamId } = await registerStream(stores.pool, `ingest-other ${linkId}`);
+  const streams = [
+    { run, through: before },
+    { run: startRun(streamId, []), through: 0 },
+  ];
+  const all = () => streams.reduce((sum, { through }) => sum + through, 0);
+  for (let over = false; !over && all() <= LIMIT; ) {
+    over = true;
+    await Promise.all(
+      streams.map(async (stream) => {
+        const outcome = await visitor(stream.run, linkId);
+        if (outcome !== 'spent') over = false;
+        if (outcome === 'taken') stream.through += 1;
+        else await countUsed(linkId, stream.run.streamId, stream.through);
+      }),
+    );
+  }
+  return all();
+}
+
+async function limitedLink(name: string): Promise<{ linkId: string; streamId: string }> {
+  const { id } = await makeLink(stores.pool, workspaceId, 'https://example.com/', { max_clicks: LIMIT });
+  const { streamId } = await registerStream(stores.pool, name);
+  return { linkId: id, streamId };
+}
+
+const grantedOf = async (linkId: string) => {
+  const { rows } = await stores.pool.query<{ granted: number }>(
+    'SELECT granted FROM link_leases WHERE link_id = $1',
+    [linkId],
+  );
+  return rows[0]?.granted;
+};
+
+const countUsed = (linkId: string, streamId: string, used: number) =>
+  stores.pool.query('UPDATE link_leases SET used = $3 WHERE link_id = $1 AND stream_id = $2', [
+    linkId,
+    streamId,
+    used,
+  ]);
+
+/** Another transaction, which holds what `statement` locks until it is let go. */
+async function hold(statement: string, values: unknown[]): Promise<() => Promise<void>> {
+  const client = await stores.pool.connect();
+  await client.query('BEGIN');
+  await client.query(statement, values);
+  return async () => {
+    await client.query('COMMIT');
+    client.release();
+  };
+}
+const holdLease = (linkId: string) =>
+  hold('SELECT 1 FROM link_leases WHERE link_id = $1 FOR UPDATE', [linkId]);
+const stallCommits = () => hold('SELECT pg_advisory_xact_lock($1)', [STALL_LOCK]);
+
+/** Waits until so many connections of a process are in a state in PostgreSQL. */
+const connections = (name: string, state: string, count: number) =>
+  expect
+    .poll(
+      async () => {
+        const { rows } = await stores.pool.query(
+          `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1 AND ${state}`,
+          [name],
+        );
+        return rows.length;
+      },
+      { timeout: 5_000 },
+    )
+    .toBe(count);
+const held = (name: string, query = '%') =>
+  connections(name, `wait_event_type = 'Lock' AND query LIKE '${query}'`, 1);
+/** Waits until the process asks for nothing, and then until its give-back is held by `delay`. */
+async function heldGiveBack(
+  name: string,
+  linkId: string,
+  delay: (linkId: string) => Promise<() => Promise<void>>,
+): Promise<() => Promise<void>> {
+  await sleep(100);
+  await connections(name, `state <> 'idle'`, 0);
+  const letGo = await delay(linkId);
+  await held(name, 'UPDATE link_leases SET granted = granted - %');
+  return letGo;
+}
+
+const waysToBeLate: [string, (linkId: string) => Promise<() => Promise<void>>][] = [
+  ['waits for its lease', holdLease],
+  ['stalls in its commit', stallCommits],
+];
+
+test.each(waysToBeLate)(
+  'a give-back that %s while its process is killed exceeds no limit, and all are let through',
+  async (way, delay) => {
+    const { linkId, streamId } = await limitedLink(`ingest-killed ${way}`);
+    const killed = startRun(streamId, [], STALLED);
+    const before = await letThrough(killed, linkId, 100);
+    await countUsed(linkId, streamId, before);
+    const letGo = await heldGiveBack(STALLED, linkId, delay);
+    killed.kill();
+    const next = await restarted(streamId);
+    const all = letTheRestThrough(next, linkId, before);
+    await sleep(100);
+    await letGo();
+    expect(await all).toBe(LIMIT);
+  },
+);
+
+test.each(waysToBeLate)(
+  'a give-back that %s while its connection breaks exceeds no limit, and all are let through',
+  async (way, delay) => {
+    const { linkId, streamId } = await limitedLink(`ingest-cut ${way}`);
+    const run = startRun(streamId, [], STALLED);
+    const before = await letThrough(run, linkId, 100);
+    const letGo = await heldGiveBack(STALLED, linkId, delay);
+    run.cut();
+    const all = letTheRestThrough(run, linkId, before);
+    await sleep(100);
+    await letGo();
+    expect(await all).toBe(LIMIT);
+  },
+);
+
+test('a give-back whose connection broke goes back without a visitor', async () => {
+  const { linkId, streamId } = await limitedLink('ingest-unvisited');
+  const run = startRun(streamId, []);
+  await letThrough(run, linkId, 3);
+  const letGo = await heldGiveBack('hoplog-ingest', linkId, holdLease);
+  // PostgreSQL gives it up: nothing has gone back.
+  await stores.pool.query(
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+     WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+  );
+  await letGo();
+  expect(await grantedOf(linkId)).toBeGreaterThan(3);
+  await expect.poll(() => grantedOf(linkId), { timeout: 5_000 }).toBe(3);
+});
+
+test.each([0, 3])(
+  'a lease that is granted late, after %i credits, is found by the next run',
+  async (spent) => {
+    const { linkId, streamId } = await limitedLink(`ingest-granted ${spent}`);
+    if (spent > 0) {
+      await stores.pool.query(
+        'INSERT INTO link_leases (link_id, stream_id, granted, used) VALUES ($1, $2, $3, $3)',
+        [linkId, streamId, spent],
+      );
+    }
+    const letGo = await stallCommits();
+    const killed = startRun(streamId, [], STALLED);
+    void visitor(killed, linkId);
+    await held(STALLED);
+    killed.kill();
+    const next = await restarted(streamId);
+    const after = letThrough(next, linkId);
+    await sleep(100);
+    await letGo();
+    expect(spent + (await after)).toBe(LIMIT);
+  },
+);
+
+test('many runs, killed and cut off at any moment, let exactly max_clicks through', async () => {
+  const chains = Array.from({ length: 8 }, async (_, chain) => {
+    const { linkId, streamId } = await limitedLink(`ingest-chain ${chain}`);
+    let run = startRun(streamId, []);
+    let through = await letThrough(run, linkId, 60);
+    let over = false;
+    const holding = (async () => {
+      while (!over) {
+        const letGo = await holdLease(linkId);
+        await sleep(Math.random() * 20);
+        await letGo();
+        await sleep(Math.random() * 20);
+      }
+    })();
+    for (let round = 0; round < 12; round++) {
+      through += await letThrough(run, linkId, Math.floor(Math.random() * 6));
+      // Somebody asks for a credit while everything is given back, and the connections break.
+      if (Math.random() < 0.5) {
+        run.credits.take(linkId, LIMIT + 1);
+        const asked = visitor(run, linkId);
+        await sleep(Math.random() * 15);
+        run.cut();
+        if ((await asked) === 'taken') through += 1;
+      }
+      if (Math.random() < 0.5) {
+        void run.credits.close();
+        await sleep(Math.random() * 15);
+        run.kill();
+        run = startRun(streamId, [{ linkId, spent: through }]);
+      }
+    }
+    over = true;
+    await holding;
+    return letTheRestThrough(run, linkId, through);
+  });
+  expect(await Promise.all(chains)).toEqual(Array.from({ length: 8 }, () => LIMIT));
+});
