@@ -5,10 +5,11 @@ import {
   commitIntent,
   type Lane,
   LaneLost,
-  leastNextOffset,
+  lanePlaces,
   lockLane,
   releaseLane,
   renewLane,
+  resetLane,
   takeLane,
 } from './lanes.ts';
 import { inTransaction } from './pool.ts';
@@ -30,7 +31,9 @@ it('is taken by one of many that try at once', async () => {
     takeLane(stores.pool, { consumer: 'store', partition: 'p1', holder: 'test', leaseMs: 60_000 }),
   );
   const lanes = (await Promise.all(tries)).filter((lane) => lane !== null);
-  expect(lanes).toEqual([{ consumer: 'store', partition: 'p1', epoch: 1, nextOffset: 0n, intent: null }]);
+  expect(lanes).toEqual([
+    { consumer: 'store', partition: 'p1', epoch: 1, nextOffset: 0n, intent: null, doubt: new Map() },
+  ]);
 });
 
 it('can be taken at once when it is released, and when its lease has run out', async () => {
@@ -67,7 +70,7 @@ it('hands an intent to the successor until the lane has advanced', async () => {
 
 it('keeps what the slowest consumer still needs', async () => {
   const { pool } = stores;
-  expect(await leastNextOffset(pool, 'p5')).toBeNull();
+  expect(await lanePlaces(pool, 'p5')).toBeNull();
   for (const [consumer, offset] of [
     ['store', 900n],
     ['webhooks', 20n],
@@ -75,5 +78,36 @@ it('keeps what the slowest consumer still needs', async () => {
     const lane = await taken('p5', 60_000, consumer);
     await advanceLane(pool, lane, offset);
   }
-  expect(await leastNextOffset(pool, 'p5')).toBe(20n);
+  expect(await lanePlaces(pool, 'p5')).toEqual({ least: 20n, greatest: 900n });
+});
+
+it('is put elsewhere by its holder only, from where it stood, as often as the answer is lost', async () => {
+  const { pool } = stores;
+  const former = await taken('p6', 0);
+  await advanceLane(pool, former, 900n);
+  const holder = await taken('p6', 0);
+  await expect(resetLane(pool, former, 5n)).rejects.toBeInstanceOf(LaneLost);
+  await resetLane(pool, holder, 5n);
+  await resetLane(pool, holder, 5n);
+  await advanceLane(pool, holder, 7n);
+  await expect(resetLane(pool, holder, 5n)).rejects.toBeInstanceOf(LaneLost);
+  expect(await taken('p6', 0)).toMatchObject({ nextOffset: 7n, intent: null });
+});
+
+it('keeps what is in doubt over intents and advances, until an intent is committed without', async () => {
+  const { pool } = stores;
+  const doubt = new Map([[7, 2n ** 63n + 5n]]);
+  const lane = await taken('p7', 0);
+  await commitIntent(pool, lane, { from: 0n, to: 5n, token: 't' });
+  await resetLane(pool, lane, 0n, doubt);
+  expect(await taken('p7', 0)).toMatchObject({ nextOffset: 0n, intent: null, doubt });
+  const holder = await taken('p7', 0);
+  const intent = { from: 0n, to: 9n, token: 'u' };
+  await commitIntent(pool, holder, intent, doubt);
+  await advanceLane(pool, holder, 9n);
+  const next = await taken('p7', 0);
+  expect(next).toMatchObject({ nextOffset: 9n, intent: null, doubt });
+  await commitIntent(pool, next, { ...intent, from: 9n });
+  await advanceLane(pool, next, 12n);
+  expect(await taken('p7', 0)).toMatchObject({ nextOffset: 12n, intent: null, doubt: new Map() });
 });

@@ -9,6 +9,12 @@ export type Intent = {
   token: string;
 };
 
+/**
+ * By ordinal, the newest sequence that may stand in the store although its stream's mark is below it: left by an intent
+ * that the log could not give again. Up to there the store is asked before rows are inserted.
+ */
+export type Doubt = ReadonlyMap<number, bigint>;
+
 /** A lane that this process has taken. `epoch` is what its writes are fenced by. */
 export type Lane = {
   consumer: string;
@@ -17,6 +23,7 @@ export type Lane = {
   nextOffset: bigint;
   /** Left by a predecessor that died between its insert and its advance: must be replayed first. */
   intent: Intent | null;
+  doubt: Doubt;
 };
 
 /** Another worker has raised the lane's epoch: nothing may be written for it any more. */
@@ -27,7 +34,19 @@ export class LaneLost extends Error {
   }
 }
 
-type IntentRecord = { from: string; to: string; token: string };
+/** The lane does not stand where this process goes on, though nobody else has taken it: it has to be taken anew. */
+export class LaneMoved extends Error {
+  constructor(lane: Pick<Lane, 'consumer' | 'partition'>, what: string) {
+    super(`lane ${lane.consumer}/${lane.partition} ${what}`);
+    this.name = 'LaneMoved';
+  }
+}
+
+/** In `log_lanes.intent`. A doubt outlives the intents that are committed meanwhile. */
+type IntentRecord = { from?: string; to?: string; token?: string; doubt?: Record<string, string> };
+
+/** What an advance leaves of the row's intent. */
+export const DOUBT_ONLY = `CASE WHEN intent ? 'doubt' THEN jsonb_build_object('doubt', intent -> 'doubt') END`;
 
 /**
  * Takes a lane by raising its epoch, when nobody holds it or its holder's lease has run out. A lane that does
@@ -55,7 +74,8 @@ export async function takeLane(
   if (!row) return null;
   const { consumer, partition } = given;
   const nextOffset = BigInt(row.next_offset);
-  return { consumer, partition, epoch: row.epoch, nextOffset, intent: intentOf(row.intent) };
+  const { intent, doubt } = fromRecord(row.intent);
+  return { consumer, partition, epoch: row.epoch, nextOffset, intent, doubt };
 }
 
 /** Who holds a lane, by the name that it took it under, or null. */
@@ -67,8 +87,25 @@ export async function laneHolder(db: Queryable, consumer: string, partition: str
   return rows[0]?.held_by ?? null;
 }
 
-function intentOf(record: IntentRecord | null): Intent | null {
-  return record && { from: BigInt(record.from), to: BigInt(record.to), token: record.token };
+function fromRecord(record: IntentRecord | null): Pick<Lane, 'intent' | 'doubt'> {
+  const { from, to, token, doubt = {} } = record ?? {};
+  return {
+    intent:
+      from === undefined || to === undefined || token === undefined
+        ? null
+        : { from: BigInt(from), to: BigInt(to), token },
+    doubt: new Map(Object.entries(doubt).map(([ordinal, newest]) => [Number(ordinal), BigInt(newest)])),
+  };
+}
+
+/** @returns JSON, or null when there is nothing to be kept */
+function toRecord(intent: Intent | null, doubt: Doubt): string | null {
+  const record: IntentRecord = {};
+  if (intent) Object.assign(record, { from: `${intent.from}`, to: `${intent.to}`, token: intent.token });
+  if (doubt.size > 0) {
+    record.doubt = Object.fromEntries([...doubt].map(([ordinal, newest]) => [ordinal, String(newest)]));
+  }
+  return intent || doubt.size > 0 ? JSON.stringify(record) : null;
 }
 
 /** Keeps others away for another `leaseMs`. @throws {LaneLost} */
@@ -92,12 +129,36 @@ export async function releaseLane(db: Queryable, lane: Lane): Promise<void> {
 }
 
 /** Records the range about to be inserted. May be repeated. @throws {LaneLost} */
-export async function commitIntent(db: Queryable, lane: Lane, intent: Intent): Promise<void> {
-  const record: IntentRecord = { from: String(intent.from), to: String(intent.to), token: intent.token };
+export async function commitIntent(
+  db: Queryable,
+  lane: Lane,
+  intent: Intent,
+  doubt: Doubt = new Map(),
+): Promise<void> {
   const { rowCount } = await db.query(
     `UPDATE log_lanes SET intent = $4, updated_at = now()
      WHERE consumer = $1 AND partition = $2 AND epoch = $3 AND next_offset = $5`,
-    [lane.consumer, lane.partition, lane.epoch, JSON.stringify(record), String(intent.from)],
+    [lane.consumer, lane.partition, lane.epoch, toRecord(intent, doubt), String(intent.from)],
+  );
+  if (rowCount !== 1) throw new LaneLost(lane);
+}
+
+/**
+ * Puts a lane that was just taken where the log can give it something, and drops its intent. Everything written later is
+ * fenced by the place too, so this comes before. May be repeated.
+ *
+ * @throws {LaneLost}
+ */
+export async function resetLane(
+  db: Queryable,
+  lane: Lane,
+  to: bigint,
+  doubt: Doubt = new Map(),
+): Promise<void> {
+  const { rowCount } = await db.query(
+    `UPDATE log_lanes SET next_offset = $4, intent = $6, updated_at = now()
+     WHERE consumer = $1 AND partition = $2 AND epoch = $3 AND next_offset IN ($4, $5)`,
+    [lane.consumer, lane.partition, lane.epoch, String(to), String(lane.nextOffset), toRecord(null, doubt)],
   );
   if (rowCount !== 1) throw new LaneLost(lane);
 }
@@ -119,22 +180,30 @@ export async function lockLane(transaction: Queryable, lane: Lane): Promise<bigi
   return BigInt(row.next_offset);
 }
 
-/** Moves the lane on and clears its intent. Call it after {@link lockLane}, in the same transaction. */
+/** Moves the lane on and clears its intent, but no doubt. Call it after {@link lockLane}, in the same transaction. */
 export async function advanceLane(transaction: Queryable, lane: Lane, nextOffset: bigint): Promise<void> {
   const { rowCount } = await transaction.query(
-    `UPDATE log_lanes SET next_offset = $4, intent = NULL, updated_at = now()
+    `UPDATE log_lanes SET next_offset = $4, intent = ${DOUBT_ONLY}, updated_at = now()
      WHERE consumer = $1 AND partition = $2 AND epoch = $3`,
     [lane.consumer, lane.partition, lane.epoch, String(nextOffset)],
   );
   if (rowCount !== 1) throw new LaneLost(lane);
 }
 
-/** The offset below which no consumer needs the partition any more, or null when none has begun. */
-export async function leastNextOffset(db: Queryable, partition: string): Promise<bigint | null> {
-  const { rows } = await db.query<{ least: string | null }>(
-    'SELECT min(next_offset) AS least FROM log_lanes WHERE partition = $1',
+/**
+ * Where the consumers of a partition stand: below `least` none needs it any more, and if one stands past the log's end,
+ * at `greatest`, its place is of an earlier log and tells nothing of this one.
+ *
+ * @returns null when none has begun
+ */
+export async function lanePlaces(
+  db: Queryable,
+  partition: string,
+): Promise<{ least: bigint; greatest: bigint } | null> {
+  const { rows } = await db.query<{ least: string | null; greatest: string | null }>(
+    'SELECT min(next_offset) AS least, max(next_offset) AS greatest FROM log_lanes WHERE partition = $1',
     [partition],
   );
-  const least = rows[0]?.least ?? null;
-  return least === null ? null : BigInt(least);
+  const { least = null, greatest = null } = rows[0] ?? {};
+  return least === null || greatest === null ? null : { least: BigInt(least), greatest: BigInt(greatest) };
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { NewStream } from '../core/event-log/port.ts';
 import { uuidv7 } from '../core/ids.ts';
-import type { Lane } from './lanes.ts';
+import { DOUBT_ONLY, type Lane } from './lanes.ts';
 import type { Queryable } from './pool.ts';
 import { inTransaction, type Pool, type PoolClient } from './pool.ts';
 
@@ -166,7 +166,7 @@ export async function advanceLaneAndStreams(
   const { rows } = await db.query<{ advanced: boolean }>({
     name: 'advance_lane_and_streams',
     text: `WITH lane AS (
-       UPDATE log_lanes SET next_offset = $8, intent = NULL, updated_at = now()
+       UPDATE log_lanes SET next_offset = $8, intent = ${DOUBT_ONLY}, updated_at = now()
        WHERE consumer = $4 AND partition = $5 AND epoch = $6 AND next_offset = $7 RETURNING 1),
      streams AS (${ADVANCE_STREAMS} AND EXISTS (SELECT FROM lane))
      SELECT EXISTS (SELECT FROM lane) AS advanced`,

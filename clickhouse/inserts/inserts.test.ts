@@ -9,6 +9,7 @@ import { insertBlock } from './insert-block.ts';
 import { orderCreditBlock } from './order-credits.ts';
 import { orderBlock } from './orders.ts';
 import { presentSequences } from './present-sequences.ts';
+import { storedAbove } from './stored-above.ts';
 
 let stores: TestStores;
 beforeAll(async () => {
@@ -224,5 +225,16 @@ describe('a block inserted twice', () => {
       maxSequence: 29n,
     });
     expect(found).toEqual(new Set(['999/10', '999/11']));
+  });
+
+  it('can be found because it is newer than the mark of its stream', async () => {
+    const ts = TS + 9_000_000;
+    const rows = [clickRow(40n, {}, ts), clickRow(2n ** 63n, {}, ts + 1)];
+    await insertBlock(stores.clickhouse, { table: 'clicks', block: clickBlock(rows), token: 'above' });
+    const mark = { ordinal: 999, highWater: 40n, visibleBefore: ts + 1 };
+    const idle = { ordinal: 3, highWater: -1n, visibleBefore: ts };
+    expect(await storedAbove(stores.clickhouse, [mark, idle])).toEqual(new Map([[999, 2n ** 63n]]));
+    expect(await storedAbove(stores.clickhouse, [idle])).toEqual(new Map());
+    expect(await storedAbove(stores.clickhouse, [{ ...mark, highWater: 2n ** 63n }])).toEqual(new Map());
   });
 });

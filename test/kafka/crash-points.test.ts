@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Admin } from 'kafkajs';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { readConfig } from '../../core/config.ts';
 import { createKafka } from '../../core/event-log/kafka/client.ts';
@@ -38,15 +39,26 @@ afterEach(async () => {
 async function withKafka(
   work: (given: {
     reader: KafkaReader;
+    /** A reader of a process that starts later. */
+    newReader: () => KafkaReader;
     ship: () => Shipper;
+    admin: Admin;
+    topic: string;
     stream: Awaited<ReturnType<Rig['stream']>>;
   }) => Promise<void>,
 ): Promise<void> {
   const settings = { ...readConfig({}).kafka, topic: `crash-${topics}`, partitions: 1, replication: 1 };
   const client = () =>
     createKafka({ brokers: kafka.brokers.split(','), kafka: settings }, 'test', silentLogger());
-  const reader = new KafkaReader(client(), settings, silentLogger());
+  const readers: KafkaReader[] = [];
+  const newReader = () => {
+    const reader = new KafkaReader(client(), settings, silentLogger());
+    readers.push(reader);
+    return reader;
+  };
   const stream = await rig.stream('ingest-0');
+  const admin = client().admin();
+  await admin.connect();
   const shippers: Shipper[] = [];
   const ship = () => {
     const shipper = startShipper({
@@ -63,10 +75,11 @@ async function withKafka(
     return shipper;
   };
   try {
-    await work({ reader, ship, stream });
+    await work({ reader: newReader(), newReader, ship, admin, topic: settings.topic, stream });
   } finally {
     await Promise.all(shippers.map((shipper) => shipper.stop(1_000)));
-    await reader.close();
+    await Promise.all(readers.map((reader) => reader.close()));
+    await admin.disconnect();
   }
 }
 
@@ -120,6 +133,60 @@ test('what a shipper sends twice because it died before it had kept its place is
     await rig.settled(stream);
     expect(await rig.stored()).toEqual({ rows: 1_000, distinct: 1_000 });
     expect(await metric(workers.registry, 'hoplog_worker_duplicates_dropped_total')).toBe(500);
+    await workers.stop(0);
+  });
+});
+
+test.each(['while workers are away', 'under running workers'])(
+  'a topic that is made anew %s is stored from its start, and said once',
+  async (when) => {
+    await withKafka(async ({ reader, newReader, ship, admin, topic, stream }) => {
+      let workers = rig.work({ reader });
+      const first = ship();
+      for (let at = 0; at < 200; at += 10) {
+        stream.append(clicks(at, 10));
+        await new Promise((resolve) => setTimeout(resolve, 60)); // records of their own
+      }
+      await rig.settled(stream);
+      await first.stop(1_000);
+      if (when === 'while workers are away') await workers.stop();
+      await admin.deleteTopics({ topics: [topic] });
+      while ((await admin.listTopics()).includes(topic))
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      await admin.createTopics({
+        topics: [{ topic, numPartitions: 1, replicationFactor: 1 }],
+        waitForLeaders: true,
+      });
+      if (when === 'while workers are away') workers = rig.work({ reader: newReader() });
+      stream.append(clicks(1_000, 50));
+      ship();
+      await rig.settled(stream);
+      expect(await rig.stored()).toEqual({ rows: 250, distinct: 250 });
+      expect(await metric(workers.registry, 'hoplog_worker_log_lost_total')).toBe(1);
+      expect(await metric(workers.registry, 'hoplog_worker_log_lost_total', { cause: 'cut' })).toBe(1);
+      await workers.stop(0);
+    });
+  },
+);
+
+test('a topic whose retention was shorter than an outage is stored from where it begins now', async () => {
+  await withKafka(async ({ reader, ship, admin, topic, stream }) => {
+    const before = rig.work({ reader });
+    ship();
+    stream.append(clicks(0, 100));
+    await rig.settled(stream);
+    await before.stop();
+    const end = async () => BigInt((await admin.fetchTopicOffsets(topic))[0]?.high ?? 0);
+    const stored = await end();
+    stream.append(clicks(1_000, 100));
+    while ((await end()) <= stored) await new Promise((resolve) => setTimeout(resolve, 50));
+    const gone = await end();
+    await admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: String(gone) }] });
+    const workers = rig.work({ reader });
+    stream.append(clicks(2_000, 100));
+    await rig.settled(stream);
+    expect(await rig.stored()).toEqual({ rows: 200, distinct: 200 });
+    expect(await metric(workers.registry, 'hoplog_worker_log_lost_total', { cause: 'freed' })).toBe(1);
     await workers.stop(0);
   });
 });

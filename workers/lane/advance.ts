@@ -1,7 +1,7 @@
 import type { Logger } from '../../core/log.ts';
 import { addDeadLetters, type DeadLetter } from '../../sql/dead-letters.ts';
 import { upsertIdentities } from '../../sql/identities.ts';
-import { advanceLane, type Lane, lockLane } from '../../sql/lanes.ts';
+import { advanceLane, type Lane, LaneMoved, lockLane } from '../../sql/lanes.ts';
 import { inTransaction, type Pool, type PoolClient } from '../../sql/pool.ts';
 import { recordSales } from '../../sql/recorded-sales.ts';
 import { advanceLaneAndStreams, advanceStreams } from '../../sql/streams.ts';
@@ -40,7 +40,7 @@ export function createAdvanceStep(dependencies: AdvanceDependencies): AdvanceSte
       const at = await lockLane(transaction, lane);
       // The answer of an earlier attempt's commit was lost, the commit was not.
       if (at === range.to) return [];
-      if (at !== range.from) throw new Error(`lane ${lane.partition} is at ${at}, range from ${range.from}`);
+      if (at !== range.from) throw new LaneMoved(lane, `is at ${at}, range from ${range.from}`);
       const letters = [...prepared.deadLetters, ...refusedLetters(prepared, refused)];
       const gone = new Set(refused.map(({ row }) => row));
       const identities = prepared.identifies.filter((row) => !gone.has(row)).flatMap(identityOf);

@@ -4,25 +4,28 @@ import { isRefusal } from '../../clickhouse/inserts/refusal.ts';
 import type { Enricher } from '../../core/enrich/enrich.ts';
 import type { EventLogReader } from '../../core/event-log/port.ts';
 import type { Logger } from '../../core/log.ts';
-import { commitIntent, type Intent, type Lane, LaneLost, renewLane } from '../../sql/lanes.ts';
+import { commitIntent, type Lane, LaneLost, LaneMoved, renewLane } from '../../sql/lanes.ts';
 import type { Pool } from '../../sql/pool.ts';
 import { readStreams, type StreamProgress } from '../../sql/streams.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import { createRetry } from '../retry.ts';
 import { createAdvanceStep } from './advance.ts';
-import { encodeBlock, toBlocks } from './blocks.ts';
+import { createBeginningStep, tokenOf } from './beginning.ts';
+import { type Block, encodeBlock, toBlocks } from './blocks.ts';
 import { createFreeing } from './freeing.ts';
-import { gather, type Range, readAgain } from './gather.ts';
+import { gather, type Range } from './gather.ts';
 import { createInsertStep, type EncodedBlock, type Refused } from './insert.ts';
 import type { Pace } from './pace.ts';
+import { assertForward, createEndWatch } from './place.ts';
 import { createPrepareStep, type Decode, type Prepared } from './prepare.ts';
 
 /**
  * A lane takes one partition of the event log to the stores, each event once. Its states, and what a crash in
  * each of them leaves behind:
  *
- *   taken ──(intent found)──▶ replaying ─┐
- *     └────────────▶ reading ◀───────────┴──────────────────┐
+ *     ┌──(the log no longer holds the place, or the intent)──▶ reset ─┐
+ *   taken ──(intent found)──▶ replaying ─┐                            │
+ *     └────────────▶ reading ◀───────────┴──────────────────┬─────────┘
  *                      │ range [from, to)                    │
  *                      ▼                                     │
  *                   prepared   nothing is written: the range is read again
@@ -75,7 +78,8 @@ export const LANE_DEFAULTS = {
 /**
  * Works a lane until it is drained, stopped, or lost.
  *
- * @throws {LaneLost} when another worker has taken it; the signal's reason; or what no retry can help
+ * @throws {LaneLost} when another worker has taken it; {LaneMoved} when it has to be taken anew; the signal's reason; or
+ *   what no retry can help
  */
 export async function runLane(
   dependencies: LaneDependencies,
@@ -86,12 +90,14 @@ export async function runLane(
   const log = dependencies.log.child({ partition: lane.partition, epoch: lane.epoch });
   const lost = new AbortController();
   const signal = AbortSignal.any([control.signal, lost.signal]);
-  const isFinal = (error: unknown) => error instanceof LaneLost || isRefusal(error);
+  const isFinal = (error: unknown) =>
+    error instanceof LaneLost || error instanceof LaneMoved || isRefusal(error);
   const shared = { ...dependencies, log, signal };
   const retry = createRetry({ log, metrics, signal, isFinal });
   const prepare = createPrepareStep(shared);
   const insert = createInsertStep({ ...shared, retry });
   const advance = createAdvanceStep({ ...shared, retry });
+  const begin = createBeginningStep({ ...shared, retry });
   const idleRead = AbortSignal.any([signal, control.drain, control.release]);
 
   async function prepareRange(range: Range, streams: Map<string, StreamProgress>): Promise<Ready> {
@@ -106,22 +112,33 @@ export async function runLane(
     return { prepared, blocks };
   }
 
-  async function store({ prepared, blocks }: Ready, replayed: Intent | null): Promise<void> {
+  async function store({ prepared, blocks }: Ready, replayedToken: string | null): Promise<void> {
     const { range } = prepared;
     const refused: Refused[] = [];
     if (blocks.length > 0) {
-      const intent = replayed ?? { from: range.from, to: range.to, token: tokenOf(range) };
-      if (!replayed) await retry('commit_intent', () => commitIntent(pool, lane, intent));
+      const token = replayedToken ?? tokenOf(range);
+      if (replayedToken === null) {
+        const intent = { from: range.from, to: range.to, token };
+        await retry('commit_intent', () => commitIntent(pool, lane, intent, doubt));
+      }
       await onState?.('intended', lane);
       for (const block of blocks) {
-        refused.push(...(await insert(block, intent.token, replayed !== null)));
+        const mayBeStored = replayedToken !== null || isInDoubt(block.block);
+        refused.push(...(await insert(block, token, mayBeStored)));
         await onState?.('block_inserted', lane);
       }
       await onState?.('inserted', lane);
     }
     await advance(lane, prepared, refused);
+    for (const { ordinal, highWater } of prepared.streams) {
+      if ((doubt.get(ordinal) ?? -1n) <= highWater) doubt.delete(ordinal);
+    }
     measure(prepared);
     await onState?.('advanced', lane);
+  }
+
+  function isInDoubt({ rows }: Block): boolean {
+    return doubt.size > 0 && rows.some((row) => row.sequence <= (doubt.get(row.ordinal) ?? -1n));
   }
 
   function measure({ range, streams }: Prepared): void {
@@ -133,6 +150,7 @@ export async function runLane(
   /** Keeps other workers away and notices when that has failed; gives back what is worked off. */
   async function keepUp(): Promise<void> {
     const freeing = createFreeing(dependencies, lane.partition, log);
+    const checkEnd = createEndWatch(lane);
     while (!signal.aborted) {
       await sleep(LANE_DEFAULTS.renewMs, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return;
@@ -142,51 +160,33 @@ export async function runLane(
         if (error instanceof LaneLost) lost.abort(error);
         // Else Postgres is away: nobody can take the lane either, and the next step says so.
       }
-      await freeing.free(stored);
+      const end = await freeing.free(stored);
+      if (end === null || !hasBegun) continue;
+      try {
+        checkEnd(stored, end);
+      } catch (error) {
+        lost.abort(error);
+      }
     }
-  }
-
-  /** Where the lane begins, when the log can still give it that. */
-  async function beginning(): Promise<bigint> {
-    const [start, end] = await retry('read_log_bounds', () =>
-      Promise.all([reader.start(lane.partition), reader.end(lane.partition)]),
-    );
-    const { nextOffset } = lane;
-    if (nextOffset >= start && nextOffset <= end) return nextOffset;
-    const isNew = nextOffset === 0n && lane.epoch === 1;
-    if (isNew) return start;
-    // Below the start: events are gone. Past the end: the log was cut or begun anew. What is read again is
-    // dropped by its sequence, so the start is always safe.
-    metrics.lostRanges.inc({ cause: nextOffset < start ? 'freed' : 'cut' });
-    log.error(
-      { nextOffset: String(nextOffset), start: String(start), end: String(end) },
-      'the log does not hold the place where the lane stood; it goes on from the start',
-    );
-    return start;
   }
 
   let storing = settledPromise();
   let stored = lane.nextOffset;
+  let hasBegun = false;
+  let doubt = new Map<number, bigint>();
 
   async function work(): Promise<void> {
     const all = await retry('read_streams', () => readStreams(pool));
     const streams = new Map(all.map((stream) => [stream.streamId, stream]));
-    let from = lane.nextOffset;
-    if (lane.intent) {
-      const { intent } = lane;
-      log.info({ from: String(intent.from), to: String(intent.to) }, 'replaying the range of an intent');
-      const range = await retry('read_intent', () =>
-        readAgain(reader, lane.partition, intent.from, intent.to, signal),
-      );
-      if (range.to < intent.to) {
-        metrics.lostRanges.inc({ cause: 'cut' });
-        log.error({ end: String(range.to) }, 'the log was cut inside the range of an intent');
-      }
-      await store(await prepareRange(range, streams), intent);
-      from = range.to;
+    const beginning = await begin(lane, all);
+    doubt = beginning.doubt;
+    let { from } = beginning;
+    if (beginning.replay && lane.intent) {
+      await store(await prepareRange(beginning.replay, streams), lane.intent.token);
     } else {
-      from = await beginning();
+      stored = from;
     }
+    hasBegun = true;
     let drainTo: bigint | null = null;
     while (!control.release.aborted) {
       if (control.drain.aborted && drainTo === null) {
@@ -206,6 +206,7 @@ export async function runLane(
           throw error;
         }),
       );
+      if (range) assertForward(lane, range);
       const ready = range && (await prepareRange(range, streams));
       await storing.outcome;
       if (ready) {
@@ -240,13 +241,4 @@ function settledPromise(outcome: Promise<void> = Promise.resolve()): {
   quiet: Promise<void>;
 } {
   return { outcome, quiet: outcome.catch(() => undefined) };
-}
-
-/**
- * The front of the deduplication tokens of a range. Offsets begin anew with a new log, streams and sequences never
- * do: with them no two ranges ever share a token.
- */
-function tokenOf(range: Range): string {
-  const [first] = range.batches;
-  return `${range.partition}/${range.from}-${range.to}/${first?.streamId}/${first?.firstSequence}`;
 }

@@ -22,16 +22,19 @@ export type LogWriter = {
 /**
  * Writes a journal whose times and sequences the test decides, which the real writer never leaves to anybody. The
  * format is the real one, and it is read by the real reader.
+ *
+ * @param start logical offset of the segment that it begins
  */
 export function createLogWriter(
   dataDir: string,
   name: string,
   stream: StreamIdentity,
   sealer: AddressSealer,
+  start = 0n,
 ): LogWriter {
   const directory = streamDirectory(dataDir, name);
   mkdirSync(directory, { recursive: true });
-  const path = segmentPath(directory, 0n);
+  const path = segmentPath(directory, start);
   writeFileSync(path, '');
   const encode = createEventEncoder();
   let offset = 0;
@@ -58,7 +61,7 @@ export function createLogWriter(
       });
       const times = events.map((event) => event.ts);
       const header = {
-        offset: BigInt(offset),
+        offset: start + BigInt(offset),
         firstSequence: sequence,
         count: events.length,
         minTs: Math.min(...times),

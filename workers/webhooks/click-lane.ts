@@ -2,11 +2,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Enricher } from '../../core/enrich/enrich.ts';
 import type { EventLogReader } from '../../core/event-log/port.ts';
 import type { Logger } from '../../core/log.ts';
-import { advanceLane, type Lane, LaneLost, lockLane, renewLane } from '../../sql/lanes.ts';
+import {
+  advanceLane,
+  type Lane,
+  LaneLost,
+  LaneMoved,
+  lockLane,
+  renewLane,
+  resetLane,
+} from '../../sql/lanes.ts';
 import { inTransaction, type Pool } from '../../sql/pool.ts';
 import { readStreams } from '../../sql/streams.ts';
 import { gather, type Range } from '../lane/gather.ts';
 import { LANE_DEFAULTS, type LaneControl } from '../lane/lane.ts';
+import { assertForward, createEndWatch, logBounds } from '../lane/place.ts';
 import type { Decode } from '../lane/prepare.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import { causeOf, createRetry } from '../retry.ts';
@@ -52,7 +61,7 @@ export type ClickLaneDependencies = {
  * stored. A crash before it has moved on delivers once more, under the same ids. While nobody wants clicks it goes
  * to the log's end without reading it, so it never holds the log.
  *
- * @throws {LaneLost} when another worker has taken the lane; the signal's reason
+ * @throws {LaneLost} when another worker has taken the lane; {LaneMoved} when it has to be taken anew; the signal's reason
  */
 export async function runClickLane(
   dependencies: ClickLaneDependencies,
@@ -68,7 +77,8 @@ export async function runClickLane(
   // Storing goes on while the lane is being let go: what was delivered need not be delivered again.
   const storing = AbortSignal.any([control.signal, ended.signal]);
   // A webhook that is gone for good can't be stored for: taken anew, the lane finds that nobody wants that any more.
-  const isFinal = (error: unknown) => error instanceof LaneLost || causeOf(error) === MISSING_REFERENCE;
+  const isFinal = (error: unknown) =>
+    error instanceof LaneLost || error instanceof LaneMoved || causeOf(error) === MISSING_REFERENCE;
   const retry = createRetry({ log, metrics: workerMetrics, signal, isFinal });
   const retryStoring = createRetry({ log, metrics: workerMetrics, signal: storing, isFinal });
   let ordinals = new Map<string, number>();
@@ -80,17 +90,20 @@ export async function runClickLane(
   let outstanding = 0;
   let failure: unknown = null;
 
+  /** Where the lane begins. Where the log can't give it that, the row is put to the log's start, and only then read on. */
   async function beginning(): Promise<bigint> {
-    const [start, end] = await retry('read_log_bounds', () =>
-      Promise.all([reader.start(partition), reader.end(partition)]),
+    const { nextOffset } = lane;
+    const { start, end } = await retry('read_log_bounds', () =>
+      logBounds(reader, partition, nextOffset, signal),
     );
-    if (lane.nextOffset >= start && lane.nextOffset <= end) return lane.nextOffset;
-    if (lane.nextOffset > 0n) {
+    if (nextOffset >= start && nextOffset <= end) return nextOffset;
+    if (nextOffset > 0n) {
       log.error(
-        { nextOffset: String(lane.nextOffset), start: String(start) },
-        'clicks were lost to webhooks',
+        { nextOffset: String(nextOffset), start: String(start), end: String(end) },
+        'the log does not hold the place where the lane stood: clicks were lost to webhooks, or will be delivered again',
       );
     }
+    await retry('reset_lane', () => resetLane(pool, lane, start));
     return start;
   }
 
@@ -151,9 +164,12 @@ export async function runClickLane(
 
   async function work(): Promise<void> {
     at = await beginning();
+    written = at;
+    const checkEnd = createEndWatch(lane);
     while (!signal.aborted) {
       const end = await retry('read_log_bounds', () => reader.end(partition));
       metrics.lagBytes.set({ partition }, Math.max(0, Number(end - written)));
+      checkEnd(at, end);
       // After the end was read: whoever subscribes from now on wants nothing from before it.
       if (!(await retry('read_webhooks', subscriptions)).wantsClicks) {
         if (end > at) at = end;
@@ -172,6 +188,7 @@ export async function runClickLane(
         }),
       );
       if (!range) continue;
+      assertForward(lane, range);
       await handOverRange(range);
       at = range.to;
     }

@@ -161,7 +161,12 @@ export class JournalReader implements EventLogReader {
   ): Promise<{ segments: Segment[]; last: { tail: Tail; size: number } | null }> {
     const listedAt = performance.now();
     const segments = await listSegments(this.#directory(partition));
-    return { segments, last: await this.#tails.note(partition, segments.at(-1), listedAt) };
+    const last = await this.#tails.note(partition, segments.at(-1), listedAt);
+    const end = this.#ends.get(partition) ?? 0n;
+    // Else what was noted is of an earlier journal of this name.
+    const isOfThis = last?.continues && end <= last.tail.start + BigInt(last.size);
+    if (!isOfThis) this.#ends.delete(partition);
+    return { segments, last };
   }
 
   /** Reads what is there now from `offset` on, over the end of segments that are done. */

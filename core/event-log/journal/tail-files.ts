@@ -38,13 +38,14 @@ export class TailFiles {
    * Takes note of what is a stream's last segment.
    *
    * @param listedAt on the clock of `performance.now()`: from before the listing
-   * @returns it with its size in bytes; null when there is none, or it has gone
+   * @returns it with its size in bytes, and whether it is the one noted before or comes after that one: a journal that has
+   *   taken the place of another does not continue it. Null when there is none, or it has gone
    */
   async note(
     partition: string,
     last: Segment | undefined,
     listedAt: number,
-  ): Promise<{ tail: Tail; size: number } | null> {
+  ): Promise<{ tail: Tail; size: number; continues: boolean } | null> {
     const stats = last && (await stat(last.path).catch(missingIsNull));
     if (!stats) {
       this.#giveUp(partition);
@@ -55,7 +56,7 @@ export class TailFiles {
     // A file that is open keeps its inode for itself: the same number is the same file.
     if (known?.tail.start === last.start && known.inode === ino) {
       known.listedAt = Math.max(known.listedAt, listedAt);
-      return { tail: known.tail, size };
+      return { tail: known.tail, size, continues: true };
     }
     const file = await open(last.path, 'r').catch(missingIsNull);
     if (!file) return null;
@@ -66,7 +67,7 @@ export class TailFiles {
     const opened = tailOf(last.start, file);
     this.#giveUp(partition);
     this.#kept.set(partition, { ...opened, inode: fstatSync(file.fd).ino, listedAt });
-    return { tail: opened.tail, size };
+    return { tail: opened.tail, size, continues: known !== undefined && known.tail.start < last.start };
   }
 
   /** Closes what nobody reads any more. */

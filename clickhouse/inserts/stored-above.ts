@@ -1,0 +1,38 @@
+import type { ClickHouseClient } from '../client.ts';
+
+/** How far a stream is known to be stored; see `StreamProgress`. */
+export type StreamMark = { ordinal: number; highWater: bigint; visibleBefore: number };
+
+/** No sequence is as great: what is of no stream that was asked about is left out. */
+const NEVER = 2n ** 64n - 1n;
+
+/**
+ * The newest sequence of each stream that is stored although its mark is below it, by ordinal. Such rows are left by an
+ * insert whose range was never made final. Reads two columns from the oldest mark on: not for every day.
+ */
+export async function storedAbove(
+  client: ClickHouseClient,
+  streams: readonly StreamMark[],
+): Promise<Map<number, bigint>> {
+  const newest = new Map<number, bigint>();
+  if (streams.length === 0) return newest;
+  const next = new Array<bigint>(1 + Math.max(...streams.map(({ ordinal }) => ordinal))).fill(NEVER);
+  for (const { ordinal, highWater } of streams) next[ordinal] = highWater + 1n;
+  // Times of a stream strictly increase: what is above its mark is not older than what its mark makes visible.
+  const from = Math.min(...streams.map(({ visibleBefore }) => visibleBefore));
+  for (const table of ['clicks', 'identifies', 'orders']) {
+    const result = await client.query({
+      query: `SELECT toUnixTimestamp64Nano(ts) % 1000 AS ordinal, max(sequence) AS newest FROM ${table}
+        WHERE ts >= fromUnixTimestamp64Micro({from:Int64}, 'UTC')
+          AND ordinal < length({next:Array(UInt64)}) AND sequence >= {next:Array(UInt64)}[ordinal + 1]
+        GROUP BY ordinal`,
+      query_params: { from, next },
+      format: 'JSONCompactEachRow',
+    });
+    for (const [ordinal, sequence] of await result.json<[string, string]>()) {
+      const known = newest.get(Number(ordinal)) ?? -1n;
+      if (BigInt(sequence) > known) newest.set(Number(ordinal), BigInt(sequence));
+    }
+  }
+  return newest;
+}
