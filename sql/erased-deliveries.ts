@@ -16,11 +16,12 @@ const wasBefore = (delivery: string, erased: string) =>
  * @param delivery name of the row
  */
 export function isErased(delivery: string): string {
-  const erased = (kind: Erasure['kind'], target: string) =>
+  const erased = (kind: Erasure['kind'], target: string, when = 'true') =>
     `EXISTS (SELECT FROM erasures AS erasure WHERE erasure.workspace_id = ${delivery}.workspace_id
-       AND erasure.kind = '${kind}' AND erasure.target_id = ${target}`;
-  return `(${delivery}.type = '${CLICK_EVENT}' AND (${erased('link', linkOf(delivery))})
-    OR ${erased('visitor', visitorOf(delivery))} AND ${wasBefore(delivery, 'erasure.requested_at')})))`;
+       AND erasure.kind = '${kind}' AND erasure.target_id = ${target} AND ${when})`;
+  const beforeIt = wasBefore(delivery, 'erasure.requested_at');
+  return `(${delivery}.type = '${CLICK_EVENT}'
+    AND (${erased('link', linkOf(delivery))} OR ${erased('visitor', visitorOf(delivery), beforeIt)}))`;
 }
 
 /**

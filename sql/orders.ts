@@ -1,5 +1,6 @@
 import type { EventSource } from '../core/events/types.ts';
 import type { Queryable } from './pool.ts';
+import { ORDINALS } from './streams.ts';
 
 /** One report of an order, as the event log carried it. */
 export type OrderReport = {
@@ -36,8 +37,7 @@ const counting = (column: string) => `CASE WHEN ${WINS} THEN EXCLUDED.${column} 
 /** SQL: whether the one report adds its visitor to the other. */
 const MERGES = `(NOT (${WINS}) OR (${wantsVisitor('EXCLUDED')} AND ${pixelVisitor('known')} IS NOT NULL))`;
 const REPORTED = ['source', 'visitor_id', 'email', 'external_user_id', 'amount_minor', 'currency'];
-/** Ordinals are the last three digits of a report's nanoseconds. */
-const LAST_ORDINAL = 999;
+export const LAST_ORDINAL = ORDINALS - 1;
 
 /**
  * Takes reports of orders in. Of several reports of one order the highest version stays. One that names no visitor

@@ -37,6 +37,11 @@ export async function refundsOfOrder(tx: Queryable, orderInternalId: number): Pr
   return rows;
 }
 
+/** What these refunds come to, in minor units of their order's currency. */
+export function refundedBy(refunds: readonly Refund[]): number {
+  return refunds.reduce((sum, refund) => sum + refund.amount_minor, 0);
+}
+
 /** Writes a refund, or returns null when one with this id is there. Waits for one under way. */
 export async function insertRefund(
   tx: Queryable,

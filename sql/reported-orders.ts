@@ -1,5 +1,5 @@
 import { orderVersion } from '../core/order-version.ts';
-import { insertOrder, type OrderReport, queuePublications, upsertOrders } from './orders.ts';
+import { insertOrder, LAST_ORDINAL, type OrderReport, queuePublications, upsertOrders } from './orders.ts';
 import type { Queryable } from './pool.ts';
 
 /** An order as the referral programme sees it. */
@@ -28,7 +28,7 @@ export type NewReportedOrder = Omit<ReportedOrder, 'internal_id' | 'source' | 'p
  * These orders did not come through the event log. The last ordinal that there is: a nanosecond before, which an order with
  * the pixel's visitor is of, is then still one of the same microsecond.
  */
-const NO_STREAM = 999;
+const NO_STREAM = LAST_ORDINAL;
 
 /**
  * Writes an order that a server reported past the event log, and queues it for ClickHouse. Locked until the

@@ -17,7 +17,8 @@ export type StreamProgress = {
 
 export type RegisteredStream = Required<NewStream>;
 
-const ORDINALS = 1000;
+/** A stream has one of these, from 0 on: the last three digits of the nanoseconds of its events. */
+export const ORDINALS = 1000;
 // Any fixed number: the advisory lock under which ordinals are given out.
 const LOCK = 7_205_011_974;
 /** Workers that come behind a registration wait as long as it does, milliseconds. */

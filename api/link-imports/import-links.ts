@@ -62,7 +62,7 @@ export async function importLinks(options: ImportOptions): Promise<ImportResult>
   const errors = new ImportErrors();
   const result: ImportResult = { created: 0, skipped: 0, errors: errors.list };
   for await (const batch of batchesOf(options, errors)) {
-    await inTransaction(pool, (tx) => createBatch(tx, workspaceId, batch, { result, errors }));
+    await inTransaction(pool, (tx) => writeBatches(tx, workspaceId, [batch], { result, errors }));
     onProgress(result);
   }
   return inOrder(result);
@@ -90,14 +90,22 @@ export async function writeImport(
   { batches, errors }: ReadImport,
 ): Promise<ImportResult> {
   const result: ImportResult = { created: 0, skipped: 0, errors: errors.list };
-  await lockWorkspace(tx, workspaceId);
+  await writeBatches(tx, workspaceId, batches, { result, errors });
+  return inOrder(result);
+}
+
+async function writeBatches(
+  tx: PoolClient,
+  workspaceId: string,
+  batches: Batch[],
+  into: { result: ImportResult; errors: ImportErrors },
+): Promise<void> {
   await holdSlugsOf(
     tx,
     workspaceId,
     batches.flatMap(({ checked }) => checked),
   );
-  for (const batch of batches) await createBatch(tx, workspaceId, batch, { result, errors });
-  return inOrder(result);
+  for (const batch of batches) await createBatch(tx, workspaceId, batch, into);
 }
 
 /** A row that can't be read is known before the batch that is under way. */

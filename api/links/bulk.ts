@@ -57,7 +57,9 @@ export async function createInBulk(
   rows: BulkRow[],
   shortUrl: string,
 ): Promise<RowResult[]> {
-  const outcomes = await createEach(tx, request.auth.workspace.id, rows);
+  const workspaceId = request.auth.workspace.id;
+  await holdSlugsOf(tx, workspaceId, rows);
+  const outcomes = await createEach(tx, workspaceId, rows);
   return outcomes.map((outcome, index) => {
     if (outcome instanceof AppError) {
       return { index, status: outcome.status, body: envelope(outcome, request.id) };
@@ -74,7 +76,7 @@ export async function createInBulk(
 /**
  * Creates row after row in one transaction. A row that is refused is undone alone and changes nothing for the
  * others; a store that fails undoes them all. Statements are few per row: until the transaction ends, ingest sees no
- * later change of any workspace.
+ * later change of any workspace. Before the first call of a transaction comes {@link holdSlugsOf}.
  *
  * @returns the outcome of each row, in their order
  */
@@ -85,7 +87,6 @@ export async function createEach(
 ): Promise<(Created | AppError)[]> {
   const outcomes: (Created | AppError)[] = [];
   let workspace = await lockWorkspace(tx, workspaceId);
-  await holdSlugsOf(tx, workspaceId, rows);
   await tx.query('SAVEPOINT before_row');
   for (const row of rows) {
     const outcome = await createRow(tx, workspace, row);
@@ -95,8 +96,9 @@ export async function createEach(
   return outcomes;
 }
 
-/** Holds the custom slugs of rows that are created one after the other. The caller holds the workspace's lock. */
+/** Locks the workspace and holds the custom slugs of all rows that {@link createEach} is to create in this transaction. */
 export async function holdSlugsOf(tx: PoolClient, workspaceId: string, rows: BulkRow[]): Promise<void> {
+  await lockWorkspace(tx, workspaceId);
   const slugs = rows.flatMap((row) =>
     row instanceof AppError || row.slug === null ? [] : slugsWanted(row.slug, row.channels),
   );

@@ -2,7 +2,7 @@ import { exponentOf, MoneyError, toMinor } from '../../core/money.ts';
 import { takeEarlyRefunds } from '../early-refunds.ts';
 import type { Queryable } from '../pool.ts';
 import { purchaseOfOrder } from '../purchases.ts';
-import { insertRefund, type Refund, refundsOfOrder } from '../refunds.ts';
+import { insertRefund, type Refund, refundedBy, refundsOfOrder } from '../refunds.ts';
 import { lockOrder, type ReportedOrder } from '../reported-orders.ts';
 import { takeBack } from './take-back.ts';
 
@@ -20,8 +20,8 @@ export async function adoptEarlyRefunds(
 ): Promise<Refund[]> {
   const early = await takeEarlyRefunds(tx, order.workspace_id, order.order_id);
   if (early.length === 0) return [];
-  const before = await refundsOfOrder(tx, order.internal_id);
-  let left = Math.max(0, sold.amountMinor - before.reduce((sum, refund) => sum + refund.amount_minor, 0));
+  const before = refundedBy(await refundsOfOrder(tx, order.internal_id));
+  let left = Math.max(0, sold.amountMinor - before);
   const adopted: Refund[] = [];
   for (const { refund_id, amount, reported_at } of early) {
     const amountMinor = amount === null ? left : Math.min(left, nearestMinor(amount, sold.currency));
@@ -56,12 +56,10 @@ export async function settleEarlyRefunds(
   const purchase = order && (await purchaseOfOrder(tx, order.internal_id));
   if (!order || !purchase) return;
   const sold = { amountMinor: purchase.amount_minor, currency: purchase.currency };
+  let refundedMinor = refundedBy(await refundsOfOrder(tx, order.internal_id));
   const adopted = await adoptEarlyRefunds(tx, order, sold);
   // A purchase whose signup is pending takes them back when it is judged.
   if (purchase.enrollment_id === null) return;
-  const all = await refundsOfOrder(tx, order.internal_id);
-  let refundedMinor = all.reduce((sum, refund) => sum + refund.amount_minor, 0);
-  refundedMinor -= adopted.reduce((sum, refund) => sum + refund.amount_minor, 0);
   for (const refund of adopted) {
     refundedMinor = Math.min(refundedMinor + refund.amount_minor, purchase.amount_minor);
     await takeBack(tx, { purchase, refund, refundedMinor, now });

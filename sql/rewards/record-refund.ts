@@ -3,7 +3,7 @@ import { MoneyError, toMajor, toMinor } from '../../core/money.ts';
 import { keepEarlyRefund } from '../early-refunds.ts';
 import type { Queryable } from '../pool.ts';
 import { type Purchase, purchaseOfOrder } from '../purchases.ts';
-import { insertRefund, type Refund, refundById, refundsOfOrder } from '../refunds.ts';
+import { insertRefund, type Refund, refundById, refundedBy, refundsOfOrder } from '../refunds.ts';
 import { lockOrder } from '../reported-orders.ts';
 import type { Workspace } from '../workspaces.ts';
 import { judgeTrackedOrder } from './record-purchase.ts';
@@ -49,7 +49,7 @@ export async function recordRefund(
       ? await judgeTrackedOrder(tx, workspace, order, now)
       : await purchaseOfOrder(tx, order.internal_id);
   const { amount_minor: orderMinor, currency } = purchase ?? order;
-  const before = sumOf(await refundsOfOrder(tx, order.internal_id));
+  const before = refundedBy(await refundsOfOrder(tx, order.internal_id));
   // The pixel's report may have been for more than the purchase is, and refunded then.
   const left = Math.max(0, orderMinor - before);
   const amountMinor = refundedNow(report.amount, currency, left);
@@ -87,8 +87,4 @@ function refundedNow(amount: number | null, currency: string, left: number): num
     'amount',
     `must be at most ${toMajor(left, currency)} ${currency}, what is left of the order`,
   );
-}
-
-function sumOf(refunds: readonly Refund[]): number {
-  return refunds.reduce((sum, refund) => sum + refund.amount_minor, 0);
 }

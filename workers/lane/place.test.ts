@@ -99,6 +99,16 @@ async function workUntil(state: LaneState): Promise<void> {
 const lost = (registry: Parameters<typeof metric>[0], cause?: string) =>
   metric(registry, 'hoplog_worker_log_lost_total', cause ? { cause } : {});
 
+/** Workers have taken in thirty clicks of a log whose earlier part is gone. */
+async function workLogWithoutItsBeginning(first: 'clicks' | 'heartbeats') {
+  const stream = await begin(5_000_000n);
+  if (first === 'heartbeats') stream.append([heartbeat(NOW + made++)]);
+  stream.append(clicks(30));
+  const { registry } = rig.work();
+  await rig.settled(stream);
+  return registry;
+}
+
 describe('a lane whose place the log does not hold', () => {
   it.each(['clicks', 'heartbeats'] as const)(
     'past the end of another journal, stores all of that one, %s first, and nothing unread is freed',
@@ -126,11 +136,7 @@ describe('a lane whose place the log does not hold', () => {
     'below the start, stores what is there, %s first, and says once what was freed',
     async (first) => {
       await leaveRow(1_000n);
-      const stream = await begin(5_000_000n);
-      if (first === 'heartbeats') stream.append([heartbeat(NOW + made++)]);
-      stream.append(clicks(30));
-      const { registry } = rig.work();
-      await rig.settled(stream);
+      const registry = await workLogWithoutItsBeginning(first);
       expect(await rig.stored()).toEqual({ rows: 30, distinct: 30 });
       expect(await lost(registry)).toBe(1);
       expect(await lost(registry, 'freed')).toBe(1);
@@ -140,11 +146,7 @@ describe('a lane whose place the log does not hold', () => {
   it.each(['clicks', 'heartbeats'] as const)(
     'because it is new and the log has an earlier part no more, stores what is there, %s first, without an alarm',
     async (first) => {
-      const stream = await begin(5_000_000n);
-      if (first === 'heartbeats') stream.append([heartbeat(NOW + made++)]);
-      stream.append(clicks(30));
-      const { registry } = rig.work();
-      await rig.settled(stream);
+      const registry = await workLogWithoutItsBeginning(first);
       expect(await rig.stored()).toEqual({ rows: 30, distinct: 30 });
       expect(await lost(registry)).toBe(0);
     },
