@@ -39,6 +39,8 @@ export type WorkersDependencies = {
   deadTopic?: DeadTopic | null;
   /** Left out: this process delivers no webhooks. */
   webhooks?: WebhookOptions;
+  /** For tests: see the lanes. */
+  patienceMs?: LaneDependencies['patienceMs'];
   /** For tests: called at each state of each lane. */
   onState?: LaneDependencies['onState'];
 };

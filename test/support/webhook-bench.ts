@@ -17,6 +17,7 @@ import type { WebhookOptions } from '../../workers/webhooks/webhooks.ts';
 import { createWorkers, type Workers } from '../../workers/workers.ts';
 import { type TestApi, type TestWorkspace, testApi } from './api.ts';
 import { temporaryDataDir } from './journal.ts';
+import { PATIENCE_MS } from './worker-rig.ts';
 
 export type Hook = { id: string; secret: string; is_active: boolean };
 export type LoggedDelivery = {
@@ -91,6 +92,7 @@ export async function createWebhookBench(): Promise<WebhookBench> {
         enricher: createEnricher({ geo: emptyGeo() }),
         log: silentLogger(),
         registry,
+        patienceMs: PATIENCE_MS,
         webhooks: { allowPrivate: true, now: () => Date.now() + bench.ahead, ...options },
       });
       running.add(workers);

@@ -17,6 +17,9 @@ import { createLogWriter, type LogWriter } from '../../workers/test-support/log-
 import { createWorkers, type Workers, type WorkersDependencies } from '../../workers/workers.ts';
 import { type TestStores, testStores } from './stores.ts';
 
+/** Of lanes that stand past the log's end: no test has to wait as long as an outage may last. */
+export const PATIENCE_MS = 300;
+
 export type Rig = {
   stores: TestStores;
   dataDir: string;
@@ -73,6 +76,7 @@ export async function createRig(): Promise<Rig> {
         enricher: createEnricher({ geo: emptyGeo() }),
         log: createLogger('workers', 'silent'),
         registry,
+        patienceMs: PATIENCE_MS,
         ...changes,
       });
       running.add(workers);

@@ -18,6 +18,7 @@ export type BeginningDependencies = {
   log: Logger;
   retry: Retry;
   signal: AbortSignal;
+  patienceMs?: number | undefined;
 };
 
 export type Beginning = {
@@ -74,7 +75,7 @@ export function createBeginningStep(dependencies: BeginningDependencies): Beginn
   return async function begin(lane, streams) {
     const { nextOffset, intent, partition } = lane;
     const upTo = intent && intent.to > nextOffset ? intent.to : nextOffset;
-    const bounds = await retry('read_log_bounds', () => logBounds(reader, partition, upTo, signal));
+    const bounds = await retry('read_log_bounds', () => logBounds(reader, partition, upTo, dependencies));
     const { start, end } = bounds;
     const isHeld = nextOffset >= start && nextOffset <= end;
     const doubt = stillInDoubt(lane, streams);

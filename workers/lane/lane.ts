@@ -52,6 +52,8 @@ export type LaneDependencies = {
   pace: Pace;
   metrics: WorkerMetrics;
   log: Logger;
+  /** For tests: how long a lane that stands past the log's end waits before it believes that, in milliseconds. */
+  patienceMs?: number | undefined;
   /** Called at each state, and after each block: where tests end the process or throw. */
   onState?: (state: LaneState, lane: Lane) => void | Promise<void>;
 };
@@ -150,7 +152,7 @@ export async function runLane(
   /** Keeps other workers away and notices when that has failed; gives back what is worked off. */
   async function keepUp(): Promise<void> {
     const freeing = createFreeing(dependencies, lane.partition, log);
-    const checkEnd = createEndWatch(lane);
+    const checkEnd = createEndWatch(lane, dependencies.patienceMs);
     while (!signal.aborted) {
       await sleep(LANE_DEFAULTS.renewMs, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readdirSync, rmSync, truncateSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { JournalReader } from '../../core/event-log/journal/reader.ts';
 import { segmentPath, streamDirectory } from '../../core/event-log/journal/segments.ts';
 import { createAddressSealer } from '../../core/events/address-seal.ts';
@@ -198,7 +198,7 @@ describe('a lane whose place the log does not hold', () => {
 
   it('that a power cut took waits for the writer to put the journal in order', async () => {
     const { stream, reader, restarted } = await poweredOff();
-    const { registry } = rig.work({ reader });
+    const { registry } = rig.work({ reader, patienceMs: 60_000 });
     await sleep(1_500);
     const again = await restarted();
     await rig.settled(again);
@@ -227,13 +227,15 @@ describe('a lane whose place the log does not hold', () => {
     const before = rig.work();
     await rig.settled(stream);
     await before.stop();
+    const reader = new JournalReader(rig.dataDir);
+    onTestFinished(() => reader.close());
     const path = segmentPath(streamDirectory(rig.dataDir, NAME), 0n);
     truncateSync(path, Number(synced));
     truncateSync(path, 1_000_000); // the rest of the segment was prepared, and is zeros
     return {
       stream,
       /** Of a process that starts afterwards. */
-      reader: new JournalReader(rig.dataDir),
+      reader,
       /** The writer cuts the segment and goes on beyond it, in a new epoch. */
       async restarted() {
         truncateSync(path, Number(synced));

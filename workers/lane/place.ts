@@ -17,9 +17,9 @@ export async function logBounds(
   reader: EventLogReader,
   partition: string,
   place: bigint,
-  signal: AbortSignal,
+  { signal, patienceMs = PATIENCE_MS }: { signal: AbortSignal; patienceMs?: number | undefined },
 ): Promise<Bounds> {
-  const deadline = performance.now() + PATIENCE_MS;
+  const deadline = performance.now() + patienceMs;
   for (;;) {
     const [start, end] = await Promise.all([reader.start(partition), reader.end(partition)]);
     if (end >= place || performance.now() >= deadline) return { start, end };
@@ -28,7 +28,7 @@ export async function logBounds(
 }
 
 /** Notices that the log was cut or made anew under a lane that is at work: it then stands past the end for good. */
-export function createEndWatch(lane: Lane) {
+export function createEndWatch(lane: Lane, patienceMs = PATIENCE_MS) {
   let pastSince: number | null = null;
 
   /** @throws {LaneMoved} when the lane has been past the end for some seconds */
@@ -38,7 +38,7 @@ export function createEndWatch(lane: Lane) {
       return;
     }
     pastSince ??= performance.now();
-    if (performance.now() - pastSince < PATIENCE_MS) return;
+    if (performance.now() - pastSince < patienceMs) return;
     throw new LaneMoved(lane, `is at ${place}, the log ends at ${end}`);
   };
 }

@@ -24,6 +24,7 @@ createWorkers({
   enricher: createEnricher({ geo: emptyGeo() }),
   log: createLogger('workers', 'silent'),
   registry: new Registry(),
+  patienceMs: 300,
   onState(reached) {
     if (reached !== state) return;
     const kill = () => process.kill(process.pid, 'SIGKILL');

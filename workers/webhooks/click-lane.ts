@@ -54,6 +54,8 @@ export type ClickLaneDependencies = {
   metrics: WebhookMetrics;
   subscriptions: () => Promise<Subscriptions>;
   handOver: (deliveries: readonly ClickDelivery[]) => Promise<Handover>;
+  /** As a lane of the store has it. */
+  patienceMs?: number | undefined;
 };
 
 /**
@@ -68,7 +70,7 @@ export async function runClickLane(
   lane: Lane,
   control: LaneControl,
 ): Promise<void> {
-  const { pool, reader, metrics, workerMetrics, subscriptions, handOver } = dependencies;
+  const { pool, reader, metrics, workerMetrics, subscriptions, handOver, patienceMs } = dependencies;
   const { partition } = lane;
   const log = dependencies.log.child({ partition, epoch: lane.epoch });
   const ended = new AbortController();
@@ -94,7 +96,7 @@ export async function runClickLane(
   async function beginning(): Promise<bigint> {
     const { nextOffset } = lane;
     const { start, end } = await retry('read_log_bounds', () =>
-      logBounds(reader, partition, nextOffset, signal),
+      logBounds(reader, partition, nextOffset, { signal, patienceMs }),
     );
     if (nextOffset >= start && nextOffset <= end) return nextOffset;
     if (nextOffset > 0n) {
@@ -165,7 +167,7 @@ export async function runClickLane(
   async function work(): Promise<void> {
     at = await beginning();
     written = at;
-    const checkEnd = createEndWatch(lane);
+    const checkEnd = createEndWatch(lane, patienceMs);
     while (!signal.aborted) {
       const end = await retry('read_log_bounds', () => reader.end(partition));
       metrics.lagBytes.set({ partition }, Math.max(0, Number(end - written)));

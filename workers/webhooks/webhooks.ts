@@ -42,6 +42,7 @@ export type WebhooksDependencies = {
   registry: Registry;
   workerMetrics: WorkerMetrics;
   options: WebhookOptions;
+  patienceMs?: number | undefined;
 };
 
 export type Webhooks = {
