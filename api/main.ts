@@ -8,7 +8,7 @@ import { createRegistry, serveMetrics } from '../core/metrics.ts';
 import { readTierConfig, refuseSetting } from '../core/tier-settings.ts';
 import { createPool } from '../sql/pool.ts';
 import { secretsOnceThere } from '../sql/secrets.ts';
-import { highWater, isRetiredStream, registerStream } from '../sql/streams.ts';
+import { highWater, registerStream, streamRecord } from '../sql/streams.ts';
 import { createApi } from './app.ts';
 
 /** The stream that `/track/*` writes, unless `STREAM_NAME` says another. */
@@ -38,7 +38,7 @@ const streamName = config.streamName || STREAM_NAME;
 const eventLog = await openEventLogWriter(config, {
   streamName,
   register: (streamId) => registerStream(pool, streamName, streamId),
-  isRetired: (streamId) => isRetiredStream(pool, streamId),
+  recorded: (streamId) => streamRecord(pool, streamId, streamName),
   stored: (streamId) => highWater(pool, streamId),
   sealer: createAddressSealer(secrets.address),
   log,

@@ -5,7 +5,7 @@ import { freedAhead, openEventLogWriter, ownBatches } from '../core/event-log/op
 import { createAddressSealer } from '../core/events/address-seal.ts';
 import type { Logger } from '../core/log.ts';
 import { createPool } from '../sql/pool.ts';
-import { highWater, isRetiredStream, registerStream } from '../sql/streams.ts';
+import { highWater, registerStream, streamRecord } from '../sql/streams.ts';
 import { createIngest, type Ingest } from './create-ingest.ts';
 import { loadSecrets } from './kept-secrets.ts';
 import { readOutstanding } from './max-clicks/outstanding.ts';
@@ -45,7 +45,7 @@ export async function openIngest(given: {
   const eventLog = await openEventLogWriter(config, {
     streamName,
     register: (id) => registerStream(pool, streamName, id),
-    isRetired: (id) => isRetiredStream(pool, id),
+    recorded: (id) => streamRecord(pool, id, streamName),
     stored: (id) => highWater(pool, id),
     sealer,
     log,

@@ -2,15 +2,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { uuidv7 } from '../core/ids.ts';
 import { type TestStores, testStores } from '../test/support/stores.ts';
-import { takeLane } from './lanes.ts';
+import { commitIntent, takeLane } from './lanes.ts';
 import { inTransaction, type Pool } from './pool.ts';
 import {
   advanceLaneAndStreams,
   advanceStreams,
-  isRetiredStream,
   readStreams,
   registerStream,
   retireStream,
+  streamRecord,
   watermark,
 } from './streams.ts';
 
@@ -58,10 +58,11 @@ it('registers a stream once, however often it is asked to, and knows it again', 
   const first = await registerStream(pool, 'ingest-asked-twice', id);
   expect(first.streamId).toBe(id);
   expect(await registerStream(pool, 'ingest-asked-twice', id)).toEqual(first);
-  expect(await isRetiredStream(pool, id)).toBe(false);
-  expect(await isRetiredStream(pool, uuidv7())).toBe(false);
+  const unknown = { isRetired: false, stored: -1n, readUpTo: 0n };
+  expect(await streamRecord(pool, id, 'ingest-asked-twice')).toEqual(unknown);
+  expect(await streamRecord(pool, uuidv7(), 'ingest-never')).toEqual(unknown);
   await retireStream(pool, id);
-  expect(await isRetiredStream(pool, id)).toBe(true);
+  expect(await streamRecord(pool, id, 'ingest-asked-twice')).toEqual({ ...unknown, isRetired: true });
 });
 
 it('never moves a stream back', async () => {
@@ -98,6 +99,24 @@ it('moves a lane and its streams on together, or neither', async () => {
   expect(await standing()).toEqual([[70, 3, 5_000]]);
   expect(successor && (await advanceLaneAndStreams(pool, successor, range, []))).toBe(true);
   expect(await standing()).toEqual([[90, 3, 5_000]]);
+});
+
+it('knows how far readers have come in the journals of a name, what they are about to store included', async () => {
+  const { pool } = stores;
+  const { streamId } = await registerStream(pool, 'ingest-read');
+  const read = async () => await streamRecord(pool, streamId, 'ingest-read');
+  const take = async (consumer: string) => {
+    const lane = await takeLane(pool, { consumer, partition: 'ingest-read', holder: 'a', leaseMs: 60_000 });
+    if (!lane) throw new Error('a lane expected');
+    return lane;
+  };
+  const [ahead, behind] = [await take('ahead'), await take('behind')];
+  await advanceLaneAndStreams(pool, ahead, { from: 0n, to: 70n }, [
+    { streamId, ordinal: 0, highWater: 3n, visibleBefore: 5_000 },
+  ]);
+  expect(await read()).toEqual({ isRetired: false, stored: 3n, readUpTo: 70n });
+  await commitIntent(pool, behind, { from: 0n, to: 80n, token: 't' });
+  expect(await read()).toMatchObject({ readUpTo: 80n });
 });
 
 /** The pool, whose transactions commit only when they are let to. */

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { NewStream } from '../core/event-log/port.ts';
+import type { NewStream, StreamRecord } from '../core/event-log/port.ts';
 import { uuidv7 } from '../core/ids.ts';
 import { DOUBT_ONLY, type Lane } from './lanes.ts';
 import type { Queryable } from './pool.ts';
@@ -209,13 +209,21 @@ export async function retireStream(db: Queryable, streamId: string): Promise<boo
   return rowCount === 1;
 }
 
-/** Whether a stream has been retired; false for one that is not registered. */
-export async function isRetiredStream(db: Queryable, streamId: string): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `SELECT 1 FROM ingest_streams WHERE stream_id = $1 AND state = 'retired'`,
-    [streamId],
+/** What is known of a stream, which need not be registered, and of the journals of its name. */
+export async function streamRecord(db: Queryable, streamId: string, name: string): Promise<StreamRecord> {
+  const { rows } = await db.query<{ state: string | null; high_water: string | null; read_up_to: string }>(
+    `SELECT stream.state, stream.high_water,
+       (SELECT coalesce(max(greatest(next_offset, (intent ->> 'to')::numeric)), 0)
+        FROM log_lanes WHERE partition = $2) AS read_up_to
+     FROM (VALUES ($1::uuid)) AS asked (id) LEFT JOIN ingest_streams AS stream ON stream_id = asked.id`,
+    [streamId, name],
   );
-  return rowCount === 1;
+  const { state, high_water: highWater, read_up_to: readUpTo } = rows[0] ?? {};
+  return {
+    isRetired: state === 'retired',
+    stored: BigInt(highWater ?? -1),
+    readUpTo: BigInt(readUpTo ?? 0),
+  };
 }
 
 export type ListedStream = {

@@ -100,7 +100,10 @@ describe('opening the event log', () => {
     const register = async (streamId = '') => ({ streamId, ordinal: 9, notBefore });
     const asked: string[] = [];
     const start = async (isRetired: (streamId: string) => Promise<boolean>) => {
-      const writer = await openEventLogWriter(config(), { ...dependencies(register), isRetired });
+      const writer = await openEventLogWriter(config(), {
+        ...dependencies(register),
+        recorded: async (id) => ({ isRetired: await isRetired(id), stored: -1n, readUpTo: 0n }),
+      });
       const [click] = await appendClicks(writer, ['after']);
       await writer.close();
       return { ...writer.stream, ts: click?.ts ?? 0 };

@@ -10,7 +10,7 @@ import { type DeadTopic, openDeadTopic } from './kafka/dead-topic.ts';
 import { KafkaReader } from './kafka/reader.ts';
 import { shipToKafka } from './kafka/ship.ts';
 import { readPlace } from './kafka/shipping-place.ts';
-import type { EventLogReader, EventLogWriter, NewStream } from './port.ts';
+import type { EventLogReader, EventLogWriter, NewStream, StreamRecord } from './port.ts';
 
 export { ownBatches } from './journal/own-batches.ts';
 export { readStreamIdentity } from './journal/stream-identity.ts';
@@ -31,8 +31,8 @@ export type WriterDependencies = {
   streamName: string;
   /** Called until a stream's first start has succeeded: registers it in Postgres, once, and answers who it is. */
   register: (streamId: string) => Promise<NewStream>;
-  /** Asked at each start: whether the stream has been retired in Postgres. Left out: it never is. */
-  isRetired?: (streamId: string) => Promise<boolean>;
+  /** Asked at each start: what Postgres knows of the stream. Left out: nothing. */
+  recorded?: (streamId: string) => Promise<StreamRecord>;
   /** The stream's high-water mark in Postgres: how far workers have stored it; -1: nothing. */
   stored: (streamId: string) => Promise<bigint>;
   sealer: AddressSealer;

@@ -20,6 +20,15 @@ export type StreamIdentity = {
  */
 export type NewStream = StreamIdentity & { notBefore?: number };
 
+/** What the records (Postgres) know of a stream. */
+export type StreamRecord = {
+  isRetired: boolean;
+  /** The newest sequence that workers have stored; -1: none. */
+  stored: bigint;
+  /** How far consumers have come in a journal of the stream's name, be it this one or an earlier one; 0: nowhere. */
+  readUpTo: bigint;
+};
+
 /** What an append answers at once: where the event stands and when it happened. */
 export type Appended = {
   /** High 24 bits: start epoch; low 40 bits: counter from 0. Contiguous within an epoch, never re-used. */

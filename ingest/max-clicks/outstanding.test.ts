@@ -30,7 +30,7 @@ afterAll(() => stores.close());
 async function streamWithClicks(dataDir: string, clicks: number, isRetired = false): Promise<string> {
   const journal = await openTestJournal(dataDir, {
     register: (id) => registerStream(stores.pool, TEST_STREAM_NAME, id),
-    isRetired: async () => isRetired,
+    recorded: async () => ({ isRetired, stored: -1n, readUpTo: 0n }),
   });
   const { streamId } = journal.stream;
   await leaseCredits(stores.pool, { linkId, streamId, needed: 10 });

@@ -16,6 +16,20 @@ export type EpochRecord = {
 /** The largest start epoch: a start a second would need half a year to use them up. */
 export const MAX_EPOCH = 0xff_ffff;
 
+const FIRST_MINUTE = Date.UTC(2026, 0, 1) / 60_000;
+
+/**
+ * The epoch that a start at this time has at least: the minutes since 2026. A directory that was put back from an older copy
+ * has forgotten the epochs since, and their sequences, given again to other events, would be dropped as repeats.
+ *
+ * At most half of all epochs, which is until 2041, or until a clock that is wrong: from there on each start adds one.
+ *
+ * @param micros since 1970
+ */
+export function epochAt(micros: number): number {
+  return Math.min(Math.floor(micros / 60_000_000) - FIRST_MINUTE, MAX_EPOCH >> 1);
+}
+
 const FILE_NAME = 'epoch';
 const MAGIC = 0x31454c48;
 const SLOT_BYTES = 512;

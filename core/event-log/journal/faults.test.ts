@@ -112,8 +112,7 @@ describe('kill -9 of the writing process', () => {
     expect(sequences.every((sequence, index) => index === 0 || sequence > (sequences[index - 1] ?? 0n))).toBe(
       true,
     );
-    const epochs = new Set(clicks.map(({ sequence }) => Number(sequence >> 40n)));
-    expect([...epochs]).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    expect(new Set(clicks.map(({ sequence }) => sequence >> 40n)).size).toBe(10);
   });
 
   test('sets its stream free at once, while a living one keeps it', async () => {

@@ -4,7 +4,7 @@ import type { Registry } from 'prom-client';
 import type { AddressSealer } from '../../events/address-seal.ts';
 import { uuidv7 } from '../../ids.ts';
 import type { Logger } from '../../log.ts';
-import type { NewStream, StreamIdentity } from '../port.ts';
+import type { NewStream, StreamIdentity, StreamRecord } from '../port.ts';
 import { EpochFile } from './epoch-file.ts';
 import { recover } from './recovery.ts';
 import { SegmentSupply } from './segment-supply.ts';
@@ -19,6 +19,8 @@ import { lockStream } from './writer-lock.ts';
 const SEGMENT_BYTES = 32 * 1024 * 1024;
 const SEGMENTS_IN_BUDGET = 8;
 
+const UNKNOWN: StreamRecord = { isRetired: false, stored: -1n, readUpTo: 0n };
+
 export type JournalOptions = {
   dataDir: string;
   streamName: string;
@@ -27,8 +29,8 @@ export type JournalOptions = {
    * not known whether that has happened.
    */
   register: (streamId: string) => Promise<NewStream>;
-  /** Asked at each start: whether the stream has been retired. No answer counts as no. Left out: it never is. */
-  isRetired?: (streamId: string) => Promise<boolean>;
+  /** Asked at each start: what the records know of the stream. No answer counts as nothing. Left out: nothing. */
+  recorded?: (streamId: string) => Promise<StreamRecord>;
   syncMs: number;
   budgetBytes: number;
   sealer: AddressSealer;
@@ -52,12 +54,12 @@ export async function openJournal(options: JournalOptions): Promise<JournalWrite
   let epochFile: EpochFile | undefined;
   try {
     epochFile = new EpochFile(directory);
-    const stream = await identityOf(directory, epochFile, options);
-    const recovered = await recover(directory, epochFile, options.log);
+    const { stream, record } = await identityOf(directory, epochFile, options);
+    const clock = options.clock ?? createWallClock();
+    const recovered = await recover(directory, epochFile, { now: clock.now, record, log: options.log });
     const segmentBytes = Math.min(SEGMENT_BYTES, Math.floor(options.budgetBytes / SEGMENTS_IN_BUDGET));
     const { budgetBytes, log, sealer, registry, syncMs } = options;
     const supply = await SegmentSupply.open({ directory, segmentBytes, budgetBytes, log }, recovered.start);
-    const clock = options.clock ?? createWallClock();
     log.info({ directory, epoch: recovered.epoch, offset: recovered.start.toString() }, 'journal opened');
     return new JournalWriter(
       { stream, syncMs, segmentBytes, sealer, clock, log, registry },
@@ -92,25 +94,25 @@ function makeDirectory(directory: string): void {
 async function identityOf(
   directory: string,
   epochFile: EpochFile,
-  { register, isRetired = async () => false, log }: Pick<JournalOptions, 'register' | 'isRetired' | 'log'>,
-): Promise<StreamIdentity> {
+  { register, recorded = async () => UNKNOWN, log }: Pick<JournalOptions, 'register' | 'recorded' | 'log'>,
+): Promise<{ stream: StreamIdentity; record: StreamRecord }> {
   let kept = readIdentityFile(directory);
   if (kept !== null && kept.ordinal !== null && epochFile.record === null) kept = null;
-  if (kept !== null && (await isRetired(kept.streamId).catch(unanswered))) {
-    log.warn({ directory, stream: kept.streamId }, 'the stream was retired: it is registered anew');
+  let streamId = kept?.streamId ?? uuidv7();
+  const record = await recorded(streamId).catch((error: unknown) => {
+    log.warn({ err: error, directory }, 'what is known of the stream could not be asked: it goes on');
+    return UNKNOWN;
+  });
+  if (record.isRetired) {
+    log.warn({ directory, stream: streamId }, 'the stream was retired: it is registered anew');
     kept = null;
+    streamId = uuidv7();
   }
-  if (kept !== null && kept.ordinal !== null) return kept;
-  const streamId = kept?.streamId ?? uuidv7();
+  if (kept !== null && kept.ordinal !== null) return { stream: kept, record };
   if (kept === null) writeIdentityFile(directory, { streamId, ordinal: null });
   const { notBefore = 0, ...stream } = await register(streamId);
   const { epoch, floor, lastTs } = epochFile.record ?? { epoch: 0, floor: 0n, lastTs: 0 };
   epochFile.write({ epoch, floor, lastTs: Math.max(lastTs, notBefore) });
   writeIdentityFile(directory, stream);
-  return stream;
-
-  function unanswered(error: unknown): boolean {
-    log.warn({ err: error, directory }, 'whether the stream was retired is not known: it goes on');
-    return false;
-  }
+  return { stream, record };
 }

@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import {
   appendClicks,
   type Contents,
@@ -13,7 +13,7 @@ import {
 } from '../../../test/support/journal.ts';
 import { silentLogger } from '../../log.ts';
 import type { LogBatch } from '../port.ts';
-import { EpochFile } from './epoch-file.ts';
+import { EpochFile, MAX_EPOCH } from './epoch-file.ts';
 import { frameAt } from './frame.ts';
 import { JournalReader } from './reader.ts';
 import { type Recovered, recover } from './recovery.ts';
@@ -26,6 +26,8 @@ beforeEach(() => {
   ({ dataDir, remove } = temporaryDataDir());
 });
 afterEach(() => remove());
+
+const NOTHING = { isRetired: false, stored: -1n, readUpTo: 0n };
 
 const directoryOf = (data: string) => streamDirectory(data, TEST_STREAM_NAME);
 
@@ -60,7 +62,11 @@ function intactBatches(bytes: Buffer): LogBatch[] {
 async function recoverNow(): Promise<Recovered> {
   const epochFile = new EpochFile(directoryOf(dataDir));
   try {
-    return await recover(directoryOf(dataDir), epochFile, silentLogger());
+    return await recover(directoryOf(dataDir), epochFile, {
+      now: () => 0,
+      record: NOTHING,
+      log: silentLogger(),
+    });
   } finally {
     epochFile.close();
   }
@@ -283,6 +289,61 @@ describe('what must never be forgotten', () => {
     const again = await openTestJournal(dataDir);
     expect(again.stream).toEqual(other);
     await again.close();
+  });
+
+  test('a journal that is put back from an older copy gives no sequence again', async () => {
+    const minute = 60_000_000;
+    let now = Date.now() * 1000;
+    const clock = { now: () => now, check: () => undefined };
+    const writeOne = async () => {
+      const writer = await openTestJournal(dataDir, { clock });
+      const [click] = await appendClicks(writer, ['x']);
+      await writer.close();
+      return click?.sequence ?? 0n;
+    };
+    const sequences = [await writeOne()];
+    const copy = temporaryDataDir();
+    onTestFinished(copy.remove);
+    cpSync(dataDir, copy.dataDir, { recursive: true });
+    for (let start = 0; start < 5; start++) sequences.push(await writeOne());
+    rmSync(dataDir, { recursive: true });
+    cpSync(copy.dataDir, dataDir, { recursive: true });
+    now += 10 * minute;
+    sequences.push(await writeOne());
+    expect(sequences).toEqual(sequences.toSorted((a, b) => Number(a - b)));
+    expect(new Set(sequences).size).toBe(7);
+  });
+
+  test('what others have seen of the stream is not given again, whatever the directory knows', async () => {
+    await crashedJournal(2);
+    const epochFile = new EpochFile(directoryOf(dataDir));
+    onTestFinished(() => epochFile.close());
+    const record = { isRetired: false, stored: (9_000_000n << 40n) + 3n, readUpTo: 10n ** 12n };
+    const { epoch, start } = await recover(directoryOf(dataDir), epochFile, {
+      now: () => 0,
+      record,
+      log: silentLogger(),
+    });
+    expect(epoch).toBe(9_000_001);
+    expect(start).toBeGreaterThan(record.readUpTo);
+  });
+
+  test('a clock that is wrong by centuries, or behind, leaves epochs enough', async () => {
+    await crashedJournal(2);
+    const epochFile = new EpochFile(directoryOf(dataDir));
+    onTestFinished(() => epochFile.close());
+    const startAt = async (time: number) =>
+      (
+        await recover(directoryOf(dataDir), epochFile, {
+          now: () => time * 1000,
+          record: NOTHING,
+          log: silentLogger(),
+        })
+      ).epoch;
+    expect(await startAt(Date.UTC(2040, 0))).toBe((Date.UTC(2040, 0) - Date.UTC(2026, 0)) / 60_000);
+    expect(await startAt(Date.UTC(2400, 0))).toBe(MAX_EPOCH >> 1);
+    expect(await startAt(Date.UTC(1970, 0))).toBe((MAX_EPOCH >> 1) + 1);
+    expect(await startAt(Date.UTC(2500, 0))).toBe((MAX_EPOCH >> 1) + 2);
   });
 
   test('a journal that was removed and made anew is read from its start by whoever was further', async () => {

@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, renameSync, rmSync, truncateSync, writeFileSync 
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from '../../log.ts';
-import type { LogDamage } from '../port.ts';
-import { type EpochFile, MAX_EPOCH } from './epoch-file.ts';
+import type { LogDamage, StreamRecord } from '../port.ts';
+import { type EpochFile, epochAt, MAX_EPOCH } from './epoch-file.ts';
 import { sizeOf } from './segment-file.ts';
 import { scanSegment } from './segment-scan.ts';
 import {
@@ -14,6 +14,7 @@ import {
   type Segment,
   segmentPath,
 } from './segments.ts';
+import type { MicrosecondClock } from './stream-clock.ts';
 
 /** Logical offsets that a start leaves out, so that none which a reader has seen can ever be re-used. */
 const GAP_BYTES = 64n * 1024n * 1024n;
@@ -35,13 +36,19 @@ export type Recovered = {
  * 1. The last segments are read back to one with intact frames. What is behind its last intact frame is a torn
  *    tail (a write that the end of the process or of the power cut in two): it is kept in `damage/` and cut.
  *    Damage between intact frames stays where it is, for the readers to pass over, and is copied there too.
- * 2. The new epoch is the highest that was ever seen plus one, and is synced before anything is cut. The torn
- *    tail's sequences belong to an older epoch: nobody gets them again.
+ * 2. The new epoch is the highest that was ever seen plus one, or the one of this time if that is higher, and is synced before
+ *    anything is cut. The torn tail's sequences belong to an older epoch: nobody gets them again.
  * 3. The new segment begins beyond every offset that a reader can have seen, lost ones included.
+ *
+ * A directory that was put back from an older copy, or made anew, knows neither: `record` and the time tell it what others have seen.
  *
  * @throws Error when the epochs are used up, or when the disk refuses even the few bytes of the epoch file
  */
-export async function recover(directory: string, epochFile: EpochFile, log: Logger): Promise<Recovered> {
+export async function recover(
+  directory: string,
+  epochFile: EpochFile,
+  { now, record, log }: { now: MicrosecondClock; record: StreamRecord; log: Logger },
+): Promise<Recovered> {
   adoptPrepared(directory);
   const segments = listSegmentsNow(directory);
   const before = epochFile.record ?? { epoch: 0, floor: 0n, lastTs: 0 };
@@ -57,10 +64,11 @@ export async function recover(directory: string, epochFile: EpochFile, log: Logg
     if (check.end > 0) break;
   }
   const last = segments.at(-1);
-  const start = last
+  const own = last
     ? max(before.floor, last.start + BigInt(sizeOf(last.path)) + GAP_BYTES)
-    : before.floor && before.floor + GAP_BYTES;
-  const epoch = found.epoch + 1;
+    : beyond(before.floor);
+  const start = max(own, beyond(record.readUpTo));
+  const epoch = Math.max(found.epoch + 1, epochOf(record.stored) + 1, epochAt(now()));
   if (epoch > MAX_EPOCH) throw new Error(`journal ${directory} has used up its ${MAX_EPOCH} start epochs`);
   epochFile.write({ epoch, floor: start, lastTs: found.lastTs });
   for (const cut of cuts) truncateSync(cut.path, cut.end);
@@ -110,7 +118,7 @@ async function checkFrames(file: FileHandle, start: bigint): Promise<SegmentChec
     check.damage.push(...scan.damage);
     for (const batch of scan.batches) {
       check.end = Number(batch.nextOffset - start);
-      check.lastEpoch = Math.max(check.lastEpoch, Number(batch.firstSequence >> 40n));
+      check.lastEpoch = Math.max(check.lastEpoch, epochOf(batch.firstSequence));
       check.lastTs = Math.max(check.lastTs, batch.maxTs);
     }
     if (scan.ended === 'finished') return check;
@@ -127,6 +135,15 @@ function setAside(directory: string, damage: LogDamage, log: Logger): void {
   } catch (error) {
     log.error({ err: error, path }, 'damaged bytes could not be copied');
   }
+}
+
+/** Where a segment begins when all that is known is that offsets up to this one were seen; 0: none. */
+function beyond(offset: bigint): bigint {
+  return offset && offset + GAP_BYTES;
+}
+
+function epochOf(sequence: bigint): number {
+  return Number(sequence >> 40n);
 }
 
 function max(a: bigint, b: bigint): bigint {
