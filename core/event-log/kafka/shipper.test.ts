@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -107,6 +108,23 @@ async function inKafka(last: bigint): Promise<number[]> {
   await reader.close();
   return clicks;
 }
+
+test('what does not shrink travels in smaller records, each click once and in order', async () => {
+  await journal.close();
+  journal = await openTestJournal(dataDir, { budgetBytes: 64 * 1024 * 1024 });
+  const clicks = 1_500;
+  let last = -1n;
+  for (let at = 0; at < clicks; at += 50) {
+    const names = Array.from(
+      { length: 50 },
+      (_, index) => `${at + index}-${randomBytes(1_500).toString('base64')}`,
+    );
+    for (const { sequence } of await appendClicks(journal, names)) last = sequence;
+  }
+  ship();
+  await shippedUpTo(last);
+  expect(await inKafka(last)).toEqual(Array.from({ length: clicks }, (_, index) => index));
+});
 
 test('every click stands in the topic in order, also over a restart and one that was killed', async () => {
   ship();
