@@ -23,7 +23,7 @@ export type Shipment = {
 };
 
 /** Of the product's shipper: bytes of one record before compression. */
-const RECORD_BYTES = 768 * 1024;
+const RECORD_BYTES = 2 * 1024 * 1024;
 const RECORDS_A_REQUEST = 1_000;
 const LOOK_EVERY_MS = 20;
 
