@@ -2,12 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClickHouseClient } from '../clickhouse/client.ts';
 import { hideVisitor } from '../clickhouse/erasures.ts';
 import { rollUp } from '../clickhouse/rollups/roll-up.ts';
-import {
-  emailsOfVisitorAlone,
-  forgetOrdersOfEmails,
-  forgetVisitors,
-  requestErasure,
-} from '../sql/erasures.ts';
+import { forgetOrdersNaming, forgetVisitors, namesOfVisitorAlone, requestErasure } from '../sql/erasures.ts';
 import { withJobLock } from '../sql/job-locks.ts';
 import { inTransaction, type Pool } from '../sql/pool.ts';
 import { watermark } from '../sql/streams.ts';
@@ -22,10 +17,10 @@ type Stores = { pool: Pool; clickhouse: ClickHouseClient };
  * Erases a visitor: when it resolves, every answer of the API is without the visitor. The workers then rewrite the
  * store without the rows, and erase what was still on its way when this was called.
  *
- * Cut off anywhere it is simply run again: Postgres, which knows the visitor's emails, forgets last.
+ * Cut off anywhere it is simply run again: Postgres, which knows the visitor's emails and users, forgets last.
  *
  * @returns how many entries of the visitor's journey are gone: clicks (bots' too), identifies, and orders that were
- *   the visitor's by the visitor's id, or by an email that no other visitor gave. Orders stay as revenue, without email,
+ *   the visitor's by the visitor's id, or by an email or a user that no other visitor gave. Orders stay as revenue, without email,
  *   visitor and user
  * @throws {CommandFailed} when roll-ups are being made for ten minutes on end
  */
@@ -33,12 +28,12 @@ export async function eraseVisitor(
   { pool, clickhouse }: Stores,
   { workspaceId, visitorId }: { workspaceId: string; visitorId: string },
 ): Promise<{ deleted: number }> {
-  const emails = await emailsOfVisitorAlone(pool, workspaceId, visitorId);
+  const names = await namesOfVisitorAlone(pool, workspaceId, visitorId);
   const erased = { workspaceId, kind: 'visitor', targetId: visitorId } as const;
-  const { clicks, identifies } = await hideVisitor(clickhouse, erased, emails);
+  const { clicks, identifies } = await hideVisitor(clickhouse, erased, names);
   const orders = await inTransaction(pool, async (tx) => {
     await requestErasure(tx, erased);
-    return (await forgetVisitors(tx, [erased])) + (await forgetOrdersOfEmails(tx, workspaceId, emails));
+    return (await forgetVisitors(tx, [erased])) + (await forgetOrdersNaming(tx, workspaceId, names));
   });
   if (clicks > 0) await rollUpAgain({ pool, clickhouse });
   return { deleted: clicks + identifies + orders };

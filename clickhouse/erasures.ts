@@ -6,8 +6,8 @@ const NOBODY = '00000000-0000-0000-0000-000000000000';
 /** What makes an order nobody's. The order itself stays: it is the workspace's revenue. */
 const MADE_NOBODYS = `UPDATE visitor_id = toUUID('${NOBODY}'), email = '', external_user_id = ''`;
 
-/** Emails of one statement: the store takes no parameter beyond 128 KiB, and an email may be 254 characters of 4 bytes. */
-const EMAILS = 100;
+/** Names of one statement: the store takes no parameter beyond 128 KiB, and an email may be 254 characters of 4 bytes. */
+const NAMES = 100;
 
 /** Something whose rows must be rewritten out of the store, in one workspace. */
 export type Erased = { workspaceId: string; targetId: string };
@@ -53,13 +53,13 @@ export async function hideLinks(client: ClickHouseClient, links: readonly Erased
  * Takes a visitor out of every answer at once: clicks and identifies are masked, orders rewritten, on every replica
  * by the time this resolves. Masked rows are still on the disk until {@link beginRewriting} has gone over them.
  *
- * @param emails whose orders without a visitor were the visitor's too
+ * @param names emails and user ids whose orders without a visitor were the visitor's too
  * @returns how many clicks and identifies there were
  */
 export async function hideVisitor(
   client: ClickHouseClient,
   { workspaceId, targetId }: Erased,
-  emails: readonly string[],
+  { emails, users }: { emails: readonly string[]; users: readonly string[] },
 ): Promise<{ clicks: number; identifies: number }> {
   const params = { workspace: workspaceId, visitor: targetId };
   const own = 'workspace_id = {workspace:UUID} AND visitor_id = {visitor:UUID}';
@@ -78,11 +78,17 @@ export async function hideVisitor(
     });
   }
   // Once at least, for the visitor's own.
-  for (let from = 0; from === 0 || from < emails.length; from += EMAILS) {
+  const most = Math.max(emails.length, users.length);
+  for (let from = 0; from === 0 || from < most; from += NAMES) {
     await client.command({
       query: `ALTER TABLE orders ${MADE_NOBODYS} WHERE (${own})
-                OR (workspace_id = {workspace:UUID} AND visitor_id = toUUID('${NOBODY}') AND email IN {emails:Array(String)})`,
-      query_params: { ...params, emails: emails.slice(from, from + EMAILS) },
+                OR (workspace_id = {workspace:UUID} AND visitor_id = toUUID('${NOBODY}')
+                  AND (email IN {emails:Array(String)} OR external_user_id IN {users:Array(String)}))`,
+      query_params: {
+        ...params,
+        emails: emails.slice(from, from + NAMES),
+        users: users.slice(from, from + NAMES),
+      },
       use_multipart_params: true,
       clickhouse_settings: { mutations_sync: '2' },
     });

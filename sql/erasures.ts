@@ -85,35 +85,51 @@ export async function forgetVisitors(
   return rowCount ?? 0;
 }
 
-/** The emails that this visitor gave and no other visitor of the workspace. */
-export async function emailsOfVisitorAlone(
+/** What an order may name instead of a visitor. */
+export type Names = { emails: string[]; users: string[] };
+
+/** The emails and user ids that this visitor gave and no other visitor of the workspace. */
+export async function namesOfVisitorAlone(
   db: Queryable,
   workspaceId: string,
   visitorId: string,
-): Promise<string[]> {
-  const { rows } = await db.query<{ email: string }>(
-    `SELECT own.email FROM identities AS own WHERE own.workspace_id = $1 AND own.visitor_id = $2
-       AND NOT EXISTS (SELECT FROM identities AS other WHERE other.workspace_id = own.workspace_id
-         AND other.email = own.email AND other.visitor_id <> own.visitor_id)`,
+): Promise<Names> {
+  const { rows } = await db.query<{ email: string | null; external_user_id: string | null }>(
+    `WITH given AS (
+       SELECT visitor_id, email, external_user_id FROM identities WHERE workspace_id = $1 AND visitor_id = $2
+       UNION SELECT visitor_id, NULL, external_user_id FROM visitor_users WHERE workspace_id = $1 AND visitor_id = $2
+     )
+     SELECT email, NULL AS external_user_id FROM given AS own WHERE email IS NOT NULL
+       AND NOT EXISTS (SELECT FROM identities AS other WHERE other.workspace_id = $1 AND other.email = own.email
+         AND other.visitor_id <> $2)
+     UNION SELECT NULL, external_user_id FROM given AS own WHERE external_user_id IS NOT NULL
+       AND NOT EXISTS (SELECT FROM identities AS other WHERE other.workspace_id = $1
+         AND other.external_user_id = own.external_user_id AND other.visitor_id <> $2)
+       AND NOT EXISTS (SELECT FROM visitor_users AS other WHERE other.workspace_id = $1
+         AND other.external_user_id = own.external_user_id AND other.visitor_id <> $2)`,
     [workspaceId, visitorId],
   );
-  return rows.map((row) => row.email);
+  return {
+    emails: rows.flatMap(({ email }) => email ?? []),
+    users: rows.flatMap(({ external_user_id: user }) => user ?? []),
+  };
 }
 
 /**
- * Removes whose they were from orders that came without a visitor and with one of these emails.
+ * Removes whose they were from orders that came without a visitor and with one of these emails or user ids.
  *
  * @returns how many
  */
-export async function forgetOrdersOfEmails(
+export async function forgetOrdersNaming(
   db: Queryable,
   workspaceId: string,
-  emails: readonly string[],
+  { emails, users }: Names,
 ): Promise<number> {
   const { rowCount } = await db.query(
     `UPDATE orders SET email = NULL, external_user_id = NULL
-     WHERE workspace_id = $1 AND coalesce(visitor_id, pixel_visitor_id) IS NULL AND email = ANY ($2)`,
-    [workspaceId, emails],
+     WHERE workspace_id = $1 AND coalesce(visitor_id, pixel_visitor_id) IS NULL
+       AND (email = ANY ($2) OR external_user_id = ANY ($3))`,
+    [workspaceId, emails, users],
   );
   return rowCount ?? 0;
 }

@@ -1,4 +1,5 @@
 import type { Queryable } from './pool.ts';
+import { visitorOfUser } from './user-visitors.ts';
 import type { AttributionModel } from './workspaces.ts';
 
 /** An order that waits for attribution. */
@@ -10,6 +11,7 @@ export type UnattributedOrder = {
   /** Microseconds. */
   ts: number;
   streamOrdinal: number;
+  /** Whom the order names, or who is known to be the user whom it names; null: nobody. */
   visitorId: string | null;
   email: string | null;
   amountMinor: number;
@@ -68,7 +70,8 @@ export async function claimUnattributed(
        SELECT internal_id FROM waiting WHERE pg_try_advisory_xact_lock($3, (internal_id % 2147483647)::int) LIMIT $2
      )
      SELECT o.internal_id, o.workspace_id, o.order_id, o.version, o.ts, o.stream_ordinal,
-       coalesce(o.visitor_id, o.pixel_visitor_id) AS visitor_id, o.email,
+       coalesce(o.visitor_id, o.pixel_visitor_id, ${visitorOfUser('o.workspace_id', 'o.external_user_id')}) AS visitor_id,
+       o.email,
        o.amount_minor, o.currency, workspace.currency AS workspace_currency, o.attribution_model,
        o.attribution_window, o.credited_version, o.noted_credits, o.xmin::text AS row_version
      FROM claimed JOIN orders AS o USING (internal_id) JOIN workspaces AS workspace ON workspace.id = o.workspace_id

@@ -60,20 +60,34 @@ async function storeEverything(): Promise<void> {
     stores.pool,
     reports.map((report) => ({ ...report, externalUserId: 'user', byServer: false, ts: 1 })),
   );
+  const alone = { workspaceId, visitorId: ann, externalUserId: 'ann' };
+  await storeIdentifies(stores, [alone]);
+  await upsertIdentities(stores.pool, [{ ...alone, email: null, byServer: false, ts: 2 }]);
   await storeOrder('by her', { visitorId: ann, email: EMAIL });
   await storeOrder('by her email', { email: EMAIL });
   await storeOrder('by the shared email', { email: SHARED });
+  await storeOrder('by her user', { user: 'ann' });
+  await storeOrder('by the shared user', { user: 'user' });
   await storeOrder('by him', { visitorId: bob, email: SHARED });
 }
 
-async function storeOrder(orderId: string, buyer: { visitorId?: string; email: string }): Promise<void> {
+async function storeOrder(
+  orderId: string,
+  buyer: { visitorId?: string; email?: string; user?: string },
+): Promise<void> {
   const workspaceId = shop.workspace.id;
-  await storeOrders(api.stores, [{ workspaceId, orderId, ...buyer, tsNanos: LONG_AGO + 9_000n }]);
+  await storeOrders(api.stores, [
+    { workspaceId, orderId, ...buyer, externalUserId: buyer.user ?? 'user', tsNanos: LONG_AGO + 9_000n },
+  ]);
   const ts = Number((LONG_AGO + 9_000n) / 1_000n);
   await upsertOrders(api.stores.pool, [
     {
       ...{ workspaceId, orderId, version: 1n, source: 'server', ts, streamOrdinal: 1 },
-      ...{ visitorId: buyer.visitorId ?? null, email: buyer.email, externalUserId: 'user' },
+      ...{
+        visitorId: buyer.visitorId ?? null,
+        email: buyer.email ?? null,
+        externalUserId: buyer.user ?? 'user',
+      },
       ...{ amountMinor: 1_000, currency: 'usd' },
     },
   ]);
@@ -104,15 +118,15 @@ describe('visitor delete', () => {
     const before = await journeyOf(ann);
     expect(before.body.journey.map(({ type }) => type).sort()).toEqual([
       ...Array(4).fill('click'),
-      ...Array(2).fill('identify'),
-      ...Array(3).fill('order'),
+      ...Array(3).fill('identify'),
+      ...Array(4).fill('order'),
     ]);
     expect(await figures()).toEqual([
       [4, 2],
       [4, 2],
     ]);
     // All but the order that may as well be Bob's: he gave its email too.
-    expect(await deleteAnn()).toEqual({ deleted: 8 });
+    expect(await deleteAnn()).toEqual({ deleted: 10 });
     expect((await journeyOf(ann)).status).toBe(404);
     expect(new Set(await visitorsOf(shop))).toEqual(new Set([bob]));
     expect(await figures()).toEqual([
@@ -136,14 +150,19 @@ describe('visitor delete', () => {
     expect(rows).toEqual([
       { order_id: 'by her', ...nobodys },
       { order_id: 'by her email', ...nobodys },
+      { order_id: 'by her user', ...nobodys },
       expect.objectContaining({ order_id: 'by him', visitor_id: bob, email: SHARED }),
       expect.objectContaining({ order_id: 'by the shared email', email: SHARED }),
+      expect.objectContaining({ order_id: 'by the shared user', external_user_id: 'user' }),
     ]);
     const result = await api.stores.clickhouse.query({
-      query: `SELECT order_id FROM orders WHERE email = '' AND amount_minor = 1000 ORDER BY order_id`,
+      query: `SELECT order_id FROM orders WHERE email = '' AND external_user_id = '' AND amount_minor = 1000
+        ORDER BY order_id`,
       format: 'JSONEachRow',
     });
-    expect(await result.json()).toEqual([{ order_id: 'by her' }, { order_id: 'by her email' }]);
+    expect(await result.json()).toEqual(
+      ['by her', 'by her email', 'by her user'].map((id) => ({ order_id: id })),
+    );
     const identities = await api.stores.pool.query('SELECT visitor_id, email FROM identities');
     expect(identities.rows).toEqual([{ visitor_id: bob, email: SHARED }]);
   });

@@ -41,7 +41,8 @@ export async function trackRoutes(app: Api, { eventLog }: ApiDeps): Promise<void
         summary: 'Report an order',
         description:
           'Counted once per `order_id`: a report from a server replaces what the pixel reported, and of several the ' +
-          'earliest counts. One that names no visitor keeps the visitor whom the pixel named, whichever came first.',
+          'earliest counts. One that names no visitor keeps the visitor whom the pixel named, whichever came first; without ' +
+          'one it is of the visitor who signed up as its `external_user_id`, else who was last identified as that user.',
         body: OrderBody,
         response: { 202: Ok },
       },

@@ -108,6 +108,21 @@ describe('a journey', () => {
     ]);
   });
 
+  test('has the orders that name a user whom the visitor gave and no visitor', async () => {
+    const workspaceId = shop.workspace.id;
+    await storeIdentifies(api.stores, [{ ...own(), externalUserId: 'u-7', tsNanos: second(1) }]);
+    await storeOrders(api.stores, [
+      { workspaceId, externalUserId: 'u-7', tsNanos: second(2) },
+      { workspaceId, visitorId: uuidv7(), externalUserId: 'u-7', tsNanos: second(3) },
+      { workspaceId, externalUserId: 'u-8', tsNanos: second(4) },
+      { workspaceId, tsNanos: second(5) },
+    ]);
+    expect((await journey()).journey.map((entry) => entry.ts)).toEqual([
+      '2026-11-20T10:00:01.000000Z',
+      '2026-11-20T10:00:02.000000Z',
+    ]);
+  });
+
   test('takes the email of the newest identify, else that of the newest order', async () => {
     await storeOrders(api.stores, [
       { ...own(), email: 'first@example.com', tsNanos: second(8) },

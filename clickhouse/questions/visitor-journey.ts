@@ -25,7 +25,7 @@ const OF_VISITOR = 'workspace_id = {workspace:UUID} AND visitor_id = {visitor:UU
 
 /**
  * What belongs to the visitor besides clicks, as subqueries: identifies, and of each order the version that counts, when
- * the visitor made it or when it came without a visitor and with an email that the visitor had given.
+ * the visitor made it or when it came without a visitor and with an email or a user that the visitor had given.
  *
  * The orders are found by their skip indexes first and read by their key then: an earlier version may name another
  * visitor, so `FINAL` must see every version of the order before the visitor is compared. Identifies need none here nor
@@ -34,12 +34,17 @@ const OF_VISITOR = 'workspace_id = {workspace:UUID} AND visitor_id = {visitor:UU
 const OWN = `
   WITH
     emails AS (SELECT DISTINCT email FROM identifies WHERE ${OF_VISITOR} AND email != ''),
+    users AS (SELECT DISTINCT external_user_id FROM identifies WHERE ${OF_VISITOR} AND external_user_id != ''),
     own_orders AS (SELECT * FROM orders FINAL
       WHERE workspace_id = {workspace:UUID} AND order_id IN (
           SELECT order_id FROM orders WHERE ${OF_VISITOR}
           UNION DISTINCT
-          SELECT order_id FROM orders WHERE workspace_id = {workspace:UUID} AND email IN (SELECT email FROM emails))
-        AND (visitor_id = {visitor:UUID} OR (visitor_id = toUUID('${NOBODY}') AND email IN (SELECT email FROM emails)))),
+          SELECT order_id FROM orders WHERE workspace_id = {workspace:UUID} AND email IN (SELECT email FROM emails)
+          UNION DISTINCT
+          SELECT order_id FROM orders WHERE workspace_id = {workspace:UUID}
+            AND external_user_id IN (SELECT external_user_id FROM users))
+        AND (visitor_id = {visitor:UUID} OR (visitor_id = toUUID('${NOBODY}')
+          AND (email IN (SELECT email FROM emails) OR external_user_id IN (SELECT external_user_id FROM users))))),
     own_identifies AS (SELECT * FROM identifies WHERE ${OF_VISITOR})`;
 
 /** The bots' own too: they are asked for by the id that a stream with `bots=include` showed. */
@@ -54,9 +59,9 @@ const clicks = (hasDeletedLinks: boolean) => ({
 /** Identifies, and one row of type `has orders` when any version of an order names the visitor. */
 const IDENTIFIES = {
   sql: `
-    SELECT * FROM (SELECT DISTINCT 'identify' AS type, toUnixTimestamp64Nano(ts) AS nanos, email
+    SELECT * FROM (SELECT DISTINCT 'identify' AS type, toUnixTimestamp64Nano(ts) AS nanos, email, external_user_id AS user
       FROM identifies WHERE ${OF_VISITOR} ORDER BY nanos DESC LIMIT {limit:UInt32})
-    UNION ALL SELECT * FROM (SELECT 'has orders', 0, '' FROM orders WHERE ${OF_VISITOR} LIMIT 1)`,
+    UNION ALL SELECT * FROM (SELECT 'has orders', 0, '', '' FROM orders WHERE ${OF_VISITOR} LIMIT 1)`,
   seconds: 20,
 };
 
@@ -133,7 +138,8 @@ async function identifiesAndOrders(client: ClickHouseClient, params: Params): Pr
   const found = await ask<IdentifyStep | { type: 'has orders' }>(client, { ...IDENTIFIES, params });
   const identifies = found.filter((row) => row.type === 'identify');
   // Few visitors have bought, and finding the orders takes several steps.
-  const mayHaveOrders = identifies.length < found.length || identifies.some(({ email }) => email !== '');
+  const mayHaveOrders =
+    identifies.length < found.length || identifies.some(({ email, user }) => email !== '' || user !== '');
   return mayHaveOrders
     ? [...identifies, ...(await ask<OrderStep>(client, { ...ORDERS, params }))]
     : identifies;
@@ -162,7 +168,7 @@ function summaryOf(rows: readonly StepRow[]): VisitorSummary | null {
 
 type ClickStep = { type: 'click'; nanos: string; channel: string; link_id: string } & ClickDetails;
 /** `email`, here and below; empty: none. */
-type IdentifyStep = { type: 'identify'; nanos: string; email: string };
+type IdentifyStep = { type: 'identify'; nanos: string; email: string; user: string };
 type OrderStep = { type: 'order'; nanos: string; email: string; amount: string; currency: string };
 type OtherStep = IdentifyStep | OrderStep;
 type StepRow = ClickStep | OtherStep;

@@ -5,6 +5,7 @@ import type { Queryable } from '../pool.ts';
 import { type Purchase, purchaseOfOrder, putPurchase } from '../purchases.ts';
 import { lockOrder, markJudged, putReportedOrder, type ReportedOrder } from '../reported-orders.ts';
 import { lockSignupOfUser, type Signup, userOfOrder } from '../signups.ts';
+import { visitorOfUser } from '../user-visitors.ts';
 import type { Workspace } from '../workspaces.ts';
 import { adoptEarlyRefunds } from './early-refunds.ts';
 import { judgePurchase } from './judge-purchase.ts';
@@ -44,7 +45,7 @@ export async function recordPurchase(
       visitor_id:
         reported?.visitor_id ??
         reported?.pixel_visitor_id ??
-        (await visitorOfUser(tx, workspace.id, report.externalUserId)),
+        (await knownVisitor(tx, workspace.id, report.externalUserId)),
       email: report.email ?? reported?.email ?? null,
       external_user_id: report.externalUserId,
       amount_minor: report.amountMinor,
@@ -116,17 +117,9 @@ async function decide(
   return purchase;
 }
 
-/** The visitor that the buyer signed up as, else is known to be: the order is attributed to that visitor's clicks. */
-async function visitorOfUser(tx: Queryable, workspaceId: string, user: string): Promise<string | null> {
+async function knownVisitor(tx: Queryable, workspaceId: string, user: string): Promise<string | null> {
   const { rows } = await tx.query<{ visitor_id: string | null }>(
-    `SELECT visitor_id FROM (
-       SELECT visitor_id, 0 AS rank, 0 AS last_ts FROM signups
-       WHERE workspace_id = $1 AND external_user_id = $2 AND visitor_id IS NOT NULL
-       UNION ALL
-       SELECT visitor_id, 1, last_ts FROM identities WHERE workspace_id = $1 AND external_user_id = $2
-       UNION ALL
-       SELECT visitor_id, 1, last_ts FROM visitor_users WHERE workspace_id = $1 AND external_user_id = $2
-     ) AS known ORDER BY rank, last_ts DESC LIMIT 1`,
+    `SELECT ${visitorOfUser('$1', '$2')} AS visitor_id`,
     [workspaceId, user],
   );
   return rows[0]?.visitor_id ?? null;

@@ -37,6 +37,7 @@ export type GivenOrder = {
   tsNanos?: bigint;
   visitorId?: string;
   email?: string;
+  externalUserId?: string;
   amountMinor?: number;
   currency?: string;
 };
@@ -155,7 +156,7 @@ export async function storeOrders(
       ts: stored(row.tsNanos ?? nextNanos()),
       visitor_id: row.visitorId ?? NO_UUID,
       email: row.email ?? '',
-      external_user_id: '',
+      external_user_id: row.externalUserId ?? '',
       amount_minor: row.amountMinor ?? 1_000,
       currency: row.currency ?? 'usd',
       sequence: index,

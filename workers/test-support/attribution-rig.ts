@@ -1,0 +1,138 @@
+import { Registry } from 'prom-client';
+import { hideLinks } from '../../clickhouse/erasures.ts';
+import { type ClickRow, clickBlock } from '../../clickhouse/inserts/clicks.ts';
+import { insertBlock } from '../../clickhouse/inserts/insert-block.ts';
+import { clickKey } from '../../core/events/click-reader.ts';
+import type { EventSource } from '../../core/events/types.ts';
+import { uuidToBytes } from '../../core/ids.ts';
+import { silentLogger } from '../../core/log.ts';
+import { orderVersion } from '../../core/order-version.ts';
+import { upsertIdentities } from '../../sql/identities.ts';
+import { upsertOrders } from '../../sql/orders.ts';
+import { advanceStreams, registerStream } from '../../sql/streams.ts';
+import { createWorkspace } from '../../sql/workspaces.ts';
+import { testStores } from '../../test/support/stores.ts';
+import { type AttributionDependencies, attributeOrders } from '../attribution/attribute.ts';
+import { createWorkerMetrics } from '../metrics.ts';
+
+export const DAY = 86_400_000_000;
+export const NOW = Date.UTC(2026, 10, 20) * 1000;
+/** Stands in credits of no link. */
+export const NOBODY = '00000000-0000-0000-0000-000000000000';
+
+export type Reported = {
+  ts: number;
+  visitor?: string;
+  email?: string;
+  amount?: number;
+  currency?: string;
+  source?: EventSource;
+  orderId?: string;
+  user?: string;
+};
+
+/** Stores whose watermark stands at {@link NOW}, for tests of what leads to orders. */
+export async function createAttributionRig() {
+  const stores = await testStores();
+  const { pool, clickhouse } = stores;
+  const metrics = createWorkerMetrics(new Registry());
+  const dependencies: AttributionDependencies = { pool, clickhouse, metrics, log: silentLogger() };
+  const stream = await registerStream(pool, 'ingest-0');
+  await advanceStreams(pool, [{ ...stream, highWater: 0n, visibleBefore: NOW }]);
+  let workspaceId = '';
+  let sequence = 0n;
+  let orders = 0;
+
+  async function click(given: {
+    visitor: string;
+    link: string;
+    ts: number;
+    channel?: string;
+    bot?: boolean;
+  }): Promise<void> {
+    const channel = given.channel ?? 'twitter';
+    const row: ClickRow = {
+      event: clickKey({
+        ts: given.ts,
+        workspaceId: uuidToBytes(workspaceId),
+        linkId: uuidToBytes(given.link),
+        visitorId: uuidToBytes(given.visitor),
+      }),
+      enriched: {
+        country: '',
+        city: '',
+        device: 'desktop',
+        browser: 'Chrome',
+        os: 'Linux',
+        isBot: given.bot ?? false,
+        channel,
+        referer: '',
+      },
+      ordinal: 0,
+      sequence: sequence++,
+    };
+    await insertBlock(stores.clickhouse, {
+      table: 'clicks',
+      block: clickBlock([row]),
+      token: `t${sequence}`,
+    });
+  }
+  async function order(given: Reported): Promise<string> {
+    const orderId = given.orderId ?? `order-${orders++}`;
+    const source = given.source ?? 'pixel';
+    await upsertOrders(stores.pool, [
+      {
+        workspaceId,
+        orderId,
+        version: orderVersion(source, BigInt(given.ts) * 1000n),
+        source,
+        ts: given.ts,
+        streamOrdinal: 0,
+        visitorId: given.visitor ?? null,
+        email: given.email ?? null,
+        externalUserId: given.user ?? null,
+        amountMinor: given.amount ?? 1000,
+        currency: given.currency ?? 'usd',
+      },
+    ]);
+    return orderId;
+  }
+  async function identify(visitorId: string, email: string): Promise<void> {
+    await upsertIdentities(stores.pool, [
+      { workspaceId, visitorId, email, externalUserId: null, byServer: false, ts: 1 },
+    ]);
+  }
+  async function credits(orderId: string) {
+    await attributeOrders(dependencies);
+    const result = await stores.clickhouse.query({
+      query: `SELECT link_id, channel, toInt64(amount_minor) AS amount, share, first_channel
+        FROM order_credits_by_time FINAL WHERE workspace_id = {workspace:UUID} AND order_id = {order:String}
+          AND NOT replaced ORDER BY version, part`,
+      query_params: { workspace: workspaceId, order: orderId },
+      format: 'JSONEachRow',
+    });
+    return (
+      await result.json<{ link_id: string; channel: string; amount: string; first_channel: string }>()
+    ).map((row) => ({ ...row, amount: Number(row.amount) }));
+  }
+
+  return {
+    stores,
+    dependencies,
+    get workspaceId() {
+      return workspaceId;
+    },
+    /** What follows is of a workspace of its own. */
+    async newWorkspace(): Promise<void> {
+      workspaceId = (await createWorkspace(pool, { name: 'Shop', plan: 'pro' })).id;
+    },
+    click,
+    order,
+    identify,
+    credits,
+    hide: (targetId: string) => hideLinks(clickhouse, [{ workspaceId, targetId }]),
+    close: () => stores.close(),
+  };
+}
+
+export type AttributionRig = Awaited<ReturnType<typeof createAttributionRig>>;
