@@ -32,7 +32,7 @@ export async function eraseVisitor(
   const erased = { workspaceId, kind: 'visitor', targetId: visitorId } as const;
   const { clicks, identifies } = await hideVisitor(clickhouse, erased, names);
   const orders = await inTransaction(pool, async (tx) => {
-    await requestErasure(tx, erased);
+    await requestErasure(tx, { ...erased, names });
     return (await forgetVisitors(tx, [erased])) + (await forgetOrdersNaming(tx, workspaceId, names));
   });
   if (clicks > 0) await rollUpAgain({ pool, clickhouse });

@@ -9,6 +9,9 @@ const MADE_NOBODYS = `UPDATE visitor_id = toUUID('${NOBODY}'), email = '', exter
 /** Names of one statement: the store takes no parameter beyond 128 KiB, and an email may be 254 characters of 4 bytes. */
 const NAMES = 100;
 
+/** What orders may name instead of a visitor. */
+type Names = { emails: readonly string[]; users: readonly string[] };
+
 /** Something whose rows must be rewritten out of the store, in one workspace. */
 export type Erased = { workspaceId: string; targetId: string };
 
@@ -59,7 +62,7 @@ export async function hideLinks(client: ClickHouseClient, links: readonly Erased
 export async function hideVisitor(
   client: ClickHouseClient,
   { workspaceId, targetId }: Erased,
-  { emails, users }: { emails: readonly string[]; users: readonly string[] },
+  { emails, users }: Names,
 ): Promise<{ clicks: number; identifies: number }> {
   const params = { workspace: workspaceId, visitor: targetId };
   const own = 'workspace_id = {workspace:UUID} AND visitor_id = {visitor:UUID}';
@@ -77,15 +80,26 @@ export async function hideVisitor(
       clickhouse_settings: { lightweight_deletes_sync: '2' },
     });
   }
+  await makeOrdersNobodys(client, { workspaceId, targetId }, { emails, users });
+  return { clicks: Number(found?.clicks ?? 0), identifies: Number(found?.identifies ?? 0) };
+}
+
+/** Takes whose they were out of a visitor's orders and out of those that came without a visitor and with these names. */
+export async function makeOrdersNobodys(
+  client: ClickHouseClient,
+  { workspaceId, targetId }: Erased,
+  { emails, users }: Names,
+): Promise<void> {
   // Once at least, for the visitor's own.
   const most = Math.max(emails.length, users.length);
   for (let from = 0; from === 0 || from < most; from += NAMES) {
     await client.command({
-      query: `ALTER TABLE orders ${MADE_NOBODYS} WHERE (${own})
-                OR (workspace_id = {workspace:UUID} AND visitor_id = toUUID('${NOBODY}')
-                  AND (email IN {emails:Array(String)} OR external_user_id IN {users:Array(String)}))`,
+      query: `ALTER TABLE orders ${MADE_NOBODYS} WHERE workspace_id = {workspace:UUID} AND (visitor_id = {visitor:UUID}
+                OR (visitor_id = toUUID('${NOBODY}')
+                  AND (email IN {emails:Array(String)} OR external_user_id IN {users:Array(String)})))`,
       query_params: {
-        ...params,
+        workspace: workspaceId,
+        visitor: targetId,
         emails: emails.slice(from, from + NAMES),
         users: users.slice(from, from + NAMES),
       },
@@ -93,7 +107,6 @@ export async function hideVisitor(
       clickhouse_settings: { mutations_sync: '2' },
     });
   }
-  return { clicks: Number(found?.clicks ?? 0), identifies: Number(found?.identifies ?? 0) };
 }
 
 /**

@@ -9,17 +9,27 @@ export type Erasure = {
   targetId: string;
   /** Microseconds since the epoch. */
   requestedAt: number;
+  /** What a visitor alone was known by. */
+  names: Names;
 };
 
-/** Asks for an erasure. One that has been asked for before is done again: the target may have come back. */
+/** What an order may name instead of a visitor. */
+export type Names = { emails: string[]; users: string[] };
+
+/**
+ * Asks for an erasure. One that has been asked for before is done again: the target may have come back.
+ *
+ * @param given.names what a visitor alone is known by, kept until the erasure is done
+ */
 export async function requestErasure(
   db: Queryable,
-  given: Pick<Erasure, 'workspaceId' | 'kind' | 'targetId'>,
+  given: Pick<Erasure, 'workspaceId' | 'kind' | 'targetId'> & { names?: Names },
 ): Promise<void> {
   await db.query(
-    `INSERT INTO erasures (workspace_id, kind, target_id) VALUES ($1, $2, $3)
-     ON CONFLICT (workspace_id, kind, target_id) DO UPDATE SET requested_at = now(), done_at = NULL`,
-    [given.workspaceId, given.kind, given.targetId],
+    `INSERT INTO erasures AS known (workspace_id, kind, target_id, emails, users) VALUES ($1, $2, $3, $4, $5)
+     ON CONFLICT (workspace_id, kind, target_id) DO UPDATE SET requested_at = now(), done_at = NULL,
+       emails = known.emails || EXCLUDED.emails, users = known.users || EXCLUDED.users`,
+    [given.workspaceId, given.kind, given.targetId, given.names?.emails ?? [], given.names?.users ?? []],
   );
 }
 
@@ -31,9 +41,11 @@ export async function openErasures(db: Queryable, limit: number, after = 0): Pro
     kind: Erasure['kind'];
     target_id: string;
     requested_at: number;
+    emails: string[];
+    users: string[];
   }>(
-    `SELECT id, workspace_id, kind, target_id, (extract(epoch FROM requested_at) * 1000000)::bigint AS requested_at
-     FROM erasures WHERE done_at IS NULL AND id > $2 ORDER BY id LIMIT $1`,
+    `SELECT id, workspace_id, kind, target_id, (extract(epoch FROM requested_at) * 1000000)::bigint AS requested_at,
+       emails, users FROM erasures WHERE done_at IS NULL AND id > $2 ORDER BY id LIMIT $1`,
     [limit, after],
   );
   return rows.map((row) => ({
@@ -42,6 +54,7 @@ export async function openErasures(db: Queryable, limit: number, after = 0): Pro
     kind: row.kind,
     targetId: row.target_id,
     requestedAt: row.requested_at,
+    names: { emails: row.emails, users: row.users },
   }));
 }
 
@@ -85,9 +98,6 @@ export async function forgetVisitors(
   return rowCount ?? 0;
 }
 
-/** What an order may name instead of a visitor. */
-export type Names = { emails: string[]; users: string[] };
-
 /** The emails and user ids that this visitor gave and no other visitor of the workspace. */
 export async function namesOfVisitorAlone(
   db: Queryable,
@@ -115,20 +125,31 @@ export async function namesOfVisitorAlone(
   };
 }
 
-/**
- * Removes whose they were from orders that came without a visitor and with one of these emails or user ids.
- *
- * @returns how many
- */
+const NAMING = `workspace_id = $1 AND coalesce(visitor_id, pixel_visitor_id) IS NULL
+  AND (email = ANY ($2) OR external_user_id = ANY ($3))`;
+
+/** Whether there are orders that came without a visitor and with one of these emails or user ids. */
+export async function hasOrdersNaming(
+  db: Queryable,
+  workspaceId: string,
+  { emails, users }: Names,
+): Promise<boolean> {
+  const { rowCount } = await db.query(`SELECT FROM orders WHERE ${NAMING} LIMIT 1`, [
+    workspaceId,
+    emails,
+    users,
+  ]);
+  return rowCount === 1;
+}
+
+/** Removes whose they were from these orders. @returns how many */
 export async function forgetOrdersNaming(
   db: Queryable,
   workspaceId: string,
   { emails, users }: Names,
 ): Promise<number> {
   const { rowCount } = await db.query(
-    `UPDATE orders SET email = NULL, external_user_id = NULL
-     WHERE workspace_id = $1 AND coalesce(visitor_id, pixel_visitor_id) IS NULL
-       AND (email = ANY ($2) OR external_user_id = ANY ($3))`,
+    `UPDATE orders SET email = NULL, external_user_id = NULL WHERE ${NAMING}`,
     [workspaceId, emails, users],
   );
   return rowCount ?? 0;
@@ -137,7 +158,7 @@ export async function forgetOrdersNaming(
 /** Notes that nothing of these is left, unless one was asked for anew since it was read. */
 export async function finishErasures(db: Queryable, erasures: readonly Erasure[]): Promise<void> {
   await db.query(
-    `UPDATE erasures SET done_at = now()
+    `UPDATE erasures SET done_at = now(), emails = '{}', users = '{}'
      FROM unnest($1::bigint[], $2::bigint[]) AS done (id, requested_at)
      WHERE erasures.id = done.id AND (extract(epoch FROM erasures.requested_at) * 1000000)::bigint = done.requested_at`,
     [erasures.map((erasure) => erasure.id), erasures.map((erasure) => erasure.requestedAt)],

@@ -9,7 +9,7 @@ import { queueEvents } from '../../sql/outbox.ts';
 import { inTransaction } from '../../sql/pool.ts';
 import { createRig, type Rig } from '../../test/support/worker-rig.ts';
 import { createWorkerMetrics } from '../metrics.ts';
-import { click, heartbeat, identify } from '../test-support/events.ts';
+import { click, heartbeat, identify, order } from '../test-support/events.ts';
 import { pendingState } from '../webhooks/outcome.ts';
 import { eraseRequested } from './erase.ts';
 
@@ -69,6 +69,41 @@ describe('erasures', () => {
     while ((await open()) !== 0) await eraseRequested({ pool, clickhouse, metrics });
     const hidden = await rig.ask<{ link_id: string }>('SELECT link_id FROM deleted_links');
     expect(hidden).toEqual({ link_id: button });
+  });
+
+  it('take whose they were out of orders that came later and name what the visitor alone was known by', async () => {
+    const { pool, clickhouse } = rig.stores;
+    const { workspace } = rig;
+    const names = { emails: ['ann@example.com'], users: ['ann'] };
+    const erased = { workspaceId: workspace, kind: 'visitor', targetId: uuidv7() } as const;
+    await requestErasure(pool, { ...erased, names: { ...names, users: [] } });
+    await requestErasure(pool, { ...erased, names: { emails: [], users: names.users } });
+    const stream = await rig.stream('ingest-0');
+    const ts = Date.now() * 1000 - 1_000_000;
+    stream.append([
+      order({ workspace, ts, orderId: 'by email', email: 'ann@example.com' }),
+      order({ workspace, ts: ts + 1, orderId: 'by user', user: 'ann' }),
+      order({ workspace, ts: ts + 2, orderId: 'by another', email: 'bob@example.com', user: 'bob' }),
+      order({ workspace, ts: ts + 3, orderId: 'by a visitor', email: 'ann@example.com', visitor: uuidv7() }),
+      heartbeat(Date.now() * 1000 + 60_000_000),
+    ]);
+    rig.work();
+    await rig.settled(stream);
+    const metrics = createWorkerMetrics(new Registry());
+    const open = async () => (await pool.query('SELECT FROM erasures WHERE done_at IS NULL')).rowCount;
+    while ((await open()) !== 0) await eraseRequested({ pool, clickhouse, metrics });
+    const named = ['by a visitor', 'by another'];
+    const { rows } = await pool.query<{ order_id: string }>(
+      'SELECT order_id FROM orders WHERE email IS NOT NULL OR external_user_id IS NOT NULL ORDER BY order_id',
+    );
+    expect(rows.map(({ order_id: id }) => id)).toEqual(named);
+    const stored = await rig.ask<{ ids: string[] }>(
+      `SELECT arraySort(groupArray(order_id)) AS ids FROM orders FINAL WHERE email != '' OR external_user_id != ''`,
+    );
+    expect(stored.ids).toEqual(named);
+    expect((await pool.query('SELECT emails, users FROM erasures')).rows).toEqual([
+      { emails: [], users: [] },
+    ]);
   });
 
   it('that only wait for the watermark keep no younger one waiting, however many they are', async () => {

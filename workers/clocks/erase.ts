@@ -1,7 +1,20 @@
 import type { ClickHouseClient } from '../../clickhouse/client.ts';
-import { beginRewriting, hideLinks, isRewriting, stillStored } from '../../clickhouse/erasures.ts';
+import {
+  beginRewriting,
+  hideLinks,
+  isRewriting,
+  makeOrdersNobodys,
+  stillStored,
+} from '../../clickhouse/erasures.ts';
 import { dropErasedDeliveries } from '../../sql/erased-deliveries.ts';
-import { type Erasure, finishErasures, forgetVisitors, openErasures } from '../../sql/erasures.ts';
+import {
+  type Erasure,
+  finishErasures,
+  forgetOrdersNaming,
+  forgetVisitors,
+  hasOrdersNaming,
+  openErasures,
+} from '../../sql/erasures.ts';
 import type { Pool } from '../../sql/pool.ts';
 import { watermark } from '../../sql/streams.ts';
 import type { WorkerMetrics } from '../metrics.ts';
@@ -16,7 +29,7 @@ const KINDS = ['visitor', 'link'] as const;
 /**
  * One round of erasing. It looks at what is left instead of remembering what it has begun, so it can be cut off
  * anywhere: an erasure is done when the store holds no row of its target and the watermark has passed the
- * request, so that no event from before it is still on its way.
+ * request, so that no event from before it is still on its way, and no order is left that only names the target.
  *
  * @returns whether more deliveries may be there; else false: what is being rewritten needs time
  */
@@ -31,6 +44,19 @@ export async function eraseRequested(dependencies: EraseDependencies): Promise<b
     if (await erase(dependencies, open, before)) return true;
     after = last.id;
   }
+}
+
+/**
+ * Orders that name no visitor, but what the erased one alone was known by, and that were on their way when the erasure was asked for.
+ * PostgreSQL forgets last: it tells whether there are any.
+ */
+async function eraseNames(
+  { pool, clickhouse }: Pick<EraseDependencies, 'pool' | 'clickhouse'>,
+  { workspaceId, targetId, names }: Erasure,
+): Promise<void> {
+  if (!(await hasOrdersNaming(pool, workspaceId, names))) return;
+  await makeOrdersNobodys(clickhouse, { workspaceId, targetId }, names);
+  await forgetOrdersNaming(pool, workspaceId, names);
 }
 
 /** @returns whether more deliveries may be there */
@@ -56,6 +82,7 @@ async function erase(
     await beginRewriting(clickhouse, kind, left);
     done.push(...erasures.filter((erasure) => !stored.has(erasure.targetId) && erasure.requestedAt < before));
   }
+  for (const erasure of done) await eraseNames({ pool, clickhouse }, erasure);
   await finishErasures(pool, done);
   metrics.cleaned.inc({ what: 'erasures' }, done.length);
   return false;

@@ -44,19 +44,19 @@ export function identify(given: {
 
 export function order(
   given: { workspace: string; ts: number; orderId: string } & Partial<
-    Pick<OrderEvent, 'source' | 'amountMinor' | 'email'>
+    Pick<OrderEvent, 'source' | 'amountMinor' | 'email'> & { visitor: string; user: string }
   >,
 ): OrderEvent {
   return {
     kind: 'order',
     ts: given.ts,
     workspaceId: uuidToBytes(given.workspace),
-    visitorId: null,
+    visitorId: given.visitor === undefined ? null : uuidToBytes(given.visitor),
     orderId: given.orderId,
     amountMinor: given.amountMinor ?? 1_999,
     currency: 'usd',
     email: given.email ?? null,
-    externalUserId: null,
+    externalUserId: given.user ?? null,
     source: given.source ?? 'pixel',
   };
 }
