@@ -8,6 +8,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const WAITING = [
   'test/kafka/outages.test.ts',
   'workers/webhooks/retrying.test.ts',
+  'workers/webhooks/webhook-states.test.ts',
   'test/faults/kill-everything.test.ts',
   'test/start.test.ts',
   'test/kafka/cluster.test.ts',

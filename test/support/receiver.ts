@@ -19,6 +19,7 @@ export type Receiver = {
   received: Received[];
   /** How it answers from now on; 200 until told otherwise. */
   answer(with_: (response: ServerResponse, received: Received) => void): void;
+  answerWith(status: number, headers?: Record<string, string>, body?: string): void;
   /** Waits until so many have come. */
   until(count: number): Promise<Received[]>;
   close(): Promise<void>;
@@ -56,6 +57,9 @@ export async function startReceiver(): Promise<Receiver> {
     received,
     answer(with_) {
       answer = with_;
+    },
+    answerWith(status, headers = {}, body = '') {
+      answer = (response) => response.writeHead(status, headers).end(body);
     },
     async until(count) {
       while (received.length < count) await sleep(10);

@@ -54,14 +54,14 @@ describe('the log of deliveries', () => {
   });
 
   it('shows the request of the last attempt, also of a click that came straight from the log', async () => {
-    receiver.answer((response) => response.writeHead(500).end('down'));
+    receiver.answerWith(500, {}, 'down');
     const hook = await bench.hook(shop, receiver.url, ['click.created']);
     bench.clicks(shop);
     const failed = await bench.untilDelivery(shop, hook, (one) => one.attempts === 1);
     const first = (await detail(hook)).shown;
     expect(first).toMatchObject({ status: 'pending', response_status: 500, response_body: 'down' });
     expect(genuine(hook, first)).toBe(true);
-    receiver.answer((response) => response.writeHead(204).end());
+    receiver.answerWith(204);
     await shop.post(`/webhooks/${hook.id}/deliveries/${failed.id}/redeliver`);
     await bench.untilDelivery(shop, hook, (one) => one.status === 'delivered');
     const second = (await detail(hook)).shown;
