@@ -33,7 +33,7 @@ export async function eraseVisitor(
   const { clicks, identifies } = await hideVisitor(clickhouse, erased, names);
   const orders = await inTransaction(pool, async (tx) => {
     await requestErasure(tx, { ...erased, names });
-    return (await forgetVisitors(tx, [erased])) + (await forgetOrdersNaming(tx, workspaceId, names));
+    return (await forgetVisitors(tx, [erased])) + (await forgetOrdersNaming(tx, workspaceId, names, null));
   });
   if (clicks > 0) await rollUpAgain({ pool, clickhouse });
   return { deleted: clicks + identifies + orders };

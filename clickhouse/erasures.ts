@@ -80,26 +80,33 @@ export async function hideVisitor(
       clickhouse_settings: { lightweight_deletes_sync: '2' },
     });
   }
-  await makeOrdersNobodys(client, { workspaceId, targetId }, { emails, users });
+  await makeOrdersNobodys(client, { workspaceId, targetId }, { emails, users }, null);
   return { clicks: Number(found?.clicks ?? 0), identifies: Number(found?.identifies ?? 0) };
 }
 
-/** Takes whose they were out of a visitor's orders and out of those that came without a visitor and with these names. */
+/**
+ * Takes whose they were out of a visitor's orders and out of those that came without a visitor and with these names.
+ *
+ * @param before microseconds: of the latter older ones only; null: all
+ */
 export async function makeOrdersNobodys(
   client: ClickHouseClient,
   { workspaceId, targetId }: Erased,
   { emails, users }: Names,
+  before: number | null,
 ): Promise<void> {
+  const isOlder = before === null ? '' : "AND ts < fromUnixTimestamp64Micro({before:Int64}, 'UTC')";
   // Once at least, for the visitor's own.
   const most = Math.max(emails.length, users.length);
   for (let from = 0; from === 0 || from < most; from += NAMES) {
     await client.command({
       query: `ALTER TABLE orders ${MADE_NOBODYS} WHERE workspace_id = {workspace:UUID} AND (visitor_id = {visitor:UUID}
                 OR (visitor_id = toUUID('${NOBODY}')
-                  AND (email IN {emails:Array(String)} OR external_user_id IN {users:Array(String)})))`,
+                  AND (email IN {emails:Array(String)} OR external_user_id IN {users:Array(String)}) ${isOlder}))`,
       query_params: {
         workspace: workspaceId,
         visitor: targetId,
+        ...(before === null ? {} : { before }),
         emails: emails.slice(from, from + NAMES),
         users: users.slice(from, from + NAMES),
       },

@@ -126,31 +126,35 @@ export async function namesOfVisitorAlone(
 }
 
 const NAMING = `workspace_id = $1 AND coalesce(visitor_id, pixel_visitor_id) IS NULL
-  AND (email = ANY ($2) OR external_user_id = ANY ($3))`;
+  AND (email = ANY ($2) OR external_user_id = ANY ($3)) AND ($4::bigint IS NULL OR ts < $4)`;
 
-/** Whether there are orders that came without a visitor and with one of these emails or user ids. */
+/**
+ * Whether there are orders that came without a visitor and with one of these emails or user ids.
+ *
+ * @param before microseconds: older orders only; null: all
+ */
 export async function hasOrdersNaming(
   db: Queryable,
   workspaceId: string,
   { emails, users }: Names,
+  before: number | null,
 ): Promise<boolean> {
-  const { rowCount } = await db.query(`SELECT FROM orders WHERE ${NAMING} LIMIT 1`, [
-    workspaceId,
-    emails,
-    users,
-  ]);
-  return rowCount === 1;
+  if (emails.length + users.length === 0) return false;
+  const parameters = [workspaceId, emails, users, before];
+  return (await db.query(`SELECT FROM orders WHERE ${NAMING} LIMIT 1`, parameters)).rowCount === 1;
 }
 
-/** Removes whose they were from these orders. @returns how many */
+/** Removes whose they were from the orders of {@link hasOrdersNaming}. @returns how many */
 export async function forgetOrdersNaming(
   db: Queryable,
   workspaceId: string,
   { emails, users }: Names,
+  before: number | null,
 ): Promise<number> {
+  if (emails.length + users.length === 0) return 0;
   const { rowCount } = await db.query(
     `UPDATE orders SET email = NULL, external_user_id = NULL WHERE ${NAMING}`,
-    [workspaceId, emails, users],
+    [workspaceId, emails, users, before],
   );
   return rowCount ?? 0;
 }

@@ -85,6 +85,7 @@ describe('erasures', () => {
       order({ workspace, ts: ts + 1, orderId: 'by user', user: 'ann' }),
       order({ workspace, ts: ts + 2, orderId: 'by another', email: 'bob@example.com', user: 'bob' }),
       order({ workspace, ts: ts + 3, orderId: 'by a visitor', email: 'ann@example.com', visitor: uuidv7() }),
+      order({ workspace, ts: ts + 30_000_000, orderId: 'later', email: 'ann@example.com' }),
       heartbeat(Date.now() * 1000 + 60_000_000),
     ]);
     rig.work();
@@ -92,7 +93,7 @@ describe('erasures', () => {
     const metrics = createWorkerMetrics(new Registry());
     const open = async () => (await pool.query('SELECT FROM erasures WHERE done_at IS NULL')).rowCount;
     while ((await open()) !== 0) await eraseRequested({ pool, clickhouse, metrics });
-    const named = ['by a visitor', 'by another'];
+    const named = ['by a visitor', 'by another', 'later'];
     const { rows } = await pool.query<{ order_id: string }>(
       'SELECT order_id FROM orders WHERE email IS NOT NULL OR external_user_id IS NOT NULL ORDER BY order_id',
     );

@@ -47,16 +47,16 @@ export async function eraseRequested(dependencies: EraseDependencies): Promise<b
 }
 
 /**
- * Orders that name no visitor, but what the erased one alone was known by, and that were on their way when the erasure was asked for.
- * PostgreSQL forgets last: it tells whether there are any.
+ * Orders that name no visitor, but what the erased one alone was known by, and that were on their way when the erasure was asked for:
+ * who buys again later has come back. PostgreSQL forgets last, because it tells whether there are any.
  */
 async function eraseNames(
   { pool, clickhouse }: Pick<EraseDependencies, 'pool' | 'clickhouse'>,
-  { workspaceId, targetId, names }: Erasure,
+  { workspaceId, targetId, names, requestedAt }: Erasure,
 ): Promise<void> {
-  if (!(await hasOrdersNaming(pool, workspaceId, names))) return;
-  await makeOrdersNobodys(clickhouse, { workspaceId, targetId }, names);
-  await forgetOrdersNaming(pool, workspaceId, names);
+  if (!(await hasOrdersNaming(pool, workspaceId, names, requestedAt))) return;
+  await makeOrdersNobodys(clickhouse, { workspaceId, targetId }, names, requestedAt);
+  await forgetOrdersNaming(pool, workspaceId, names, requestedAt);
 }
 
 /** @returns whether more deliveries may be there */
