@@ -93,7 +93,7 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
         operationId: 'reportSignup',
         summary: 'Report that a user signed up',
         description:
-          'Once per new user: a user who has been matched stays with that referrer. The referrer is resolved by `ref_code`, then `_vid`, then `referrer_external_user_id`. A report by `_vid` waits up to two seconds for the click to be visible; later it is resolved in the background, and a repeated call tells.',
+          'Once per new user: a user who has been matched stays with that referrer. The referrer is resolved by `ref_code`, then `_vid`, then `referrer_external_user_id`. A report by `_vid` waits up to two seconds for the click to be visible; later it is resolved in the background, and a repeated call tells. The first report of a user counts, and whoever has a publishable key can make it: where rewards are worth money, report signups from your server, before a page could.',
         body: SignupBody,
       },
     },
