@@ -2,7 +2,6 @@ import { crc32c } from '@node-rs/crc32';
 import Encoder from 'kafkajs/src/protocol/encoder.js';
 import recordBatch, { type RecordBatchOptions } from 'kafkajs/src/protocol/recordBatch/v0/index.js';
 import { COMPRESSION, compress } from './compression.ts';
-import { RECORD_MAX_BYTES } from './topic.ts';
 
 /** Where the checksum stands, and where what it is of begins (Kafka's record batch, magic 2). */
 const CHECKSUM_AT = 17;
@@ -10,14 +9,6 @@ const SUMMED_FROM = 21;
 /** Of a batch's head behind its length. */
 const HEAD_BYTES = 49;
 const MAGIC = 2;
-
-/** A single record that is larger than a topic takes, though it was compressed: nothing was sent. */
-export class RecordTooLarge extends Error {
-  constructor(bytes: number) {
-    super(`a record of ${bytes} bytes is larger than the ${RECORD_MAX_BYTES} that a topic takes`);
-    this.name = 'RecordTooLarge';
-  }
-}
 
 const byTheClient = recordBatch.RecordBatch;
 
@@ -31,9 +22,6 @@ recordBatch.RecordBatch = async (given: RecordBatchOptions): Promise<Encoder> =>
   if (compression !== COMPRESSION || given.transactional) return byTheClient(given);
   const [only] = records;
   const compressed = compress(records.length === 1 && only ? only : new Encoder().writeEncoderArray(records));
-  if (only && records.length === 1 && compressed.length > RECORD_MAX_BYTES) {
-    throw new RecordTooLarge(compressed.length);
-  }
   const batch = new Encoder()
     .writeInt64(given.firstOffset ?? 0)
     .writeInt32(HEAD_BYTES + compressed.length)

@@ -7,10 +7,10 @@ import { offsetHolding } from '../journal/own-batches.ts';
 import { JournalReader } from '../journal/reader.ts';
 import { streamDirectory } from '../journal/segments.ts';
 import type { LogBatch, LogDamage, StreamIdentity } from '../port.ts';
-import { COMPRESSION } from './compression.ts';
+import { COMPRESSION, RecordTooLarge } from './compression.ts';
 import { mergeBatches, toDamageMessage, toMessage } from './record.ts';
 // Before the first record. Here, because nobody but a shipper needs the native module behind it.
-import { RecordTooLarge } from './record-batch.ts';
+import './record-batch.ts';
 import { explained, RefusedByBrokers } from './refusals.ts';
 import { readPlace, type ShippingPlace, writePlace } from './shipping-place.ts';
 import { ensureTopic } from './topic.ts';
