@@ -20,7 +20,7 @@ import {
   readStreamIdentity,
   type WriterDependencies,
 } from './open.ts';
-import type { LogBatch } from './port.ts';
+import { type LogBatch, NOTHING_RECORDED } from './port.ts';
 
 let dataDir: string;
 let remove: () => void;
@@ -102,7 +102,7 @@ describe('opening the event log', () => {
     const start = async (isRetired: (streamId: string) => Promise<boolean>) => {
       const writer = await openEventLogWriter(config(), {
         ...dependencies(register),
-        recorded: async (id) => ({ isRetired: await isRetired(id), stored: -1n, readUpTo: 0n }),
+        recorded: async (id) => ({ ...NOTHING_RECORDED, isRetired: await isRetired(id) }),
       });
       const [click] = await appendClicks(writer, ['after']);
       await writer.close();

@@ -29,6 +29,9 @@ export type StreamRecord = {
   readUpTo: bigint;
 };
 
+/** Of a stream that nobody knows, or about which nobody answers. */
+export const NOTHING_RECORDED: StreamRecord = { isRetired: false, stored: -1n, readUpTo: 0n };
+
 /** What an append answers at once: where the event stands and when it happened. */
 export type Appended = {
   /** High 24 bits: start epoch; low 40 bits: counter from 0. Contiguous within an epoch, never re-used. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ownBatches } from '../../core/event-log/open.ts';
-import type { LogBatch } from '../../core/event-log/port.ts';
+import { type LogBatch, NOTHING_RECORDED } from '../../core/event-log/port.ts';
 import { CLICK_FLAGS } from '../../core/events/types.ts';
 import { uuidToBytes } from '../../core/ids.ts';
 import { leaseCredits } from '../../sql/leases.ts';
@@ -30,7 +30,7 @@ afterAll(() => stores.close());
 async function streamWithClicks(dataDir: string, clicks: number, isRetired = false): Promise<string> {
   const journal = await openTestJournal(dataDir, {
     register: (id) => registerStream(stores.pool, TEST_STREAM_NAME, id),
-    recorded: async () => ({ isRetired, stored: -1n, readUpTo: 0n }),
+    recorded: async () => ({ ...NOTHING_RECORDED, isRetired }),
   });
   const { streamId } = journal.stream;
   await leaseCredits(stores.pool, { linkId, streamId, needed: 10 });

@@ -13,11 +13,11 @@ import { queueEvents } from '../../sql/outbox.ts';
 import { registerStream } from '../../sql/streams.ts';
 import { click } from '../../workers/test-support/events.ts';
 import { createLogWriter, type LogWriter } from '../../workers/test-support/log-writer.ts';
+import { PATIENCE_MS } from '../../workers/test-support/patience.ts';
 import type { WebhookOptions } from '../../workers/webhooks/webhooks.ts';
 import { createWorkers, type Workers } from '../../workers/workers.ts';
 import { type TestApi, type TestWorkspace, testApi } from './api.ts';
 import { temporaryDataDir } from './journal.ts';
-import { PATIENCE_MS } from './worker-rig.ts';
 
 export type Hook = { id: string; secret: string; is_active: boolean };
 export type LoggedDelivery = {

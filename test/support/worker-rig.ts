@@ -14,11 +14,9 @@ import { createLogger } from '../../core/log.ts';
 import { type RegisteredStream, registerStream } from '../../sql/streams.ts';
 import { createWorkspace } from '../../sql/workspaces.ts';
 import { createLogWriter, type LogWriter } from '../../workers/test-support/log-writer.ts';
+import { PATIENCE_MS } from '../../workers/test-support/patience.ts';
 import { createWorkers, type Workers, type WorkersDependencies } from '../../workers/workers.ts';
 import { type TestStores, testStores } from './stores.ts';
-
-/** Of lanes that stand past the log's end: no test has to wait as long as an outage may last. */
-export const PATIENCE_MS = 300;
 
 export type Rig = {
   stores: TestStores;

@@ -9,7 +9,7 @@ import {
   NOBODY,
   NOW,
   type Reported,
-} from '../test-support/attribution-rig.ts';
+} from '../../test/support/attribution-rig.ts';
 import { attributeOrders } from './attribute.ts';
 
 let rig: AttributionRig;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { lifetimeValues } from '../../clickhouse/questions/lifetime-values.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import { updateWorkspace } from '../../sql/workspaces.ts';
-import { type AttributionRig, createAttributionRig, DAY, NOW } from '../test-support/attribution-rig.ts';
+import { type AttributionRig, createAttributionRig, DAY, NOW } from '../../test/support/attribution-rig.ts';
 
 let rig: AttributionRig;
 beforeAll(async () => {

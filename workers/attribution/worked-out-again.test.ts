@@ -9,7 +9,7 @@ import {
   DAY,
   NOBODY,
   NOW,
-} from '../test-support/attribution-rig.ts';
+} from '../../test/support/attribution-rig.ts';
 import { attributeOrders } from './attribute.ts';
 
 let rig: AttributionRig;

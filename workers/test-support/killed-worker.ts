@@ -12,6 +12,7 @@ import { decodeEvents } from '../../core/events/codec.ts';
 import { createLogger } from '../../core/log.ts';
 import { createPool } from '../../sql/pool.ts';
 import { createWorkers } from '../workers.ts';
+import { PATIENCE_MS } from './patience.ts';
 
 const [databaseUrl = '', url = '', database = '', dataDir = '', key = '', state = '', delay = '0'] =
   process.argv.slice(2);
@@ -24,7 +25,7 @@ createWorkers({
   enricher: createEnricher({ geo: emptyGeo() }),
   log: createLogger('workers', 'silent'),
   registry: new Registry(),
-  patienceMs: 300,
+  patienceMs: PATIENCE_MS,
   onState(reached) {
     if (reached !== state) return;
     const kill = () => process.kill(process.pid, 'SIGKILL');

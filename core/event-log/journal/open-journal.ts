@@ -4,7 +4,7 @@ import type { Registry } from 'prom-client';
 import type { AddressSealer } from '../../events/address-seal.ts';
 import { uuidv7 } from '../../ids.ts';
 import type { Logger } from '../../log.ts';
-import type { NewStream, StreamIdentity, StreamRecord } from '../port.ts';
+import { type NewStream, NOTHING_RECORDED, type StreamIdentity, type StreamRecord } from '../port.ts';
 import { EpochFile } from './epoch-file.ts';
 import { recover } from './recovery.ts';
 import { SegmentSupply } from './segment-supply.ts';
@@ -18,8 +18,6 @@ import { lockStream } from './writer-lock.ts';
 /** Full segments; see `bench/journal.ts`. Smaller where the budget is small, so that freeing makes room soon. */
 const SEGMENT_BYTES = 32 * 1024 * 1024;
 const SEGMENTS_IN_BUDGET = 8;
-
-const UNKNOWN: StreamRecord = { isRetired: false, stored: -1n, readUpTo: 0n };
 
 export type JournalOptions = {
   dataDir: string;
@@ -94,14 +92,18 @@ function makeDirectory(directory: string): void {
 async function identityOf(
   directory: string,
   epochFile: EpochFile,
-  { register, recorded = async () => UNKNOWN, log }: Pick<JournalOptions, 'register' | 'recorded' | 'log'>,
+  {
+    register,
+    recorded = async () => NOTHING_RECORDED,
+    log,
+  }: Pick<JournalOptions, 'register' | 'recorded' | 'log'>,
 ): Promise<{ stream: StreamIdentity; record: StreamRecord }> {
   let kept = readIdentityFile(directory);
   if (kept !== null && kept.ordinal !== null && epochFile.record === null) kept = null;
   let streamId = kept?.streamId ?? uuidv7();
   const record = await recorded(streamId).catch((error: unknown) => {
     log.warn({ err: error, directory }, 'what is known of the stream could not be asked: it goes on');
-    return UNKNOWN;
+    return NOTHING_RECORDED;
   });
   if (record.isRetired) {
     log.warn({ directory, stream: streamId }, 'the stream was retired: it is registered anew');

@@ -12,7 +12,7 @@ import {
   temporaryDataDir,
 } from '../../../test/support/journal.ts';
 import { silentLogger } from '../../log.ts';
-import type { LogBatch } from '../port.ts';
+import { type LogBatch, NOTHING_RECORDED } from '../port.ts';
 import { EpochFile, MAX_EPOCH } from './epoch-file.ts';
 import { frameAt } from './frame.ts';
 import { JournalReader } from './reader.ts';
@@ -26,8 +26,6 @@ beforeEach(() => {
   ({ dataDir, remove } = temporaryDataDir());
 });
 afterEach(() => remove());
-
-const NOTHING = { isRetired: false, stored: -1n, readUpTo: 0n };
 
 const directoryOf = (data: string) => streamDirectory(data, TEST_STREAM_NAME);
 
@@ -64,7 +62,7 @@ async function recoverNow(): Promise<Recovered> {
   try {
     return await recover(directoryOf(dataDir), epochFile, {
       now: () => 0,
-      record: NOTHING,
+      record: NOTHING_RECORDED,
       log: silentLogger(),
     });
   } finally {
@@ -336,7 +334,7 @@ describe('what must never be forgotten', () => {
       (
         await recover(directoryOf(dataDir), epochFile, {
           now: () => time * 1000,
-          record: NOTHING,
+          record: NOTHING_RECORDED,
           log: silentLogger(),
         })
       ).epoch;

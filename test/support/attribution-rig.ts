@@ -11,9 +11,9 @@ import { upsertIdentities } from '../../sql/identities.ts';
 import { upsertOrders } from '../../sql/orders.ts';
 import { advanceStreams, registerStream } from '../../sql/streams.ts';
 import { createWorkspace } from '../../sql/workspaces.ts';
-import { testStores } from '../../test/support/stores.ts';
-import { type AttributionDependencies, attributeOrders } from '../attribution/attribute.ts';
-import { createWorkerMetrics } from '../metrics.ts';
+import { type AttributionDependencies, attributeOrders } from '../../workers/attribution/attribute.ts';
+import { createWorkerMetrics } from '../../workers/metrics.ts';
+import { testStores } from './stores.ts';
 
 export const DAY = 86_400_000_000;
 export const NOW = Date.UTC(2026, 10, 20) * 1000;
