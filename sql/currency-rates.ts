@@ -1,4 +1,4 @@
-import type { Queryable } from './pool.ts';
+import { inTransaction, type Pool, type Queryable } from './pool.ts';
 
 /** Major units of the second currency for one of the first, or null when the operator has set no rate. */
 export type RateOf = (currency: string, base: string) => number | null;
@@ -7,6 +7,9 @@ export type RateOf = (currency: string, base: string) => number | null;
 export type CurrencyRate = { currency: string; base: string; rate: number; updated_at: Date };
 
 type Row = Omit<CurrencyRate, 'rate'> & { rate: string };
+
+/** The advisory lock of those who write what they have converted, and of who sets a rate. */
+const LOCK = 7_206;
 
 const COLUMNS = 'currency, base, rate, updated_at';
 
@@ -24,26 +27,41 @@ export async function readRates(db: Queryable): Promise<RateOf> {
   return (currency, base) => (currency === base ? 1 : (rates.get(`${currency}/${base}`) ?? null));
 }
 
+/**
+ * {@link readRates}, which no rate joins until the transaction ends: whoever sets one waits, and sees then which orders had
+ * none.
+ */
+export async function holdRates(transaction: Queryable): Promise<RateOf> {
+  await transaction.query('SELECT pg_advisory_xact_lock_shared($1)', [LOCK]);
+  return readRates(transaction);
+}
+
 /** Every rate, by its currencies. */
 export async function listRates(db: Queryable): Promise<CurrencyRate[]> {
   const { rows } = await db.query<Row>(`SELECT ${COLUMNS} FROM currency_rates ORDER BY currency, base`);
   return rows.map(rateOf);
 }
 
-/** Sets the rate of a pair, in the place of the one before. What was converted already stays as it is. */
+/**
+ * Sets the rate of a pair, in the place of the one before. What was converted already stays as it is; what could not be is
+ * for `attributeAnew`.
+ */
 export async function setRate(
-  db: Queryable,
+  pool: Pool,
   { currency, base, rate }: Omit<CurrencyRate, 'updated_at'>,
 ): Promise<CurrencyRate> {
-  const { rows } = await db.query<Row>(
-    `INSERT INTO currency_rates (currency, base, rate) VALUES ($1, $2, $3)
-     ON CONFLICT (currency, base) DO UPDATE SET rate = excluded.rate, updated_at = now()
-     RETURNING ${COLUMNS}`,
-    [currency, base, rate],
-  );
-  const [row] = rows;
-  if (!row) throw new Error(`the rate of ${currency} in ${base} was not stored`);
-  return rateOf(row);
+  return inTransaction(pool, async (tx) => {
+    await tx.query('SELECT pg_advisory_xact_lock($1)', [LOCK]);
+    const { rows } = await tx.query<Row>(
+      `INSERT INTO currency_rates (currency, base, rate) VALUES ($1, $2, $3)
+       ON CONFLICT (currency, base) DO UPDATE SET rate = excluded.rate, updated_at = now()
+       RETURNING ${COLUMNS}`,
+      [currency, base, rate],
+    );
+    const [row] = rows;
+    if (!row) throw new Error(`the rate of ${currency} in ${base} was not stored`);
+    return rateOf(row);
+  });
 }
 
 /** Removes the rate of a pair and answers it. Null when there is none. */

@@ -114,12 +114,18 @@ function notedOf(
  */
 export async function noteCredits(
   db: Queryable,
-  orders: readonly { order: UnattributedOrder; noted: ReadonlyMap<bigint, number> }[],
+  orders: readonly {
+    order: UnattributedOrder;
+    noted: ReadonlyMap<bigint, number>;
+    /** Whether they are without revenue because no rate is set for the order's currency. */
+    withoutRate: boolean;
+  }[],
 ): Promise<Set<number>> {
   if (orders.length === 0) return new Set();
   const { rows } = await db.query<{ internal_id: number }>(
-    `UPDATE orders SET noted_credits = about.noted
-     FROM unnest($1::bigint[], $2::text[], $3::jsonb[]) AS about (internal_id, row_version, noted)
+    `UPDATE orders SET noted_credits = about.noted, without_rate = about.without_rate
+     FROM unnest($1::bigint[], $2::text[], $3::jsonb[], $4::boolean[])
+       AS about (internal_id, row_version, noted, without_rate)
      WHERE orders.internal_id = about.internal_id AND orders.xmin::text = about.row_version
      RETURNING orders.internal_id`,
     [
@@ -128,6 +134,7 @@ export async function noteCredits(
       orders.map(({ noted }) =>
         JSON.stringify(Object.fromEntries([...noted].map(([version, parts]) => [String(version), parts]))),
       ),
+      orders.map(({ withoutRate }) => withoutRate),
     ],
   );
   return new Set(rows.map((row) => row.internal_id));

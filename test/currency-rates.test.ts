@@ -2,6 +2,7 @@ import { Registry } from 'prom-client';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { uuidv7 } from '../core/ids.ts';
 import { silentLogger } from '../core/log.ts';
+import { orderVersion } from '../core/order-version.ts';
 import { nowNanos } from '../core/timestamps.ts';
 import type { CurrencyRate } from '../sql/currency-rates.ts';
 import { upsertOrders } from '../sql/orders.ts';
@@ -31,7 +32,13 @@ afterAll(() => api.close());
 
 const pair = (currency: string, base: string) => ['--currency', currency, '--base', base];
 const set = (currency: string, base: string, rate: string) =>
-  cli.json<{ rate: CurrencyRate }>('rate', 'set', ...pair(currency, base), '--rate', rate);
+  cli.json<{ rate: CurrencyRate; orders_attributed_anew: number }>(
+    'rate',
+    'set',
+    ...pair(currency, base),
+    '--rate',
+    rate,
+  );
 const list = async () => (await cli.json<{ rates: CurrencyRate[] }>('rate', 'list')).rates;
 
 test('rates are set, set anew, listed by their currencies, and deleted', async () => {
@@ -68,7 +75,7 @@ test('for people it is a table, and the help says what a rate means', async () =
   expect([help.status, help.stdout]).toEqual([0, expect.stringContaining('makes 1.08 usd of 1 eur')]);
 });
 
-test('revenue of orders that are attributed from then on is converted by it, in its direction only', async () => {
+test('revenue is converted by it, in its direction only, also of orders that came before it and had none', async () => {
   const { pool, clickhouse } = api.stores;
   const workspaceId = shop.workspace.id;
   const metrics = createWorkerMetrics(new Registry());
@@ -78,10 +85,17 @@ test('revenue of orders that are attributed from then on is converted by it, in 
     { workspaceId, visitorId, tsNanos: now - 7_200_000_000_000n, channel: 'youtube' },
   ]);
   const order = async (orderId: string) => {
-    const ts = Number((now - 3_600_000_000_000n) / 1_000n);
+    const ts = Number(now / 1_000n) - 3_600_000_000;
     await upsertOrders(pool, [
       {
-        ...{ workspaceId, orderId, version: 1n, source: 'server', ts, streamOrdinal: 0 },
+        ...{
+          workspaceId,
+          orderId,
+          version: orderVersion('server', BigInt(ts) * 1_000n),
+          source: 'server',
+          ts,
+          streamOrdinal: 0,
+        },
         ...{ visitorId, email: null, externalUserId: null, amountMinor: 10_000, currency: 'eur' },
       },
     ]);
@@ -94,12 +108,14 @@ test('revenue of orders that are attributed from then on is converted by it, in 
   await set('usd', 'eur', '0.9');
   expect(await order('before')).toEqual([{ conversions: 1, revenue: 0 }]);
   expect(await withoutRate()).toMatchObject([{ value: 1, labels: { currency: 'eur' } }]);
-  await set('eur', 'usd', '1.0832');
-  expect(await order('after')).toEqual([{ conversions: 2, revenue: 108.32 }]);
+  expect(await set('eur', 'usd', '1.0832')).toMatchObject({ orders_attributed_anew: 1 });
+  expect(await order('after')).toEqual([{ conversions: 2, revenue: 216.64 }]);
   expect(await withoutRate()).toMatchObject([{ value: 1 }]);
   await cli.json('rate', 'delete', ...pair('eur', 'usd'));
-  expect(await order('deleted')).toEqual([{ conversions: 3, revenue: 108.32 }]);
+  expect(await order('deleted')).toEqual([{ conversions: 3, revenue: 216.64 }]);
   expect(await withoutRate()).toMatchObject([{ value: 2 }]);
+  const { stdout } = await cli.run('rate', 'set', ...pair('eur', 'usd'), '--rate', '1');
+  expect(stdout).toMatch(/\n\nOrders that counted without revenue and are attributed anew: 1\.\n/);
 });
 
 test("commission is converted into the programme's currency by it", async () => {

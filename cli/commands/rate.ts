@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { AppError } from '../../core/errors.ts';
 import { type CurrencyRate, deleteRate, listRates, setRate } from '../../sql/currency-rates.ts';
+import { attributeAnew } from '../../sql/orders-without-rate.ts';
 import { currency, exchangeRate } from '../arguments.ts';
 import { printResult, table } from '../output.ts';
 import { withStores } from '../stores.ts';
@@ -15,7 +16,8 @@ A rate is how many major units of the base one major unit of the currency is wor
 --currency eur --base usd --rate 1.08 makes 1.08 usd of 1 eur. It serves that
 direction only: usd to eur takes a rate of its own, and rates are not chained.
 The base is a workspace's currency for revenue, and a programme's for commission.
-A rate holds for orders attributed and commissions judged from then on.`;
+A rate holds for orders attributed and commissions judged from then on, and for
+orders that count without revenue because they had none.`;
 
 const describe = (rates: CurrencyRate[]) =>
   table(
@@ -45,8 +47,13 @@ export function rateCommands(program: Command): void {
       const { currency, base, rate } = options;
       const result = await withStores(async ({ pool }) => ({
         rate: await setRate(pool, { currency, base, rate }),
+        orders_attributed_anew: await attributeAnew(pool, currency, base),
       }));
-      printResult(command, result, (set) => describe([set.rate]));
+      printResult(command, result, ({ rate: set, orders_attributed_anew: orders }) =>
+        orders === 0
+          ? describe([set])
+          : `${describe([set])}\n\nOrders that counted without revenue and are attributed anew: ${orders}.`,
+      );
     });
 
   group

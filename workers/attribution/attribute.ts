@@ -11,7 +11,7 @@ import {
 import { type OrderVersion, storedCredits, versionKey } from '../../clickhouse/questions/stored-credits.ts';
 import type { Logger } from '../../core/log.ts';
 import { convertMinor, MoneyError } from '../../core/money.ts';
-import { type RateOf, readRates } from '../../sql/currency-rates.ts';
+import { holdRates, type RateOf } from '../../sql/currency-rates.ts';
 import { visitorsOfBuyers } from '../../sql/identities.ts';
 import { inTransaction, type Pool, type PoolClient } from '../../sql/pool.ts';
 import { watermark } from '../../sql/streams.ts';
@@ -54,10 +54,9 @@ export async function attributeOrders(dependencies: AttributionDependencies): Pr
     const stored = await storedCredits(clickhouse, orders.flatMap(versionsInDoubt));
     const isStored = (order: UnattributedOrder) => stored.has(versionKey(order));
     const open = orders.filter((order) => !isStored(order));
-    const computed = (await creditsOfAll(dependencies, transaction, open)).map(({ order, rows }) => ({
-      order,
-      rows,
-      noted: notedParts(order, rows.length, stored),
+    const computed = (await creditsOfAll(dependencies, transaction, open)).map((credited) => ({
+      ...credited,
+      noted: notedParts(credited.order, credited.rows.length, stored),
     }));
     // By itself: it must outlast this transaction.
     const unchanged = await noteCredits(pool, computed);
@@ -72,6 +71,8 @@ export async function attributeOrders(dependencies: AttributionDependencies): Pr
 type Credited = {
   order: UnattributedOrder;
   rows: OrderCreditRow[];
+  /** Whether they are without revenue because no rate is set for the order's currency. */
+  withoutRate: boolean;
   /** Every version that may stand then, with its number of parts. */
   noted: ReadonlyMap<bigint, number>;
 };
@@ -121,7 +122,7 @@ async function creditsOfAll(
 ): Promise<Omit<Credited, 'noted'>[]> {
   if (orders.length === 0) return [];
   const { clickhouse, metrics } = dependencies;
-  const rateOf = await readRates(transaction);
+  const rateOf = await holdRates(transaction);
   const visitors = await visitorsOfBuyers(transaction, orders);
   const reached = orders.slice(0, visitors.length);
   const spans = reached.flatMap((order, position) =>
@@ -138,32 +139,35 @@ async function creditsOfAll(
   return reached.map((order, position) => {
     const own = byOrder.get(position) ?? [];
     metrics.attributedOrders.inc({ outcome: own.length > 0 ? 'credited' : 'no_click' });
-    const amountMinor = inWorkspaceCurrency(dependencies, order, rateOf);
+    const converted = inWorkspaceCurrency(dependencies, order, rateOf);
     const origin = firstCame.get(position) ?? null;
-    return { order, rows: creditsOf({ order, groups: own, amountMinor, origin }) };
+    const rows = creditsOf({ order, groups: own, amountMinor: converted ?? 0, origin });
+    return { order, rows, withoutRate: converted === null };
   });
 }
 
-/** Without a rate an order counts as a conversion without revenue. */
+/** @returns null without a rate: the order counts as a conversion without revenue */
 function inWorkspaceCurrency(
   { metrics, log }: AttributionDependencies,
   order: UnattributedOrder,
   rateOf: RateOf,
-): number {
+): number | null {
   const { currency, workspaceCurrency, amountMinor } = order;
   if (currency === workspaceCurrency) return amountMinor;
   const rate = rateOf(currency, workspaceCurrency);
-  if (rate !== null) {
-    try {
-      return convertMinor(amountMinor, currency, workspaceCurrency, rate);
-    } catch (error) {
-      // An unknown currency or an amount beyond what numbers hold must not stop the others.
-      if (!(error instanceof MoneyError)) throw error;
-      log.error({ err: error, order: order.internalId }, 'the amount of an order can not be converted');
-    }
+  if (rate === null) {
+    metrics.ordersWithoutRate.inc({ currency });
+    return null;
   }
-  metrics.ordersWithoutRate.inc({ currency });
-  return 0;
+  try {
+    return convertMinor(amountMinor, currency, workspaceCurrency, rate);
+  } catch (error) {
+    // An unknown currency or an amount beyond what numbers hold must not stop the others.
+    if (!(error instanceof MoneyError)) throw error;
+    log.error({ err: error, order: order.internalId }, 'the amount of an order can not be converted');
+    metrics.ordersWithoutRate.inc({ currency });
+    return 0;
+  }
 }
 
 function tokenOf(orders: readonly UnattributedOrder[]): string {
