@@ -68,6 +68,17 @@ describe('creditsOf', () => {
     ]);
   });
 
+  it('splits among no more links than the store can number: those with the most clicks', () => {
+    const many = Array.from({ length: 65_537 }, (_, n) =>
+      group(uuidv7(), n === 1 ? 1 : 2, BigInt(n), BigInt(n)),
+    );
+    const rows = credited('linear', many);
+    const without = many.filter(({ clicks }) => clicks === 2);
+    expect(rows.map((row) => bytesToUuid(row.linkId))).toEqual(without.map(({ linkId }) => linkId));
+    expect(rows.at(-1)?.part).toBe(65_535);
+    expect(rows.reduce((sum, row) => sum + row.amountMinor, 0)).toBe(100);
+  });
+
   it('says on every part how the person first came', () => {
     const said = credited('linear').map((row) => [
       row.firstChannel,

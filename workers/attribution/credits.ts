@@ -15,11 +15,15 @@ export type CreditInput = {
   origin: Origin | null;
 };
 
+/** The store numbers the parts of an order with 16 bits. */
+const MOST_PARTS = 65_536;
+
 type Weighted = { group: ClickGroup; weight: number };
 
 /**
  * What an order is worth to each link, under its attribution model. `last_click` and `first_click` give all to one
- * link, `linear` gives each click the same, so a link gets its clicks' part; minor units by largest remainder.
+ * link, `linear` gives each click the same, so a link gets its clicks' part; minor units by largest remainder. Of more links
+ * than the store can number, those with the most clicks share.
  *
  * An order that no click led to gets one row with the zero UUID and no channel, for the revenue of its person. Reports by
  * link and channel leave it out.
@@ -57,7 +61,7 @@ export function creditsOf(input: CreditInput): OrderCreditRow[] {
 function weigh(model: UnattributedOrder['model'], groups: readonly ClickGroup[]): Weighted[] {
   // By first click: click times are unique in a deployment, so the same groups always split the same way.
   const sorted = [...groups].sort((a, b) => (a.firstTs < b.firstTs ? -1 : 1));
-  if (model === 'linear') return sorted.map((group) => ({ group, weight: group.clicks }));
+  if (model === 'linear') return mostClicked(sorted).map((group) => ({ group, weight: group.clicks }));
   const [first] = sorted;
   if (!first) return [];
   const chosen =
@@ -65,4 +69,12 @@ function weigh(model: UnattributedOrder['model'], groups: readonly ClickGroup[])
       ? first
       : sorted.reduce((best, group) => (group.lastTs > best.lastTs ? group : best));
   return [{ group: chosen, weight: 1 }];
+}
+
+/** As many as the store can number, in the order in which they came. */
+function mostClicked(groups: ClickGroup[]): ClickGroup[] {
+  if (groups.length <= MOST_PARTS) return groups;
+  const most = groups.toSorted((a, b) => b.clicks - a.clicks).slice(0, MOST_PARTS);
+  const chosen = new Set(most);
+  return groups.filter((group) => chosen.has(group));
 }
