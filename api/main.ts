@@ -37,7 +37,7 @@ const secrets = await secretsOnceThere(pool, log);
 const streamName = config.streamName || STREAM_NAME;
 const eventLog = await openEventLogWriter(config, {
   streamName,
-  register: (streamId) => registerStream(pool, streamName, streamId),
+  register: (id, former) => registerStream(pool, streamName, id, former),
   recorded: (streamId) => streamRecord(pool, streamId, streamName),
   stored: (streamId) => highWater(pool, streamId),
   sealer: createAddressSealer(secrets.address),

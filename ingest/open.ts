@@ -44,7 +44,7 @@ export async function openIngest(given: {
   const sealer = createAddressSealer(secrets.address);
   const eventLog = await openEventLogWriter(config, {
     streamName,
-    register: (id) => registerStream(pool, streamName, id),
+    register: (id, former) => registerStream(pool, streamName, id, former),
     recorded: (id) => streamRecord(pool, id, streamName),
     stored: (id) => highWater(pool, id),
     sealer,

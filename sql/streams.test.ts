@@ -58,11 +58,21 @@ it('registers a stream once, however often it is asked to, and knows it again', 
   const first = await registerStream(pool, 'ingest-asked-twice', id);
   expect(first.streamId).toBe(id);
   expect(await registerStream(pool, 'ingest-asked-twice', id)).toEqual(first);
-  const unknown = { isRetired: false, stored: -1n, readUpTo: 0n };
-  expect(await streamRecord(pool, id, 'ingest-asked-twice')).toEqual(unknown);
-  expect(await streamRecord(pool, uuidv7(), 'ingest-never')).toEqual(unknown);
+  const nothing = { stored: -1n, readUpTo: 0n };
+  const recorded = (streamId: string) => streamRecord(pool, streamId, 'ingest-asked-twice');
+  expect(await recorded(id)).toEqual({ ...nothing, state: 'active' });
+  expect(await recorded(uuidv7())).toEqual({ ...nothing, state: 'unregistered' });
   await retireStream(pool, id);
-  expect(await streamRecord(pool, id, 'ingest-asked-twice')).toEqual({ ...unknown, isRetired: true });
+  expect(await recorded(id)).toEqual({ ...nothing, state: 'retired' });
+});
+
+it('registers a stream that a restored backup does not know under the ordinal it had, unless another has that now', async () => {
+  const { pool } = stores;
+  const had = (await registerStream(pool, 'ingest-beside-it')).ordinal + 20;
+  const again = await registerStream(pool, 'ingest-forgotten', uuidv7(), had);
+  expect(again.ordinal).toBe(had);
+  const late = await registerStream(pool, 'ingest-forgotten-too', uuidv7(), had);
+  expect(late.ordinal).toBeLessThan(had);
 });
 
 it('never moves a stream back', async () => {
@@ -114,7 +124,7 @@ it('knows how far readers have come in the journals of a name, what they are abo
   await advanceLaneAndStreams(pool, ahead, { from: 0n, to: 70n }, [
     { streamId, ordinal: 0, highWater: 3n, visibleBefore: 5_000 },
   ]);
-  expect(await read()).toEqual({ isRetired: false, stored: 3n, readUpTo: 70n });
+  expect(await read()).toEqual({ state: 'active', stored: 3n, readUpTo: 70n });
   await commitIntent(pool, behind, { from: 0n, to: 80n, token: 't' });
   expect(await read()).toMatchObject({ readUpTo: 80n });
 });

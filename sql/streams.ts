@@ -37,6 +37,9 @@ const NOT_STILL = '55P03';
  * has lost that file begins a new stream. The older stream of the same name then holds the watermark until it
  * is retired ({@link retireStream}).
  *
+ * `former` is the ordinal of a stream that a restored backup does not know: it gets that one again unless it was given away
+ * since, so that the ids of its clicks stay what they were.
+ *
  * `notBefore` is the newest watermark that may have been handed out. A writer whose clock is behind begins its
  * times there, or a poller that has passed it would miss the stream's first events. While a stream is active that is the
  * present watermark, since it never goes back: a stream ahead of it, active or retired, dates nobody else's events ahead.
@@ -48,10 +51,11 @@ export async function registerStream(
   pool: Pool,
   name: string,
   streamId = uuidv7(),
+  former: number | null = null,
 ): Promise<RegisteredStream> {
   for (let tries = 1; ; tries++) {
     try {
-      return await inTransaction(pool, (client) => register(client, name, streamId));
+      return await inTransaction(pool, (client) => register(client, name, streamId, former));
     } catch (error) {
       if (tries === STILL_TRIES || !isNotStill(error)) throw error;
       await delay(STILL_PAUSE_MS);
@@ -59,7 +63,12 @@ export async function registerStream(
   }
 }
 
-async function register(client: PoolClient, name: string, streamId: string): Promise<RegisteredStream> {
+async function register(
+  client: PoolClient,
+  name: string,
+  streamId: string,
+  former: number | null,
+): Promise<RegisteredStream> {
   // An earlier attempt whose answer was lost has ended when this is answered.
   await client.query('SELECT pg_advisory_xact_lock($1)', [LOCK]);
   const { rows: known } = await client.query<{ ordinal: number; visible_before: number }>(
@@ -68,14 +77,19 @@ async function register(client: PoolClient, name: string, streamId: string): Pro
   );
   if (known[0]) return { streamId, ordinal: known[0].ordinal, notBefore: known[0].visible_before };
   await standStill(client);
-  const { rows } = await client.query<{ ordinal: number | null; not_before: number }>(
+  const { rows } = await client.query<{
+    lowest: number | null;
+    is_given_away: boolean;
+    not_before: number;
+  }>(
     `SELECT (SELECT min(candidate) FROM generate_series(0, $1::int - 1) AS candidate
-             WHERE NOT EXISTS (SELECT 1 FROM ingest_streams WHERE ordinal = candidate)) AS ordinal,
+             WHERE NOT EXISTS (SELECT 1 FROM ingest_streams WHERE ordinal = candidate)) AS lowest,
+            EXISTS (SELECT 1 FROM ingest_streams WHERE ordinal = $2) AS is_given_away,
             coalesce((SELECT min(visible_before) FROM ingest_streams WHERE state = 'active'),
                      (SELECT max(visible_before) FROM ingest_streams), 0)::bigint AS not_before`,
-    [ORDINALS],
+    [ORDINALS, former],
   );
-  const ordinal = rows[0]?.ordinal ?? null;
+  const ordinal = (rows[0]?.is_given_away ? null : former) ?? rows[0]?.lowest ?? null;
   if (ordinal === null) throw new Error(`stream ${name}: all ${ORDINALS} ordinals are in use`);
   const notBefore = rows[0]?.not_before ?? 0;
   await client.query(
@@ -211,7 +225,11 @@ export async function retireStream(db: Queryable, streamId: string): Promise<boo
 
 /** What is known of a stream, which need not be registered, and of the journals of its name. */
 export async function streamRecord(db: Queryable, streamId: string, name: string): Promise<StreamRecord> {
-  const { rows } = await db.query<{ state: string | null; high_water: string | null; read_up_to: string }>(
+  const { rows } = await db.query<{
+    state: 'active' | 'retired' | null;
+    high_water: string | null;
+    read_up_to: string;
+  }>(
     `SELECT stream.state, stream.high_water,
        (SELECT coalesce(max(greatest(next_offset, (intent ->> 'to')::numeric)), 0)
         FROM log_lanes WHERE partition = $2) AS read_up_to
@@ -220,7 +238,7 @@ export async function streamRecord(db: Queryable, streamId: string, name: string
   );
   const { state, high_water: highWater, read_up_to: readUpTo } = rows[0] ?? {};
   return {
-    isRetired: state === 'retired',
+    state: state ?? 'unregistered',
     stored: BigInt(highWater ?? -1),
     readUpTo: BigInt(readUpTo ?? 0),
   };

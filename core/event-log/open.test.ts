@@ -20,7 +20,7 @@ import {
   readStreamIdentity,
   type WriterDependencies,
 } from './open.ts';
-import { type LogBatch, NOTHING_RECORDED } from './port.ts';
+import { type LogBatch, NOTHING_RECORDED, type StreamRecord } from './port.ts';
 
 let dataDir: string;
 let remove: () => void;
@@ -99,10 +99,10 @@ describe('opening the event log', () => {
     const notBefore = (before?.ts ?? 0) + 3_600_000_000;
     const register = async (streamId = '') => ({ streamId, ordinal: 9, notBefore });
     const asked: string[] = [];
-    const start = async (isRetired: (streamId: string) => Promise<boolean>) => {
+    const start = async (stateOf: (streamId: string) => Promise<StreamRecord['state']>) => {
       const writer = await openEventLogWriter(config(), {
         ...dependencies(register),
-        recorded: async (id) => ({ ...NOTHING_RECORDED, isRetired: await isRetired(id) }),
+        recorded: async (id) => ({ ...NOTHING_RECORDED, state: await stateOf(id) }),
       });
       const [click] = await appendClicks(writer, ['after']);
       await writer.close();
@@ -110,12 +110,12 @@ describe('opening the event log', () => {
     };
     const unanswered = await start(() => Promise.reject(new Error('Postgres is down')));
     expect(unanswered).toMatchObject(TEST_STREAM);
-    const again = await start(async (streamId) => asked.push(streamId) > 0);
+    const again = await start(async (streamId) => (asked.push(streamId) > 0 ? 'retired' : null));
     expect(asked).toEqual([TEST_STREAM.streamId]);
     expect(again).toMatchObject({ ordinal: 9 });
     expect(again.streamId).not.toBe(TEST_STREAM.streamId);
     expect(again.ts).toBeGreaterThan(notBefore);
-    expect(await start(async () => false)).toMatchObject({ streamId: again.streamId, ordinal: 9 });
+    expect(await start(async () => 'active')).toMatchObject({ streamId: again.streamId, ordinal: 9 });
     const { batches, clicks, damage } = await readJournal(dataDir);
     expect(clicks.map(({ userAgent }) => userAgent)).toEqual(['before', 'after', 'after', 'after']);
     expect(damage).toEqual([]);
@@ -123,6 +123,32 @@ describe('opening the event log', () => {
       TEST_STREAM.streamId,
       again.streamId,
     ]);
+  });
+
+  test('registers a stream again that the records have forgotten, as who it was', async () => {
+    const first = await openEventLogWriter(config(), dependencies());
+    const [before] = await appendClicks(first, ['before']);
+    await first.close();
+    const asked: unknown[] = [];
+    const register = async (streamId = '', former: number | null = null) => {
+      asked.push([streamId, former]);
+      return { streamId, ordinal: 9, notBefore: 0 };
+    };
+    const start = async (state: StreamRecord['state']) => {
+      const writer = await openEventLogWriter(config(), {
+        ...dependencies(register),
+        recorded: async () => ({ ...NOTHING_RECORDED, state }),
+      });
+      const [click] = await appendClicks(writer, ['after']);
+      await writer.close();
+      return { ...writer.stream, sequence: click?.sequence ?? 0n };
+    };
+    const again = await start('unregistered');
+    expect(asked).toEqual([[TEST_STREAM.streamId, TEST_STREAM.ordinal]]);
+    expect(again).toMatchObject({ streamId: TEST_STREAM.streamId, ordinal: 9 });
+    expect(again.sequence).toBeGreaterThan(before?.sequence ?? 0n);
+    expect(await start('active')).toMatchObject({ streamId: TEST_STREAM.streamId, ordinal: 9 });
+    expect(asked).toHaveLength(1);
   });
 
   test('leaves nothing locked when a first start fails', async () => {

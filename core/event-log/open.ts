@@ -29,8 +29,11 @@ export type ReaderConfig = Pick<Config, 'dataDir' | 'kafkaBrokers' | 'kafka'>;
 export type WriterDependencies = {
   /** Directory name of the stream, such as `ingest-0`. */
   streamName: string;
-  /** Called until a stream's first start has succeeded: registers it in Postgres, once, and answers who it is. */
-  register: (streamId: string) => Promise<NewStream>;
+  /**
+   * Called until a stream's first start has succeeded, and when Postgres has forgotten it: registers it there, with the ordinal
+   * it had, and answers who it is.
+   */
+  register: (streamId: string, former: number | null) => Promise<NewStream>;
   /** Asked at each start: what Postgres knows of the stream. Left out: nothing. */
   recorded?: (streamId: string) => Promise<StreamRecord>;
   /** The stream's high-water mark in Postgres: how far workers have stored it; -1: nothing. */

@@ -22,15 +22,16 @@ export type NewStream = StreamIdentity & { notBefore?: number };
 
 /** What the records (Postgres) know of a stream. */
 export type StreamRecord = {
-  isRetired: boolean;
+  /** `unregistered`: it is new, or the records were put back from a backup that is older than it. Null: nobody answered. */
+  state: 'active' | 'retired' | 'unregistered' | null;
   /** The newest sequence that workers have stored; -1: none. */
   stored: bigint;
   /** How far consumers have come in a journal of the stream's name, be it this one or an earlier one; 0: nowhere. */
   readUpTo: bigint;
 };
 
-/** Of a stream that nobody knows, or about which nobody answers. */
-export const NOTHING_RECORDED: StreamRecord = { isRetired: false, stored: -1n, readUpTo: 0n };
+/** Of a stream about which nobody answers. */
+export const NOTHING_RECORDED: StreamRecord = { state: null, stored: -1n, readUpTo: 0n };
 
 /** What an append answers at once: where the event stands and when it happened. */
 export type Appended = {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ownBatches } from '../../core/event-log/open.ts';
-import { type LogBatch, NOTHING_RECORDED } from '../../core/event-log/port.ts';
+import { type LogBatch, NOTHING_RECORDED, type StreamRecord } from '../../core/event-log/port.ts';
 import { CLICK_FLAGS } from '../../core/events/types.ts';
 import { uuidToBytes } from '../../core/ids.ts';
 import { leaseCredits } from '../../sql/leases.ts';
@@ -27,10 +27,14 @@ beforeAll(async () => {
 afterAll(() => stores.close());
 
 /** A stream that was granted ten credits, and whose visitors took some of them. */
-async function streamWithClicks(dataDir: string, clicks: number, isRetired = false): Promise<string> {
+async function streamWithClicks(
+  dataDir: string,
+  clicks: number,
+  state: StreamRecord['state'] = null,
+): Promise<string> {
   const journal = await openTestJournal(dataDir, {
     register: (id) => registerStream(stores.pool, TEST_STREAM_NAME, id),
-    recorded: async () => ({ ...NOTHING_RECORDED, isRetired }),
+    recorded: async () => ({ ...NOTHING_RECORDED, state }),
   });
   const { streamId } = journal.stream;
   await leaseCredits(stores.pool, { linkId, streamId, needed: 10 });
@@ -68,7 +72,7 @@ test('what the journal gives up while it is read is waited for', async () => {
 test('what a journal still holds of a stream of before uses no credit of its successor', async () => {
   const { dataDir, remove } = temporaryDataDir();
   const before = await streamWithClicks(dataDir, 7);
-  const streamId = await streamWithClicks(dataDir, 2, true);
+  const streamId = await streamWithClicks(dataDir, 2, 'retired');
   expect(streamId).not.toBe(before);
   const batches = (sequence: bigint) => ownBatches(dataDir, TEST_STREAM_NAME, sequence);
   expect(await outstanding(streamId, batches)).toEqual([{ linkId, spent: 2 }]);

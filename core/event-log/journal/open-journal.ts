@@ -24,9 +24,9 @@ export type JournalOptions = {
   streamName: string;
   /**
    * Asked once in a stream's life: registers it (Postgres) and answers who it is. Asked again with the same id when it is
-   * not known whether that has happened.
+   * not known whether that has happened, and with the ordinal it had when the records have forgotten it.
    */
-  register: (streamId: string) => Promise<NewStream>;
+  register: (streamId: string, former: number | null) => Promise<NewStream>;
   /** Asked at each start: what the records know of the stream. No answer counts as nothing. Left out: nothing. */
   recorded?: (streamId: string) => Promise<StreamRecord>;
   syncMs: number;
@@ -86,6 +86,9 @@ function makeDirectory(directory: string): void {
  * - when the stream was retired: the watermark has passed it, so pollers would miss what it takes in. What its journal
  *   holds is delivered all the same, under the identity that it was written with.
  *
+ * One that the records do not know, as they were put back from an older backup, is registered again as who it is: workers would
+ * set aside whatever it writes.
+ *
  * The id is chosen here and synced before it is registered: whatever is lost on the way, the next start registers the same
  * one. A second stream would hold the watermark, since nobody writes the first.
  */
@@ -105,14 +108,18 @@ async function identityOf(
     log.warn({ err: error, directory }, 'what is known of the stream could not be asked: it goes on');
     return NOTHING_RECORDED;
   });
-  if (record.isRetired) {
+  if (record.state === 'retired') {
     log.warn({ directory, stream: streamId }, 'the stream was retired: it is registered anew');
     kept = null;
     streamId = uuidv7();
   }
-  if (kept !== null && kept.ordinal !== null) return { stream: kept, record };
+  const former = kept?.ordinal ?? null;
+  if (kept !== null && former !== null) {
+    if (record.state !== 'unregistered') return { stream: { ...kept, ordinal: former }, record };
+    log.warn({ directory, stream: streamId }, 'the stream is not known any more: it is registered again');
+  }
   if (kept === null) writeIdentityFile(directory, { streamId, ordinal: null });
-  const { notBefore = 0, ...stream } = await register(streamId);
+  const { notBefore = 0, ...stream } = await register(streamId, former);
   const { epoch, floor, lastTs } = epochFile.record ?? { epoch: 0, floor: 0n, lastTs: 0 };
   epochFile.write({ epoch, floor, lastTs: Math.max(lastTs, notBefore) });
   writeIdentityFile(directory, stream);

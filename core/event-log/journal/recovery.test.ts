@@ -316,7 +316,7 @@ describe('what must never be forgotten', () => {
     await crashedJournal(2);
     const epochFile = new EpochFile(directoryOf(dataDir));
     onTestFinished(() => epochFile.close());
-    const record = { isRetired: false, stored: (9_000_000n << 40n) + 3n, readUpTo: 10n ** 12n };
+    const record = { ...NOTHING_RECORDED, stored: (9_000_000n << 40n) + 3n, readUpTo: 10n ** 12n };
     const { epoch, start } = await recover(directoryOf(dataDir), epochFile, {
       now: () => 0,
       record,
