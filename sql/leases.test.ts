@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { uuidv7 } from '../core/ids.ts';
 import { makeLink, makeWorkspace } from '../test/support/ingest.ts';
 import { type TestStores, testStores } from '../test/support/stores.ts';
 import { claimLease, leaseCredits, returnCredits } from './leases.ts';
 import { registerStream, retireStream } from './streams.ts';
+import { addUsedLeases } from './used-leases.ts';
 
 let stores: TestStores;
 beforeAll(async () => {
@@ -40,4 +42,31 @@ it('gives nothing back for whoever knew the lease before it was claimed anew', a
   expect(claimed).toMatchObject({ granted: 15, used: 0 });
   expect(await returnCredits(pool, { linkId, streamId, count: 5, generation })).toBe(null);
   expect(await returnCredits(pool, { ...claimed, linkId, streamId, count: 4 })).toBe(11);
+});
+
+it('holds as used what was clicked after a backup that was put back, also where it knows no lease', async () => {
+  const { pool } = stores;
+  const { id: linkId } = await makeLink(pool, (await makeWorkspace(pool)).id, 'https://example.com/', {
+    max_clicks: 60,
+  });
+  const { streamId } = await registerStream(pool, 'ingest-3');
+  const { streamId: other } = await registerStream(pool, 'ingest-4');
+  expect(await leaseCredits(pool, { linkId, streamId, needed: 10 })).toMatchObject({ granted: 10 });
+  await addUsedLeases(pool, [
+    { linkId, streamId, clicks: 25 },
+    { linkId, streamId: other, clicks: 30 },
+    { linkId: uuidv7(), streamId, clicks: 1 },
+  ]);
+  expect(await claimLease(pool, { linkId, streamId: other })).toMatchObject({ used: 30 });
+  expect(await leaseCredits(pool, { linkId, streamId, needed: 9 })).toEqual({
+    kind: 'granted',
+    granted: 25 + 5,
+    remaining: 0,
+  });
+  const none = { kind: 'none_left', excess: 0 };
+  expect(await leaseCredits(pool, { linkId, streamId, needed: 1 })).toMatchObject({ ...none, spent: true });
+  expect(await leaseCredits(pool, { linkId, streamId: other, needed: 1 })).toMatchObject({
+    ...none,
+    spent: false,
+  });
 });

@@ -2,7 +2,8 @@ import { inTransaction, type Pool, type Queryable } from './pool.ts';
 
 /**
  * Leases of a link's `max_clicks`: a stream may let through as many visitors as it was granted. The sum of what is
- * granted never exceeds `max_clicks`. `used` is moved by the workers, in the transaction that advances a lane.
+ * granted never exceeds `max_clicks`. `used` is moved by the workers, in the transaction that advances a lane. It is more
+ * than was granted where a backup was put back and workers took in again what was clicked after it: then it is what holds.
  */
 
 /** How a link's credits stand after a request. */
@@ -43,23 +44,29 @@ export async function leaseCredits(
     const [link] = links;
     if (link?.max_clicks === null) return { kind: 'unlimited' };
     // What a retired stream has left is never used and never given back: nobody is to wait for it.
-    const { rows } = await tx.query<{ total: number; own: number; others_idle: number }>(
+    const { rows } = await tx.query<{ total: number; held: number; own: number; others_idle: number }>(
       `SELECT coalesce(sum(granted), 0)::bigint AS total,
+              coalesce(sum(greatest(granted, used)), 0)::bigint AS held,
               coalesce(sum(granted) FILTER (WHERE stream_id = $2), 0)::bigint AS own,
-              coalesce(sum(granted - used) FILTER (WHERE stream_id <> $2 AND state = 'active'), 0)::bigint AS others_idle
+              coalesce(sum(greatest(granted - used, 0))
+                FILTER (WHERE stream_id <> $2 AND state = 'active'), 0)::bigint AS others_idle
        FROM link_leases JOIN ingest_streams USING (stream_id) WHERE link_id = $1`,
       [linkId, streamId],
     );
-    const { total, own, others_idle } = rows[0] ?? { total: 0, own: 0, others_idle: 0 };
+    const { total, held, own, others_idle } = rows[0] ?? { total: 0, held: 0, own: 0, others_idle: 0 };
     if (link === undefined) return { kind: 'gone', granted: own };
-    const left = link.max_clicks - total;
-    if (left <= 0) return { kind: 'none_left', granted: own, spent: others_idle === 0, excess: -left };
+    const left = link.max_clicks - held;
+    if (left <= 0) {
+      const excess = Math.max(0, total - link.max_clicks);
+      return { kind: 'none_left', granted: own, spent: others_idle === 0, excess };
+    }
     if (needed === 0) return { kind: 'granted', granted: own, remaining: left };
     const chunk = Math.min(LARGEST_CHUNK, Math.ceil(left / CHUNK_DIVISOR));
     const take = Math.min(left, Math.max(needed, chunk));
     const { rows: leased } = await tx.query<{ granted: number }>(
       `INSERT INTO link_leases (link_id, stream_id, granted) VALUES ($1, $2, $3)
-       ON CONFLICT (link_id, stream_id) DO UPDATE SET granted = link_leases.granted + excluded.granted
+       ON CONFLICT (link_id, stream_id)
+         DO UPDATE SET granted = greatest(link_leases.granted, link_leases.used) + excluded.granted
        RETURNING granted`,
       [linkId, streamId, take],
     );
