@@ -33,6 +33,9 @@ export async function oldestRunningTransaction(db: Queryable): Promise<string> {
  * so changes at or above `xmin` may still appear between those that it has seen, and it gets the ones it has
  * seen again. That way a transaction that runs for minutes holds nobody's changes up.
  *
+ * What a visible change names is a transaction of before this moment. One that lies ahead was another server's, and came with
+ * a backup that was restored here: without the bound it would be given again in each round for as long as it is kept.
+ *
  * @param after start with the change behind this one: `{ xid, id: '-1' }` for a new round
  * @returns fewer than `limit` changes: these were the last
  */
@@ -45,7 +48,8 @@ export async function changesAfter(
     `SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS xmin, c.xid::text AS xid, c.id::text AS id, c.kind,
        c.target_id
      FROM (VALUES (1)) AS one LEFT JOIN LATERAL (
-       SELECT * FROM link_changes WHERE (xid, id) > ($1::text::xid8, $2::text::bigint)
+       SELECT * FROM link_changes
+       WHERE (xid, id) > ($1::text::xid8, $2::text::bigint) AND xid < pg_snapshot_xmax(pg_current_snapshot())
        ORDER BY xid, id LIMIT $3
      ) c ON true`,
     [after.xid, after.id, limit],

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { uuidv7 } from '../core/ids.ts';
 import { type TestStores, testStores } from '../test/support/stores.ts';
+import { changesAfter, oldestRunningTransaction } from './link-changes.ts';
 import { FIRST_ID, linksAfter, linksWithSlugs, otherSlugsAfter, othersWithSlugs } from './link-table.ts';
 import type { Queryable } from './pool.ts';
 import { createWorkspace } from './workspaces.ts';
@@ -65,4 +67,17 @@ test('a page of links is read by its key, and the pages are all links', async ()
   }
   expect(new Set(walked).size).toBe(LINKS);
   expect(walked).toEqual(walked.toSorted());
+});
+
+test('changes that a backup of another server has brought along are not given for those of this one', async () => {
+  const [foreign, own] = [uuidv7(), uuidv7()];
+  const xid = await oldestRunningTransaction(stores.pool);
+  await stores.pool.query(
+    `INSERT INTO link_changes (xid, kind, target_id)
+     VALUES ((pg_current_xact_id()::text::bigint + 1000000)::text::xid8, 'link', $1)`,
+    [foreign],
+  );
+  await stores.pool.query(`INSERT INTO link_changes (kind, target_id) VALUES ('link', $1)`, [own]);
+  const { changes } = await changesAfter(stores.pool, { xid, id: '-1' }, 1_000);
+  expect(changes.map(({ target_id }) => target_id)).toEqual([own]);
 });
