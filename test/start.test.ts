@@ -6,6 +6,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
 } from 'node:fs';
@@ -18,7 +19,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { freePort } from '../cli/embedded/free-port.ts';
 import { commandAs } from '../cli/embedded/unprivileged.ts';
 import { type ProcessRecord, stillRuns } from '../cli/processes/identity.ts';
-import { follow, makeLink, untilClicks } from './support/first-click.ts';
+import { type Click, follow, type Link, makeLink, untilClicks } from './support/first-click.ts';
 import { hoplog } from './support/hoplog.ts';
 import { interruptedStart, type Ready, refusedStart, type Service, startService } from './support/service.ts';
 
@@ -111,7 +112,7 @@ test('a first start that fails or is interrupted keeps the keys of demo for the 
   expect(existsSync(kept)).toBe(false);
 });
 
-test('SIGTERM ends everything within ten seconds, and a second start has what the first had', async () => {
+test('SIGTERM ends everything within ten seconds, a second start has what the first had, and a copy made in between can be put back', async () => {
   const first = await start();
   const key = keyOf(first);
   const link = await makeLink(first, key, 'kept');
@@ -121,11 +122,42 @@ test('SIGTERM ends everything within ten seconds, and a second start has what th
   expect(await first.stop()).toBe(0);
   expect(Date.now() - asked).toBeLessThan(10_000);
   expect(children.some(stillRuns)).toBe(false);
+  const copy = join(directory, 'copy');
+  execFileSync('cp', ['-a', dataDir, copy]);
 
   const second = await start();
   expect(second.demo).toBeUndefined();
   expect(await untilClicks(second, key, link, 20)).toHaveLength(20);
+  const later = await makeLink(second, key, 'later');
+  for (const one of [later, link]) for (let click = 0; click < 5; click += 1) await follow(at(second, one));
+  const seen = await untilClicks(second, key, link, 25);
+  const { watermark } = await clicksSince(second, key, link, seen[0]?.ts ?? '');
+  expect(await second.stop()).toBe(0);
+
+  rmSync(dataDir, { recursive: true });
+  renameSync(copy, dataDir);
+  const third = await start();
+  expect((await follow(at(third, later))).status).toBe(404);
+  for (let click = 0; click < 7; click += 1) expect((await follow(at(third, link))).status).toBe(302);
+  const ids = (clicks: Click[]) => clicks.map(({ id }) => id);
+  const now = await untilClicks(third, key, link, 27);
+  expect(ids(now.slice(7))).toEqual(ids(seen.slice(5)));
+  const polled = await clicksSince(third, key, link, watermark);
+  expect(ids(polled.clicks)).toEqual(ids(now.slice(0, 7)));
 });
+
+/** The link at the port of this start. */
+function at(service: Ready, link: Link): Link {
+  return { ...link, short_url: `${service.short_url}/${link.slug}` };
+}
+
+async function clicksSince(service: Ready, key: string, link: Link, since: string) {
+  const answer = await fetch(`${service.api_url}/clicks?link_id=${link.id}&since=${since}`, {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  expect(answer.status).toBe(200);
+  return (await answer.json()) as { clicks: Click[]; watermark: string };
+}
 
 test('after kill -9 of the supervisor the next start ends what is left, and no answered click is lost', async () => {
   const first = await start();

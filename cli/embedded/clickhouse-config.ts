@@ -6,7 +6,10 @@ const MIB = 2 ** 20;
 /** Name of the one user that may do anything; the built-in `default` user only starts the listener. */
 export const CLICKHOUSE_USER = 'hoplog';
 
-/** The config.xml of the embedded ClickHouse: where it listens, and limits that leave room for the rest. */
+/**
+ * The config.xml of the embedded ClickHouse: where it listens, limits that leave room for the rest, and where `BACKUP` may write:
+ * below its data, as a server's own default is.
+ */
 export function configXml(options: { dataPath: string; port: number }): string {
   return `<clickhouse>
   <logger><level>warning</level><console>1</console></logger>
@@ -20,6 +23,7 @@ export function configXml(options: { dataPath: string; port: number }): string {
   <background_pool_size>${Math.max(2, Math.min(8, availableParallelism()))}</background_pool_size>
   <background_schedule_pool_size>16</background_schedule_pool_size>
   <keep_alive_timeout>30</keep_alive_timeout>
+  <backups><allowed_path>backups</allowed_path></backups>
   <merge_tree>
     <number_of_free_entries_in_pool_to_execute_mutation>1</number_of_free_entries_in_pool_to_execute_mutation>
     <number_of_free_entries_in_pool_to_lower_max_size_of_merge>1</number_of_free_entries_in_pool_to_lower_max_size_of_merge>

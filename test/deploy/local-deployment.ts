@@ -16,6 +16,8 @@ export type Servers = {
   brokers: string;
   /** `KAFKA_REPLICATION`: 1 with a single broker. */
   replication: 1 | 3;
+  /** Settings that the file leaves at their defaults. */
+  settings?: Record<string, string>;
 };
 
 /** The processes of Hoplog as `docker-compose.yml` describes them, without containers. */
@@ -78,6 +80,7 @@ export function createLocalDeployment(directory: string, servers: Servers): Loca
     mkdirSync(dataDir, { recursive: true });
     return {
       ...environment,
+      ...servers.settings,
       PATH: process.env.PATH ?? '',
       // An image has no `.env` (`.dockerignore`); this checkout may have one.
       ENV_FILE: '',

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { composeSettings, ROOT, readYaml } from './compose-file.ts';
+import { composeSettings, ROOT, readComposeFile, readYaml } from './compose-file.ts';
 
 const guide = readFileSync(`${ROOT}docs/operations.md`, 'utf8');
 
@@ -28,6 +28,22 @@ test('every row of the table of outages links, by its name, a test that exists',
     const gone = tests.filter(([, name = '', path = '']) => !codeOf(path).includes(name));
     expect(gone.map(([link]) => link)).toEqual([]);
   }
+});
+
+test('what the guide says of backups links, by their names, tests that exist, and it stops all who write meanwhile', () => {
+  const section = guide.split('## Backup and restore')[1]?.split('\n## ')[0] ?? '';
+  const tests = [...section.matchAll(/\[([^\]]+)\]\((\.\.\/\S+\.test\.ts)\)/g)];
+  expect(tests).toHaveLength(2);
+  for (const [link, name = '', path = ''] of tests) expect(codeOf(path).includes(name), link).toBe(true);
+
+  const services = Object.keys(readComposeFile().services);
+  const stopped = [...section.matchAll(/^docker compose stop (.*)$/gm)].map(([, names = '']) =>
+    names.split(' '),
+  );
+  expect(stopped.map((names) => names.toSorted())).toEqual([
+    services.filter((name) => name.startsWith('workers-')).toSorted(),
+    services.filter((name) => /^(nginx$|ingest-|api-|workers-)/.test(name)).toSorted(),
+  ]);
 });
 
 test('every link of the guide leads to a file', () => {

@@ -7,6 +7,7 @@ import { createClickHouse } from '../../clickhouse/client.ts';
 import { createPool } from '../../sql/pool.ts';
 import { databaseUrlOf } from '../support/database-url.ts';
 import { startKafka } from '../support/kafka.ts';
+import type { StoreAddresses } from '../support/stores.ts';
 import { createLocalDeployment, type LocalDeployment } from './local-deployment.ts';
 
 export type TestDeployment = LocalDeployment & {
@@ -14,24 +15,32 @@ export type TestDeployment = LocalDeployment & {
   directory: string;
   /** The secret key of the workspace `demo`. */
   key: string;
+  /** Where its records and clicks are. */
+  stores: StoreAddresses;
   close(): Promise<void>;
 };
 
 /**
  * The processes of the compose file, migrated and none of them started, on a broker of their own and on databases of
  * their own of the servers that the test run shares.
+ *
+ * @param settings that the file leaves at their defaults
  */
-export async function createTestDeployment(): Promise<TestDeployment> {
+export async function createTestDeployment(settings: Record<string, string> = {}): Promise<TestDeployment> {
   const directory = mkdtempSync(join(tmpdir(), 'hoplog-compose-'));
   const name = `hoplog_test_${randomBytes(8).toString('hex')}`;
   await onServer(`CREATE DATABASE ${name}`);
-  const kafka = await startKafka(1);
-  const deployment = createLocalDeployment(directory, {
+  const stores = {
     databaseUrl: databaseUrlOf(inject('databaseUrl'), name),
     clickhouseUrl: inject('clickhouseUrl'),
     clickhouseDatabase: name,
+  };
+  const kafka = await startKafka(1);
+  const deployment = createLocalDeployment(directory, {
+    ...stores,
     brokers: kafka.brokers,
     replication: 1,
+    settings,
   });
   const close = async () => {
     await deployment.stop();
@@ -45,7 +54,7 @@ export async function createTestDeployment(): Promise<TestDeployment> {
   try {
     const printed = await deployment.run('migrate');
     const key = /secret key\s+(\S+)/.exec(printed)?.[1] ?? '';
-    return { ...deployment, directory, key, close };
+    return { ...deployment, directory, key, stores, close };
   } catch (error) {
     await close();
     throw error;

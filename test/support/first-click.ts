@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Ready } from './service.ts';
 
 export type Link = { id: string; short_url: string; slug: string };
-export type Click = { id: string; link_id: string };
+export type Click = { id: string; link_id: string; ts: string };
 
 /** Makes a link through the API. */
 export async function makeLink(service: Ready, key: string, name: string): Promise<Link> {

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import { PROGRAM_ENV, programArguments } from './program.ts';
-import type { TestStores } from './stores.ts';
+import type { StoreAddresses } from './stores.ts';
 
 export const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -37,7 +37,7 @@ export async function run(
 }
 
 /** Commands on one test file's stores. */
-export function operator({ databaseUrl, clickhouseUrl, clickhouseDatabase }: TestStores, more = {}) {
+export function operator({ databaseUrl, clickhouseUrl, clickhouseDatabase }: StoreAddresses, more = {}) {
   const env = {
     DATABASE_URL: databaseUrl,
     CLICKHOUSE_URL: clickhouseUrl,

@@ -5,11 +5,11 @@ import { migrate } from '../../clickhouse/migrate.ts';
 import { createPool, type Pool } from '../../sql/pool.ts';
 import { databaseUrlOf } from './database-url.ts';
 
-/** One test file's own databases, migrated and empty, on the servers that the whole run shares. */
-export type TestStores = {
-  databaseUrl: string;
-  clickhouseUrl: string;
-  clickhouseDatabase: string;
+/** Two databases on the servers that the whole run shares. */
+export type StoreAddresses = { databaseUrl: string; clickhouseUrl: string; clickhouseDatabase: string };
+
+/** One test file's own databases, migrated and empty. */
+export type TestStores = StoreAddresses & {
   pool: Pool;
   clickhouse: ClickHouseClient;
   /** Closes pool and client and drops both databases. */
