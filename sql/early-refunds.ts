@@ -1,6 +1,6 @@
 import type { Queryable } from './pool.ts';
 
-/** A refund of an order that was unknown when it was reported. */
+/** A refund of an order that no server had reported when the refund was. */
 export type EarlyRefund = {
   workspace_id: string;
   refund_id: string;

@@ -43,7 +43,7 @@ export function purchaseAnswer(purchase: Purchase) {
   };
 }
 
-/** What a report of a refund answers; null: of an order that the workspace doesn't know. */
+/** What a report of a refund answers; null: of an order that no server has reported. */
 export function refundAnswer(refund: Refund | null) {
   return {
     matched: refund?.matched ?? false,

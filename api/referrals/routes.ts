@@ -159,7 +159,7 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
         operationId: 'reportRefund',
         summary: 'Report a refund of an order',
         description:
-          "Once per `refund_id`. Pending and eligible commissions of the order are taken back in proportion; a paid one, or one in a payout export, gets a negative commission that the next payout takes off. More than is left of the order is a 400. A refund of an order that is not known yet is kept for 30 days, answered `matched: false`, and taken back with the order's verdict; the same call tells then. Credits and the order's revenue stay.",
+          "Once per `refund_id`. Pending and eligible commissions of the order are taken back in proportion; a paid one, or one in a payout export, gets a negative commission that the next payout takes off. More than is left of the order is a 400. A refund of an order that no server has reported yet is kept for 30 days, answered `matched: false`, and taken back with the order's verdict; the same call tells then. Credits and the order's revenue stay.",
         body: RefundBody,
         response: { 200: RefundAnswer },
       },

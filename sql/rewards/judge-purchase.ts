@@ -84,8 +84,8 @@ export async function judgePurchase(
 }
 
 /**
- * Takes back what was refunded before the purchase was judged: the pixel had reported the order, or its buyer's
- * signup was pending. That report's amount may have been larger than what the purchase turned out to be for.
+ * Takes back what was refunded before the purchase was judged: before a server reported it, or while its buyer's
+ * signup was pending. An order that was tracked may have been for more than what the purchase turned out to be for.
  */
 async function takeBackRefunds(tx: Queryable, purchase: Purchase, now: Date): Promise<void> {
   let refundedMinor = 0;

@@ -2,7 +2,7 @@ import { badRequest } from '../../core/errors.ts';
 import { MoneyError, toMajor, toMinor } from '../../core/money.ts';
 import { keepEarlyRefund } from '../early-refunds.ts';
 import type { Queryable } from '../pool.ts';
-import { type Purchase, purchaseOfOrder } from '../purchases.ts';
+import type { Purchase } from '../purchases.ts';
 import { insertRefund, type Refund, refundById, refundedBy, refundsOfOrder } from '../refunds.ts';
 import { lockOrder } from '../reported-orders.ts';
 import type { Workspace } from '../workspaces.ts';
@@ -19,7 +19,7 @@ export type RefundReport = {
 /**
  * Writes a refund once and takes back what the order earned, in proportion.
  *
- * @returns the refund; null when the workspace knows no such order yet: then it is kept, and taken back with the order's
+ * @returns the refund; null when no server has reported the order yet: then it is kept, and taken back with the order's
  *   verdict (`early-refunds.ts`)
  * @throws {AppError} `bad_request` when more is refunded than is left, or the amount is none of the currency
  */
@@ -33,7 +33,8 @@ export async function recordRefund(
   // After the lock: an identical call that ran before has committed by now.
   const known = await refundById(tx, workspace.id, report.refundId);
   if (known) return known;
-  if (!order) {
+  // What a browser says of an order is no measure of what is refunded: a server's report replaces it.
+  if (!order || order.source === 'pixel') {
     const { refundId, orderId, amount } = report;
     await keepEarlyRefund(tx, {
       workspace_id: workspace.id,
@@ -44,13 +45,10 @@ export async function recordRefund(
     });
     return null;
   }
-  const purchase =
-    order.source === 'server'
-      ? await judgeTrackedOrder(tx, workspace, order, now)
-      : await purchaseOfOrder(tx, order.internal_id);
+  const purchase = await judgeTrackedOrder(tx, workspace, order, now);
   const { amount_minor: orderMinor, currency } = purchase ?? order;
   const before = refundedBy(await refundsOfOrder(tx, order.internal_id));
-  // The pixel's report may have been for more than the purchase is, and refunded then.
+  // The order may have been tracked for more than the purchase is, and refunded then.
   const left = Math.max(0, orderMinor - before);
   const amountMinor = refundedNow(report.amount, currency, left);
   const refund = await insertRefund(

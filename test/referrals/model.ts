@@ -36,8 +36,7 @@ type Order = {
   amount: number;
   /** Refunds in the order in which they came. */
   refunds: { number: number; amount: number }[];
-  /** Null: only the pixel has reported it. */
-  purchase: { buyer: number; isRenewal: boolean; day: number; referred: boolean; answer: Answer } | null;
+  purchase: { buyer: number; isRenewal: boolean; day: number; referred: boolean; answer: Answer };
 };
 type Export = { items: { commission: Commission; amount: number }[]; paid: Answer | null };
 
@@ -51,7 +50,7 @@ export function createModel(initial: Terms[]) {
   const signups = new Map<number, Signup>();
   const orders = new Map<number, Order>();
   const refunds = new Map<number, Answer>();
-  /** Of orders that nobody has reported yet, in the order in which they came. */
+  /** Of orders that no server has reported yet, in the order in which they came. */
   const early = new Map<number, { order: number; amount: number | null }>();
   const commissions: Commission[] = [];
   const grants: Grant[] = [];
@@ -89,7 +88,7 @@ export function createModel(initial: Terms[]) {
 
   function purchase(action: Extract<Action, { type: 'purchase' }>): Answer {
     const known = orders.get(action.order);
-    if (known?.purchase) return known.purchase.answer;
+    if (known) return known.purchase.answer;
     const referral = signups.get(action.user);
     const { rows, reason } = referral ? reward(action, referral) : { rows: 0, reason: null };
     const answer: Answer = { matched: referral !== undefined, rewarded: rows > 0, ledger_rows: rows };
@@ -97,7 +96,7 @@ export function createModel(initial: Terms[]) {
     const { user: buyer, amount, isRenewal, day } = action;
     const order: Order = {
       amount,
-      refunds: known?.refunds ?? [],
+      refunds: [],
       purchase: { buyer, isRenewal, day, referred: !!referral, answer },
     };
     orders.set(action.order, order);
@@ -110,26 +109,18 @@ export function createModel(initial: Terms[]) {
     return answer;
   }
 
-  /** They came before all others of the order; what is more than it was for is as much as there is. */
+  /** What is more than the order was for is as much as there is. */
   function adoptEarlyRefunds(number: number, order: Order): void {
-    let rest = Math.max(0, order.amount - refunded(order.refunds));
-    const adopted: Order['refunds'] = [];
+    let rest = order.amount;
     for (const [refund, { order: of, amount }] of early) {
       if (of !== number) continue;
       early.delete(refund);
       if (refunds.has(refund)) continue;
       const taken = Math.min(amount ?? rest, rest);
-      adopted.push({ number: refund, amount: taken });
+      order.refunds.push({ number: refund, amount: taken });
       refunds.set(refund, { matched: false, ledger_rows: 0 });
       rest -= taken;
     }
-    order.refunds.unshift(...adopted);
-  }
-
-  function pixel({ order, amount }: Extract<Action, { type: 'pixel' }>): Answer {
-    // The first report of the pixel counts, and any of a server more.
-    if (!orders.has(order)) orders.set(order, { amount, refunds: [], purchase: null });
-    return {};
   }
 
   function reward(
@@ -146,7 +137,7 @@ export function createModel(initial: Terms[]) {
     if (referral.block !== null || isBuyer(referral.referrer)) return no('self_referral');
     if (terms.status === 'paused') return no('program_paused');
     const before = [...orders.values()].flatMap(({ amount, purchase }) =>
-      purchase?.buyer === action.user && purchase.referred && amount > 0 ? [purchase] : [],
+      purchase.buyer === action.user && purchase.referred && amount > 0 ? [purchase] : [],
     );
     if (terms.first_sale_only && action.isRenewal) return no('renewal_not_covered');
     if (terms.first_sale_only && before.some((order) => !order.isRenewal)) return no('not_first_sale');
@@ -219,7 +210,7 @@ export function createModel(initial: Terms[]) {
     if (amount > rest) return { status: 400 };
     order.refunds.push({ number: action.refund, amount });
     const rows = takeBack(action.order, order, order.refunds.length);
-    const answer = { matched: order.purchase?.referred ?? false, ledger_rows: rows };
+    const answer = { matched: order.purchase.referred, ledger_rows: rows };
     refunds.set(action.refund, answer);
     return answer;
   }
@@ -310,7 +301,8 @@ export function createModel(initial: Terms[]) {
         case 'purchase':
           return purchase(action);
         case 'pixel':
-          return pixel(action);
+          // Anyone can report by it: no money depends on what it says.
+          return {};
         case 'refund':
           return refund(action);
         case 'mode':

@@ -155,6 +155,19 @@ describe('an order that was tracked', () => {
     expect(await balance('r')).toMatchObject({ pending: 15 });
   });
 
+  test('by the pixel is refunded of what a server says that it was for', async () => {
+    await referral({ commission_rate: 20 });
+    await track(['o1', 'o2'], { ...byPixel(), amountMinor: 10, currency: 'jpy' });
+    const kept = { matched: false, internal_order_id: null, ledger_rows: 0 };
+    expect((await m.refund('f1', 'o1')).body).toEqual(kept);
+    expect((await m.refund('f2', 'o2', 25.5)).body).toEqual(kept);
+    await m.purchase('n', 'o1', 80);
+    expect(await balance('r')).toMatchObject({ pending: 0 });
+    await m.purchase('n', 'o2', 100);
+    expect(await balance('r')).toMatchObject({ pending: 14.9 });
+    expect((await m.refund('f2', 'o2', 25.5)).body).toMatchObject({ matched: true, ledger_rows: 1 });
+  });
+
   test('is judged behind any number of others that fail, which are judged when they can be', async () => {
     const { ref } = await referral({ commission_rate: 20 });
     await m.signup('bad', { ref_code: ref });
