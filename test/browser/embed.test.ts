@@ -209,15 +209,19 @@ test('an affiliate goes back to credits, for good, once the programme lets nobod
   }
 });
 
-test('an affiliate of a programme without credits has nothing to go back to', async () => {
+test('a programme without credits shows its cash before any was earned, and nothing to go back to', async () => {
   const cashOnly = await site.addWorkspace('Cash only', 'unlimited');
   await site.api(cashOnly, '/programs', { ...PROGRAM, credit_enabled: false });
   await site.api(cashOnly, '/referrals/stats?external_user_id=u');
   await site.api(cashOnly, '/referrals/reward-mode', { external_user_id: 'u', mode: 'affiliate' });
-  const page = await site.open(script('data-user-id="u"', cashOnly.publishable));
-  const frame = await dashboardIn(page);
+  const embeds = ['u', 'new'].map((user) => script(`data-user-id="${user}"`, cashOnly.publishable));
+  const page = await site.open(embeds.join(''));
+  const [frame, newcomers] = [await dashboardIn(page), await dashboardIn(page, undefined, 1)];
   await frame.waitForSelector('h2:text-is("Payout method")');
-  expect(await frame.$$('.mode')).toEqual([]);
+  const headings = await newcomers.$$eval('h2', (all) => all.map((heading) => heading.textContent));
+  expect(headings.slice(-3)).toEqual(['Cash balance', 'Payout history', 'Recent commissions']);
+  expect(headings).not.toContain('Rewards');
+  expect([...(await frame.$$('.mode')), ...(await newcomers.$$('.mode'))]).toEqual([]);
   await page.close();
 });
 

@@ -41,7 +41,7 @@ export function Dashboard(props: Props) {
   const hasCredits = Object.keys(rewards.credits).length > 0;
   const hasCash = rewards.cash.total !== 0 || affiliate.recent_commissions.length > 0;
   // Who switched back keeps what was earned; a programme without credits pays cash in either mode.
-  const showsCash = isAffiliate || hasCash;
+  const showsCash = isAffiliate || hasCash || !affiliate.credit_enabled;
   return (
     <main class="page" aria-busy={busy}>
       <header class="top">

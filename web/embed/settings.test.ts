@@ -63,6 +63,12 @@ test('days are a whole number from 7 to 90', () => {
   }
 });
 
+test('a user id has at most 200 characters, counted as the API does', () => {
+  const problems = (id: string) => problemsOf(`?key=${KEY}&uid=${encodeURIComponent(id)}`);
+  expect(problems('🦊'.repeat(200))).toEqual([]);
+  expect(problems('u'.repeat(201))).toEqual(['uid']);
+});
+
 test('a secret key is refused with the advice to revoke it', () => {
   const read = readSettings(`?key=lk_live_00000000_00&uid=u`);
   expect(read).toMatchObject({ ok: false, problems: [{ message: expect.stringContaining('revoke') }] });

@@ -67,7 +67,8 @@ export function readSettings(query: string): ReadSettings {
   } else if (!key.startsWith('pk_')) refuse('key', 'must be a publishable key (pk_…)');
   const userId = text('uid');
   if (userId === null) refuse('uid', 'is missing: give the id of the signed-in user');
-  else if (userId.length > LONGEST_USER_ID) refuse('uid', `must have at most ${LONGEST_USER_ID} characters`);
+  else if ([...userId].length > LONGEST_USER_ID)
+    refuse('uid', `must have at most ${LONGEST_USER_ID} characters`);
 
   const tier = choice<Tier>('tier', ['free', 'paid']);
   const theme = choice<Theme>('theme', ['light', 'dark']);
