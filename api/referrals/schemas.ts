@@ -189,7 +189,7 @@ export const Stats = Type.Object({
   affiliate: Type.Object({
     allowed: Type.Boolean({
       description:
-        'Whether a referrer may become an affiliate. An affiliate may become a referrer in any case.',
+        'Whether affiliate mode is offered: `allow_affiliate_upgrade` with `credit_enabled`. An affiliate may become a referrer in any case.',
     }),
     credit_enabled: Type.Boolean({
       description: 'Whether referrers earn credits; without, the programme pays cash in either mode.',
