@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type TestApi, testApi } from '../../test/support/api.ts';
 
+type BodySchema = { required?: string[]; properties?: Record<string, object> };
 type Operation = {
   operationId?: string;
   summary?: string;
   tags?: string[];
   security?: Record<string, unknown>[];
   parameters?: { name: string; in: string; required?: boolean; schema: Record<string, unknown> }[];
-  requestBody?: { content: Record<string, { schema: unknown }> };
+  requestBody?: { content: Record<string, { schema: BodySchema }> };
   responses: Record<string, { description: string; content?: Record<string, { schema: unknown }> }>;
 };
 type Document = {
@@ -89,6 +90,13 @@ test('limits are in the document, and what has a default may be left out', () =>
     required: false,
     schema: { minimum: 1, maximum: 500, default: 100 },
   });
+  const asked = operations.flatMap(([name, { requestBody }]) =>
+    Object.values(requestBody?.content ?? {}).flatMap(({ schema: { required = [], properties = {} } }) =>
+      required.map((field) => [name, field, 'default' in (properties[field] ?? {})]),
+    ),
+  );
+  expect(asked).toContainEqual(['post /api/v1/track/order', 'amount', false]);
+  expect(asked.filter(([, , hasDefault]) => hasDefault)).toEqual([]);
 });
 
 test('the page at /docs loads nothing from elsewhere', async () => {

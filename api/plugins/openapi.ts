@@ -97,7 +97,7 @@ function documented(schema: FastifySchema, route: RouteOptions): FastifySchema {
   codes.push(...(route.config?.errors ?? []));
   return {
     ...schema,
-    ...(schema.body ? { body: withoutClosedObjects(schema.body) } : {}),
+    ...(schema.body ? { body: withOptionalDefaults(withoutClosedObjects(schema.body)) } : {}),
     ...(schema.querystring ? { querystring: withOptionalDefaults(schema.querystring) } : {}),
     ...(idempotent === true ? { headers: IDEMPOTENCY_HEADER } : {}),
     security: SECURITY[scope],
@@ -155,11 +155,8 @@ function withOptionalDefaults(schema: unknown): unknown {
   const { required, properties, ...rest } = asRecord(schema);
   const parameters = asRecord(properties);
   const names = Array.isArray(required) ? required : [];
-  return {
-    ...rest,
-    properties,
-    required: names.filter((name: string) => !('default' in asRecord(parameters[name]))),
-  };
+  const asked = names.filter((name: string) => !('default' in asRecord(parameters[name])));
+  return { ...rest, properties, ...(asked.length > 0 && { required: asked }) };
 }
 
 function asRecord(value: unknown): Record<string, unknown> {

@@ -39,7 +39,7 @@ const FIELDS = {
   commission_type: Type.Optional(OneOf(COMMISSION_TYPES)),
   commission_rate: Type.Optional({
     ...Rate,
-    description: '20 is 20 percent, or 20 major units of `currency` when `flat`.',
+    description: '20 is 20 percent, of at most 100, or 20 major units of `currency` when `flat`.',
   } as typeof Rate),
   first_sale_only: Type.Optional(Type.Boolean()),
   commission_months: Type.Optional(
