@@ -155,7 +155,7 @@ test('with the keyboard alone: copy the link, switch to cash, save a payout meth
   expect(await frame.evaluate(`getComputedStyle(document.activeElement).outlineStyle`)).toBe('solid');
   await page.keyboard.press('Enter');
   await frame.waitForSelector('h2:text-is("Payout method")');
-  expect(await frame.textContent('[role=status]')).toBe('New referrals earn a cash commission.');
+  expect(await frame.textContent('[role=status]')).toBe('From now on you earn a cash commission.');
   expect(await frame.evaluate('document.activeElement.textContent')).toBe('Cash');
 
   await tabTo(page, frame, 'PayPal');
@@ -193,7 +193,7 @@ test('an affiliate goes back to credits, for good, once the programme lets nobod
   await tabTo(page, frame, 'Credits');
   await page.keyboard.press('Enter');
   await frame.waitForSelector('button[aria-pressed=true]:text-is("Credits")');
-  expect(await frame.textContent('[role=status]')).toBe('New referrals earn credits.');
+  expect(await frame.textContent('[role=status]')).toBe('From now on you earn credits.');
   expect(await frame.evaluate('document.activeElement.textContent')).toBe('Credits');
   expect(await frame.textContent('#mode-hint')).not.toContain('switch back');
   expect(await frame.isDisabled('button:text-is("Cash")')).toBe(true);

@@ -69,8 +69,8 @@ export function Dashboard(props: Props) {
       )}
       {stats.status === 'suspended' && (
         <p class="card warning">
-          Your participation is suspended. Your link still works, but new referrals earn nothing. Please
-          contact support.
+          Your participation is suspended. Your link still works, but you earn nothing. Please contact
+          support.
         </p>
       )}
       <LinkCard link={stats.referral_link} />

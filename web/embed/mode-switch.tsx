@@ -5,8 +5,8 @@ import type { ReferralsApi } from './referrals-api.ts';
 import type { RewardMode } from './stats.ts';
 
 const MODES: { mode: RewardMode; name: string; said: string }[] = [
-  { mode: 'referrer', name: 'Credits', said: 'New referrals earn credits.' },
-  { mode: 'affiliate', name: 'Cash', said: 'New referrals earn a cash commission.' },
+  { mode: 'referrer', name: 'Credits', said: 'From now on you earn credits.' },
+  { mode: 'affiliate', name: 'Cash', said: 'From now on you earn a cash commission.' },
 ];
 
 type Props = {
@@ -17,7 +17,7 @@ type Props = {
   onMode: (mode: RewardMode) => void;
 };
 
-/** What future referrals earn: credits as a referrer, commission as an affiliate. */
+/** What conversions earn from now on: credits as a referrer, commission as an affiliate. */
 export function ModeSwitch({ api, mode, isOffered, onMode }: Props) {
   const [wanted, setWanted] = useState<RewardMode | null>(null);
   const [refusal, setRefusal] = useState<string | null>(null);
@@ -40,7 +40,8 @@ export function ModeSwitch({ api, mode, isOffered, onMode }: Props) {
       <div>
         <h2 id="mode-heading">What you earn</h2>
         <p class="hint" id="mode-hint">
-          Holds for new referrals; what you have earned stays yours. {outlook(mode, isOffered)}
+          Holds from now on, also for people you brought before; what you have earned stays yours.{' '}
+          {outlook(mode, isOffered)}
         </p>
       </div>
       <fieldset class="segments" aria-labelledby="mode-heading" aria-describedby="mode-hint">
