@@ -41,7 +41,12 @@ const FIELDS = {
     ...Rate,
     description: '20 is 20 percent, of at most 100, or 20 major units of `currency` when `flat`.',
   } as typeof Rate),
-  first_sale_only: Type.Optional(Type.Boolean()),
+  first_sale_only: Type.Optional(
+    Type.Boolean({
+      description:
+        "Of a referee's purchases only the first earns that is no renewal and not for nothing; none after it, also when that one was refunded. Default false.",
+    }),
+  ),
   commission_months: Type.Optional(
     Nullable(
       Type.Integer({

@@ -55,7 +55,7 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
         operationId: 'enrollReferrer',
         summary: 'Enroll a user as a referrer',
         description:
-          'Once per user and workspace: a second call answers with the first programme and link. With a secret key another `tier` holds for future signups.',
+          'Once per user and workspace: a second call answers with the first programme and link. It adds an email or name that was not known; one that was stays. With a secret key another `tier` holds for future signups.',
         body: EnrollBody,
         response: { 200: Enrolled },
       },
@@ -134,7 +134,7 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
         operationId: 'reportPurchase',
         summary: 'Report a paid purchase',
         description:
-          'Once per `order_id`: a replay returns the same body. The order also counts in reports, as one that a server tracked. A sale in a currency without a rate to the programme’s earns no percentage (`no_currency_rate`).',
+          'Once per `order_id`: a replay returns the same body. Report the signup first: a purchase that was reported before it stays unmatched. The order also counts in reports, as one that a server tracked. A sale in a currency without a rate to the programme’s earns no percentage (`no_currency_rate`).',
         body: PurchaseBody,
         response: { 200: PurchaseAnswer },
       },
