@@ -276,6 +276,19 @@ test('an unknown slug, another spelling, a deleted link and the root are a 404 p
   await expect.poll(async () => (await visit(`${ingest.url}/${slug}`)).status, { timeout: 5_000 }).toBe(404);
 });
 
+test('a slash behind a slug and escapes that it does not need lead to the same link', async () => {
+  const { slug, id } = await link('https://example.com/', { ...FACEBOOK, slug: 'Spring-Sale_1' });
+  const spellings = ['Spring-Sale_1', 'Spring-Sale_1/', 'Spring%2DSale%5f1', '%53pring-Sale_1/'];
+  for (const spelling of spellings) {
+    const { status, location } = await visit(`${ingest.url}/${spelling}?a=1`);
+    expect([spelling, status, location?.searchParams.get('a')]).toEqual([spelling, 302, '1']);
+  }
+  expect(await clicksOf(id)).toHaveLength(spellings.length);
+  for (const other of [`${slug}//`, `/${slug}`, `${slug}%2F`, `${slug}%`, `${slug}%zz`, '%ff']) {
+    expect([other, (await visit(`${ingest.url}/${other}`)).status]).toEqual([other, 404]);
+  }
+});
+
 test('robots are kept out, health answers, icons and other methods cost nothing', async () => {
   const robots = await visit(`${ingest.url}/robots.txt`);
   expect([robots.status, robots.body]).toEqual([200, 'User-agent: *\nDisallow: /\n']);

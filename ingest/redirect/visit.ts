@@ -5,6 +5,7 @@ import type { ClientAddress } from '../http/client-address.ts';
 
 /** What a request says of its visitor, copied: the request itself is gone when its handler returns. */
 export type Visit = {
+  /** Without the slash that may stand behind it; nothing says yet that it can be one. */
   slug: string;
   /** As sent, without `?`. */
   query: string;
@@ -31,7 +32,7 @@ export function readVisit(
 ): Visit {
   const userAgent = req.getHeader('user-agent');
   return {
-    slug: req.getUrl().slice(1),
+    slug: slugOf(req.getUrl()),
     query: req.getQuery() ?? '',
     userAgent: userAgent.length > USER_AGENT_LIMIT ? userAgent.slice(0, USER_AGENT_LIMIT) : userAgent,
     referer: cleanReferer(req.getHeader('referer')),
@@ -41,6 +42,20 @@ export function readVisit(
     address: clientAddress(req, res),
     startedAt: performance.now(),
   };
+}
+
+/**
+ * The slug that a path names. Editors put a slash behind an address and mailers escape what needs no escaping, which by
+ * RFC 3986, section 6.2.2.2, changes nothing: neither is another link.
+ */
+function slugOf(path: string): string {
+  const slug = path.endsWith('/') ? path.slice(1, -1) : path.slice(1);
+  if (!slug.includes('%')) return slug;
+  try {
+    return decodeURIComponent(slug);
+  } catch {
+    return slug;
+  }
 }
 
 /** The standard header, and those that browsers sent before it. */
