@@ -9,6 +9,7 @@ import type { Pool } from '../sql/pool.ts';
 import type { DeploymentSecrets } from '../sql/secrets.ts';
 import { createBioPageHandler } from './bio/handler.ts';
 import { createCollectHandlers } from './collect/handler.ts';
+import { createKeyUses } from './collect/key-uses.ts';
 import { createHealth } from './health.ts';
 import { createClientAddress } from './http/client-address.ts';
 import { countConnections } from './http/connections.ts';
@@ -142,7 +143,14 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
       pages,
       shortUrl: config.shortUrl,
     }),
-    collect: createCollectHandlers({ eventLog, exchanges, resolver, metrics, log }),
+    collect: createCollectHandlers({
+      eventLog,
+      exchanges,
+      resolver,
+      keyUses: createKeyUses({ pool, log }),
+      metrics,
+      log,
+    }),
     health: createHealth(
       {
         loaded: linkTable.ready,

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bytesToUuid } from '../../core/ids.ts';
-import { createKey, revokeKey } from '../../sql/keys.ts';
+import { createKey, listedKey, revokeKey } from '../../sql/keys.ts';
 import { makeWorkspace, startTestIngest, TEST_PIXEL, type TestIngest } from '../../test/support/ingest.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
 
@@ -193,6 +193,22 @@ test('an order that names nobody is an order, as under Global Privacy Control', 
     email: null,
     externalUserId: null,
   });
+});
+
+test('a use is noted at its key, at most once a minute, and a refused call is none', async () => {
+  const { key, token } = await createKey(stores.pool, {
+    workspaceId: workspace.id,
+    kind: 'publishable',
+    label: 'pages',
+  });
+  const noted = async () => (await listedKey(stores.pool, workspace.id, key.id))?.last_used_at ?? null;
+  expect((await collect(identify({ key: `${token.slice(0, -1)}x` }))).status).toBe(401);
+  expect(await noted()).toBeNull();
+  expect((await collect(identify({ key: token }))).status).toBe(202);
+  await expect.poll(noted).not.toBeNull();
+  const first = await noted();
+  for (let n = 0; n < 5; n++) await collect(identify({ key: token }));
+  expect(await noted()).toBe(first);
 });
 
 test('a body of more than 16 KiB is 413', async () => {

@@ -10,6 +10,7 @@ import type { Exchange, Exchanges, Headers } from '../http/exchange.ts';
 import type { Resolver } from '../link-table/resolver.ts';
 import { StoreUnavailable } from '../link-table/store-questions.ts';
 import type { IngestMetrics } from '../metrics.ts';
+import type { KeyUses } from './key-uses.ts';
 import { type ReportBody, readReport } from './report.ts';
 
 /** Bytes of a body. */
@@ -44,10 +45,11 @@ export function createCollectHandlers(given: {
   eventLog: EventLogWriter;
   exchanges: Exchanges;
   resolver: Resolver;
+  keyUses: KeyUses;
   metrics: IngestMetrics;
   log: Logger;
 }): { post: RouteHandler; preflight: RouteHandler; other: RouteHandler } {
-  const { eventLog, exchanges, resolver, metrics, log } = given;
+  const { eventLog, exchanges, resolver, keyUses, metrics, log } = given;
 
   function send(
     exchange: Exchange,
@@ -88,6 +90,7 @@ export function createCollectHandlers(given: {
     const known = parsed?.kind === 'publishable' ? await resolver.key(parsed.lookup) : null;
     if (known === null || !keyMatches(key, known.hash))
       throw new AppError('unauthorized', 'key: not a valid key');
+    keyUses.note(known.id);
     return uuidToBytes(known.workspaceId);
   }
 
