@@ -91,7 +91,10 @@ export function createPasswordHandler(given: {
       };
       const password = form.get('password') ?? '';
       redirect.withLink(visit, exchange, (link) => {
-        if (link.passwordHash === null) {
+        if (link.passwordHash === null && form.has('password')) {
+          // Its form was shown before the link lost its password.
+          follow.visit(link, visit, exchange);
+        } else if (link.passwordHash === null) {
           exchanges.reply(exchange, '405 Method Not Allowed', [['Allow', 'GET, HEAD']]);
         } else if (!follow.answeredAsOver(link, exchange)) {
           const submitted = { link, hash: link.passwordHash, visit, exchange, password };

@@ -256,3 +256,14 @@ test('a body that no form sends is refused', async () => {
   const empty = await visit(url, { method: 'POST', headers: { 'x-forwarded-for': '192.0.2.200' } });
   expect(empty.status).toBe(401);
 });
+
+test('the form of a link that has lost its password since leads on, as a click', async () => {
+  const { url, id } = await protectedLink();
+  expect((await visit(url)).status).toBe(200);
+  await stores.pool.query('UPDATE links SET password_hash = NULL WHERE id = $1', [id]);
+  await expect.poll(async () => (await visit(url)).status, { timeout: 5_000 }).toBe(302);
+  const before = (await ingest.events()).length;
+  const answer = await submit(`${url}?a=1`, 'open sesame');
+  expect([answer.status, answer.location?.searchParams.get('a')]).toEqual([302, '1']);
+  expect((await ingest.events()).length).toBe(before + 1);
+});
