@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import type { FastifyRequest } from 'fastify';
+import type { Readable } from 'node:stream';
+import { errorCodes, type FastifyRequest } from 'fastify';
 import { AppError, badRequest } from '../../core/errors.ts';
 import { type Unstorable, unstorableIn } from '../../core/storable.ts';
 import type { Api } from '../dependencies.ts';
@@ -23,7 +24,7 @@ const PUBLIC_BODY_LIMIT = 65_536;
  * Reads JSON bodies, and refuses before any schema sees it what no part of the service could keep as it was sent:
  * bytes that are no UTF-8, NUL (PostgreSQL has no such character), half a surrogate pair, numbers beyond a double's
  * range, and nesting that would overflow a stack. The same goes for text in the query and the path. Where a route judges
- * rows one by one, such a row is the route's to refuse.
+ * rows one by one, such a row is the route's to refuse. A body of another type is refused by routes that take one.
  */
 export function addBody(app: Api): void {
   app.removeContentTypeParser(['application/json', 'text/plain']);
@@ -33,6 +34,10 @@ export function addBody(app: Api): void {
     async (request: FastifyRequest, body: Buffer) => {
       // Clients send the header with calls that have no body, such as DELETE.
       if (body.length === 0) return undefined;
+      const { 'content-encoding': encoding } = request.headers;
+      if (encoding !== undefined && encoding !== 'identity') {
+        throw new AppError('unsupported_media_type', 'send the body as it is, without content-encoding');
+      }
       if (!isUtf8(body)) throw new AppError('bad_request', 'the body is not UTF-8');
       let value: unknown;
       try {
@@ -46,6 +51,11 @@ export function addBody(app: Api): void {
       return value;
     },
   );
+  app.addContentTypeParser('*', async (request: FastifyRequest, payload: Readable) => {
+    if (request.routeOptions.schema?.body) throw new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE();
+    // Nobody asked for this body. Clients name the type of one that is empty: `curl -d ''` says it is a form.
+    payload.resume();
+  });
   app.addHook('onRoute', (route) => {
     if (route.config?.scope === 'public') route.bodyLimit ??= PUBLIC_BODY_LIMIT;
   });

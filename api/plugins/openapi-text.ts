@@ -65,7 +65,7 @@ answer. Checks come in this order: key (401), scope (403), plan (402), parameter
 | 409 | \`conflict\` | a taken slug or external_id, a second link on a channel |
 | 409 | \`idempotency_in_progress\` | the first request with this key still runs |
 | 413 | \`payload_too_large\` | the body is too large |
-| 415 | \`unsupported_media_type\` | the body is not JSON |
+| 415 | \`unsupported_media_type\` | the body is not JSON, or is compressed |
 | 422 | \`idempotency_key_reused\` | the key came with another request before |
 | 429 | \`too_many_requests\` | five wrong sign-ins in a minute; see \`Retry-After\` |
 | 500 | \`internal\` | a fault of ours; tell us the request_id |

@@ -1,5 +1,7 @@
 import { connect } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { uuidv7 } from '../../core/ids.ts';
 import { type ErrorBody, type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
 import { campaign } from '../../test/support/links.ts';
 
@@ -15,6 +17,7 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 const json = { 'content-type': 'application/json' };
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 const post = (body: string | Buffer, headers: Record<string, string> = json) =>
   shop.call('POST', '/folders', { body, headers });
 
@@ -63,6 +66,28 @@ describe('bodies', () => {
       expect([answer.status, answer.body.error.code]).toEqual([415, 'unsupported_media_type']);
     }
     expect((await post('{"name":"a"}', {})).status).toBe(415);
+  });
+
+  test('a compressed body is 415 and says so', async () => {
+    const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
+    const answer = await post(gzipSync('{"name":"a"}'), headers);
+    expect([answer.status, answer.body.error.code]).toEqual([415, 'unsupported_media_type']);
+    expect(answer.body.error.message).toContain('content-encoding');
+    expect((await post('{"name":"a"}', { ...headers, 'content-encoding': 'identity' })).status).toBe(201);
+  });
+
+  test('a route that takes none minds neither the type of an empty body nor a body', async () => {
+    const unknown = uuidv7();
+    for (const [method, path] of [
+      ['POST', '/credits/5/mark-delivered'],
+      ['POST', `/webhooks/${unknown}/test`],
+      ['DELETE', `/links/${unknown}`],
+    ] as const) {
+      for (const payload of ['', 'x=1']) {
+        const answer = await shop.call(method, path, { body: payload, headers: FORM });
+        expect([path, payload, answer.status]).toEqual([path, payload, 404]);
+      }
+    }
   });
 
   test('a charset and other letters in the type do no harm', async () => {
