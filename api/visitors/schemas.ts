@@ -23,7 +23,11 @@ export const Visitors = Type.Object({
       email: Nullable(
         Type.String({ description: 'The one that was asked for; else the newest that is known.' }),
       ),
-      last_seen: Instant,
+      last_seen: Type.String({
+        format: 'date-time',
+        description:
+          'Of the newest click or, with `email`, when it was given last, if that was later. The `last_seen` of a journey counts orders too.',
+      }),
       last_click: Nullable(LastClick),
     }),
   ),
