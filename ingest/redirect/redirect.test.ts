@@ -256,6 +256,17 @@ test('a referer is kept up to 2,048 characters and a user agent up to 1,024, hea
   expect([click?.referer.length, click?.userAgent.length]).toEqual([2_048, 1_024]);
 });
 
+test.each([
+  ['UTF-8', 'utf8', 'https://a.example/ä€😀/p'],
+  ['Latin-1', 'latin1', 'https://a.example/ä/p'],
+] as const)('a referer in %s is kept as sent', async (_, encoding, referer) => {
+  const { url, id } = await link('https://example.com/');
+  // The client writes each character as the byte of its number.
+  const bytes = Buffer.from(referer, encoding).toString('latin1');
+  expect((await visit(url, { headers: { referer: bytes } })).status).toBe(302);
+  expect((await clicksOf(id))[0]?.referer).toBe(referer);
+});
+
 test('an unknown slug, another spelling, a deleted link and the root are a 404 page', async () => {
   const { slug, id } = await link('https://example.com/', { ...FACEBOOK, slug: 'Exact-Case' });
   expect((await visit(`${ingest.url}/${slug}`)).status).toBe(302);

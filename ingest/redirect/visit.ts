@@ -1,4 +1,5 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
+import { isUtf8 } from 'node:buffer';
 import { cleanReferer } from '../../core/enrich/referer.ts';
 import { CLICK_FLAGS } from '../../core/events/types.ts';
 import type { ClientAddress } from '../http/client-address.ts';
@@ -35,7 +36,7 @@ export function readVisit(
     slug: slugOf(req.getUrl()),
     query: req.getQuery() ?? '',
     userAgent: userAgent.length > USER_AGENT_LIMIT ? userAgent.slice(0, USER_AGENT_LIMIT) : userAgent,
-    referer: cleanReferer(req.getHeader('referer')),
+    referer: cleanReferer(textOf(req.getHeader('referer'))),
     cookie: req.getHeader('cookie'),
     gpc: req.getHeader('sec-gpc') === '1',
     flags: (head ? CLICK_FLAGS.head : 0) | (isPrefetch(req) ? CLICK_FLAGS.prefetch : 0),
@@ -56,6 +57,18 @@ function slugOf(path: string): string {
   } catch {
     return slug;
   }
+}
+
+const NOT_ASCII = /[\u0080-\u00ff]/;
+
+/**
+ * A header as text. The server reads bytes as Latin-1; those that are UTF-8 were sent as such. (It takes bytes beyond ASCII
+ * at a header's end for white space and drops them: browsers send none.)
+ */
+function textOf(header: string): string {
+  if (!NOT_ASCII.test(header)) return header;
+  const bytes = Buffer.from(header, 'latin1');
+  return isUtf8(bytes) ? bytes.toString('utf8') : header;
 }
 
 /** The standard header, and those that browsers sent before it. */
