@@ -1,18 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { badRequest } from '../../core/errors.ts';
+import { requireWebUrl } from '../../core/web-urls.ts';
 import { allowedAddresses, RefusedAddress, type ResolveHost } from '../../core/webhooks/resolve-host.ts';
 
 /** A name server that does not answer must not hold up the request: the address is checked again at each delivery. */
 const LOOK_MS = 2_000;
 
+/** Most characters of a webhook's `url`. */
+export const RECEIVER_URL_LIMIT = 2_048;
+
 /** Where a webhook wants its deliveries. @throws {AppError} `bad_request` when it is no http(s) URL or has credentials */
 export function parseReceiverUrl(text: string): URL {
-  const url = URL.parse(text);
-  if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    throw badRequest('url', 'must be an http:// or https:// address');
-  }
-  if (url.username !== '' || url.password !== '') throw badRequest('url', 'must not have credentials');
-  return url;
+  requireWebUrl('url', text, RECEIVER_URL_LIMIT);
+  return new URL(text);
 }
 
 /** Looks where a webhook's deliveries would go. @throws {AppError} `bad_request` when that is not globally reachable */

@@ -2,10 +2,11 @@ import { type Static, Type } from 'typebox';
 import { EVENT_TYPES, TEST_EVENT } from '../../core/webhooks/event-types.ts';
 import { DELIVERY_STATUSES } from '../../sql/deliveries.ts';
 import { Body, Instant, Limit, Nullable, OneOf, Uuid } from '../schemas.ts';
+import { RECEIVER_URL_LIMIT } from './receiver-url.ts';
 
 const Url = Type.String({
   minLength: 1,
-  maxLength: 2_048,
+  maxLength: RECEIVER_URL_LIMIT,
   description:
     'An http:// or https:// address without credentials. One that resolves to an address which is not globally reachable is a 400; one that does not resolve yet is accepted.',
 });

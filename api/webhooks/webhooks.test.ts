@@ -217,7 +217,15 @@ describe('a webhook', () => {
 
 test('a webhook that is not there is a 404, after what is wrong by itself and before any look-up', async () => {
   const path = '/webhooks/01890000-0000-7000-8000-000000000000';
-  for (const url of ['ftp://x', 'not a url', 'https://user:word@public.example']) {
+  for (const url of [
+    'ftp://x',
+    'not a url',
+    'https://user:word@public.example',
+    ' https://public.example',
+    'https://public.example/a b',
+    'https:public.example',
+    'https://public..example',
+  ]) {
     const answer = await shop.patch(path, { url });
     expect([answer.status, answer.body.error.details?.[0]?.path]).toEqual([400, 'url']);
   }
