@@ -139,6 +139,7 @@ test.each([
   [{ external_user_id: '' }, 'external_user_id'],
   [{ order_id: undefined }, 'order_id'],
   [{ order_id: 'x'.repeat(201) }, 'order_id'],
+  [{ order_id: '😀'.repeat(201) }, 'order_id'],
   [{ order_id: 17 }, 'order_id'],
   [{ order_id: 'a\0b' }, 'order_id'],
   [{ external_user_id: '\ud800' }, 'external_user_id'],
@@ -209,6 +210,12 @@ test('a use is noted at its key, at most once a minute, and a refused call is no
   const first = await noted();
   for (let n = 0; n < 5; n++) await collect(identify({ key: token }));
   expect(await noted()).toBe(first);
+});
+
+test('an order_id has up to 200 characters as the API counts them', async () => {
+  const orderId = '😀'.repeat(200);
+  expect((await collect(order({ order_id: orderId }))).status).toBe(202);
+  expect((await ingest.events()).at(-1)).toMatchObject({ orderId });
 });
 
 test('a body of more than 16 KiB is 413', async () => {

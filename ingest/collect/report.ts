@@ -47,7 +47,8 @@ export function readReport(
 function optionalText(body: ReportBody, field: string, limit: number): string | null {
   const value = body[field];
   if (value === undefined || value === null) return null;
-  if (typeof value !== 'string' || value === '' || value.length > limit) {
+  // Counted in code points, as the API's schemas count.
+  if (typeof value !== 'string' || value === '' || [...value].length > limit) {
     throw badRequest(field, `must be a text of 1 to ${limit} characters`);
   }
   // PostgreSQL could not store either, and nobody means them.
