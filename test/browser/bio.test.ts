@@ -1,13 +1,14 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { BioPageRecord, Stats } from '../../api/bio-pages/schemas.ts';
 import { SOCIAL_PLATFORMS } from '../../core/bio/public-page.ts';
 import { untilVisible } from '../faults/accounting.ts';
 import { type ServedWorkspace, servedWorkspace } from '../support/shared-service.ts';
 import { everyTheme } from './bio-themes.ts';
-import { NO_CHROMIUM, sharedChromium } from './chromium.ts';
+import { sharedChromium } from './chromium.ts';
+import { inChromium } from './in-chromium.ts';
 import { axeViolations } from './page-watch.ts';
 
 const PERSON =
@@ -24,8 +25,7 @@ let site: Server;
 let siteUrl: string;
 let browser: Browser;
 
-beforeAll(async () => {
-  if (NO_CHROMIUM) return;
+inChromium(async () => {
   served = await servedWorkspace();
   service = served.service;
   site = createServer((request, response) => {
@@ -36,12 +36,10 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
   siteUrl = `http://localhost:${(site.address() as AddressInfo).port}`;
   browser = await sharedChromium();
-});
-
-afterAll(async () => {
-  if (NO_CHROMIUM) return;
-  site.close();
-  await served.close();
+  return async () => {
+    site.close();
+    await served.close();
+  };
 });
 
 async function api<T>(path: string, body?: object): Promise<T> {
@@ -82,8 +80,7 @@ const pageBody = (slug: string, more: object) => ({
 
 const NAMES = Object.keys(everyTheme(''));
 
-test.for(NAMES)('the theme %s passes an accessibility check on phone and desktop', async (name, context) => {
-  context.skip(Boolean(NO_CHROMIUM), String(NO_CHROMIUM));
+test.for(NAMES)('the theme %s passes an accessibility check on phone and desktop', async (name) => {
   const made = await makePage(name.slice(0, 40), {
     avatar_url: name.length % 2 ? `${siteUrl}/a.svg` : null,
     theme: everyTheme(`${siteUrl}/photo.svg`)[name],
@@ -107,8 +104,7 @@ test.for(NAMES)('the theme %s passes an accessibility check on phone and desktop
   await page.close();
 });
 
-test('a click on a button goes through its short link and is counted in the stats; a view is not', async (context) => {
-  context.skip(Boolean(NO_CHROMIUM), String(NO_CHROMIUM));
+test('a click on a button goes through its short link and is counted in the stats; a view is not', async () => {
   const made = await makePage('clicked');
   // Headless Chromium calls itself a robot, and is counted as one.
   const page = await browser.newPage({ userAgent: PERSON, viewport: SCREENS.phone });
@@ -136,8 +132,7 @@ test('a click on a button goes through its short link and is counted in the stat
   expect(totals).toMatchObject({ clicks: 3, visitors: 2 });
 });
 
-test('a page works by keyboard, and loads nothing but its images', async (context) => {
-  context.skip(Boolean(NO_CHROMIUM), String(NO_CHROMIUM));
+test('a page works by keyboard, and loads nothing but its images', async () => {
   const made = await makePage('keyboard', { avatar_url: `${siteUrl}/a.svg`, social_links: [] });
   const page = await browser.newPage({ userAgent: PERSON });
   const loaded: string[] = [];

@@ -8,6 +8,22 @@ import { type ServedWorkspace, servedWorkspace } from '../support/shared-service
 import { sharedChromium } from './chromium.ts';
 import { type Watched, watch } from './page-watch.ts';
 
+/** The programme of the demo workspace: of credits, with cash for who wants it. */
+export const PROGRAM = {
+  name: 'Friends',
+  destination_url: 'https://shop.example/welcome',
+  credit_enabled: true,
+  credit_kind: 'credits',
+  signup_credit: { free: 5, paid: 10 },
+  commission_type: 'percent',
+  commission_rate: 20,
+  hold_days: 0,
+  allow_affiliate_upgrade: true,
+  payout_methods: ['paypal', 'payoneer', 'wise'],
+  min_payout: 50,
+  currency: 'eur',
+};
+
 export type Keys = { secret: string; publishable: string };
 
 /** A merchant's site on another host than the service, with the service behind it. */
@@ -18,6 +34,10 @@ export type EmbedSite = {
   /** Origin of the merchant's pages. */
   origin: string;
   browser: Browser;
+  /** Of the demo workspace. */
+  keys: Keys;
+  /** The loader's element, with these attributes beside `data-key`. @param key the demo workspace's unless given */
+  script(attributes: string, key?: string): string;
   api<T>(keys: Keys, path: string, body?: object): Promise<T>;
   /** As `api`, with PATCH. */
   change(keys: Keys, path: string, body: object): Promise<void>;
@@ -50,11 +70,18 @@ export async function startEmbedSite(): Promise<EmbedSite> {
     return answer.json();
   }
 
+  const { secret_key: secret, publishable_key: publishable } = service.demo;
+  const keys = { secret, publishable };
+  await call('POST', keys, '/programs', PROGRAM);
+
   return {
     service,
     app,
     origin,
     browser,
+    keys,
+    script: (attributes, key = publishable) =>
+      `<script src="${app}/embed.js" data-key="${key}" ${attributes}></script>`,
     api: async <T>(keys: Keys, path: string, body?: object) =>
       (await call(body ? 'POST' : 'GET', keys, path, body)) as T,
     async change(keys, path, body) {

@@ -1,9 +1,10 @@
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { hashPassword, LINK_COST } from '../../core/passwords.ts';
 import { makeLink, makeWorkspace, startTestIngest, type TestIngest } from '../support/ingest.ts';
 import { type TestStores, testStores } from '../support/stores.ts';
-import { NO_CHROMIUM, sharedChromium } from './chromium.ts';
+import { sharedChromium } from './chromium.ts';
+import { inChromium } from './in-chromium.ts';
 import { type Shop, startShop } from './shop.ts';
 
 let stores: TestStores;
@@ -12,8 +13,7 @@ let shop: Shop;
 let browser: Browser;
 let url: string;
 
-beforeAll(async () => {
-  if (NO_CHROMIUM) return;
+inChromium(async () => {
   stores = await testStores();
   ingest = await startTestIngest(stores);
   shop = await startShop('', { '/page': '/en/page' });
@@ -23,19 +23,15 @@ beforeAll(async () => {
   const link = await makeLink(stores.pool, id, destination, { password_hash, channel: null });
   url = `${ingest.url}/${link.slug}`;
   browser = await sharedChromium();
-});
-afterAll(async () => {
-  if (NO_CHROMIUM) return;
-  shop.close();
-  await ingest.close();
-  await ingest.remove();
-  await stores.close();
+  return async () => {
+    shop.close();
+    await ingest.close();
+    await ingest.remove();
+    await stores.close();
+  };
 });
 
-test('a browser types the password, also after a wrong one, and ends at the destination, from where they came', async ({
-  skip,
-}) => {
-  skip(Boolean(NO_CHROMIUM), String(NO_CHROMIUM));
+test('a browser types the password, also after a wrong one, and ends at the destination, from where they came', async () => {
   const page = await browser.newPage();
   const violations: string[] = [];
   page.on('console', (message) => {

@@ -1,8 +1,9 @@
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { untilVisible } from '../faults/accounting.ts';
 import { type ServedWorkspace, servedWorkspace } from '../support/shared-service.ts';
-import { NO_CHROMIUM, sharedChromium } from './chromium.ts';
+import { sharedChromium } from './chromium.ts';
+import { inChromium } from './in-chromium.ts';
 import { type Shop, startShop } from './shop.ts';
 
 const PERSON =
@@ -14,8 +15,7 @@ let shop: Shop;
 let shopUrl: string;
 let browser: Browser;
 
-beforeAll(async () => {
-  if (NO_CHROMIUM) return;
+inChromium(async () => {
   served = await servedWorkspace();
   service = served.service;
   shop = await startShop(
@@ -24,12 +24,10 @@ beforeAll(async () => {
   // Another host than the short links': cookies do not tell ports apart.
   shopUrl = `http://localhost:${shop.port}`;
   browser = await sharedChromium();
-});
-
-afterAll(async () => {
-  if (NO_CHROMIUM) return;
-  shop.close();
-  await served.close();
+  return async () => {
+    shop.close();
+    await served.close();
+  };
 });
 
 async function api<T>(path: string, body?: object): Promise<T> {
@@ -47,8 +45,7 @@ type Click = { visitor_id: string; browser: string; device: string; is_bot: bool
 type Journey = { visitor: { email: string }; journey: { type: string }[] };
 type Channels = { channels: object[] };
 
-test('a real browser clicks, identifies and buys, and the reports tell of it', async (context) => {
-  context.skip(Boolean(NO_CHROMIUM), String(NO_CHROMIUM));
+test('a real browser clicks, identifies and buys, and the reports tell of it', async () => {
   const { links } = await api<Made>('/links', {
     destination_url: `${shopUrl}/landing?size=42#reviews`,
     name: 'Spring',
@@ -87,8 +84,7 @@ test('a real browser clicks, identifies and buys, and the reports tell of it', a
     .toMatchObject([{ channel: 'newsletter', clicks: 1, visitors: 1, conversions: 1, revenue: 19.99 }]);
 });
 
-test('under Global Privacy Control an order counts, and nobody is named', async (context) => {
-  context.skip(Boolean(NO_CHROMIUM), String(NO_CHROMIUM));
+test('under Global Privacy Control an order counts, and nobody is named', async () => {
   const { workspace_id, secret_key } = service.demo;
   const page = await browser.newPage({ userAgent: PERSON });
   await page.addInitScript("Object.defineProperty(navigator, 'globalPrivacyControl', { value: true })");
@@ -109,8 +105,7 @@ test('under Global Privacy Control an order counts, and nobody is named', async 
   expect(rows).toEqual([{ amount_minor: 500, visitor_id: null, email: null, external_user_id: null }]);
 });
 
-test('the API reference opens in a real browser without a call to another host', async (context) => {
-  context.skip(Boolean(NO_CHROMIUM), String(NO_CHROMIUM));
+test('the API reference opens in a real browser without a call to another host', async () => {
   const page = await browser.newPage();
   const foreign: string[] = [];
   const own = new URL(service.api_url).origin;

@@ -1,8 +1,9 @@
 import type { Browser, BrowserContext } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { makeLink, makeWorkspace, startTestIngest, type TestIngest } from '../support/ingest.ts';
 import { type TestStores, testStores } from '../support/stores.ts';
-import { NO_CHROMIUM, sharedChromium } from './chromium.ts';
+import { sharedChromium } from './chromium.ts';
+import { inChromium } from './in-chromium.ts';
 import { type Shop, startShop } from './shop.ts';
 
 const PIXELS = {
@@ -22,8 +23,7 @@ let shop: Shop;
 let browser: Browser;
 let url: string;
 
-beforeAll(async () => {
-  if (NO_CHROMIUM) return;
+inChromium(async () => {
   stores = await testStores();
   ingest = await startTestIngest(stores);
   shop = await startShop();
@@ -31,13 +31,12 @@ beforeAll(async () => {
   const destination = `http://127.0.0.1:${shop.port}/page`;
   url = `${ingest.url}/${(await makeLink(stores.pool, id, destination, { retargeting: PIXELS })).slug}`;
   browser = await sharedChromium();
-});
-afterAll(async () => {
-  if (NO_CHROMIUM) return;
-  shop.close();
-  await ingest.close();
-  await ingest.remove();
-  await stores.close();
+  return async () => {
+    shop.close();
+    await ingest.close();
+    await ingest.remove();
+    await stores.close();
+  };
 });
 
 /** Answers the networks' hosts in their place; `null` lets them hang. Returns which hosts were asked. */
@@ -50,8 +49,7 @@ async function networks(context: BrowserContext, answer: 'empty' | null): Promis
   return asked;
 }
 
-test('a browser fires every pixel, breaks no policy, and goes on to the destination', async ({ skip }) => {
-  skip(Boolean(NO_CHROMIUM), String(NO_CHROMIUM));
+test('a browser fires every pixel, breaks no policy, and goes on to the destination', async () => {
   const context = await browser.newContext({ userAgent: PERSON });
   const asked = await networks(context, 'empty');
   const page = await context.newPage();
@@ -73,8 +71,7 @@ test('a browser fires every pixel, breaks no policy, and goes on to the destinat
   await context.close();
 });
 
-test('a browser goes on though no network ever answers', async ({ skip }) => {
-  skip(Boolean(NO_CHROMIUM), String(NO_CHROMIUM));
+test('a browser goes on though no network ever answers', async () => {
   const context = await browser.newContext({ userAgent: PERSON });
   await networks(context, null);
   const page = await context.newPage();
@@ -83,8 +80,7 @@ test('a browser goes on though no network ever answers', async ({ skip }) => {
   await context.close();
 });
 
-test('a browser without JavaScript goes on as well', async ({ skip }) => {
-  skip(Boolean(NO_CHROMIUM), String(NO_CHROMIUM));
+test('a browser without JavaScript goes on as well', async () => {
   const context = await browser.newContext({ userAgent: PERSON, javaScriptEnabled: false });
   await networks(context, null);
   const page = await context.newPage();

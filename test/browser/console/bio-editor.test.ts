@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { NO_CHROMIUM } from '../chromium.ts';
+import { expect, test, vi } from 'vitest';
+import { inChromium } from '../in-chromium.ts';
 import { addButton, type BioDesk, bioDesk, LONG, PATIENT, press, preview, save } from './bio-desk.ts';
 import {
   axeViolations,
@@ -17,15 +17,11 @@ vi.setConfig({ testTimeout: LONG });
 let site: ConsoleSite;
 let desk: BioDesk;
 
-beforeAll(async () => {
-  if (NO_CHROMIUM) return;
+inChromium(async () => {
   site = await consoleSite();
   desk = await bioDesk(site);
+  return site.close;
 });
-afterAll(async () => {
-  if (!NO_CHROMIUM) await site.close();
-});
-beforeEach((context) => context.skip(Boolean(NO_CHROMIUM), String(NO_CHROMIUM)));
 
 const links = (...labels: string[]) =>
   labels.map((label, index) => ({ label, url: `https://example.com/${index}` }));

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { NO_CHROMIUM } from '../chromium.ts';
+import { expect, test, vi } from 'vitest';
+import { inChromium } from '../in-chromium.ts';
 import { type BioDesk, bioDesk, LONG, PATIENT, press, preview, save } from './bio-desk.ts';
 import { axeViolations, type ConsoleSite, consoleSite, expectClean, expectGood } from './console-site.ts';
 
@@ -8,15 +8,11 @@ vi.setConfig({ testTimeout: LONG });
 let site: ConsoleSite;
 let desk: BioDesk;
 
-beforeAll(async () => {
-  if (NO_CHROMIUM) return;
+inChromium(async () => {
   site = await consoleSite();
   desk = await bioDesk(site);
+  return site.close;
 });
-afterAll(async () => {
-  if (!NO_CHROMIUM) await site.close();
-});
-beforeEach((context) => context.skip(Boolean(NO_CHROMIUM), String(NO_CHROMIUM)));
 
 test('where there are none it is said what a bio page is, also to whom has pages of the API alone', async () => {
   const { id } = await site.api<{ id: string }>('/bio-pages', { slug: 'of-the-api', title: 'Of the API' });

@@ -4,21 +4,18 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { freePort } from '../../../cli/embedded/free-port.ts';
 import { CHECKOUT } from '../../support/hoplog.ts';
-import { NO_CHROMIUM } from '../chromium.ts';
+import { inChromium } from '../in-chromium.ts';
 import { type ConsoleSite, consoleSite, expectClean, expectGood } from './console-site.ts';
 
 let site: ConsoleSite;
 
-beforeAll(async () => {
-  if (!NO_CHROMIUM) site = await consoleSite();
+inChromium(async () => {
+  site = await consoleSite();
+  return site.close;
 });
-afterAll(async () => {
-  if (!NO_CHROMIUM) await site.close();
-});
-beforeEach((context) => context.skip(Boolean(NO_CHROMIUM), String(NO_CHROMIUM)));
 
 /** What a loaded machine may take. */
 const PATIENT = { timeout: 30_000 };
@@ -85,7 +82,7 @@ test('an owner makes keys, sees when they were used, and revokes them, each at o
   await told(page, 'At most 100 characters.');
   await expectGood(page, 'developers-key-refused');
   await page.getByRole('textbox', { name: 'Name' }).fill(name);
-  await page.getByRole('button', { name: 'Create', exact: true }).dblclick();
+  await press(page, 'Create');
   const dialog = page.getByRole('dialog', { name: 'The key is ready' });
   const token = (await dialog.locator('code').textContent()) ?? '';
   expect(token).toMatch(/^lk_live_/);

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { visit } from '../../support/visitors.ts';
-import { NO_CHROMIUM } from '../chromium.ts';
+import { inChromium } from '../in-chromium.ts';
 import {
   type ConsolePage,
   type ConsoleSite,
@@ -17,8 +17,7 @@ const LONG = { timeout: 400_000 };
 
 let site: ConsoleSite;
 
-beforeAll(async () => {
-  if (NO_CHROMIUM) return;
+inChromium(async () => {
   site = await startConsoleSite();
   const { links } = await site.api<{ links: { short_url: string }[] }>('/links', {
     destination_url: 'https://shop.example/',
@@ -28,11 +27,8 @@ beforeAll(async () => {
   await visit(links[0]?.short_url ?? '');
   const stats = () => site.api<{ totals: { clicks: number } }>('/stats');
   await vi.waitFor(async () => expect((await stats()).totals.clicks).toBe(1), PATIENCE);
+  return site.close;
 });
-afterAll(async () => {
-  if (!NO_CHROMIUM) await site.close();
-});
-beforeEach((context) => context.skip(Boolean(NO_CHROMIUM), String(NO_CHROMIUM)));
 
 /**
  * Goes to the page anew, with nothing in the browser's cache, and notes what comes until it is quiet.

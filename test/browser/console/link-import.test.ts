@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { LinkRecord } from '../../../api/links/schemas.ts';
-import { NO_CHROMIUM } from '../chromium.ts';
+import { inChromium } from '../in-chromium.ts';
 import { type ConsolePage, type ConsoleSite, consoleSite, expectClean, expectGood } from './console-site.ts';
 
 /** Each test looks at several states, on a machine that may have other things to do. */
@@ -12,8 +12,7 @@ const PIECE = 200;
 
 let site: ConsoleSite;
 
-beforeAll(async () => {
-  if (NO_CHROMIUM) return;
+inChromium(async () => {
   site = await consoleSite();
   await site.api('/links', {
     destination_url: 'https://shop.example/',
@@ -21,11 +20,8 @@ beforeAll(async () => {
     channel: 'other',
     slug: 'first',
   });
+  return site.close;
 });
-afterAll(async () => {
-  if (!NO_CHROMIUM) await site.close();
-});
-beforeEach((context) => context.skip(Boolean(NO_CHROMIUM), String(NO_CHROMIUM)));
 
 const slugs = async (part: string) =>
   (await site.api<{ links: LinkRecord[] }>(`/links?view=records&limit=500&slug=${part}`)).links.map(

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { NO_CHROMIUM } from '../chromium.ts';
+import { expect, test, vi } from 'vitest';
+import { inChromium } from '../in-chromium.ts';
 import { type ConsolePage, type ConsoleSite, consoleSite, expectClean, expectGood } from './console-site.ts';
 
 const PATIENCE = { timeout: 60_000 };
@@ -19,16 +19,12 @@ let site: ConsoleSite;
 let facebook: Link;
 let youtube: Link;
 
-beforeAll(async () => {
-  if (NO_CHROMIUM) return;
+inChromium(async () => {
   site = await consoleSite();
   facebook = await makeLink('facebook');
   youtube = await makeLink('youtube');
+  return site.close;
 });
-afterAll(async () => {
-  if (!NO_CHROMIUM) await site.close();
-});
-beforeEach((context) => context.skip(Boolean(NO_CHROMIUM), String(NO_CHROMIUM)));
 
 async function makeLink(channel: string): Promise<Link> {
   const { links } = await site.api<{ links: Link[] }>('/links', {

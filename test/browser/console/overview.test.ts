@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { NO_CHROMIUM } from '../chromium.ts';
+import { inChromium } from '../in-chromium.ts';
 import {
   type ConsolePage,
   type ConsoleSite,
@@ -23,13 +24,10 @@ vi.setConfig({ testTimeout: 400_000 });
 
 let site: ConsoleSite;
 
-beforeAll(async () => {
-  if (!NO_CHROMIUM) site = await consoleSite();
+inChromium(async () => {
+  site = await consoleSite();
+  return site.close;
 });
-afterAll(async () => {
-  if (!NO_CHROMIUM) await site.close();
-});
-beforeEach((context) => context.skip(Boolean(NO_CHROMIUM), String(NO_CHROMIUM)));
 
 async function makeLink(name: string, channel: string): Promise<Link> {
   const { links } = await site.api<{ links: Link[] }>('/links', {

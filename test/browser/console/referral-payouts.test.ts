@@ -1,22 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { NO_CHROMIUM } from '../chromium.ts';
+import { expect, test } from 'vitest';
+import { inChromium } from '../in-chromium.ts';
 import { type ConsoleSite, consoleSite, expectGood } from './console-site.ts';
 import { expectRows, LONG, merchantOf, money, PATIENCE, row, type Shop, type Sums } from './referral-shop.ts';
 
 let site: ConsoleSite;
 let shop: Shop;
 
-beforeAll(async () => {
-  if (NO_CHROMIUM) return;
+inChromium(async () => {
   site = await consoleSite();
   shop = merchantOf(site);
+  return site.close;
 });
-afterAll(async () => {
-  if (!NO_CHROMIUM) await site.close();
-});
-beforeEach((context) => context.skip(Boolean(NO_CHROMIUM), String(NO_CHROMIUM)));
 
 type Eligible = {
   referrers: number;

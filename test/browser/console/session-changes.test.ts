@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { LinkRecord } from '../../../api/links/schemas.ts';
-import { NO_CHROMIUM } from '../chromium.ts';
+import { inChromium } from '../in-chromium.ts';
 import {
   axeViolations,
   type ConsolePage,
@@ -20,8 +20,7 @@ let slug: string;
 let secondWorkspace: string;
 let members = 0;
 
-beforeAll(async () => {
-  if (NO_CHROMIUM) return;
+inChromium(async () => {
   site = await consoleSite();
   const { links } = await site.api<{ links: LinkRecord[] }>('/links', {
     destination_url: 'https://shop.example/',
@@ -31,11 +30,8 @@ beforeAll(async () => {
   slug = links[0]?.slug ?? '';
   const made = await site.hoplog<{ workspace: { id: string } }>('workspace', 'create', '--name', 'Second');
   secondWorkspace = made.workspace.id;
+  return site.close;
 });
-afterAll(async () => {
-  if (!NO_CHROMIUM) await site.close();
-});
-beforeEach((context) => context.skip(Boolean(NO_CHROMIUM), String(NO_CHROMIUM)));
 
 const heading = (page: Page, name: string) =>
   page.getByRole('heading', { level: 1, name, exact: true }).waitFor();

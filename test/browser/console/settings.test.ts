@@ -1,18 +1,15 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { NO_CHROMIUM } from '../chromium.ts';
+import { expect, test } from 'vitest';
+import { inChromium } from '../in-chromium.ts';
 import { type ConsoleSite, consoleSite, expectClean, expectGood, PASSWORD } from './console-site.ts';
 import { addAuthenticator } from './virtual-authenticator.ts';
 
 let site: ConsoleSite;
 
-beforeAll(async () => {
-  if (!NO_CHROMIUM) site = await consoleSite();
+inChromium(async () => {
+  site = await consoleSite();
+  return site.close;
 });
-afterAll(async () => {
-  if (!NO_CHROMIUM) await site.close();
-});
-beforeEach((context) => context.skip(Boolean(NO_CHROMIUM), String(NO_CHROMIUM)));
 
 /** What a loaded machine may take. */
 const PATIENT = { timeout: 30_000 };

@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { NO_CHROMIUM } from '../chromium.ts';
+import { expect, test } from 'vitest';
+import { inChromium } from '../in-chromium.ts';
 import { type ConsoleSite, consoleSite, expectGood } from './console-site.ts';
 
 let site: ConsoleSite;
 
-beforeAll(async () => {
-  if (!NO_CHROMIUM) site = await consoleSite();
+inChromium(async () => {
+  site = await consoleSite();
+  return site.close;
 });
-afterAll(async () => {
-  if (!NO_CHROMIUM) await site.close();
-});
-beforeEach((context) => context.skip(Boolean(NO_CHROMIUM), String(NO_CHROMIUM)));
 
 test('the shell shows the workspace and leads to every page of the navigation', async () => {
   const page = await site.open('/no-such-page');

@@ -1,18 +1,15 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { NO_CHROMIUM } from '../chromium.ts';
+import { expect, test } from 'vitest';
+import { inChromium } from '../in-chromium.ts';
 import { type ConsoleSite, expectClean, expectGood, PASSWORD, startConsoleSite } from './console-site.ts';
 import { addAuthenticator } from './virtual-authenticator.ts';
 
 let site: ConsoleSite;
 
-beforeAll(async () => {
-  if (!NO_CHROMIUM) site = await startConsoleSite();
+inChromium(async () => {
+  site = await startConsoleSite();
+  return site.close;
 });
-afterAll(async () => {
-  if (!NO_CHROMIUM) await site.close();
-});
-beforeEach((context) => context.skip(Boolean(NO_CHROMIUM), String(NO_CHROMIUM)));
 
 const pathOf = (url: string) => url.slice(url.indexOf('/welcome'));
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name }).waitFor();

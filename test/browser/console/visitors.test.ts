@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
 import type { Download } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { LinkRecord } from '../../../api/links/schemas.ts';
 import { BROWSER, PHONE, visit } from '../../support/visitors.ts';
-import { NO_CHROMIUM } from '../chromium.ts';
+import { inChromium } from '../in-chromium.ts';
 import { type ConsolePage, type ConsoleSite, consoleSite, expectClean, expectGood } from './console-site.ts';
 
 /** Each test looks at several states, on a machine that may have other things to do. */
@@ -19,16 +19,12 @@ let site: ConsoleSite;
 let summer: LinkRecord;
 let winter: LinkRecord;
 
-beforeAll(async () => {
-  if (NO_CHROMIUM) return;
+inChromium(async () => {
   site = await consoleSite();
   summer = await makeLink('summer', 'instagram');
   winter = await makeLink('winter', 'youtube');
+  return site.close;
 });
-afterAll(async () => {
-  if (!NO_CHROMIUM) await site.close();
-});
-beforeEach((context) => context.skip(Boolean(NO_CHROMIUM), String(NO_CHROMIUM)));
 
 async function makeLink(slug: string, channel: string): Promise<LinkRecord> {
   const { links } = await site.api<{ links: LinkRecord[] }>('/links', {

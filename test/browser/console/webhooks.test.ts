@@ -1,23 +1,20 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { isGenuine, type Receiver, startReceiver } from '../../support/receiver.ts';
-import { NO_CHROMIUM } from '../chromium.ts';
+import { inChromium } from '../in-chromium.ts';
 import { type ConsoleSite, consoleSite, expectClean, expectGood } from './console-site.ts';
 
 let site: ConsoleSite;
 let receiver: Receiver;
 
-beforeAll(async () => {
-  if (NO_CHROMIUM) return;
+inChromium(async () => {
   receiver = await startReceiver();
   site = await consoleSite();
+  return async () => {
+    await site.close();
+    await receiver.close();
+  };
 });
-afterAll(async () => {
-  if (NO_CHROMIUM) return;
-  await site.close();
-  await receiver.close();
-});
-beforeEach((context) => context.skip(Boolean(NO_CHROMIUM), String(NO_CHROMIUM)));
 
 /** What a loaded machine may take. */
 const PATIENT = { timeout: 30_000 };
@@ -70,7 +67,7 @@ test('a webhook is made, its refusals at their fields, its secret shown once', L
   await expectGood(page, 'webhooks-refused');
   await address.fill(receiver.url);
   await field(page, 'Description').fill('The shop');
-  await page.getByRole('button', { name: 'Create', exact: true }).dblclick();
+  await press(page, 'Create');
 
   const dialog = page.getByRole('dialog', { name: 'The webhook is ready' });
   const secret = (await dialog.locator('code').textContent()) ?? '';

@@ -1,0 +1,168 @@
+import { expect, test, vi } from 'vitest';
+import type { LinkRecord } from '../../../api/links/schemas.ts';
+import { inChromium } from '../in-chromium.ts';
+import { type ConsolePage, type ConsoleSite, consoleSite, expectClean, expectGood } from './console-site.ts';
+import { choose, field, LONG, PATIENCE, press, records, setDomain } from './link-desk.ts';
+
+// Each test looks at several states, on a machine that may have other things to do.
+vi.setConfig({ testTimeout: LONG });
+
+let site: ConsoleSite;
+
+inChromium(async () => {
+  site = await consoleSite();
+  await setDomain(site);
+  return site.close;
+});
+
+const linkOf = (page: ConsolePage) => page.url().split('/').at(-1) ?? '';
+
+test('a link on one channel is made with every setting, its refusals at their fields', async () => {
+  const page = await site.open('/links');
+  await page.getByText('There is no link yet').waitFor();
+  await expectGood(page, 'links-empty');
+  await page.getByRole('link', { name: 'New link' }).click();
+  await field(page, 'Destination URL').fill('http://shop.example/summer');
+  await field(page, 'Name').fill('Summer sale');
+  await choose(page, 'Channel', 'Instagram');
+  await press(page, 'Create');
+  const destination = field(page, 'Destination URL');
+  await expect.poll(() => destination.getAttribute('aria-invalid'), PATIENCE).toBe('true');
+  await expect.poll(() => destination.and(page.locator(':focus')).count(), PATIENCE).toBe(1);
+  await page.getByText('must begin with https://').waitFor();
+  await expectGood(page, 'links-new-refused');
+
+  await destination.fill('https://shop.example/summer');
+  await field(page, 'Slug').fill('summer-24');
+  await page.getByRole('combobox', { name: 'Tags' }).fill('hot');
+  await page.keyboard.press('Enter');
+  await press(page, 'New folder');
+  await page.getByRole('dialog').getByLabel('Name').fill('Ads');
+  await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await field(page, 'UTM campaign').fill('summer');
+  await field(page, 'Phones and tablets').fill('https://m.shop.example/summer');
+  await field(page, 'Computers').fill('https://shop.example/desktop');
+  await page.getByLabel('Expires').fill('2090-05-06T07:08');
+  await field(page, 'Most visits').fill('500');
+  await field(page, 'Destination afterwards').fill('https://shop.example/over');
+  await page.getByLabel('Password', { exact: true }).fill('open sesame');
+  await field(page, 'Facebook pixel id').fill('123');
+  await field(page, 'External id').fill('post-7');
+  await field(page, 'Metadata').fill('{"team": ');
+  await press(page, 'Create');
+  await page.getByText('is no JSON').waitFor();
+  await field(page, 'Metadata').fill('[1]');
+  await press(page, 'Create');
+  await page.getByText('must be a JSON object').waitFor();
+  await field(page, 'Most visits').fill('99999999999');
+  await press(page, 'Create');
+  await page.getByText('must be at most 2,147,483,647').waitFor();
+  await field(page, 'Most visits').fill('500');
+  await field(page, 'Metadata').fill('{"team": "ads"}');
+  await press(page, 'Create');
+  await page.getByText('must be a pixel id of facebook').waitFor();
+  await field(page, 'Facebook pixel id').fill('123456789012');
+  await press(page, 'Create');
+  await page.getByRole('heading', { name: 'summer-24' }).waitFor();
+
+  const [made, ...others] = await records(site, '&slug=summer');
+  expect(others).toEqual([]);
+  const { folders } = await site.api<{ folders: { id: string; name: string }[] }>('/folders');
+  expect(folders.map(({ name }) => name)).toEqual(['Ads']);
+  expect(made).toMatchObject({
+    id: linkOf(page),
+    name: 'Summer sale',
+    slug: 'summer-24',
+    destination: 'https://shop.example/summer',
+    channel: 'instagram',
+    external: false,
+    external_id: 'post-7',
+    metadata: { team: 'ads' },
+    utm_campaign: 'summer',
+    tags: ['hot'],
+    folder_id: folders[0]?.id,
+    targeting: { mobile: 'https://m.shop.example/summer', desktop: 'https://shop.example/desktop' },
+    expires_at: new Date('2090-05-06T07:08').toISOString(),
+    max_clicks: 500,
+    expired_redirect_url: 'https://shop.example/over',
+    password_protected: true,
+    retargeting: { facebook: '123456789012' },
+  });
+  expectClean(page);
+  await page.close();
+});
+
+test('links on several channels are made at once, and a Smart Link; a taken slug is told at its field', async () => {
+  const page = await site.open('/links/new');
+  await field(page, 'Destination URL').fill('https://else.example/');
+  await field(page, 'Name').fill('Everywhere');
+  // Of one link; the field goes when several are chosen.
+  await field(page, 'External id').fill('every-1');
+  await page.getByText('Several channels', { exact: true }).click();
+  const channels = page.getByRole('combobox', { name: 'Channels' });
+  await channels.click();
+  await page.getByRole('option', { name: 'LinkedIn' }).click();
+  await page.getByRole('option', { name: 'TikTok' }).click();
+  await page.keyboard.press('Escape');
+  await field(page, 'Slug').fill('every');
+  await press(page, 'Create');
+  await page
+    .getByText('must be on shop.example, unless “The destination is not on our own site” is ticked')
+    .waitFor();
+  await page.getByLabel('The destination is not on our own site').check();
+  await press(page, 'Create');
+  await page.getByRole('heading', { name: '2 links made' }).waitFor();
+  await expectGood(page, 'links-made');
+  expect(
+    (await records(site, '&slug=every')).map(({ slug, external, external_id }) => [
+      slug,
+      external,
+      external_id,
+    ]),
+  ).toEqual([
+    ['every-tiktok', true, null],
+    ['every-linkedin', true, null],
+  ]);
+
+  await press(page, 'Make another');
+  await field(page, 'Destination URL').fill('https://shop.example/smart');
+  await field(page, 'Name').fill('Smart one');
+  await page.getByText('Smart Link', { exact: true }).click();
+  await field(page, 'Slug').fill('Every-TikTok');
+  await press(page, 'Create');
+  await page.getByText('"Every-TikTok" is taken').waitFor();
+  await expect.poll(() => field(page, 'Slug').getAttribute('aria-invalid'), PATIENCE).toBe('true');
+  await field(page, 'Slug').fill('');
+  await press(page, 'Create');
+  await page
+    .getByText('Settings of the link')
+    .or(page.getByRole('heading', { name: 'Statistics' }))
+    .waitFor();
+  expect(await site.api<LinkRecord>(`/links/${linkOf(page)}`)).toMatchObject({
+    smart: true,
+    name: 'Smart one',
+  });
+  await page.close();
+});
+
+test('a refusal of a field that is not on the page stands above the form', async () => {
+  const page = await site.open('/links/new');
+  await field(page, 'Destination URL').fill('https://shop.example/');
+  await field(page, 'Name').fill('Refused');
+  await page.getByText('Several channels', { exact: true }).click();
+  await page.getByRole('combobox', { name: 'Channels' }).click();
+  await page.getByRole('option', { name: 'LinkedIn' }).click();
+  await page.keyboard.press('Escape');
+  const details = [{ path: 'external_id', message: 'is not for several' }];
+  await page.route('**/api/v1/links', (route) =>
+    route.fulfill({ status: 400, json: { error: { code: 'bad_request', message: 'refused', details } } }),
+  );
+  await press(page, 'Create');
+  await page.getByRole('alert').getByText('external_id: is not for several').waitFor();
+  // Where the field is on the page, it says so itself.
+  await page.getByText('One channel', { exact: true }).click();
+  await expect.poll(() => field(page, 'External id').getAttribute('aria-invalid'), PATIENCE).toBe('true');
+  expect(await page.getByRole('alert').count()).toBe(0);
+  await page.close();
+});

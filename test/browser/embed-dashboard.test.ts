@@ -1,0 +1,194 @@
+import { expect, test } from 'vitest';
+import type { Stats } from '../../api/referrals/schemas.ts';
+import type { Stats as PageStats } from '../../web/embed/stats.ts';
+import { dashboardIn, type EmbedSite, PROGRAM, startEmbedSite, tabTo } from './embed-site.ts';
+import { inChromium } from './in-chromium.ts';
+import { axeViolations } from './page-watch.ts';
+
+const PERSON =
+  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36';
+
+let site: EmbedSite;
+
+inChromium(async () => {
+  site = await startEmbedSite();
+  return site.close;
+});
+
+/** What the page reads is what the API's schema says: a matter of the compiler. */
+const readable = (stats: Stats): PageStats => stats;
+
+/** A referrer with a click, a signup and two purchases, one refunded in part. */
+async function addReferrer(id: string, mode: 'referrer' | 'affiliate'): Promise<void> {
+  const stats = readable(await site.api<Stats>(site.keys, `/referrals/stats?external_user_id=${id}`));
+  await fetch(stats.referral_link, { redirect: 'manual', headers: { 'user-agent': PERSON } });
+  const friend = `${id}-friend`;
+  await site.api(site.keys, '/referrals/reward-mode', { external_user_id: id, mode });
+  await site.api(site.keys, '/referrals/report-signup', {
+    new_user_external_user_id: friend,
+    email: `${friend}@example.org`,
+    referrer_external_user_id: id,
+  });
+  await site.api(site.keys, '/referrals/report-purchase', {
+    external_user_id: friend,
+    order_id: `${id}-1`,
+    amount: 100,
+    currency: 'eur',
+  });
+}
+
+test('with the keyboard alone: copy the link, switch to cash, save a payout method, see it masked', async () => {
+  const page = await site.open(site.script('data-user-id="keys"'), { clipboard: true });
+  const frame = await dashboardIn(page);
+  await tabTo(page, frame, 'Copy');
+  await page.keyboard.press('Enter');
+  await frame.waitForSelector('button:has-text("Copied")');
+  expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
+    await frame.inputValue('.link-row input'),
+  );
+  expect(await frame.textContent('[role=status]')).toBe('Link copied.');
+
+  await tabTo(page, frame, 'Cash');
+  // Whoever uses the keyboard sees where they are.
+  expect(await frame.evaluate(`getComputedStyle(document.activeElement).outlineStyle`)).toBe('solid');
+  await page.keyboard.press('Enter');
+  await frame.waitForSelector('h2:text-is("Payout method")');
+  expect(await frame.textContent('[role=status]')).toBe('From now on you earn a cash commission.');
+  expect(await frame.evaluate('document.activeElement.textContent')).toBe('Cash');
+
+  await tabTo(page, frame, 'PayPal');
+  await page.keyboard.press('ArrowDown');
+  await tabTo(page, frame, 'Email of your Payoneer account');
+  await page.keyboard.type('not an address');
+  await page.keyboard.press('Enter');
+  await frame.waitForSelector('[role=alert]:has-text("email address")');
+  await page.keyboard.press('ControlOrMeta+a');
+  await page.keyboard.type('ada.lovelace@example.com');
+  await page.keyboard.press('Enter');
+  await frame.waitForSelector('.saved:has-text("a***@example.com")');
+  expect(await frame.evaluate('document.activeElement.textContent')).toBe('Change payout method');
+  expect(await frame.textContent('body')).not.toContain('lovelace');
+
+  const { reward_mode, affiliate } = await site.api<Stats>(
+    site.keys,
+    '/referrals/stats?external_user_id=keys',
+  );
+  expect(reward_mode).toBe('affiliate');
+  expect(affiliate.payout_method).toEqual({ method: 'payoneer', email: 'a***@example.com' });
+  expect(page.watched).toMatchObject({ violations: [], errors: [], foreign: [] });
+  await page.close();
+});
+
+test('an affiliate goes back to credits, for good, once the programme lets nobody become one', async () => {
+  const closed = await site.addWorkspace('Closed', 'unlimited');
+  const { id } = await site.api<{ id: string }>(closed, '/programs', PROGRAM);
+  const statsOf = (user: string) => site.api<Stats>(closed, `/referrals/stats?external_user_id=${user}`);
+  await statsOf('plain');
+  await statsOf('cash');
+  await site.api(closed, '/referrals/reward-mode', { external_user_id: 'cash', mode: 'affiliate' });
+  await site.change(closed, `/programs/${id}`, { allow_affiliate_upgrade: false });
+
+  const page = await site.open(site.script('data-user-id="cash"', closed.publishable));
+  const frame = await dashboardIn(page);
+  expect(await frame.textContent('#mode-hint')).toContain('once you choose credits, you can not switch back');
+  await tabTo(page, frame, 'Credits');
+  await page.keyboard.press('Enter');
+  await frame.waitForSelector('button[aria-pressed=true]:text-is("Credits")');
+  expect(await frame.textContent('[role=status]')).toBe('From now on you earn credits.');
+  expect(await frame.evaluate('document.activeElement.textContent')).toBe('Credits');
+  expect(await frame.textContent('#mode-hint')).not.toContain('switch back');
+  expect(await frame.isDisabled('button:text-is("Cash")')).toBe(true);
+  expect(await axeViolations(frame)).toEqual([]);
+  expect((await statsOf('cash')).reward_mode).toBe('referrer');
+  expect(page.watched).toMatchObject({ violations: [], errors: [], foreign: [] });
+  await page.close();
+
+  for (const user of ['cash', 'plain']) {
+    const again = await site.open(site.script(`data-user-id="${user}"`, closed.publishable));
+    expect(await (await dashboardIn(again)).$$('.mode'), user).toEqual([]);
+    await again.close();
+  }
+});
+
+test('a programme without credits shows its cash before any was earned, and nothing to go back to', async () => {
+  const cashOnly = await site.addWorkspace('Cash only', 'unlimited');
+  await site.api(cashOnly, '/programs', { ...PROGRAM, credit_enabled: false });
+  await site.api(cashOnly, '/referrals/stats?external_user_id=u');
+  await site.api(cashOnly, '/referrals/reward-mode', { external_user_id: 'u', mode: 'affiliate' });
+  const embeds = ['u', 'new'].map((user) => script(`data-user-id="${user}"`, cashOnly.publishable));
+  const page = await site.open(embeds.join(''));
+  const [frame, newcomers] = [await dashboardIn(page), await dashboardIn(page, undefined, 1)];
+  await frame.waitForSelector('h2:text-is("Payout method")');
+  const headings = await newcomers.$$eval('h2', (all) => all.map((heading) => heading.textContent));
+  expect(headings.slice(-3)).toEqual(['Cash balance', 'Payout history', 'Recent commissions']);
+  expect(headings).not.toContain('Rewards');
+  expect([...(await frame.$$('.mode')), ...(await newcomers.$$('.mode'))]).toEqual([]);
+  await page.close();
+});
+
+test('both modes in both themes pass axe, fit 280 px and show what was earned', async () => {
+  await addReferrer('credit-user', 'referrer');
+  await addReferrer('cash-user', 'affiliate');
+  // The click is stored within seconds; until then there is no chart to check for the days.
+  await expect
+    .poll(
+      async () =>
+        (await site.api<Stats>(site.keys, '/referrals/stats?external_user_id=cash-user')).stats.clicks,
+      {
+        timeout: 20_000,
+      },
+    )
+    .toBe(1);
+  for (const theme of ['light', 'dark']) {
+    for (const user of ['credit-user', 'cash-user']) {
+      const page = await site.open(
+        site.script(`data-user-id="${user}" data-theme="${theme}" data-accent="#facc15"`),
+      );
+      const frame = await dashboardIn(page);
+      await frame.waitForSelector('.plot canvas');
+      await frame.click('summary');
+      await frame.waitForSelector('.days tbody tr >> nth=29');
+      const text = (await frame.textContent('main'))?.replace(/\s/g, ' ') ?? '';
+      expect(text).toMatch(user === 'cash-user' ? /Eligible€20\.00.*Minimum payout: €50\.00/ : /Earned5/);
+      expect(await axeViolations(frame), `${user}, ${theme}`).toEqual([]);
+      await page.setViewportSize({ width: 296, height: 900 });
+      const overflow = await frame.evaluate(
+        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+      );
+      expect(overflow, `${user}, ${theme}`).toBe(0);
+      expect(page.watched).toMatchObject({ violations: [], errors: [], foreign: [] });
+      await page.close();
+    }
+  }
+});
+
+test('who is not paid yet is told why: no payout method, or a participation that is suspended', async () => {
+  const own = await site.addWorkspace('Held back', 'unlimited');
+  await site.api(own, '/programs', { ...PROGRAM, min_payout: 10 });
+  await site.api(own, '/referrals/stats?external_user_id=held');
+  await site.api(own, '/referrals/reward-mode', { external_user_id: 'held', mode: 'affiliate' });
+  await site.api(own, '/referrals/report-signup', {
+    new_user_external_user_id: 'friend',
+    email: 'friend@example.org',
+    referrer_external_user_id: 'held',
+  });
+  const order = { external_user_id: 'friend', order_id: 'held-1', amount: 100, currency: 'eur' };
+  await site.api(own, '/referrals/report-purchase', order);
+  const page = await site.open(site.script('data-user-id="held"', own.publishable));
+  const told = async () => {
+    await page.reload();
+    const frame = await dashboardIn(page);
+    return (await frame.textContent('section[aria-labelledby=cash-heading]'))?.replace(/\s/g, ' ');
+  };
+  const reached = 'The minimum payout of €10.00 is reached';
+  expect(await told()).toContain(`${reached}: add a payout method to be paid.`);
+  const method = { external_user_id: 'held', method: 'paypal', email: 'held@example.org' };
+  await site.api(own, '/referrals/payout-method', method);
+  expect(await told()).toContain(`${reached}: you are paid with the next payout.`);
+  const { enrollments } = await site.api<{ enrollments: { partner_id: string }[] }>(own, '/enrollments');
+  await site.change(own, `/enrollments/${enrollments[0]?.partner_id}`, { status: 'suspended' });
+  const text = await told();
+  expect(text).toContain('Payouts are on hold while your participation is suspended.');
+  expect(text).not.toContain('you are paid');
+  await page.close();
+});

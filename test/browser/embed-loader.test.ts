@@ -1,0 +1,132 @@
+import type { Frame, Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import type { Stats } from '../../api/referrals/schemas.ts';
+import { dashboardIn, type EmbedSite, startEmbedSite } from './embed-site.ts';
+import { inChromium } from './in-chromium.ts';
+import { axeViolations } from './page-watch.ts';
+
+let site: EmbedSite;
+
+inChromium(async () => {
+  site = await startEmbedSite();
+  return site.close;
+});
+
+const heights = (page: Page) =>
+  page.$$eval('iframe', (frames) => frames.map((frame) => Number.parseInt(frame.style.height, 10)));
+const contentHeight = (frame: Frame): Promise<number> =>
+  frame.evaluate('Math.ceil(document.documentElement.getBoundingClientRect().height)');
+
+test('the script puts a dashboard at its place, enrolls the user and keeps the iframe as high as its content', async () => {
+  const page = await site.open(
+    `<p id="before">Before</p>${site.script('data-user-id="new-user"')}<p>After</p>`,
+  );
+  const frame = await dashboardIn(page);
+  const iframe = page.locator('script + iframe');
+  expect(await iframe.getAttribute('title')).toBe('Referral dashboard');
+  expect(await iframe.getAttribute('scrolling')).toBe('no');
+
+  const link = await frame.inputValue('.link-row input');
+  expect(link.startsWith(site.service.short_url)).toBe(true);
+  const { status, referral_link } = await site.api<Stats>(
+    site.keys,
+    '/referrals/stats?external_user_id=new-user',
+  );
+  expect({ status, referral_link }).toEqual({ status: 'approved', referral_link: link });
+
+  await expect.poll(async () => (await heights(page))[0]).toBe(await contentHeight(frame));
+  const [before = 0] = await heights(page);
+  await page.setViewportSize({ width: 320, height: 900 });
+  await expect.poll(async () => (await heights(page))[0]).toBeGreaterThan(before);
+  await expect.poll(async () => (await heights(page))[0]).toBe(await contentHeight(frame));
+  // It shrinks as well.
+  await page.setViewportSize({ width: 900, height: 900 });
+  await expect.poll(async () => (await heights(page))[0]).toBe(before);
+  expect(page.watched).toMatchObject({ violations: [], errors: [], foreign: [] });
+  // The policy holds, and the test would see a breach.
+  await frame.evaluate(`document.body.setAttribute('style', 'color: red')`);
+  await expect.poll(() => page.watched.violations.length).toBe(1);
+  await page.close();
+});
+
+test('a direct iframe tells its height to a page that listens as the specification shows', async () => {
+  const page =
+    await site.open(`<iframe title="Referrals" style="width: 100%" src="${site.app}/embed/referrals?key=${site.keys.publishable}&uid=direct&days=7"></iframe>
+    <script>addEventListener('message', (event) => {
+      if (event.data.type === 'service:embed:height') {
+        document.querySelector('iframe').style.height = event.data.height + 'px';
+      }
+    });</script>`);
+  const frame = await dashboardIn(page);
+  await expect.poll(async () => (await heights(page))[0]).toBe(await contentHeight(frame));
+  expect(await frame.inputValue('select')).toBe('7');
+  await page.close();
+});
+
+test("a height is taken from the iframe's own window and the expected origin only", async () => {
+  const page = await site.open(`<div id="one"></div><div id="two"></div>
+    ${site.script('data-user-id="a" data-mount="#one"')}${site.script('data-user-id="b" data-mount="#two"')}`);
+  await dashboardIn(page, undefined, 0);
+  const second = await dashboardIn(page, undefined, 1);
+  const settled = async () => (await heights(page))[0];
+  await expect.poll(settled).toBe(await contentHeight(await dashboardIn(page, undefined, 0)));
+  const [first] = await heights(page);
+  const forged = `({ type: 'service:embed:height', height: 7777 })`;
+
+  // The host's own window; then a window of the right origin that is another's.
+  await page.evaluate(`window.postMessage(${forged}, '*')`);
+  await second.evaluate(`window.parent.postMessage(${forged}, '*')`);
+  await expect.poll(async () => (await heights(page))[1]).toBe(7777);
+  expect(await settled()).toBe(first);
+
+  // The right window at another origin: the frame was led away.
+  const [away] = await page.$$('iframe');
+  await away?.evaluate((frame, url) => {
+    (frame as unknown as { src: string }).src = url;
+  }, `${site.origin}/elsewhere`);
+  const elsewhere = await away?.contentFrame();
+  await elsewhere?.waitForURL(`${site.origin}/elsewhere`);
+  await elsewhere?.evaluate(`window.parent.postMessage(${forged}, '*')`);
+  await page.evaluate(`new Promise((resolve) => setTimeout(resolve, 100))`);
+  expect(await settled()).toBe(first);
+  await page.close();
+});
+
+test('parameters that can not be used are named in the page, and nothing is asked of the API', async () => {
+  const page = await site.open(
+    site.script('data-user-id="x" data-theme="pink" data-days="100" data-accent="red" data-user-tier="gold"'),
+  );
+  const frame = await dashboardIn(page, 'This dashboard is not set up correctly');
+  const text = await frame.textContent('main');
+  for (const attribute of ['data-theme', 'data-days', 'data-accent', 'data-user-tier']) {
+    expect(text).toContain(attribute);
+  }
+  expect(await axeViolations(frame)).toEqual([]);
+  expect(page.watched.calls).toEqual([]);
+  await page.close();
+});
+
+test('data-api-base leads the calls elsewhere, and its page may connect there', async () => {
+  const elsewhere = site.app.replace('127.0.0.1', 'localhost');
+  const page = await site.open(site.script(`data-user-id="base" data-api-base="${elsewhere}"`));
+  await dashboardIn(page);
+  expect(page.watched.violations).toEqual([]);
+  expect(page.watched.foreign).toHaveLength(
+    page.watched.foreign.filter((url) => url.startsWith(elsewhere)).length,
+  );
+  expect(page.watched.foreign[0]).toContain('/api/v1/referrals/stats');
+  await page.close();
+});
+
+test('a mount that does not exist and a script in the head do no harm', async () => {
+  const page = await site.open(`<div id="root"></div>${site.script('data-user-id="m" data-mount="#nowhere"')}
+    ${site.script('data-user-id="m" data-mount="]["')}${site.script('data-user-id="m" data-mount="#root"')}
+    ${site.script('data-user-id="m" data-mount="#root"')}`);
+  await dashboardIn(page);
+  // The script that ran twice has one dashboard, in its mount.
+  expect(await page.$$eval('iframe', (frames) => frames.map((frame) => frame.parentElement?.id))).toEqual([
+    'root',
+  ]);
+  expect(page.watched.errors).toEqual([]);
+  await page.close();
+});
