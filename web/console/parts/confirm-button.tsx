@@ -1,7 +1,6 @@
 import { Button, type ButtonProps, Group, Modal, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import type { ReactNode } from 'react';
-import { useOnePress } from '../api/one-press.ts';
 
 type Props = ButtonProps & {
   children: ReactNode;
@@ -11,7 +10,7 @@ type Props = ButtonProps & {
   consequence: ReactNode;
   /** The button that does it, such as `Delete`. */
   yes: string;
-  /** Resolves when it is done; the question stays open while it runs and when it fails. */
+  /** Resolves when it is done; the question stays open while it runs and when it fails. A second press may call it again. */
   onConfirm: () => Promise<unknown>;
   pending?: boolean;
 };
@@ -27,7 +26,6 @@ export function ConfirmButton({
   ...button
 }: Props) {
   const [opened, { open, close }] = useDisclosure(false);
-  const confirm = useOnePress(onConfirm, () => '');
   return (
     <>
       <Button variant="default" {...button} onClick={open}>
@@ -42,7 +40,7 @@ export function ConfirmButton({
           <Button
             color="red.8"
             loading={pending === true}
-            onClick={() => void confirm().then(close, () => undefined)}
+            onClick={() => void onConfirm().then(close, () => undefined)}
           >
             {yes}
           </Button>

@@ -125,7 +125,7 @@ function Actions({ link }: { link: LinkRecord }) {
           consequence="It stops leading anywhere at once, wherever it was printed or posted. Its slug stays reserved. Its clicks stay in the statistics of the workspace."
           yes="Delete"
           pending={remove.isPending}
-          onConfirm={() => remove.mutateAsync().then(() => navigate('/links'))}
+          onConfirm={() => remove.mutateAsync().then(() => navigate('/links', { replace: true }))}
         >
           Delete
         </ConfirmButton>

@@ -62,7 +62,7 @@ export function WebhookActions({ webhook }: { webhook: Webhook }) {
           remove.mutateAsync().then(() => {
             // The list alone: the webhook itself is gone, and can't be read anew.
             queries.removeQueries({ queryKey: ['/webhooks'] });
-            navigate('/webhooks');
+            navigate('/webhooks', { replace: true });
           })
         }
       >
