@@ -1,25 +1,28 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { NO_CHROMIUM } from '../chromium.ts';
+import { expect, test } from 'vitest';
+import { isGenuine, type Receiver, startReceiver } from '../../support/receiver.ts';
+import { inChromium } from '../in-chromium.ts';
 import { type ConsolePage, type ConsoleSite, consoleSite, expectClean } from './console-site.ts';
 import { LONG } from './referral-shop.ts';
 
 let site: ConsoleSite;
+let receiver: Receiver;
 
-beforeAll(async () => {
-  if (!NO_CHROMIUM) site = await consoleSite();
+inChromium(async () => {
+  receiver = await startReceiver();
+  site = await consoleSite();
+  return async () => {
+    await site.close();
+    await receiver.close();
+  };
 });
-afterAll(async () => {
-  if (!NO_CHROMIUM) await site.close();
-});
-beforeEach((context) => context.skip(Boolean(NO_CHROMIUM), String(NO_CHROMIUM)));
 
-/** Drops the connection of the first call that creates something at `path`, after the API has done it. */
+/** Drops the connection of the first `POST` to `path`, after the API has done it. */
 async function loseAnswer(page: ConsolePage, path: string): Promise<void> {
   let isLost = false;
   await page.route(`**/api/v1${path}`, async (route) => {
     if (isLost || route.request().method() !== 'POST') return route.continue();
     isLost = true;
-    expect((await route.fetch()).status()).toBe(201);
+    expect((await route.fetch()).ok()).toBe(true);
     return route.abort('connectionreset');
   });
 }
@@ -107,5 +110,46 @@ test('a folder whose answer got lost is made once, and chosen', LONG, async () =
   await expect
     .poll(() => page.getByRole('combobox', { name: 'Folder' }).inputValue(), { timeout: 30_000 })
     .toBe('Lost');
+  await page.close();
+});
+
+test('a link whose answer got lost is made once, and its page opens', LONG, async () => {
+  const page = await site.open('/links/new');
+  await loseAnswer(page, '/links');
+  await page.getByLabel('Destination URL').fill('https://shop.example/');
+  await page.getByLabel('Name').fill('Lost link');
+  await page.getByText('Smart Link', { exact: true }).click();
+  const create = page.getByRole('button', { name: 'Create', exact: true });
+  await create.click();
+  await page.getByText(NO_ANSWER).waitFor();
+  await create.click();
+  await page.waitForURL(/links\/[0-9a-f-]{36}/);
+  const { links } = await site.api<{ links: { id: string; name: string }[] }>('/links?view=records');
+  const made = links.filter(({ name }) => name === 'Lost link');
+  expect(made.map(({ id }) => id)).toEqual([page.url().split('/').at(-1)]);
+  await page.close();
+});
+
+test('a webhook whose answer got lost is made once, and its secret is shown', LONG, async () => {
+  const page = await site.open('/webhooks');
+  await loseAnswer(page, '/webhooks');
+  await page.getByRole('button', { name: 'New webhook' }).click();
+  const dialog = page.getByRole('dialog', { name: 'New webhook' });
+  await dialog.getByLabel('Address').fill(receiver.url);
+  await dialog.getByRole('checkbox', { name: 'Sales' }).check();
+  const create = dialog.getByRole('button', { name: 'Create', exact: true });
+  await create.click();
+  await dialog.getByText(NO_ANSWER).waitFor();
+  await create.click();
+  const made = page.getByRole('dialog', { name: 'The webhook is ready' });
+  const secret = (await made.locator('code').textContent()) ?? '';
+  await made.getByRole('button', { name: 'Done' }).click();
+  await page.waitForURL(/webhooks\/[0-9a-f-]{36}/);
+  const { webhooks } = await site.api<{ webhooks: { id: string }[] }>('/webhooks');
+  const [id] = webhooks.map((webhook) => webhook.id);
+  expect([webhooks.length, page.url().split('/').at(-1)]).toEqual([1, id]);
+  await site.api(`/webhooks/${id}/test`, {});
+  const [received] = await receiver.until(1);
+  expect(received && isGenuine(secret, received)).toBe(true);
   await page.close();
 });
