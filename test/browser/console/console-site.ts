@@ -213,8 +213,15 @@ export function expectClean({ watched: { violations, errors, foreign } }: Consol
   expect({ violations, errors, foreign }).toEqual({ violations: [], errors: [], foreign: [] });
 }
 
-/** That nothing sticks out at the side. */
+/** What people press or fill in, of a page or its dialogs, and that a table does not scroll into view. */
+const CUT_OFF = `[...document.querySelectorAll('a, button, input, label')].filter((one) => {
+  const { width, right } = one.getBoundingClientRect();
+  return width > 1 && right > document.documentElement.clientWidth + 1 && !one.closest('[role=region][tabindex]');
+}).map((one) => one.outerHTML)`;
+
+/** That nothing sticks out at the side, and no control is cut off there. */
 export async function expectNoSidewaysScroll(page: Page): Promise<void> {
+  expect(await page.evaluate(CUT_OFF)).toEqual([]);
   expect(
     await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth'),
   ).toBe(0);

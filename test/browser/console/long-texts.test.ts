@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { NO_CHROMIUM } from '../chromium.ts';
+import { expect, test, vi } from 'vitest';
+import { inChromium } from '../in-chromium.ts';
 import {
   type ConsolePage,
   type ConsoleSite,
@@ -17,17 +17,15 @@ vi.setConfig({ testTimeout: 400_000 });
 /** As long as the API takes them. */
 const SLUG = 'abcdefghij'.repeat(7).slice(0, 64);
 const USER = 'user-of-a-long-id-'.repeat(11).replaceAll('-', '').padEnd(195, 'x').slice(0, 195);
+const KIND = 'CREDIT'.repeat(7).slice(0, 40);
 const ORDER = 'order0123456789'.repeat(13);
 
 let site: ConsoleSite;
 
-beforeAll(async () => {
-  if (!NO_CHROMIUM) site = await consoleSite();
+inChromium(async () => {
+  site = await consoleSite();
+  return site.close;
 });
-afterAll(async () => {
-  if (!NO_CHROMIUM) await site.close();
-});
-beforeEach((context) => context.skip(Boolean(NO_CHROMIUM), String(NO_CHROMIUM)));
 
 /** That the page, once `text` is there, fits in both widths with the cells of its tables. */
 async function expectFits(page: ConsolePage, name: string, text: string): Promise<void> {
@@ -93,6 +91,14 @@ test('a long id of a user or an order leaves the other columns their room', asyn
   const program = await shop.program({
     name: 'A programme whose name fills its card on a phone to the last of its letters',
   });
+  const credits = await shop.program({
+    name: 'Credits of a long name',
+    credit_enabled: true,
+    credit_kind: KIND,
+    signup_credit: { free: 999_999_999, paid: 1_000_000_000 },
+  });
+  const earner = await shop.enroll('earner', credits);
+  await shop.signup('earned', earner.ref);
   const { partner_id, ref } = await shop.enroll(USER, program, { email: 'long@mail.example' });
   const friend = `${USER.slice(0, -6)}friend`;
   await shop.signup(friend, ref);

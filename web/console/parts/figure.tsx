@@ -12,6 +12,9 @@ type Props = {
   note?: ReactNode;
 };
 
+/** Longer ones, such as a billion with its cents, would break within the number. Characters. */
+const LONG = 14;
+
 /** One number with its name and its change. */
 export function Figure({ label, value, change, note }: Props) {
   return (
@@ -19,7 +22,16 @@ export function Figure({ label, value, change, note }: Props) {
       <Text size="sm" c="dimmed">
         {label}
       </Text>
-      <Text fz={{ base: 'md', xs: 'xl' }} fw={700} className="figure" style={{ overflowWrap: 'anywhere' }}>
+      <Text
+        fz={
+          typeof value === 'string' && value.length > LONG
+            ? { base: 'sm', xs: 'md' }
+            : { base: 'md', xs: 'xl' }
+        }
+        fw={700}
+        className="figure"
+        style={{ overflowWrap: 'anywhere' }}
+      >
         {value}
       </Text>
       {change && <Delta {...change} />}

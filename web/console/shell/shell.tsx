@@ -35,7 +35,7 @@ export function Shell({ children }: { children: ReactNode }) {
           <Text fw={700} component={Link} href="/" c="inherit" td="none">
             Hoplog
           </Text>
-          <Text c="dimmed" truncate title={workspace.name}>
+          <Text c="dimmed" truncate dir="auto" title={workspace.name}>
             {workspace.name}
           </Text>
         </Group>

@@ -1,4 +1,4 @@
-import { Anchor, Button, Center, Skeleton, Stack, Table } from '@mantine/core';
+import { Anchor, Button, Center, Skeleton, Stack, Table, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { callApi } from '../../api/call.ts';
@@ -72,7 +72,9 @@ const ClicksTable = ({ clicks }: Pick<Clicks, 'clicks'>) => (
           <Table.Td>{placeOf(click)}</Table.Td>
           <Table.Td>{deviceOf(click)}</Table.Td>
           <Table.Td maw={220} style={{ overflowWrap: 'anywhere' }}>
-            {click.referer === '' ? 'Unknown' : click.referer}
+            <Text size="sm" lineClamp={3} title={click.referer}>
+              {click.referer === '' ? 'Unknown' : click.referer}
+            </Text>
           </Table.Td>
         </Table.Tr>
       ))}

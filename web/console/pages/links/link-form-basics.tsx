@@ -9,6 +9,7 @@ import {
   Text,
   TextInput,
 } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
 import { CREATABLE_CHANNELS } from '../../../../core/enrich/channels.ts';
 import { useApi } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
@@ -132,10 +133,13 @@ export function BasicFields(fields: FormFields) {
 }
 
 function ChannelFields({ draft, set, wrong }: FormFields) {
+  // A phone has no room for the three beside each other.
+  const isNarrow = useMediaQuery('(max-width: 30em)');
   return (
     <Stack gap="sm">
       <SegmentedControl
         aria-label="Kind of link"
+        orientation={isNarrow ? 'vertical' : 'horizontal'}
         data={KINDS}
         value={draft.kind}
         onChange={(kind) => set('kind', kind)}

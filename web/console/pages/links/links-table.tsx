@@ -56,7 +56,7 @@ export function LinksTable({ data: { total, links }, view, change, withFigures }
                 <Anchor component={Link} href={`/links/${link.id}`} fw={600} size="sm">
                   {link.slug}
                 </Anchor>
-                <Text size="sm" truncate title={link.name}>
+                <Text size="sm" truncate dir="auto" title={link.name}>
                   {link.name}
                 </Text>
                 <Text size="xs" c="dimmed" truncate title={link.destination}>

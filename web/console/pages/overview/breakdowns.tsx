@@ -153,7 +153,7 @@ function nameOf(dimension: Dimension, { value, link }: Breakdown['rows'][number]
           {link.slug}
         </Anchor>
         {/* As wide as its column, which it does not widen: the figures would leave the card. */}
-        <Text size="xs" c="dimmed" truncate w={0} miw="100%" title={link.name}>
+        <Text size="xs" c="dimmed" truncate dir="auto" w={0} miw="100%" title={link.name}>
           {link.name}
         </Text>
       </>

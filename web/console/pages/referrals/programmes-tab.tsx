@@ -77,7 +77,7 @@ function ProgrammeCard({ programme, edit }: { programme: Programme; edit: () => 
       </Text>
       <Stack gap={2} mt="sm" component="ul" pl="md" my="sm">
         {termsOf(programme).map((term) => (
-          <Text key={term} component="li" size="sm">
+          <Text key={term} component="li" size="sm" style={{ overflowWrap: 'anywhere' }}>
             {term}
           </Text>
         ))}

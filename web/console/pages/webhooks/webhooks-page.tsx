@@ -84,7 +84,7 @@ function Row({ webhook }: { webhook: ShownWebhook }) {
           {webhook.url}
         </Anchor>
         {webhook.description && (
-          <Text size="xs" c="dimmed" truncate title={webhook.description}>
+          <Text size="xs" c="dimmed" truncate dir="auto" title={webhook.description}>
             {webhook.description}
           </Text>
         )}
