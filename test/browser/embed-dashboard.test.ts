@@ -18,12 +18,16 @@ inChromium(async () => {
 /** What the page reads is what the API's schema says: a matter of the compiler. */
 const readable = (stats: Stats): PageStats => stats;
 
-/** A referrer with a click, a signup and two purchases, one refunded in part. */
+/** A referrer with a click, a signup and a purchase; an affiliate is paid to an address that is long. */
 async function addReferrer(id: string, mode: 'referrer' | 'affiliate'): Promise<void> {
   const stats = readable(await site.api<Stats>(site.keys, `/referrals/stats?external_user_id=${id}`));
   await fetch(stats.referral_link, { redirect: 'manual', headers: { 'user-agent': PERSON } });
   const friend = `${id}-friend`;
   await site.api(site.keys, '/referrals/reward-mode', { external_user_id: id, mode });
+  if (mode === 'affiliate') {
+    const email = `${id}@${'department.'.repeat(6)}example`;
+    await site.api(site.keys, '/referrals/payout-method', { external_user_id: id, method: 'wise', email });
+  }
   await site.api(site.keys, '/referrals/report-signup', {
     new_user_external_user_id: friend,
     email: `${friend}@example.org`,
@@ -93,8 +97,9 @@ test('an affiliate goes back to credits, for good, once the programme lets nobod
   expect(await frame.textContent('#mode-hint')).toContain('once you choose credits, you can not switch back');
   await tabTo(page, frame, 'Credits');
   await page.keyboard.press('Enter');
-  await frame.waitForSelector('button[aria-pressed=true]:text-is("Credits")');
-  expect(await frame.textContent('[role=status]')).toBe('From now on you earn credits.');
+  // The button counts as pressed while the answer is awaited.
+  await expect.poll(() => frame.textContent('[role=status]')).toBe('From now on you earn credits.');
+  expect(await frame.isVisible('button[aria-pressed=true]:text-is("Credits")')).toBe(true);
   expect(await frame.evaluate('document.activeElement.textContent')).toBe('Credits');
   expect(await frame.textContent('#mode-hint')).not.toContain('switch back');
   expect(await frame.isDisabled('button:text-is("Cash")')).toBe(true);
@@ -115,7 +120,7 @@ test('a programme without credits shows its cash before any was earned, and noth
   await site.api(cashOnly, '/programs', { ...PROGRAM, credit_enabled: false });
   await site.api(cashOnly, '/referrals/stats?external_user_id=u');
   await site.api(cashOnly, '/referrals/reward-mode', { external_user_id: 'u', mode: 'affiliate' });
-  const embeds = ['u', 'new'].map((user) => script(`data-user-id="${user}"`, cashOnly.publishable));
+  const embeds = ['u', 'new'].map((user) => site.script(`data-user-id="${user}"`, cashOnly.publishable));
   const page = await site.open(embeds.join(''));
   const [frame, newcomers] = [await dashboardIn(page), await dashboardIn(page, undefined, 1)];
   await frame.waitForSelector('h2:text-is("Payout method")');
