@@ -7,6 +7,7 @@ import {
   expectCellsFit,
   expectClean,
   expectNoSidewaysScroll,
+  PASSWORD,
   screenshot,
 } from './console-site.ts';
 import { merchantOf, PATIENCE } from './referral-shop.ts';
@@ -83,6 +84,24 @@ test('a long slug stays in its cell wherever links are listed', async () => {
   await page.getByRole('region', { name: 'Visitors' }).getByRole('link').first().click();
   await page.getByRole('list', { name: 'Steps of the journey' }).waitFor();
   await expectFits(page, 'journey', SLUG);
+  await page.close();
+});
+
+test('a long email leaves the role of its member its room', async () => {
+  const email = `analyst@${'department.'.repeat(12)}example`;
+  const page = await site.open('/settings?tab=members');
+  const [, token] = (await site.invite('analyst', email)).split('#');
+  const answer = await fetch(`${site.app}/api/v1/session/invite`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ token, password: PASSWORD }),
+  });
+  expect(answer.ok).toBe(true);
+  await page.reload();
+  await expectFits(page, 'members', email);
+  await page.setViewportSize({ width: 1_280, height: 900 });
+  const role = await page.getByRole('combobox', { name: `Role of ${email}` }).boundingBox();
+  expect(role?.width).toBeGreaterThan(90);
   await page.close();
 });
 

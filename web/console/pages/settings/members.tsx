@@ -5,7 +5,7 @@ import { type Role, useSession } from '../../api/session.ts';
 import { formatAgo, formatDate, formatInstant } from '../../formats.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
-import { ScrollTable } from '../../parts/scroll-table.tsx';
+import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
 import { Section } from '../../parts/section.tsx';
 import { ROLE_MEANINGS, ROLE_NAMES } from '../sign-in/roles.ts';
 import { InviteDialog } from './invite-dialog.tsx';
@@ -78,14 +78,15 @@ function MemberRow({ member, editable }: { member: Member; editable: boolean }) 
   });
   return (
     <Table.Tr>
-      <Table.Td>
+      <LongTextCell maw={320}>
         {nameOf(member)}
         {isSelf && ' (you)'}
-      </Table.Td>
+      </LongTextCell>
       <Table.Td>
         {editable && !isSelf ? (
           <NativeSelect
             size="xs"
+            miw={110}
             aria-label={`Role of ${nameOf(member)}`}
             data={Object.entries(ROLE_NAMES).map(([value, label]) => ({ value, label }))}
             value={change.isPending ? change.variables : member.role}
