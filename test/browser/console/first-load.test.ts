@@ -130,6 +130,21 @@ test('where the API fails, each page says so and another try shows the page', LO
   await page.close();
 });
 
+test('a list that was empty says that it could not be read anew', LONG, async () => {
+  const page = await site.open('/webhooks');
+  await page.getByText('No webhooks yet').waitFor();
+  await page.clock.install();
+  await page.route('**/api/v1/webhooks*', (route) => route.abort('connectionrefused'));
+  await page.clock.fastForward('00:10');
+  await page.evaluate("document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))");
+  await vi.waitFor(async () => {
+    await page.clock.runFor(1_000);
+    expect(await page.getByRole('alert').getByText('The server does not answer.').count()).toBe(1);
+  }, PATIENCE);
+  expect(await page.getByText('No webhooks yet').isVisible()).toBe(true);
+  await page.close();
+});
+
 test('who comes back while the API is away finds the page with all that was typed', LONG, async () => {
   const page = await site.open('/links/new');
   const name = page.getByRole('textbox', { name: 'Name', exact: true });

@@ -19,7 +19,7 @@ type Props<T> = {
 export function QueryView<T>({ query, children, empty, lines = 4 }: Props<T>) {
   if (query.data !== undefined) {
     const isEmpty = empty?.when(query.data) === true;
-    if (isEmpty && !query.isPlaceholderData) return empty.show;
+    if (isEmpty && !query.isPlaceholderData && !query.isError) return empty.show;
     return (
       <Box className="answer" aria-busy={query.isFetching} mod={{ former: query.isPlaceholderData }}>
         {query.isPlaceholderData && <LoadingNote />}
