@@ -13,6 +13,7 @@ import { type CallOptions, callApi, type Query } from './call.ts';
 import { messageOf } from './failures.ts';
 import { useIdempotencyKeys } from './idempotency-key.ts';
 import { useOnePress } from './one-press.ts';
+import { sentence } from './sentence.ts';
 
 /** A read of the API: the path below `/api/v1` with its query. */
 export type Question = { path: string; query: Query };
@@ -120,7 +121,7 @@ export function useSend<Sent, Got = unknown>(
         if (text) notifications.show({ message: text, color: 'hop' });
       },
       onError: (error) => {
-        if (tellFailure) notifications.show({ message: messageOf(error), color: 'red' });
+        if (tellFailure) notifications.show({ message: sentence(messageOf(error)), color: 'red' });
       },
     },
     contentOf,

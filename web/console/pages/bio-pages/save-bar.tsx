@@ -2,6 +2,7 @@ import { Alert, Button, Group, List, Paper, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { useEffect } from 'react';
 import { ApiFailure, messageOf } from '../../api/failures.ts';
+import { sentence } from '../../api/sentence.ts';
 import { NewerNotice } from './newer-notice.tsx';
 import type { Saving } from './use-saving.ts';
 
@@ -72,7 +73,7 @@ function NotSaved({ problems, error }: Pick<Props, 'problems' | 'error'>) {
         </List>
       ) : (
         <Text size="sm">
-          {messageOf(error)}
+          {sentence(messageOf(error))}
           {requestId && ` Request ${requestId}`}
         </Text>
       )}

@@ -2,8 +2,8 @@ import { Alert, Button, Group, Modal, Radio, Stack, Text, TextInput } from '@man
 import { useState } from 'react';
 import { fieldError, messageOf } from '../../api/failures.ts';
 import { useSend } from '../../api/queries.ts';
+import { sentence } from '../../api/sentence.ts';
 import { SecretMade, STAYS } from '../../parts/secret-made.tsx';
-import { sentence } from '../sign-in/sentence.ts';
 import { type KeyKind, KIND_MEANINGS, KIND_NAMES, type NewKey } from './answers.ts';
 
 /** The API's bound for a name. */
@@ -69,7 +69,7 @@ export function KeyDialog({ close }: { close: () => void }) {
             </Radio.Group>
             {create.isError && wrong === null && (
               <Alert color="red" variant="outline" role="alert" title="No key was made">
-                {messageOf(create.error)}
+                {sentence(messageOf(create.error))}
               </Alert>
             )}
             <Group justify="flex-end">

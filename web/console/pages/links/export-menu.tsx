@@ -3,6 +3,7 @@ import { notifications } from '@mantine/notifications';
 import { IconDownload } from '@tabler/icons-react';
 import { useState } from 'react';
 import { messageOf } from '../../api/failures.ts';
+import { sentence } from '../../api/sentence.ts';
 import { ClickExportItems } from './click-export-items.tsx';
 import { linksCsv } from './links-csv.ts';
 import { type LinksView, searchQuery } from './links-view.ts';
@@ -19,7 +20,7 @@ export function ExportMenu({ view, withFigures }: { view: LinksView; withFigures
       );
       saveFile('links.csv', new Blob([text], { type: 'text/csv;charset=utf-8' }));
     } catch (error) {
-      notifications.show({ message: messageOf(error), color: 'red' });
+      notifications.show({ message: sentence(messageOf(error)), color: 'red' });
     } finally {
       setProgress(null);
     }

@@ -4,6 +4,7 @@ import { keepPreviousData, useInfiniteQuery, useQueryClient } from '@tanstack/re
 import { callApi } from '../../api/call.ts';
 import { messageOf } from '../../api/failures.ts';
 import { useOneMutation } from '../../api/queries.ts';
+import { sentence } from '../../api/sentence.ts';
 import { useSession } from '../../api/session.ts';
 import { formatCount, formatMoney, plural } from '../../formats.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
@@ -123,7 +124,7 @@ function FileButton({ programme, payable }: { programme: string | null; payable:
         });
         await new Promise((over) => setTimeout(over, PAUSE));
       },
-      onError: (error) => notifications.show({ message: messageOf(error), color: 'red' }),
+      onError: (error) => notifications.show({ message: sentence(messageOf(error)), color: 'red' }),
     },
     () => '',
     // It is seen to rest, and then takes the next press.

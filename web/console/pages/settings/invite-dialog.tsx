@@ -2,10 +2,10 @@ import { Button, Group, Modal, NativeSelect, Stack, Text, TextInput } from '@man
 import { type FormEvent, useState } from 'react';
 import { fieldError, messageOf } from '../../api/failures.ts';
 import { useSend } from '../../api/queries.ts';
+import { sentence } from '../../api/sentence.ts';
 import type { Role } from '../../api/session.ts';
 import { SecretMade, STAYS } from '../../parts/secret-made.tsx';
 import { ROLE_MEANINGS, ROLE_NAMES } from '../sign-in/roles.ts';
-import { sentence } from '../sign-in/sentence.ts';
 import { SignInFailure } from '../sign-in/sign-in-failure.tsx';
 
 type Sent = { email: string | null; role: Role };

@@ -2,9 +2,9 @@ import { Button, Group, PasswordInput, Stack } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { ApiFailure, fieldError, messageOf } from '../../api/failures.ts';
 import { useApi, useSend } from '../../api/queries.ts';
+import { sentence } from '../../api/sentence.ts';
 import { QueryView } from '../../parts/query-view.tsx';
 import { Section } from '../../parts/section.tsx';
-import { sentence } from '../sign-in/sentence.ts';
 import { SignInFailure } from '../sign-in/sign-in-failure.tsx';
 import type { OwnWays } from './own-passkeys.tsx';
 

@@ -6,10 +6,10 @@ import { useLocation } from 'wouter';
 import { callApi } from '../../api/call.ts';
 import { ApiFailure, fieldError, messageOf } from '../../api/failures.ts';
 import { useOneMutation } from '../../api/queries.ts';
+import { sentence } from '../../api/sentence.ts';
 import type { Role } from '../../api/session.ts';
 import { makePasskey, pageByName, passkeyFailure, passkeysWork } from './passkeys.ts';
 import { ROLE_MEANINGS, ROLE_NAMES } from './roles.ts';
-import { sentence } from './sentence.ts';
 import { SignInFailure } from './sign-in-failure.tsx';
 
 const PASSWORD_LEAST = 10;

@@ -1,11 +1,11 @@
 import { Alert, Button, Drawer, Group, Stack, Table, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useApi, useSend } from '../../api/queries.ts';
+import { sentence } from '../../api/sentence.ts';
 import { useSession } from '../../api/session.ts';
 import { formatAgo, formatCount, formatInstant } from '../../formats.ts';
 import { CodeBlock } from '../../parts/code-block.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
-import { sentence } from '../sign-in/sentence.ts';
 import type { DeliveryDetail, Webhook } from './answers.ts';
 import { eventName } from './events.ts';
 import { prettyJson } from './pretty-json.ts';
