@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import { inChromium } from '../in-chromium.ts';
 import { type ConsoleSite, consoleSite, expectGood } from './console-site.ts';
 
+const PATIENCE = { timeout: 60_000 };
+
 let site: ConsoleSite;
 
 inChromium(async () => {
@@ -20,6 +22,57 @@ test('the shell shows the workspace and leads to every page of the navigation', 
     expect(await page.getByRole('link', { name, exact: true }).getAttribute('aria-current')).toBe('page');
   }
   await page.close();
+});
+
+test('a page begins at its top, and by keyboard with its content; the way back keeps the place', async () => {
+  const rows = Array.from({ length: 25 }, (_, n) => ({
+    destination_url: 'https://shop.example/',
+    name: `Row ${n}`,
+    channel: 'other',
+  }));
+  await site.api('/links/bulk', { links: rows });
+  const page = await site.open('/settings');
+  // So low that there is something to scroll on every page.
+  await page.setViewportSize({ width: 1_280, height: 200 });
+  const open = async (name: string) => {
+    await page.getByRole('navigation').getByRole('link', { name, exact: true }).press('Enter');
+    await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
+  };
+  const place = () => page.evaluate('scrollY');
+  await page.getByText('Own site', { exact: true }).waitFor();
+  await open('Links');
+  await page.getByText('25 links').waitFor();
+  await page.evaluate('scrollTo(0, 600)');
+  await open('Settings');
+  // It is drawn from an answer that is there: nothing is short meanwhile.
+  expect(await page.getByText('Own site', { exact: true }).count()).toBe(1);
+  expect(await place()).toBe(0);
+  await page.goBack();
+  await expect.poll(place, PATIENCE).toBe(600);
+  await page.getByRole('link', { name: 'New link' }).press('Enter');
+  await page.getByRole('heading', { level: 1, name: 'New link' }).waitFor();
+  expect(await page.evaluate('document.activeElement.id')).toBe('main');
+  await page.close();
+});
+
+test('a dialog gives the focus back to the button that opened it', async () => {
+  for (const [path, name] of [
+    ['/settings/developers', 'New key'],
+    ['/webhooks', 'New webhook'],
+    ['/referrals', 'New programme'],
+  ] as const) {
+    const page = await site.open(path);
+    const button = page.getByRole('button', { name, exact: true });
+    await button.press('Enter');
+    await page
+      .getByRole('dialog', { name })
+      .getByLabel(name === 'New webhook' ? 'Address' : 'Name')
+      .waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await expect.poll(() => button.and(page.locator(':focus')).count(), PATIENCE).toBe(1);
+    await page.close();
+  }
 });
 
 test('the navigation opens on a phone, and closes with the choice of a page', async () => {

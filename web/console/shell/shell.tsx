@@ -2,13 +2,14 @@ import { ActionIcon, Anchor, Burger, Group, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconLogout } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import { type ReactNode, useRef } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useSend } from '../api/queries.ts';
 import { SESSION_QUERY, useSession } from '../api/session.ts';
 import { PAGES } from '../pages.tsx';
 import type { LazyPage } from './lazy-page.tsx';
 import { giveUpUnsaved, leaveBy } from './leaving.ts';
+import { usePageStart } from './page-start.ts';
 import { SchemeSwitch } from './scheme-switch.tsx';
 
 /** Navigation, header and the page between them. */
@@ -16,6 +17,8 @@ export function Shell({ children }: { children: ReactNode }) {
   const [opened, { toggle, close }] = useDisclosure(false);
   const [location] = useLocation();
   const { workspace, member } = useSession();
+  const main = useRef<HTMLElement>(null);
+  usePageStart(main, location);
 
   return (
     <>
@@ -60,7 +63,7 @@ export function Shell({ children }: { children: ReactNode }) {
           </Link>
         ))}
       </nav>
-      <main className="shell-main" id="main" tabIndex={-1}>
+      <main className="shell-main" id="main" tabIndex={-1} ref={main}>
         {children}
       </main>
     </>

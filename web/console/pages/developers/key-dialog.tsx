@@ -4,6 +4,7 @@ import { fieldError, messageOf } from '../../api/failures.ts';
 import { useSend } from '../../api/queries.ts';
 import { sentence } from '../../api/sentence.ts';
 import { SecretMade, STAYS } from '../../parts/secret-made.tsx';
+import { useFocusBack } from '../../parts/use-focus-back.ts';
 import { type KeyKind, KIND_MEANINGS, KIND_NAMES, type NewKey } from './answers.ts';
 
 /** The API's bound for a name. */
@@ -12,6 +13,7 @@ type Sent = { kind: KeyKind; label: string };
 
 /** Makes a key and shows it once. */
 export function KeyDialog({ close }: { close: () => void }) {
+  useFocusBack();
   const [kind, setKind] = useState<KeyKind>('secret');
   const [label, setLabel] = useState('');
   const create = useSend<Sent, NewKey>((body) => ({ path: '/keys', body }), {

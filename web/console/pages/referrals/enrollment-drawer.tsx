@@ -5,6 +5,7 @@ import { CopyButton } from '../../parts/copy-button.tsx';
 import { Figure } from '../../parts/figure.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
+import { useFocusBack } from '../../parts/use-focus-back.ts';
 import type { Enrollment } from './answers.ts';
 import { EnrollmentStatus, StatusButton } from './enrollment-status.tsx';
 import { useProgrammes } from './filters.tsx';
@@ -13,6 +14,7 @@ import { methodName } from './words.ts';
 
 /** Everything about one referrer. */
 export function EnrollmentDrawer({ partnerId, close }: { partnerId: string; close: () => void }) {
+  useFocusBack();
   const enrollment = useApi<Enrollment>(`/enrollments/${partnerId}`);
   return (
     <Drawer

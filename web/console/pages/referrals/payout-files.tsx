@@ -7,6 +7,7 @@ import { OlderRows } from '../../parts/older-rows.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
+import { useFocusBack } from '../../parts/use-focus-back.ts';
 import type { PayoutFiles as Files, PayoutFile, PayoutLines } from './answers.ts';
 import { ChoiceFilter, useProgrammes } from './filters.tsx';
 import { MarkPaidButton } from './mark-paid-button.tsx';
@@ -117,6 +118,7 @@ function Row({ file, programme }: { file: PayoutFile; programme: string }) {
 }
 
 function Lines({ exportId, close }: { exportId: string; close: () => void }) {
+  useFocusBack();
   const [limit, setLimit] = useState(LINES);
   const lines = useApi<PayoutLines>(`/payouts/${exportId}/lines`, { limit });
   return (

@@ -6,6 +6,7 @@ import { callApi } from '../../api/call.ts';
 import { useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { isAlike } from '../../parts/changed-fields.ts';
+import { useFocusBack } from '../../parts/use-focus-back.ts';
 import { LeaveGuard } from '../../shell/leave-guard.tsx';
 import type { Programme } from './answers.ts';
 import { changeBody, createBody, type Draft, draftOf, newDraft } from './programme-draft.ts';
@@ -14,6 +15,7 @@ import { failureText } from './programme-problems.ts';
 
 /** Makes a programme, or changes one, with the API's own words at each field that is wrong. */
 export function ProgrammeDialog({ programme, close }: { programme: Programme | null; close: () => void }) {
+  useFocusBack();
   const { workspace } = useSession();
   const isPhone = useMediaQuery('(max-width: 48em)');
   const [before] = useState(() => (programme ? draftOf(programme) : newDraft(workspace.currency)));

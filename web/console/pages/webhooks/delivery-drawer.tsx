@@ -6,6 +6,7 @@ import { useSession } from '../../api/session.ts';
 import { formatAgo, formatCount, formatInstant } from '../../formats.ts';
 import { CodeBlock } from '../../parts/code-block.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
+import { useFocusBack } from '../../parts/use-focus-back.ts';
 import type { DeliveryDetail, Webhook } from './answers.ts';
 import { eventName } from './events.ts';
 import { prettyJson } from './pretty-json.ts';
@@ -20,6 +21,7 @@ type Props = { webhook: Webhook; id: string; close: () => void };
 
 /** One delivery: how it stands, what was sent, and what came back. */
 export function DeliveryDrawer({ webhook, id, close }: Props) {
+  useFocusBack();
   const path = `/webhooks/${webhook.id}/deliveries/${encodeURIComponent(id)}`;
   const delivery = useApi<DeliveryDetail>(
     path,

@@ -5,6 +5,7 @@ import { useLocation } from 'wouter';
 import { useSend } from '../../api/queries.ts';
 import { changedFields, isAlike } from '../../parts/changed-fields.ts';
 import { SecretMade, STAYS } from '../../parts/secret-made.tsx';
+import { useFocusBack } from '../../parts/use-focus-back.ts';
 import { LeaveGuard } from '../../shell/leave-guard.tsx';
 import type { Webhook, WebhookWithSecret } from './answers.ts';
 import { type WebhookDraft, WebhookForm } from './webhook-form.tsx';
@@ -13,6 +14,7 @@ type Got = Webhook & Partial<Pick<WebhookWithSecret, 'secret'>>;
 
 /** Makes a webhook and shows its secret, or changes one. */
 export function WebhookDialog({ webhook, close }: { webhook: Webhook | null; close: () => void }) {
+  useFocusBack();
   const [, navigate] = useLocation();
   const isPhone = useMediaQuery('(max-width: 48em)');
   // As it was when the form was opened: what someone else changes meanwhile is not undone by fields left alone.
