@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Admin, Kafka } from 'kafkajs';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { readConfig } from '../../core/config.ts';
 import { createKafka } from '../../core/event-log/kafka/client.ts';
 import { silentLogger } from '../../core/log.ts';
@@ -21,6 +21,8 @@ import { underLoad } from './deployment.ts';
  * parts of it die. Each test counts every visitor that was answered.
  */
 const PATIENT = { timeout: 90_000, interval: 250 };
+/** Of what the brokers wrote, a failed test says the last. Characters. */
+const SAID = 20_000;
 const LIGHT = { connections: 4, paceMs: 20 };
 
 let kafka: TestKafka;
@@ -55,7 +57,10 @@ afterAll(async () => {
   if (directory) rmSync(directory, { recursive: true, force: true });
 }, 60_000);
 
-beforeEach((context) => context.skip(NO_KAFKA !== false, String(NO_KAFKA)));
+beforeEach((context) => {
+  context.skip(NO_KAFKA !== false, String(NO_KAFKA));
+  context.onTestFailed(() => console.error(kafka.log().slice(-SAID)));
+});
 
 function connectTo(name: string): Kafka {
   return createKafka(
@@ -78,7 +83,8 @@ async function published(client: Kafka, topic: string, count: number): Promise<s
   const reasons: string[] = [];
   const all = Promise.withResolvers<void>();
   await consumer.connect();
-  await consumer.subscribe({ topic, fromBeginning: true });
+  // The first letter makes the topic.
+  await vi.waitFor(() => consumer.subscribe({ topic, fromBeginning: true }), PATIENT);
   await consumer.run({
     async eachMessage({ message }) {
       reasons.push(String(message.headers?.reason));

@@ -30,6 +30,7 @@ const FORMATTED = fileURLToPath(new URL('../kafka/target/formatted/', import.met
 const JAVA = [
   '-XX:TieredStopAtLevel=1',
   '-XX:+UseSerialGC',
+  '-Dorg.slf4j.simpleLogger.defaultLogLevel=error',
   // One of another Java is left aside.
   ...(existsSync(ARCHIVE) ? [`-XX:SharedArchiveFile=${ARCHIVE}`, '-Xshare:auto'] : []),
   '-cp',

@@ -60,7 +60,7 @@ test('a webhook is made, its refusals at their fields, its secret shown once', L
   await page.getByRole('checkbox', { name: 'Clicks' }).check();
   await page.getByRole('checkbox', { name: 'Sales' }).check();
   await press(page, 'Create');
-  await told(page, 'Must be an http:// or https:// address.');
+  await told(page, 'Must be a full URL that begins with https:// or http://.');
   const address = field(page, 'Address');
   expect(await address.getAttribute('aria-invalid')).toBe('true');
   await expect.poll(() => page.evaluate('document.activeElement.type'), PATIENT).toBe('url');
