@@ -1,8 +1,42 @@
-import { expect, test } from 'vitest';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
 import { freePort } from './free-port.ts';
 
-test('a process is not told the same port twice, also when nobody has bound it yet', async () => {
-  const ports = new Set<number>();
-  for (let n = 0; n < 800; n++) ports.add(await freePort());
-  expect(ports.size).toBe(800);
+const COUNT = 800;
+const TELLS = `
+  const { freePort } = await import(process.argv[1]);
+  const ports = [];
+  while (ports.length < ${COUNT}) ports.push(await freePort());
+  console.log(JSON.stringify(ports));
+  process.stdin.resume();
+`;
+
+test('no port is told twice, not even to two processes, also when nobody has bound it yet', async () => {
+  const other = spawn(
+    process.execPath,
+    [
+      '--disable-warning=ExperimentalWarning',
+      '--input-type=module',
+      '-e',
+      TELLS,
+      import.meta.resolve('./free-port.ts'),
+    ],
+    { stdio: ['pipe', 'pipe', 'inherit'] },
+  );
+  onTestFinished(() => {
+    other.kill();
+  });
+  const [told] = await once(other.stdout, 'data');
+  const ports = new Set<number>(JSON.parse(String(told)));
+  for (let n = 0; n < COUNT; n++) ports.add(await freePort());
+  expect(ports.size).toBe(2 * COUNT);
+});
+
+test('it can be listened on', async () => {
+  const port = await freePort();
+  const server = createServer().listen({ port, host: '127.0.0.1', exclusive: true });
+  await once(server, 'listening');
+  server.close();
 });

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { freePort } from '../../cli/embedded/free-port.ts';
 import { PROGRAM_ENV, programArguments } from '../support/program.ts';
 import type { TestStores } from '../support/stores.ts';
 import type { Call } from './driver.ts';
@@ -75,13 +75,4 @@ async function ready(child: ChildProcess, port: number): Promise<void> {
   }
   child.kill('SIGKILL');
   throw new Error(`the API did not get ready (exit ${child.exitCode})`);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
 }
