@@ -9,7 +9,7 @@ export type CurrencyRate = { currency: string; base: string; rate: number; updat
 type Row = Omit<CurrencyRate, 'rate'> & { rate: string };
 
 /** The advisory lock of those who write what they have converted, and of who sets a rate. */
-const LOCK = 7_206;
+const LOCK = 7_205_011_976;
 
 const COLUMNS = 'currency, base, rate, updated_at';
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LAST_ORDINAL, queuePublications } from './orders.ts';
+import { earlierReport, queuePublications } from './orders.ts';
 import { inTransaction, type Pool } from './pool.ts';
 
 const BATCH = 500;
@@ -25,8 +25,7 @@ export async function attributeAnew(pool: Pool, currency: string, base: string):
         `WITH chosen AS MATERIALIZED (
            SELECT internal_id ${OF_PAIR} LIMIT ${BATCH} FOR NO KEY UPDATE OF orders SKIP LOCKED
          )
-         UPDATE orders SET without_rate = false, version = version + 1, ts = ts - (stream_ordinal = 0)::int,
-           stream_ordinal = CASE WHEN stream_ordinal = 0 THEN ${LAST_ORDINAL} ELSE stream_ordinal - 1 END
+         UPDATE orders SET without_rate = false, ${earlierReport((column) => `orders.${column}`)}
          FROM chosen WHERE orders.internal_id = chosen.internal_id RETURNING orders.internal_id`,
         [currency, base],
       );

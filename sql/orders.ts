@@ -40,6 +40,17 @@ const REPORTED = ['source', 'visitor_id', 'email', 'external_user_id', 'amount_m
 export const LAST_ORDINAL = ORDINALS - 1;
 
 /**
+ * SQL: the assignments by which an order becomes a report of its own, a nanosecond before the one that `of` gives the
+ * columns of, so of the version above, where the condition `when` holds.
+ */
+export function earlierReport(of: (column: string) => string, when = 'true'): string {
+  const [version, ts, ordinal] = ['version', 'ts', 'stream_ordinal'].map(of);
+  return `version = ${version} + (${when})::int,
+    ts = ${ts} - (${when} AND ${ordinal} = 0)::int,
+    stream_ordinal = CASE WHEN NOT (${when}) THEN ${ordinal} WHEN ${ordinal} = 0 THEN ${LAST_ORDINAL} ELSE ${ordinal} - 1 END`;
+}
+
+/**
  * Takes reports of orders in. Of several reports of one order the highest version stays. One that names no visitor
  * has the pixel's beside it, whichever came first: the thank-you page knows whose clicks led there, the server what was
  * paid. With that it is a report of its own, a nanosecond before the one that counts, so of the version above. An order
@@ -78,10 +89,7 @@ export async function upsertOrders(
        SET ${REPORTED.map((column) => `${column} = ${counting(column)}`)},
            pixel_visitor_id = CASE WHEN NOT (${WINS}) THEN ${pixelVisitor('EXCLUDED')}
              WHEN EXCLUDED.visitor_id IS NULL THEN coalesce(EXCLUDED.pixel_visitor_id, ${pixelVisitor('known')}) END,
-           version = ${counting('version')} + ${MERGES}::int,
-           ts = ${counting('ts')} - (${MERGES} AND ${counting('stream_ordinal')} = 0)::int,
-           stream_ordinal = CASE WHEN NOT ${MERGES} THEN ${counting('stream_ordinal')}
-             WHEN ${counting('stream_ordinal')} = 0 THEN ${LAST_ORDINAL} ELSE ${counting('stream_ordinal')} - 1 END
+           ${earlierReport(counting, MERGES)}
        WHERE ${WINS} OR (${wantsVisitor('known')} AND ${pixelVisitor('EXCLUDED')} IS NOT NULL)
      RETURNING internal_id, workspace_id, order_id, xmax = 0 AS is_new, pixel_visitor_id IS NOT NULL AS is_merged`,
     [

@@ -106,21 +106,22 @@ function notedOf(
   return new Map(Object.entries(noted).map(([version, parts]) => [BigInt(version), parts]));
 }
 
+/** What is about to be written of an order's credits. */
+export type NotedCredits = {
+  order: UnattributedOrder;
+  /** Every version that may stand then, with its number of parts. */
+  noted: ReadonlyMap<bigint, number>;
+  /** Whether they are without revenue because no rate is set for the order's currency. */
+  withoutRate: boolean;
+};
+
 /**
  * Notes versions of claimed orders whose credits are about to be written, each with its number of parts. To be committed before
  * they are written.
  *
  * @returns the orders that are as they were claimed: of the others nothing was noted, and their credits must not be written
  */
-export async function noteCredits(
-  db: Queryable,
-  orders: readonly {
-    order: UnattributedOrder;
-    noted: ReadonlyMap<bigint, number>;
-    /** Whether they are without revenue because no rate is set for the order's currency. */
-    withoutRate: boolean;
-  }[],
-): Promise<Set<number>> {
+export async function noteCredits(db: Queryable, orders: readonly NotedCredits[]): Promise<Set<number>> {
   if (orders.length === 0) return new Set();
   const { rows } = await db.query<{ internal_id: number }>(
     `UPDATE orders SET noted_credits = about.noted, without_rate = about.without_rate

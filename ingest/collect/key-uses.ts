@@ -14,9 +14,7 @@ const CAPACITY = 10_000;
  */
 export type KeyUses = { note(keyId: string): void };
 
-/** @param now milliseconds, monotone */
-export function createKeyUses(given: { pool: Queryable; log: Logger; now?: () => number }): KeyUses {
-  const { pool, log, now = () => performance.now() } = given;
+export function createKeyUses({ pool, log }: { pool: Queryable; log: Logger }): KeyUses {
   const notedAt = createBoundedCache<string, number>(CAPACITY);
   let isNoting = false;
 
@@ -33,9 +31,10 @@ export function createKeyUses(given: { pool: Queryable; log: Logger; now?: () =>
 
   return {
     note(keyId) {
+      const now = performance.now();
       const last = notedAt.get(keyId);
-      if (isNoting || (last !== undefined && now() - last < NOTED_EVERY_MS)) return;
-      notedAt.set(keyId, now());
+      if (isNoting || (last !== undefined && now - last < NOTED_EVERY_MS)) return;
+      notedAt.set(keyId, now);
       void write(keyId);
     },
   };

@@ -3,10 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject } from 'vitest';
-import { createClickHouse } from '../../clickhouse/client.ts';
-import { createPool } from '../../sql/pool.ts';
 import { databaseUrlOf } from '../support/database-url.ts';
 import { startKafka } from '../support/kafka.ts';
+import { onClickHouse, onPostgres } from '../support/shared-servers.ts';
 import type { StoreAddresses } from '../support/stores.ts';
 import { createLocalDeployment, type LocalDeployment } from './local-deployment.ts';
 
@@ -29,7 +28,7 @@ export type TestDeployment = LocalDeployment & {
 export async function createTestDeployment(settings: Record<string, string> = {}): Promise<TestDeployment> {
   const directory = mkdtempSync(join(tmpdir(), 'hoplog-compose-'));
   const name = `hoplog_test_${randomBytes(8).toString('hex')}`;
-  await onServer(`CREATE DATABASE ${name}`);
+  await onPostgres(`CREATE DATABASE ${name}`);
   const stores = {
     databaseUrl: databaseUrlOf(inject('databaseUrl'), name),
     clickhouseUrl: inject('clickhouseUrl'),
@@ -45,10 +44,8 @@ export async function createTestDeployment(settings: Record<string, string> = {}
   const close = async () => {
     await deployment.stop();
     await kafka.close();
-    await onServer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
-    const clickhouse = createClickHouse({ url: inject('clickhouseUrl'), database: 'default' });
-    await clickhouse.command({ query: `DROP DATABASE IF EXISTS ${name} SYNC` });
-    await clickhouse.close();
+    await onPostgres(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    await onClickHouse(`DROP DATABASE IF EXISTS ${name} SYNC`);
     rmSync(directory, { recursive: true, force: true });
   };
   try {
@@ -59,10 +56,4 @@ export async function createTestDeployment(settings: Record<string, string> = {}
     await close();
     throw error;
   }
-}
-
-async function onServer(statement: string): Promise<void> {
-  const pool = createPool(inject('databaseUrl'), { max: 1, statementTimeoutMs: 60_000 });
-  await pool.query(statement);
-  await pool.end();
 }

@@ -1,6 +1,4 @@
-import { inject } from 'vitest';
-import { createClickHouse } from '../../clickhouse/client.ts';
-import { createPool } from '../../sql/pool.ts';
+import { onClickHouse, onPostgres } from './shared-servers.ts';
 import type { StoreAddresses } from './stores.ts';
 
 /** A backup of a PostgreSQL and a ClickHouse database. */
@@ -36,22 +34,4 @@ export async function backUp({ databaseUrl, clickhouseDatabase: database }: Stor
     },
     remove: () => onPostgres(`DROP DATABASE ${copy}`),
   };
-}
-
-async function onPostgres(...statements: string[]): Promise<void> {
-  const pool = createPool(inject('databaseUrl'), { max: 1, statementTimeoutMs: 60_000 });
-  try {
-    for (const statement of statements) await pool.query(statement);
-  } finally {
-    await pool.end();
-  }
-}
-
-async function onClickHouse(...statements: string[]): Promise<void> {
-  const client = createClickHouse({ url: inject('clickhouseUrl'), database: 'default' });
-  try {
-    for (const query of statements) await client.command({ query });
-  } finally {
-    await client.close();
-  }
 }

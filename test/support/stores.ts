@@ -4,6 +4,7 @@ import { type ClickHouseClient, createClickHouse } from '../../clickhouse/client
 import { migrate } from '../../clickhouse/migrate.ts';
 import { createPool, type Pool } from '../../sql/pool.ts';
 import { databaseUrlOf } from './database-url.ts';
+import { onClickHouse, onPostgres } from './shared-servers.ts';
 
 /** Two databases on the servers that the whole run shares. */
 export type StoreAddresses = { databaseUrl: string; clickhouseUrl: string; clickhouseDatabase: string };
@@ -23,9 +24,10 @@ export async function testStores(): Promise<TestStores> {
   const name = `hoplog_test_${randomBytes(8).toString('hex')}`;
   const serverUrl = inject('databaseUrl');
   const clickhouseUrl = inject('clickhouseUrl');
-  await onServer(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${inject('templateDatabase')}`);
+  await onPostgres(`CREATE DATABASE ${name} TEMPLATE ${inject('templateDatabase')}`);
   const server = createClickHouse({ url: clickhouseUrl, database: 'default' });
   await migrate(server, { database: name, cluster: '' });
+  await server.close();
   const databaseUrl = databaseUrlOf(serverUrl, name);
   const pool = createPool(databaseUrl);
   const clickhouse = createClickHouse({ url: clickhouseUrl, database: name });
@@ -38,18 +40,8 @@ export async function testStores(): Promise<TestStores> {
     async close() {
       await pool.end();
       await clickhouse.close();
-      await server.command({ query: `DROP DATABASE IF EXISTS ${name} SYNC` });
-      await server.close();
-      await onServer(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+      await onClickHouse(`DROP DATABASE IF EXISTS ${name} SYNC`);
+      await onPostgres(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
     },
   };
-}
-
-async function onServer(url: string, statement: string): Promise<void> {
-  const pool = createPool(url, { max: 1, statementTimeoutMs: 60_000 });
-  try {
-    await pool.query(statement);
-  } finally {
-    await pool.end();
-  }
 }

@@ -18,6 +18,7 @@ import { watermark } from '../../sql/streams.ts';
 import {
   claimUnattributed,
   markAttributed,
+  type NotedCredits,
   noteCredits,
   type UnattributedOrder,
 } from '../../sql/unattributed-orders.ts';
@@ -68,14 +69,7 @@ export async function attributeOrders(dependencies: AttributionDependencies): Pr
 }
 
 /** What is to be written for an order. */
-type Credited = {
-  order: UnattributedOrder;
-  rows: OrderCreditRow[];
-  /** Whether they are without revenue because no rate is set for the order's currency. */
-  withoutRate: boolean;
-  /** Every version that may stand then, with its number of parts. */
-  noted: ReadonlyMap<bigint, number>;
-};
+type Credited = NotedCredits & { rows: OrderCreditRow[] };
 
 async function insertCredits(
   { clickhouse, metrics }: AttributionDependencies,

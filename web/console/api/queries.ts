@@ -10,10 +10,9 @@ import {
   useQueryClient,
 } from '@tanstack/react-query';
 import { type CallOptions, callApi, type Query } from './call.ts';
-import { messageOf } from './failures.ts';
 import { useIdempotencyKeys } from './idempotency-key.ts';
 import { useOnePress } from './one-press.ts';
-import { sentence } from './sentence.ts';
+import { sentenceOf } from './sentence.ts';
 
 /** A read of the API: the path below `/api/v1` with its query. */
 export type Question = { path: string; query: Query };
@@ -121,7 +120,7 @@ export function useSend<Sent, Got = unknown>(
         if (text) notifications.show({ message: text, color: 'hop' });
       },
       onError: (error) => {
-        if (tellFailure) notifications.show({ message: sentence(messageOf(error)), color: 'red' });
+        if (tellFailure) notifications.show({ message: sentenceOf(error), color: 'red' });
       },
     },
     contentOf,

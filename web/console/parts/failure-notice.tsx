@@ -1,7 +1,7 @@
 import { Alert, Button, Group, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
-import { ApiFailure, messageOf } from '../api/failures.ts';
-import { sentence } from '../api/sentence.ts';
+import { ApiFailure } from '../api/failures.ts';
+import { sentenceOf } from '../api/sentence.ts';
 
 type Props = {
   error: unknown;
@@ -22,7 +22,7 @@ export function FailureNotice({ error, again, title }: Props) {
       title={title ?? titleOf(error)}
       role="alert"
     >
-      <Text size="sm">{sentence(messageOf(error))}</Text>
+      <Text size="sm">{sentenceOf(error)}</Text>
       <Group mt="sm" gap="sm">
         {again && (
           <Button size="xs" variant="default" onClick={again}>

@@ -1,8 +1,8 @@
 import { Alert, Button, Group, List, Paper, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { useEffect } from 'react';
-import { ApiFailure, messageOf } from '../../api/failures.ts';
-import { sentence } from '../../api/sentence.ts';
+import { ApiFailure } from '../../api/failures.ts';
+import { sentenceOf } from '../../api/sentence.ts';
 import { NewerNotice } from './newer-notice.tsx';
 import type { Saving } from './use-saving.ts';
 
@@ -73,7 +73,7 @@ function NotSaved({ problems, error }: Pick<Props, 'problems' | 'error'>) {
         </List>
       ) : (
         <Text size="sm">
-          {sentence(messageOf(error))}
+          {sentenceOf(error)}
           {requestId && ` Request ${requestId}`}
         </Text>
       )}

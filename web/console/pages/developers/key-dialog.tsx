@@ -1,8 +1,8 @@
 import { Alert, Button, Group, Modal, Radio, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import { fieldError, messageOf } from '../../api/failures.ts';
+import { fieldError } from '../../api/failures.ts';
 import { useSend } from '../../api/queries.ts';
-import { sentence } from '../../api/sentence.ts';
+import { sentence, sentenceOf } from '../../api/sentence.ts';
 import { SecretMade, STAYS } from '../../parts/secret-made.tsx';
 import { useFocusBack } from '../../parts/use-focus-back.ts';
 import { type KeyKind, KIND_MEANINGS, KIND_NAMES, type NewKey } from './answers.ts';
@@ -71,7 +71,7 @@ export function KeyDialog({ close }: { close: () => void }) {
             </Radio.Group>
             {create.isError && wrong === null && (
               <Alert color="red" variant="outline" role="alert" title="No key was made">
-                {sentence(messageOf(create.error))}
+                {sentenceOf(create.error)}
               </Alert>
             )}
             <Group justify="flex-end">

@@ -2,8 +2,7 @@ import { Button, Menu } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconDownload } from '@tabler/icons-react';
 import { useState } from 'react';
-import { messageOf } from '../../api/failures.ts';
-import { sentence } from '../../api/sentence.ts';
+import { sentenceOf } from '../../api/sentence.ts';
 import { ClickExportItems } from './click-export-items.tsx';
 import { linksCsv } from './links-csv.ts';
 import { type LinksView, searchQuery } from './links-view.ts';
@@ -20,7 +19,7 @@ export function ExportMenu({ view, withFigures }: { view: LinksView; withFigures
       );
       saveFile('links.csv', new Blob([text], { type: 'text/csv;charset=utf-8' }));
     } catch (error) {
-      notifications.show({ message: sentence(messageOf(error)), color: 'red' });
+      notifications.show({ message: sentenceOf(error), color: 'red' });
     } finally {
       setProgress(null);
     }

@@ -2,8 +2,8 @@ import { Alert, Button, Group, Stack } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { Link } from 'wouter';
-import { ApiFailure, fieldError, messageOf } from '../../api/failures.ts';
-import { sentence } from '../../api/sentence.ts';
+import { ApiFailure, fieldError } from '../../api/failures.ts';
+import { sentenceOf } from '../../api/sentence.ts';
 import { DraftProblem, type LinkDraft } from './link-draft.ts';
 import { BasicFields, ELSEWHERE } from './link-form-basics.tsx';
 import { LimitFields, MoreFields, PixelFields, TargetFields } from './link-form-extras.tsx';
@@ -138,7 +138,7 @@ function inWordsOfForm(message: string | null, existing: FormFields['existing'])
 /** What of a failure is said at no field; null: nothing. */
 function messageElsewhere(error: unknown, isShown: (path: string) => boolean): string | null {
   if (error === null || error === undefined || error instanceof DraftProblem) return null;
-  if (!(error instanceof ApiFailure) || error.details.length === 0) return sentence(messageOf(error));
+  if (!(error instanceof ApiFailure) || error.details.length === 0) return sentenceOf(error);
   const hidden = error.details.filter(({ path }) => !isShown(path));
   return hidden.length === 0 ? null : hidden.map(({ path, message }) => `${path}: ${message}`).join('; ');
 }

@@ -3,7 +3,7 @@ import { notifications } from '@mantine/notifications';
 import { IconDownload } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { messageOf } from '../../api/failures.ts';
-import { sentence } from '../../api/sentence.ts';
+import { sentenceOf } from '../../api/sentence.ts';
 import type { LinkRecord } from './link-types.ts';
 import { qrModules, qrPng, qrSvg } from './qr-code.ts';
 import { saveFile } from './save-file.ts';
@@ -24,7 +24,7 @@ export function QrCard({ link }: { link: LinkRecord }) {
     try {
       saveFile(`qr-${link.slug}.png`, await qrPng(modules));
     } catch (error) {
-      notifications.show({ message: sentence(messageOf(error)), color: 'red' });
+      notifications.show({ message: sentenceOf(error), color: 'red' });
     }
   };
   return (

@@ -2,9 +2,8 @@ import { Anchor, Button, Group, SimpleGrid, Stack, Table, Text, Title } from '@m
 import { notifications } from '@mantine/notifications';
 import { keepPreviousData, useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { callApi } from '../../api/call.ts';
-import { messageOf } from '../../api/failures.ts';
 import { useOneMutation } from '../../api/queries.ts';
-import { sentence } from '../../api/sentence.ts';
+import { sentenceOf } from '../../api/sentence.ts';
 import { useSession } from '../../api/session.ts';
 import { formatCount, formatMoney, plural } from '../../formats.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
@@ -124,7 +123,7 @@ function FileButton({ programme, payable }: { programme: string | null; payable:
         });
         await new Promise((over) => setTimeout(over, PAUSE));
       },
-      onError: (error) => notifications.show({ message: sentence(messageOf(error)), color: 'red' }),
+      onError: (error) => notifications.show({ message: sentenceOf(error), color: 'red' }),
     },
     () => '',
     // It is seen to rest, and then takes the next press.

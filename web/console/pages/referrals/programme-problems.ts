@@ -1,5 +1,5 @@
-import { ApiFailure, fieldError, messageOf } from '../../api/failures.ts';
-import { sentence } from '../../api/sentence.ts';
+import { ApiFailure, fieldError } from '../../api/failures.ts';
+import { sentenceOf } from '../../api/sentence.ts';
 import type { Draft } from './programme-draft.ts';
 
 /** Fields that can't be sent as they are, since nobody could tell what is meant; the API judges all other fields. */
@@ -23,7 +23,7 @@ export function wrongWith(error: unknown, path: string): string | null {
 /** What is said of a failure beside the form's fields. */
 export function failureText(error: unknown, { credit_enabled, levels }: Draft): string {
   if (error instanceof WrongFields) return AT_A_FIELD;
-  if (!(error instanceof ApiFailure) || error.details.length === 0) return sentence(messageOf(error));
+  if (!(error instanceof ApiFailure) || error.details.length === 0) return sentenceOf(error);
   const hidden = error.details.filter(({ path }) => {
     const [name = '', index] = path.split('.');
     if (name === 'levels') return !(Number(index) < levels.length);

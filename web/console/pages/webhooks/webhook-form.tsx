@@ -1,7 +1,7 @@
 import { Alert, Button, Checkbox, Code, Group, Stack, TextInput } from '@mantine/core';
 import { useEffect, useRef } from 'react';
-import { fieldError, messageOf } from '../../api/failures.ts';
-import { sentence } from '../../api/sentence.ts';
+import { fieldError } from '../../api/failures.ts';
+import { sentence, sentenceOf } from '../../api/sentence.ts';
 import { EVENTS } from './events.ts';
 
 export type WebhookDraft = { url: string; events: string[]; description: string };
@@ -88,7 +88,7 @@ export function WebhookForm({ draft, onChange, error, pending, submit, cancel, l
         />
         {error !== null && !isAboutAField && (
           <Alert color="red" variant="outline" role="alert" tabIndex={-1} title="It was not saved">
-            {sentence(messageOf(error))}
+            {sentenceOf(error)}
           </Alert>
         )}
         <Group justify="flex-end">

@@ -1,0 +1,23 @@
+import { inject } from 'vitest';
+import { createClickHouse } from '../../clickhouse/client.ts';
+import { createPool } from '../../sql/pool.ts';
+
+/** Runs statements, one after the other, on the PostgreSQL server that the whole test run shares, in no test's database. */
+export async function onPostgres(...statements: string[]): Promise<void> {
+  const pool = createPool(inject('databaseUrl'), { max: 1, statementTimeoutMs: 60_000 });
+  try {
+    for (const statement of statements) await pool.query(statement);
+  } finally {
+    await pool.end();
+  }
+}
+
+/** As {@link onPostgres}, on the ClickHouse server. */
+export async function onClickHouse(...statements: string[]): Promise<void> {
+  const client = createClickHouse({ url: inject('clickhouseUrl'), database: 'default' });
+  try {
+    for (const query of statements) await client.command({ query });
+  } finally {
+    await client.close();
+  }
+}
