@@ -1,3 +1,4 @@
+import { ADVISORY_LOCKS } from './advisory-locks.ts';
 import { inTransaction, type Pool, type Queryable } from './pool.ts';
 
 /** Major units of the second currency for one of the first, or null when the operator has set no rate. */
@@ -7,9 +8,6 @@ export type RateOf = (currency: string, base: string) => number | null;
 export type CurrencyRate = { currency: string; base: string; rate: number; updated_at: Date };
 
 type Row = Omit<CurrencyRate, 'rate'> & { rate: string };
-
-/** The advisory lock of those who write what they have converted, and of who sets a rate. */
-const LOCK = 7_205_011_976;
 
 const COLUMNS = 'currency, base, rate, updated_at';
 
@@ -32,7 +30,7 @@ export async function readRates(db: Queryable): Promise<RateOf> {
  * none.
  */
 export async function holdRates(transaction: Queryable): Promise<RateOf> {
-  await transaction.query('SELECT pg_advisory_xact_lock_shared($1)', [LOCK]);
+  await transaction.query('SELECT pg_advisory_xact_lock_shared($1)', [ADVISORY_LOCKS.currencyRates]);
   return readRates(transaction);
 }
 
@@ -51,7 +49,7 @@ export async function setRate(
   { currency, base, rate }: Omit<CurrencyRate, 'updated_at'>,
 ): Promise<CurrencyRate> {
   return inTransaction(pool, async (tx) => {
-    await tx.query('SELECT pg_advisory_xact_lock($1)', [LOCK]);
+    await tx.query('SELECT pg_advisory_xact_lock($1)', [ADVISORY_LOCKS.currencyRates]);
     const { rows } = await tx.query<Row>(
       `INSERT INTO currency_rates (currency, base, rate) VALUES ($1, $2, $3)
        ON CONFLICT (currency, base) DO UPDATE SET rate = excluded.rate, updated_at = now()

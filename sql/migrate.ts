@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
+import { ADVISORY_LOCKS } from './advisory-locks.ts';
 import type { Pool, PoolClient } from './pool.ts';
 
 const FOLDER = new URL('./migrations/', import.meta.url);
-// Any fixed number: the advisory lock under which one process at a time migrates.
-const LOCK = 7_205_011_973;
 
 /** Secrets made once per deployment and never rotated: 32 random bytes each. */
 const SECRETS = ['visitor_key', 'cookie_key', 'address_key', 'address_hash_key'];
@@ -20,11 +19,11 @@ export async function migrate(pool: Pool): Promise<string[]> {
   const client = await pool.connect();
   try {
     await client.query('SET statement_timeout = 0');
-    await client.query('SELECT pg_advisory_lock($1)', [LOCK]);
+    await client.query('SELECT pg_advisory_lock($1)', [ADVISORY_LOCKS.migrations]);
     try {
       return await applyMissing(client);
     } finally {
-      await client.query('SELECT pg_advisory_unlock($1)', [LOCK]);
+      await client.query('SELECT pg_advisory_unlock($1)', [ADVISORY_LOCKS.migrations]);
     }
   } finally {
     client.release(true);

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { NewStream, StreamRecord } from '../core/event-log/port.ts';
 import { uuidv7 } from '../core/ids.ts';
+import { ADVISORY_LOCKS } from './advisory-locks.ts';
 import { DOUBT_ONLY, type Lane } from './lanes.ts';
 import type { Queryable } from './pool.ts';
 import { inTransaction, type Pool, type PoolClient } from './pool.ts';
@@ -19,8 +20,6 @@ export type RegisteredStream = Required<NewStream>;
 
 /** A stream has one of these, from 0 on: the last three digits of the nanoseconds of its events. */
 export const ORDINALS = 1000;
-// Any fixed number: the advisory lock under which ordinals are given out.
-const LOCK = 7_205_011_974;
 /** Workers that come behind a registration wait as long as it does, milliseconds. */
 const STILL_WAIT_MS = 250;
 /** They have the table to themselves so long before it is asked for again, milliseconds. */
@@ -70,7 +69,7 @@ async function register(
   former: number | null,
 ): Promise<RegisteredStream> {
   // An earlier attempt whose answer was lost has ended when this is answered.
-  await client.query('SELECT pg_advisory_xact_lock($1)', [LOCK]);
+  await client.query('SELECT pg_advisory_xact_lock($1)', [ADVISORY_LOCKS.streams]);
   const { rows: known } = await client.query<{ ordinal: number; visible_before: number }>(
     'SELECT ordinal, visible_before FROM ingest_streams WHERE stream_id = $1',
     [streamId],

@@ -1,4 +1,5 @@
 import { inviteUrl } from '../../core/session-tokens.ts';
+import { ADVISORY_LOCKS } from '../../sql/advisory-locks.ts';
 import { createInvite } from '../../sql/invites.ts';
 import { createKey } from '../../sql/keys.ts';
 import { inTransaction, type Pool } from '../../sql/pool.ts';
@@ -14,9 +15,6 @@ export type DemoWorkspace = {
   console_url: string;
 };
 
-// Any fixed number: the advisory lock under which one process at a time looks whether there is a workspace.
-const LOCK = 7_205_011_974;
-
 /**
  * On a database without any workspace, makes `demo` (plan `unlimited`) with one key of each kind and an invitation for
  * its first owner.
@@ -31,7 +29,7 @@ export function createDemoWorkspace(
   keep?: (demo: DemoWorkspace) => void,
 ): Promise<DemoWorkspace | null> {
   return inTransaction(pool, async (db) => {
-    await db.query('SELECT pg_advisory_xact_lock($1)', [LOCK]);
+    await db.query('SELECT pg_advisory_xact_lock($1)', [ADVISORY_LOCKS.firstStart]);
     const { rowCount } = await db.query('SELECT 1 FROM workspaces LIMIT 1');
     if (rowCount !== 0) return null;
     const workspace = await createWorkspace(db, { name: 'demo', plan: 'unlimited' });
