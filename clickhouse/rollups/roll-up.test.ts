@@ -11,10 +11,10 @@ import { visitorsOfLinks } from '../questions/visitors-of-links.ts';
 import { rolledUpPeriods } from './periods.ts';
 import { rollUp } from './roll-up.ts';
 
-const START = parseInstant('2026-01-20') ?? 0n;
-const DAYS = 75;
+const START = parseInstant('2026-01-25') ?? 0n;
+const DAYS = 45;
 /** The watermark stands in the middle of the last day. */
-const CLOSED = '2026-04-04';
+const CLOSED = '2026-03-10';
 const CHANNELS = ['facebook', 'youtube', 'tiktok'];
 
 let stores: TestStores;
@@ -73,7 +73,7 @@ function clicks(count: number): GivenClick[] {
 
 /** Compares both ways to count for windows of any kind. Sets this small are counted exactly by both. */
 async function expectSameReports(rounds: number): Promise<void> {
-  const wholeDays: Span = { from: START, to: START + 60n * NANOS_PER_DAY };
+  const wholeDays: Span = { from: START, to: START + 40n * NANOS_PER_DAY };
   const spans = Array.from({ length: rounds }, (): Span => {
     const [a, b] = [instant(), instant()];
     return a < b ? { from: a, to: b } : { from: b, to: a + 1n };
@@ -102,20 +102,19 @@ describe('reports from roll-ups equal reports from clicks', () => {
 
   test('when every ended day and month stands rolled up', async () => {
     const periods = await made();
-    expect(periods.filter((period) => period.startsWith('day'))).toHaveLength(74);
+    expect(periods.filter((period) => period.startsWith('day'))).toHaveLength(44);
     expect(periods.filter((period) => period.startsWith('month'))).toEqual([
       'month 2026-01-01',
       'month 2026-02-01',
-      'month 2026-03-01',
     ]);
     expect(await made()).toEqual([]);
     await expectSameReports(8);
   });
 
   test('after clicks came late and a visitor was erased, once the next pass is through', async () => {
-    const late = START + 20n * NANOS_PER_DAY + 12_345n; // 2026-02-09
+    const late = START + 20n * NANOS_PER_DAY + 12_345n; // 2026-02-14
     await storeClicks(stores, [{ workspaceId: workspaces[0] ?? '', tsNanos: late, linkId: pick(links) }]);
-    expect(await made()).toEqual(['day 2026-02-09', 'month 2026-02-01']);
+    expect(await made()).toEqual(['day 2026-02-14', 'month 2026-02-01']);
     await stores.clickhouse.command({
       query: 'ALTER TABLE clicks DELETE WHERE visitor_id = {visitor:UUID} SETTINGS mutations_sync = 1',
       query_params: { visitor: visitors[0] },
@@ -126,9 +125,9 @@ describe('reports from roll-ups equal reports from clicks', () => {
 
   test('after all clicks of a day were erased', async () => {
     await stores.clickhouse.command({
-      query: `ALTER TABLE clicks DELETE WHERE toDate(ts) = '2026-03-10' SETTINGS mutations_sync = 1`,
+      query: `ALTER TABLE clicks DELETE WHERE toDate(ts) = '2026-02-20' SETTINGS mutations_sync = 1`,
     });
-    expect(await made()).toEqual(['day 2026-03-10', 'month 2026-03-01']);
+    expect(await made()).toEqual(['day 2026-02-20', 'month 2026-02-01']);
     expect(await made()).toEqual([]);
     await expectSameReports(4);
   });
@@ -167,7 +166,7 @@ test('rows that were replaced are removed an hour later, those that stand are no
   );
   await storeClicks(stores, [{ workspaceId: workspaces[0] ?? '', tsNanos: START + 5n }]);
   const [day] = await made();
-  expect(day).toBe('day 2026-01-20');
+  expect(day).toBe('day 2026-01-25');
   const stored = async () => {
     const rows = await ask<{ generation: string }>(clickhouse, {
       sql: 'SELECT DISTINCT generation FROM clicks_rolled_up ORDER BY generation',
