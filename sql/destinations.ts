@@ -17,19 +17,29 @@ const COLUMNS = 'id, workspace_id, name, destination_url, external, tags, folder
 
 export type NewDestination = Omit<Destination, 'id'>;
 
-/** Creates a campaign without links. The caller has checked that the folder is the workspace's. */
+/** {@link insertDestinations} of one. */
 export async function insertDestination(tx: Queryable, given: NewDestination): Promise<Destination> {
-  const destination = { id: uuidv7(), ...given };
-  await tx.query(`INSERT INTO destinations (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7)`, [
-    destination.id,
-    destination.workspace_id,
-    destination.name,
-    destination.destination_url,
-    destination.external,
-    destination.tags,
-    destination.folder_id,
-  ]);
+  const { workspace_id, ...fields } = given;
+  const [destination] = await insertDestinations(tx, workspace_id, [fields]);
+  if (!destination) throw new Error('no campaign was made of one');
   return destination;
+}
+
+/** Creates campaigns without links, in the order given. The caller has checked that their folders are the workspace's. */
+export async function insertDestinations(
+  tx: Queryable,
+  workspaceId: string,
+  given: Omit<NewDestination, 'workspace_id'>[],
+): Promise<Destination[]> {
+  const made = given.map((fields) => ({ id: uuidv7(), workspace_id: workspaceId, ...fields }));
+  await tx.query(
+    `INSERT INTO destinations (${COLUMNS})
+     SELECT id, $1, name, destination_url, external, tags, folder_id
+     FROM json_to_recordset($2) AS given (id uuid, name text, destination_url text, external boolean, tags text[],
+       folder_id uuid)`,
+    [workspaceId, JSON.stringify(made)],
+  );
+  return made;
 }
 
 /** The campaign with this id in the workspace, or null. */

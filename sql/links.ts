@@ -53,51 +53,44 @@ const SELECT = `SELECT l.id, l.workspace_id, l.destination_id, l.slug, l.channel
   WHERE l.workspace_id = $1 AND l.deleted_at IS NULL`;
 
 export type NewLink = LinkSettings &
-  Pick<Link, 'id' | 'slug' | 'channel' | 'external_id' | 'metadata' | 'utm_source' | 'utm_medium'>;
+  Pick<Link, 'id' | 'slug' | 'channel' | 'external_id' | 'metadata' | 'utm_source' | 'utm_medium'> & {
+    campaign: Destination;
+  };
 
 /**
- * Inserts links of one campaign. The caller holds the workspace's lock (creation times are unique in it, and no two
- * links of a call share one) and has claimed the slugs.
+ * Inserts links of the workspace's campaigns. The caller holds the workspace's lock (creation times are unique in it, and
+ * no two links of a call share one) and has claimed the slugs.
  *
  * @returns the links in the order given, which is the order of their creation times
  * @throws a unique violation of `links_external_id` when an `external_id` is taken
  */
-export async function insertLinks(
-  tx: Queryable,
-  given: { campaign: Destination; links: NewLink[] },
-): Promise<Link[]> {
-  const {
-    id: destinationId,
-    workspace_id,
-    name,
-    destination_url,
-    external,
-    tags,
-    folder_id,
-  } = given.campaign;
+export async function insertLinks(tx: Queryable, workspaceId: string, given: NewLink[]): Promise<Link[]> {
   const { rows } = await tx.query<{ id: string; created_at: string }>(
     `WITH base AS (SELECT next_link_time($1) AS at)
      INSERT INTO links (id, workspace_id, destination_id, slug, channel, external_id, metadata, utm_source,
        utm_medium, utm_campaign, targeting, expires_at, max_clicks, expired_redirect_url, password_hash,
        retargeting, created_at, updated_at)
-     SELECT given.id, $1, $2, slug, channel, external_id, metadata, utm_source, utm_medium, utm_campaign, targeting,
-       expires_at, max_clicks, expired_redirect_url, password_hash, retargeting,
+     SELECT given.id, $1, destination_id, slug, channel, external_id, metadata, utm_source, utm_medium, utm_campaign,
+       targeting, expires_at, max_clicks, expired_redirect_url, password_hash, retargeting,
        base.at + nth * interval '1 microsecond', base.at + nth * interval '1 microsecond'
-     FROM base, ROWS FROM (json_to_recordset($3) AS (id uuid, slug text, channel text, external_id text,
-         metadata jsonb, utm_source text, utm_medium text, utm_campaign text, targeting jsonb,
+     FROM base, ROWS FROM (json_to_recordset($2) AS (id uuid, destination_id uuid, slug text, channel text,
+         external_id text, metadata jsonb, utm_source text, utm_medium text, utm_campaign text, targeting jsonb,
          expires_at timestamptz, max_clicks integer, expired_redirect_url text, password_hash text,
          retargeting jsonb)) WITH ORDINALITY
-       AS given (id, slug, channel, external_id, metadata, utm_source, utm_medium, utm_campaign, targeting,
-         expires_at, max_clicks, expired_redirect_url, password_hash, retargeting, nth)
+       AS given (id, destination_id, slug, channel, external_id, metadata, utm_source, utm_medium, utm_campaign,
+         targeting, expires_at, max_clicks, expired_redirect_url, password_hash, retargeting, nth)
      RETURNING id, ${isoMicros('created_at')} AS created_at`,
-    [workspace_id, destinationId, JSON.stringify(given.links)],
+    [
+      workspaceId,
+      JSON.stringify(given.map(({ campaign, ...link }) => ({ ...link, destination_id: campaign.id }))),
+    ],
   );
   const createdAt = new Map(rows.map((row) => [row.id, row.created_at]));
-  return given.links.map((link) => {
+  return given.map(({ campaign, ...link }) => {
     const created_at = createdAt.get(link.id);
     if (created_at === undefined) throw new Error(`link ${link.id} was not inserted`);
-    const ofCampaign = { destination_id: destinationId, workspace_id, name, destination_url, external, tags };
-    return { ...link, ...ofCampaign, folder_id, created_at, updated_at: created_at };
+    const { id: destination_id, ...ofCampaign } = campaign;
+    return { ...ofCampaign, ...link, destination_id, created_at, updated_at: created_at };
   });
 }
 
@@ -121,8 +114,17 @@ export async function linkByExternalId(
   workspaceId: string,
   externalId: string,
 ): Promise<Link | null> {
-  const { rows } = await db.query<Link>(`${SELECT} AND l.external_id = $2`, [workspaceId, externalId]);
-  return rows[0] ?? null;
+  return (await linksByExternalIds(db, workspaceId, [externalId]))[0] ?? null;
+}
+
+/** The links of the workspace with these `external_id`s, in no order; unknown ones and those of deleted links are left out. */
+export async function linksByExternalIds(
+  db: Queryable,
+  workspaceId: string,
+  externalIds: string[],
+): Promise<Link[]> {
+  const { rows } = await db.query<Link>(`${SELECT} AND l.external_id = ANY ($2)`, [workspaceId, externalIds]);
+  return rows;
 }
 
 /** The links of the workspace with exactly these slugs, in no order; unknown and deleted ones are left out. */

@@ -51,6 +51,15 @@ export async function holdSlugs(tx: Queryable, workspaceId: string, slugs: strin
   await tx.query('DELETE FROM slugs WHERE target_id = $1', [holder]);
 }
 
+/** Which of these slugs name something, compared without case: their {@link slugKey}s. */
+export async function takenSlugs(db: Queryable, slugs: string[]): Promise<Set<string>> {
+  if (slugs.length === 0) return new Set();
+  const { rows } = await db.query<{ slug: string }>('SELECT slug FROM slugs WHERE slug = ANY ($1)', [
+    slugs.map(slugKey),
+  ]);
+  return new Set(rows.map((row) => row.slug));
+}
+
 /** What a slug names, in any case of letters, or null when it is free. */
 export async function slugTarget(
   db: Queryable,

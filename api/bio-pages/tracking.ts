@@ -142,27 +142,25 @@ async function makeLink(tx: PoolClient, workspaceId: string, page: Page, button:
     tags: [],
     folder_id: null,
   });
-  await insertLinks(tx, {
-    campaign,
-    links: [
-      {
-        id,
-        slug,
-        channel: CHANNEL,
-        external_id: null,
-        metadata: null,
-        utm_source: CHANNEL,
-        utm_medium: utmMediumOf(CHANNEL),
-        utm_campaign: page.slug,
-        targeting: null,
-        expires_at: null,
-        max_clicks: null,
-        expired_redirect_url: null,
-        password_hash: null,
-        retargeting: null,
-      },
-    ],
-  });
+  await insertLinks(tx, workspaceId, [
+    {
+      campaign,
+      id,
+      slug,
+      channel: CHANNEL,
+      external_id: null,
+      metadata: null,
+      utm_source: CHANNEL,
+      utm_medium: utmMediumOf(CHANNEL),
+      utm_campaign: page.slug,
+      targeting: null,
+      expires_at: null,
+      max_clicks: null,
+      expired_redirect_url: null,
+      password_hash: null,
+      retargeting: null,
+    },
+  ]);
   return id;
 }
 

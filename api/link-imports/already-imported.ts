@@ -2,7 +2,7 @@ import { AppError } from '../../core/errors.ts';
 import { channelSlug } from '../../core/slugs.ts';
 import { type Link, linksBySlugs } from '../../sql/links.ts';
 import type { PoolClient } from '../../sql/pool.ts';
-import type { BulkRow } from '../links/bulk.ts';
+import type { BulkRow } from '../links/create-each.ts';
 import type { CreateRequest } from '../links/create-request.ts';
 
 /**

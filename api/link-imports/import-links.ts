@@ -7,7 +7,8 @@ import { type ReadRow, RowProblem, type SourceRow } from '../../core/link-import
 import { slugKey } from '../../core/slugs.ts';
 import { inTransaction, type Pool, type PoolClient } from '../../sql/pool.ts';
 import { lockWorkspace } from '../../sql/workspaces.ts';
-import { type BulkRow, createEach, holdSlugsOf, readBulkRows } from '../links/bulk.ts';
+import { readBulkRows } from '../links/bulk.ts';
+import { type BulkRow, createEach, holdSlugsOf } from '../links/create-each.ts';
 import { CreateBody } from '../links/schemas.ts';
 import { bodyCheck } from '../plugins/validation.ts';
 import { alreadyImported } from './already-imported.ts';

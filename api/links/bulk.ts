@@ -1,22 +1,16 @@
 import { AppError, badRequest } from '../../core/errors.ts';
 import type { PoolClient } from '../../sql/pool.ts';
-import { holdSlugs } from '../../sql/slugs.ts';
-import { lockWorkspace, type Workspace } from '../../sql/workspaces.ts';
 import type { FastifyRequest } from '../dependencies.ts';
 import { UnstorableRow } from '../plugins/body.ts';
-import { envelope, toAppError } from '../plugins/errors.ts';
+import { envelope } from '../plugins/errors.ts';
 import type { BodyCheck } from '../plugins/validation.ts';
-import { type Created, createLinks } from './create.ts';
-import { type CreateRequest, readCreateRequest, withoutIgnored } from './create-request.ts';
+import { type BulkRow, createEach, holdSlugsOf } from './create-each.ts';
+import { readCreateRequest, withoutIgnored } from './create-request.ts';
 import { toRecord } from './record.ts';
 import type { CreateBody } from './schemas.ts';
-import { slugsWanted } from './slug-choice.ts';
 
 /** A row's own outcome: what `POST /links` would have answered. */
 export type RowResult = { index: number; status: number; body: unknown };
-
-/** A row that passed every check that needs no store, or why it did not. */
-export type BulkRow = CreateRequest | AppError;
 
 /** Passwords that are hashed at a time: as many as libuv has threads would starve everything else. */
 const ROWS_AT_A_TIME = 2;
@@ -71,50 +65,4 @@ export async function createInBulk(
       body: { destination_id: outcome.destinationId, links },
     };
   });
-}
-
-/**
- * Creates row after row in one transaction. A row that is refused is undone alone and changes nothing for the
- * others; a store that fails undoes them all. Statements are few per row: until the transaction ends, ingest sees no
- * later change of any workspace. Before the first call of a transaction comes {@link holdSlugsOf}.
- *
- * @returns the outcome of each row, in their order
- */
-export async function createEach(
-  tx: PoolClient,
-  workspaceId: string,
-  rows: BulkRow[],
-): Promise<(Created | AppError)[]> {
-  const outcomes: (Created | AppError)[] = [];
-  let workspace = await lockWorkspace(tx, workspaceId);
-  await tx.query('SAVEPOINT before_row');
-  for (const row of rows) {
-    const outcome = await createRow(tx, workspace, row);
-    if (!(outcome instanceof AppError)) workspace = outcome.workspace;
-    outcomes.push(outcome);
-  }
-  return outcomes;
-}
-
-/** Locks the workspace and holds the custom slugs of all rows that {@link createEach} is to create in this transaction. */
-export async function holdSlugsOf(tx: PoolClient, workspaceId: string, rows: BulkRow[]): Promise<void> {
-  await lockWorkspace(tx, workspaceId);
-  const slugs = rows.flatMap((row) =>
-    row instanceof AppError || row.slug === null ? [] : slugsWanted(row.slug, row.channels),
-  );
-  await holdSlugs(tx, workspaceId, slugs);
-}
-
-async function createRow(tx: PoolClient, workspace: Workspace, row: BulkRow): Promise<Created | AppError> {
-  if (row instanceof AppError) return row;
-  try {
-    const created = await createLinks(tx, workspace, row);
-    await tx.query('RELEASE SAVEPOINT before_row; SAVEPOINT before_row');
-    return created;
-  } catch (error) {
-    const answer = toAppError(error);
-    if (answer.status >= 500) throw error;
-    await tx.query('ROLLBACK TO SAVEPOINT before_row');
-    return answer;
-  }
 }

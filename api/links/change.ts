@@ -90,7 +90,7 @@ export async function changeLink(
   if (program) keepProgramRules(request);
   const code = program?.id === link.id ? change.slug : undefined;
   if (code !== undefined) requireCode('slug', code);
-  if (destinationUrl && !link.external) await keepToOwnDomain(tx, workspace, destinationUrl);
+  if (destinationUrl && !link.external) await keepToOwnDomain(tx, workspace, [destinationUrl]);
   if (campaign.folder_id && !(await holdFolder(tx, workspaceId, campaign.folder_id))) {
     throw new AppError('not_found', 'folder_id: the workspace has no such folder');
   }

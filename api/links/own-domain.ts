@@ -4,25 +4,26 @@ import type { Queryable } from '../../sql/pool.ts';
 import { updateWorkspace, type Workspace } from '../../sql/workspaces.ts';
 
 /**
- * Holds an own-site destination against the workspace's one domain; the first one sets it.
+ * Holds own-site destinations against the workspace's one domain; the first one ever sets it.
  *
  * @param workspace as locked by this transaction
- * @returns the domain
+ * @returns the domain; null: there was none before, and no destination now
  * @throws {AppError} `bad_request` for another domain
  */
 export async function keepToOwnDomain(
   tx: Queryable,
   workspace: Workspace,
-  destination: URL,
-): Promise<string> {
-  if (workspace.primary_domain === null) {
-    const domain = registrableDomain(destination);
-    await updateWorkspace(tx, workspace.id, { primary_domain: domain });
-    return domain;
+  destinations: URL[],
+): Promise<string | null> {
+  const [first] = destinations;
+  const domain = workspace.primary_domain ?? (first ? registrableDomain(first) : null);
+  if (domain === null) return null;
+  if (!destinations.every((destination) => isOnDomain(destination, domain))) {
+    throw badRequest(
+      'destination_url',
+      `must be on ${domain}; send external: true for a platform that is not yours`,
+    );
   }
-  if (isOnDomain(destination, workspace.primary_domain)) return workspace.primary_domain;
-  throw badRequest(
-    'destination_url',
-    `must be on ${workspace.primary_domain}; send external: true for a platform that is not yours`,
-  );
+  if (workspace.primary_domain === null) await updateWorkspace(tx, workspace.id, { primary_domain: domain });
+  return domain;
 }

@@ -6,7 +6,7 @@ import type { Queryable } from '../../sql/pool.ts';
 import { claimSlugs, type SlugClaim } from '../../sql/slugs.ts';
 
 /** A link that is about to be made. */
-type Draft = { id: string; channel: Channel | null };
+export type Draft = { id: string; channel: Channel | null };
 
 /** A taken random slug is tried again; that many times in a row does not happen by chance. */
 const GENERATE_TRIES = 8;
@@ -27,26 +27,57 @@ export async function chooseSlugs(
   custom: string | null,
   siblings: Link[],
 ): Promise<string[]> {
-  const claim = (slugs: string[]) =>
-    claimSlugs(
-      tx,
-      drafts.map(
-        ({ id }, index): SlugClaim => ({ slug: slugs[index] ?? '', kind: 'link', targetId: id, workspaceId }),
-      ),
-    );
-  if (custom === null) return claimRandom(tx, workspaceId, drafts);
   const [draft] = drafts;
-  if (draft && drafts.length === 1 && isTakenBySibling(custom, draft, siblings)) {
+  if (custom !== null && draft && drafts.length === 1 && isTakenBySibling(custom, draft, siblings)) {
     return [await claimNumbered(tx, workspaceId, draft, custom)];
   }
-  const wanted = slugsWanted(
-    custom,
-    drafts.map(({ channel }) => channel),
-  );
-  const claimed = await claim(wanted);
-  const taken = wanted.find((slug) => !claimed.includes(slug));
-  if (taken !== undefined) throw slugTaken(taken);
-  return wanted;
+  return claimFresh(tx, workspaceId, slugDrafts(drafts, custom));
+}
+
+/** A draft with the custom slug that its link is to have; null: a random one. */
+export type SlugDraft = Draft & { slug: string | null };
+
+/** The drafts of one create, each with its own slug. */
+export function slugDrafts(drafts: Draft[], custom: string | null): SlugDraft[] {
+  const channels = drafts.map(({ channel }) => channel);
+  const wanted = custom === null ? [] : slugsWanted(custom, channels);
+  return drafts.map((draft, nth) => ({ ...draft, slug: wanted[nth] ?? null }));
+}
+
+/**
+ * Claims a slug for each link: the custom one, or a random one.
+ *
+ * @param drafts no two of which want one slug
+ * @returns the slugs in the order of the drafts
+ * @throws {AppError} `conflict` when a custom slug is taken
+ */
+export async function claimFresh(tx: Queryable, workspaceId: string, drafts: SlugDraft[]): Promise<string[]> {
+  const keys = new Set(drafts.flatMap(({ slug }) => (slug === null ? [] : [slugKey(slug)])));
+  const slugs = drafts.map(({ slug }) => slug ?? randomBeside(keys));
+  let open = drafts.map(({ id, slug }, index) => ({ id, isCustom: slug !== null, index }));
+  for (let left = GENERATE_TRIES; left > 0; left--) {
+    const slugOf = ({ index }: { index: number }) => slugs[index] ?? '';
+    const claims = open.map(
+      (draft): SlugClaim => ({ slug: slugOf(draft), kind: 'link', targetId: draft.id, workspaceId }),
+    );
+    const claimed = new Set(await claimSlugs(tx, claims));
+    open = open.filter((draft) => !claimed.has(slugOf(draft)));
+    const taken = open.find(({ isCustom }) => isCustom);
+    if (taken) throw slugTaken(slugOf(taken));
+    if (open.length === 0) return slugs;
+    for (const { index } of open) slugs[index] = randomBeside(keys);
+  }
+  throw new Error('no random slug is free');
+}
+
+/** A random slug that none of these is, and which is then one of them. */
+function randomBeside(keys: Set<string>): string {
+  for (;;) {
+    const slug = generateSlug();
+    if (keys.has(slugKey(slug))) continue;
+    keys.add(slugKey(slug));
+    return slug;
+  }
 }
 
 /** What a custom slug becomes for each link. */
@@ -58,16 +89,6 @@ export function slugsWanted(custom: string, channels: (Channel | null)[]): strin
 export function slugTaken(slug: string): AppError {
   const message = `the slug "${slug}" is taken`;
   return new AppError('conflict', message, [{ path: 'slug', message: `"${slug}" is taken` }]);
-}
-
-async function claimRandom(tx: Queryable, workspaceId: string, drafts: Draft[]): Promise<string[]> {
-  const slugs: string[] = [];
-  for (const { id } of drafts) {
-    const slug = await claimFirst(tx, workspaceId, id, GENERATE_TRIES, generateSlug);
-    if (slug === null) throw new Error('no random slug is free');
-    slugs.push(slug);
-  }
-  return slugs;
 }
 
 function isTakenBySibling(custom: string, draft: Draft, siblings: Link[]): boolean {
@@ -83,30 +104,13 @@ async function claimNumbered(
   draft: Draft,
   custom: string,
 ): Promise<string> {
-  let number = 1;
-  const slug = await claimFirst(tx, workspaceId, draft.id, LAST_NUMBER, () => {
-    number += 1;
-    const numbered = numberedSlug(custom, number);
-    if (linkSlugProblem(numbered)) {
-      throw new AppError('conflict', `the slug "${custom}" is taken and "${numbered}" is too long`);
+  for (let number = 2; number <= LAST_NUMBER; number++) {
+    const slug = numberedSlug(custom, number);
+    if (linkSlugProblem(slug)) {
+      throw new AppError('conflict', `the slug "${custom}" is taken and "${slug}" is too long`);
     }
-    return numbered;
-  });
-  if (slug === null) throw slugTaken(custom);
-  return slug;
-}
-
-async function claimFirst(
-  tx: Queryable,
-  workspaceId: string,
-  linkId: string,
-  tries: number,
-  next: () => string,
-): Promise<string | null> {
-  for (let left = tries; left > 0; left--) {
-    const slug = next();
-    const claimed = await claimSlugs(tx, [{ slug, kind: 'link', targetId: linkId, workspaceId }]);
+    const claimed = await claimSlugs(tx, [{ slug, kind: 'link', targetId: draft.id, workspaceId }]);
     if (claimed.length > 0) return slug;
   }
-  return null;
+  throw slugTaken(custom);
 }

@@ -1,0 +1,187 @@
+import { utmMediumOf } from '../../core/enrich/channels.ts';
+import { AppError } from '../../core/errors.ts';
+import { limitsOf } from '../../core/plans.ts';
+import { type Destination, insertDestinations } from '../../sql/destinations.ts';
+import { holdFolder } from '../../sql/folders.ts';
+import {
+  insertLinks,
+  type Link,
+  type LinkSettings,
+  linksByExternalIds,
+  type NewLink,
+  newLinkId,
+} from '../../sql/links.ts';
+import type { PoolClient } from '../../sql/pool.ts';
+import { countLinks } from '../../sql/usage.ts';
+import type { Workspace } from '../../sql/workspaces.ts';
+import type { CreateRequest, NewCampaign } from './create-request.ts';
+import { keepToOwnDomain } from './own-domain.ts';
+import { claimFresh, type Draft, slugDrafts } from './slug-choice.ts';
+
+/** The links that a create answers with, whether it made them, and the workspace as it is afterwards. */
+export type Created = { made: boolean; destinationId: string; links: Link[]; workspace: Workspace };
+
+/** A create that does not name a campaign. */
+export type CampaignRequest = CreateRequest & { campaign: NewCampaign };
+
+/**
+ * Creates campaigns with their links, in as many statements as one of them takes; for a known `external_id` it creates
+ * nothing and gives that link. All of it happens under the workspace's lock (`lockWorkspace`).
+ *
+ * @param requests no two of which have one `external_id` or want one slug
+ * @returns the outcomes in the order of the requests
+ * @throws {AppError} what one of them is refused for, in the order of `createLinks`; the caller undoes what was done for
+ *   the others
+ */
+export async function createCampaigns(
+  tx: PoolClient,
+  workspace: Workspace,
+  requests: CampaignRequest[],
+): Promise<Created[]> {
+  const known = await knownLinks(tx, workspace.id, requests);
+  const open = requests.filter((request) => !known.has(request));
+  const { made, primaryDomain } = await createUnknown(tx, workspace, open);
+  const after = { ...workspace, primary_domain: primaryDomain };
+  return requests.map((request) => {
+    const links = made.get(request) ?? known.get(request) ?? [];
+    const [first] = links;
+    if (!first) throw new Error('a create came to no link');
+    return { made: made.has(request), destinationId: first.destination_id, links, workspace: after };
+  });
+}
+
+/** Of the requests with an `external_id` that a link has already those, with it. */
+async function knownLinks(
+  tx: PoolClient,
+  workspaceId: string,
+  requests: CampaignRequest[],
+): Promise<Map<CampaignRequest, Link[]>> {
+  const ids = requests.flatMap(({ externalId }) => externalId ?? []);
+  if (ids.length === 0) return new Map();
+  const links = await linksByExternalIds(tx, workspaceId, ids);
+  const byId = new Map(links.map((link) => [link.external_id, link]));
+  return new Map(
+    requests.flatMap((request) => {
+      const link = request.externalId === null ? undefined : byId.get(request.externalId);
+      return link ? [[request, [link]]] : [];
+    }),
+  );
+}
+
+async function createUnknown(
+  tx: PoolClient,
+  workspace: Workspace,
+  requests: CampaignRequest[],
+): Promise<{ made: Map<CampaignRequest, Link[]>; primaryDomain: string | null }> {
+  if (requests.length === 0) return { made: new Map(), primaryDomain: workspace.primary_domain };
+  await refuseBeyondCap(tx, workspace, requests.flatMap(({ channels }) => channels).length);
+  const own = requests.filter(({ campaign }) => !campaign.external);
+  const primaryDomain = await keepToOwnDomain(
+    tx,
+    workspace,
+    own.map(({ campaign }) => campaign.destinationUrl),
+  );
+  const campaigns = await insertCampaigns(tx, workspace.id, requests);
+  return { made: await insertTheirLinks(tx, workspace.id, campaigns), primaryDomain };
+}
+
+/** @throws {AppError} `limit_reached` when the plan does not allow that many more links */
+export async function refuseBeyondCap(tx: PoolClient, workspace: Workspace, more: number): Promise<void> {
+  const { links: cap } = limitsOf(workspace);
+  if (cap === null || (await countLinks(tx, workspace.id, cap)) + more <= cap) return;
+  throw new AppError('limit_reached', `the plan allows ${cap} links`);
+}
+
+async function insertCampaigns(
+  tx: PoolClient,
+  workspaceId: string,
+  requests: CampaignRequest[],
+): Promise<Map<CampaignRequest, Destination>> {
+  const folders = new Set(requests.flatMap(({ campaign }) => campaign.folderId ?? []));
+  for (const folder of folders) {
+    if (await holdFolder(tx, workspaceId, folder)) continue;
+    throw new AppError('not_found', 'folder_id: the workspace has no such folder');
+  }
+  const campaigns = await insertDestinations(
+    tx,
+    workspaceId,
+    requests.map(({ campaign }) => ({
+      name: campaign.name,
+      destination_url: campaign.destinationText,
+      external: campaign.external,
+      tags: campaign.tags,
+      folder_id: campaign.folderId,
+    })),
+  );
+  return new Map(campaigns.flatMap((campaign, nth) => (requests[nth] ? [[requests[nth], campaign]] : [])));
+}
+
+async function insertTheirLinks(
+  tx: PoolClient,
+  workspaceId: string,
+  campaigns: Map<CampaignRequest, Destination>,
+): Promise<Map<CampaignRequest, Link[]>> {
+  const drafts = [...campaigns].flatMap(([request, campaign]) =>
+    slugDrafts(draftsOf(request), request.slug).map((draft) => ({ request, campaign, draft })),
+  );
+  const slugs = await claimFresh(
+    tx,
+    workspaceId,
+    drafts.map(({ draft }) => draft),
+  );
+  const links = await insertLinks(
+    tx,
+    workspaceId,
+    drafts.map(({ request, campaign, draft }, nth) =>
+      newLink(request, campaign, [], draft, slugs[nth] ?? ''),
+    ),
+  );
+  const made = new Map<CampaignRequest, Link[]>([...campaigns.keys()].map((request) => [request, []]));
+  for (const [nth, { request }] of drafts.entries()) made.get(request)?.push(...links.slice(nth, nth + 1));
+  return made;
+}
+
+/** A link for each channel that is asked for. */
+export function draftsOf({ channels }: CreateRequest): Draft[] {
+  return channels.map((channel) => ({ id: newLinkId(), channel }));
+}
+
+/** The link that a create asks for on one channel. @param siblings that the campaign has already, oldest first */
+export function newLink(
+  request: CreateRequest,
+  campaign: Destination,
+  siblings: Link[],
+  { id, channel }: Draft,
+  slug: string,
+): NewLink {
+  return {
+    ...inheritedSettings(campaign, siblings),
+    ...definedOf(request.settings),
+    campaign,
+    id,
+    channel,
+    slug,
+    external_id: request.externalId,
+    metadata: request.metadata,
+    utm_source: channel,
+    utm_medium: channel && utmMediumOf(channel),
+  };
+}
+
+/** What a new link of the campaign has when the create does not say: what its first link has. */
+function inheritedSettings(campaign: Destination, siblings: Link[]): LinkSettings {
+  const [first] = siblings;
+  return {
+    utm_campaign: first ? first.utm_campaign : campaign.name,
+    targeting: first?.targeting ?? null,
+    expires_at: first?.expires_at ?? null,
+    max_clicks: first?.max_clicks ?? null,
+    expired_redirect_url: first?.expired_redirect_url ?? null,
+    password_hash: first?.password_hash ?? null,
+    retargeting: first?.retargeting ?? null,
+  };
+}
+
+function definedOf(settings: Partial<LinkSettings>): Partial<LinkSettings> {
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
+}
