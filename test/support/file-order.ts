@@ -13,6 +13,11 @@ const WAITING = [
   'test/start.test.ts',
   'test/kafka/cluster.test.ts',
   'test/referrals/histories.test.ts',
+  'workers/main.test.ts',
+  'ingest/max-clicks/max-clicks.test.ts',
+  'api/main.test.ts',
+  'api/live-clicks/ends.test.ts',
+  'test/referrals/late-clicks.test.ts',
 ];
 /** Where files share a service, and most a Chromium, with those before them in the same process: one after the other. */
 const SHARING = ['test/browser/', 'test/webhooks.test.ts', 'test/referrals/quick-start.test.ts'];
