@@ -69,7 +69,8 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
   const { config, pool, log, registry, secrets, eventLog } = deps;
   const uws = await loadUws();
   const secure = config.shortUrl.startsWith('https:');
-  const clientAddress = createClientAddress(config.trustProxy);
+  const app = uws.App();
+  const clientAddress = createClientAddress(app, config.trustProxy);
   const exchanges = createExchanges(log);
   const pixelScript = createPixelScript(deps.pixelPath ?? PIXEL_PATH, exchanges);
   const linkTable = await openLinkTable({
@@ -126,7 +127,6 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
     otherKinds: { bio_page: createBioPageHandler({ exchanges, metrics, pages, origins: config }) },
     endTurn: () => eventLog.flush(),
   });
-  const app = uws.App();
   const connections = countConnections(app);
   addRoutes(app, {
     exchanges,

@@ -1,3 +1,4 @@
+import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js';
 import { isIP } from 'node:net';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -8,15 +9,10 @@ import { createClientAddress } from './client-address.ts';
 function addressOf(trusted: string[], peer: string, forwarded = ''): string {
   const bytes = addressBytes(peer) ?? new Uint8Array(16);
   const binary = peer.includes(':') ? bytes : bytes.slice(12);
-  const request = { getHeader: () => forwarded };
-  const response = { getRemoteAddress: () => Uint8Array.from(binary).buffer };
-  const client = createClientAddress(trusted);
-  return addressText(
-    client(
-      request as unknown as Parameters<typeof client>[0],
-      response as unknown as Parameters<typeof client>[1],
-    ),
-  );
+  const request = { getHeader: () => forwarded } as unknown as HttpRequest;
+  const response = { getRemoteAddress: () => Uint8Array.from(binary).buffer } as unknown as HttpResponse;
+  const app = { filter: (follow: (res: HttpResponse, change: number) => void) => follow(response, 1) };
+  return addressText(createClientAddress(app as unknown as TemplatedApp, trusted)(request, response));
 }
 
 test('without trusted proxies the peer is the client, whatever it says', () => {

@@ -1,8 +1,9 @@
-import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
+import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js';
 import { inBlocks } from '../../core/address-blocks.ts';
 import { withoutPort } from '../../core/address-port.ts';
 import { remembered } from '../../core/remembered.ts';
 import { addressBytes, addressText, dotted, mappedBytes, mappedNumber } from './addresses.ts';
+import { followPeers } from './peers.ts';
 
 /** Proxies of which it is remembered whether they are trusted. */
 const REMEMBERED = 1_000;
@@ -14,21 +15,21 @@ export type ClientAddress = (req: HttpRequest, res: HttpResponse) => Uint8Array;
  * The peer's address or, when the peer is a trusted proxy, the last address in `X-Forwarded-For` that is no trusted
  * proxy itself: whatever stands further left was said by somebody whom nobody vouches for.
  *
+ * @param app the peers of its connections are followed: to be called before it listens
  * @param trusted addresses and CIDR blocks of `TRUST_PROXY`
  */
-export function createClientAddress(trusted: readonly string[]): ClientAddress {
-  if (trusted.length === 0) return (_req, res) => mappedBytes(res.getRemoteAddress());
-  const isProxy = inBlocks(trusted);
-  const isTrustedFour = remembered<boolean, number>((number) => isProxy(dotted(number)), REMEMBERED);
-  const isTrustedSix = remembered(isProxy, REMEMBERED);
-  const isTrusted = (address: Uint8Array) => {
-    const number = mappedNumber(address);
-    return number === null ? isTrustedSix(addressText(address)) : isTrustedFour(number);
-  };
+export function createClientAddress(app: TemplatedApp, trusted: readonly string[]): ClientAddress {
+  const isTrusted = trustIn(trusted);
+  const peers = followPeers(app, isTrusted);
+  const peerOf = (res: HttpResponse) => peers.only ?? mappedBytes(res.getRemoteAddress());
+  if (trusted.length === 0) return (_req, res) => peerOf(res);
 
   return (req, res) => {
-    let client = mappedBytes(res.getRemoteAddress());
-    if (!isTrusted(client)) return client;
+    let client: Uint8Array | null = null;
+    if (!peers.trusted) {
+      client = peerOf(res);
+      if (!isTrusted(client)) return client;
+    }
     const hops = req.getHeader('x-forwarded-for').split(',');
     for (let hop = hops.length - 1; hop >= 0; hop--) {
       const next = addressBytes(withoutPort((hops[hop] ?? '').trim()));
@@ -37,6 +38,18 @@ export function createClientAddress(trusted: readonly string[]): ClientAddress {
       // Nobody stands further left of the first: whether it is one of ours changes nothing.
       if (hop > 0 && !isTrusted(client)) break;
     }
-    return client;
+    return client ?? peerOf(res);
+  };
+}
+
+/** Whether these 16 bytes are the address of one of `trusted`. */
+function trustIn(trusted: readonly string[]): (address: Uint8Array) => boolean {
+  if (trusted.length === 0) return () => false;
+  const isProxy = inBlocks(trusted);
+  const isTrustedFour = remembered<boolean, number>((number) => isProxy(dotted(number)), REMEMBERED);
+  const isTrustedSix = remembered(isProxy, REMEMBERED);
+  return (address) => {
+    const number = mappedNumber(address);
+    return number === null ? isTrustedSix(addressText(address)) : isTrustedFour(number);
   };
 }

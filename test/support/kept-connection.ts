@@ -20,10 +20,10 @@ export type KeptConnection = {
 
 const END_OF_HEADERS = '\r\n\r\n';
 
-/** @param url where to; the path is left out */
-export async function keepConnection(url: string, host = 'x'): Promise<KeptConnection> {
+/** @param url where to; the path is left out @param from address of this machine; any when left out */
+export async function keepConnection(url: string, host = 'x', from?: string): Promise<KeptConnection> {
   const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname);
+  const socket = connect({ port: Number(port), host: hostname, localAddress: from });
   const ended = once(socket, 'close');
   await once(socket, 'connect');
   let received = Buffer.alloc(0);

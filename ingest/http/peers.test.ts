@@ -1,0 +1,116 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type KeptConnection, keepConnection } from '../../test/support/kept-connection.ts';
+import { addressText } from './addresses.ts';
+import { createClientAddress } from './client-address.ts';
+import { listen, loadUws } from './uws.ts';
+
+const TRUSTED = ['127.0.0.1', '127.0.0.2'];
+const closers: (() => void)[] = [];
+let direct: Awaited<ReturnType<typeof serve>>;
+let behindProxies: typeof direct;
+
+/** A server that answers a client's address. */
+async function serve(trusted: string[]) {
+  const uws = await loadUws();
+  const app = uws.App();
+  const client = createClientAddress(app, trusted);
+  const served = { url: '', asked: 0 };
+  app.get('/*', (res, req) => {
+    const counted = {
+      getRemoteAddress() {
+        served.asked += 1;
+        return res.getRemoteAddress();
+      },
+    };
+    res.end(addressText(client(req, counted as typeof res)));
+  });
+  const listening = await listen(app, '127.0.0.1', 0, false);
+  served.url = `http://127.0.0.1:${uws.us_socket_local_port(listening as unknown as Parameters<typeof uws.us_socket_local_port>[0])}`;
+  closers.push(() => app.close());
+  return served;
+}
+
+beforeAll(async () => {
+  direct = await serve([]);
+  behindProxies = await serve(TRUSTED);
+});
+afterAll(() => {
+  for (const close of closers) close();
+});
+
+const ask = async ({ ask }: KeptConnection, forwarded?: string) =>
+  (await ask('GET', '/', '', forwarded === undefined ? {} : { 'X-Forwarded-For': forwarded })).body;
+
+test('one peer is asked for once, until another comes, and again when all have gone', async () => {
+  const one = await keepConnection(direct.url, 'x', '127.0.0.1');
+  const same = await keepConnection(direct.url, 'x', '127.0.0.1');
+  for (const connection of [one, same, one]) expect(await ask(connection)).toBe('127.0.0.1');
+  expect(direct.asked).toBe(0);
+
+  const other = await keepConnection(direct.url, 'x', '127.0.0.7');
+  expect(await ask(other)).toBe('127.0.0.7');
+  expect(await ask(one)).toBe('127.0.0.1');
+  expect(direct.asked).toBe(2);
+
+  for (const connection of [one, same, other]) connection.close();
+  await Promise.all([one, same, other].map(({ ended }) => ended));
+  const last = await keepConnection(direct.url, 'x', '127.0.0.9');
+  expect(await ask(last)).toBe('127.0.0.9');
+  last.close();
+});
+
+test('several trusted proxies need not be told apart, but for what they do not say', async () => {
+  const proxies = await Promise.all(TRUSTED.map((from) => keepConnection(behindProxies.url, 'x', from)));
+  for (const proxy of proxies) expect(await ask(proxy, '203.0.113.9, 198.51.100.7')).toBe('198.51.100.7');
+  expect(behindProxies.asked).toBe(0);
+  expect(await Promise.all(proxies.map((proxy) => ask(proxy)))).toEqual(TRUSTED);
+  expect(await Promise.all(proxies.map((proxy) => ask(proxy, 'nonsense')))).toEqual(TRUSTED);
+  for (const proxy of proxies) proxy.close();
+});
+
+/** Of each connection the address that its next request has, whoever else is connected. */
+function clientOf(peer: string, forwarded: string | undefined, trusted: string[]): string {
+  return trusted.includes(peer) && forwarded !== undefined ? forwarded : peer;
+}
+
+const PEERS = ['127.0.0.1', '127.0.0.2', '127.0.0.3'];
+const step = fc.record({
+  what: fc.constantFrom('open', 'ask', 'ask', 'ask', 'close', 'close'),
+  peer: fc.constantFrom(...PEERS),
+  forwarded: fc.constantFrom(undefined, '198.51.100.7'),
+  which: fc.nat(),
+});
+
+test('whoever comes and goes, each request is its own peer’s', async () => {
+  for (const [server, trusted] of [[direct, []] as const, [behindProxies, TRUSTED] as const]) {
+    const before = server.asked;
+    let requests = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 16 }), async (steps) => {
+        const open: { peer: string; connection: KeptConnection }[] = [];
+        for (const { what, peer, forwarded, which } of steps) {
+          if (what === 'open' || open.length === 0) {
+            open.push({ peer, connection: await keepConnection(server.url, 'x', peer) });
+            continue;
+          }
+          const [one] = what === 'ask' ? [open[which % open.length]] : open.splice(which % open.length, 1);
+          if (one === undefined) throw new Error('nothing is open');
+          if (what === 'close') {
+            one.connection.close();
+            await one.connection.ended;
+            continue;
+          }
+          requests += 1;
+          expect(await ask(one.connection, forwarded)).toBe(clientOf(one.peer, forwarded, [...trusted]));
+        }
+        for (const { connection } of open) connection.close();
+        await Promise.all(open.map(({ connection }) => connection.ended));
+      }),
+      { numRuns: 60 },
+    );
+    // Both ways were gone.
+    expect(server.asked).toBeGreaterThan(before);
+    expect(server.asked - before).toBeLessThan(requests);
+  }
+});
