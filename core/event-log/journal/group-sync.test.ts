@@ -37,14 +37,15 @@ function groupSync(quickMs: number): GroupSync {
 }
 
 function segment(name: string): SegmentFile {
-  const file = { fd: openSync(join(directory, name), 'w+'), start: 0n, capacity: 1000, position: 0 };
+  const fd = openSync(join(directory, name), 'w+');
+  const file = { fd, start: 0n, capacity: 1000, position: 0, blocksEnd: 0 };
   writeFrame(file, Buffer.alloc(1000));
   file.position = 10;
   return file;
 }
 
 /** A descriptor that no file has: the system refuses to sync it. */
-const broken: SegmentFile = { fd: 1_000_000, start: 0n, capacity: 1000, position: 0 };
+const broken: SegmentFile = { fd: 1_000_000, start: 0n, capacity: 1000, position: 0, blocksEnd: 0 };
 
 describe('group sync', () => {
   test('settles appends after their sync, in order, those of a later group last', async () => {

@@ -8,6 +8,7 @@ import {
   rmSync,
   statSync,
   writeSync,
+  writevSync,
 } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -24,7 +25,13 @@ export type SegmentFile = {
   capacity: number;
   /** Where the next frame goes: all before it is frames. */
   position: number;
+  /** Up to here whole blocks have been written: frames, and zeros behind them. */
+  blocksEnd: number;
 };
+
+/** What file systems read and write at once; a smaller block of theirs goes into it. */
+const BLOCK_BYTES = 4096;
+const ZEROS = Buffer.alloc(BLOCK_BYTES);
 
 const FILL_BYTES = 1024 * 1024;
 const CREATE = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL;
@@ -66,7 +73,7 @@ export async function prepareSegment(
       await syncDirectory(directory);
       at = start(); // moved on when the writer could not wait for this file
     }
-    return { fd: openSync(name, 'r+'), start: at, capacity, position: 0 };
+    return { fd: openSync(name, 'r+'), start: at, capacity, position: 0, blocksEnd: 0 };
   } catch (error) {
     rmSync(name, { force: true });
     throw error;
@@ -100,12 +107,25 @@ export function sparseSegment(directory: string, start: bigint, capacity: number
     rmSync(path, { force: true });
     throw error;
   }
-  return { fd, start, capacity, position: 0 };
+  return { fd, start, capacity, position: 0, blocksEnd: 0 };
 }
 
-/** Writes all of `bytes` at the file's position, without moving it. @throws what the disk says */
+/**
+ * Writes all of `bytes` at the file's position, without moving it. A block that they are the first in is written whole, with
+ * the zeros that stand there anyway: for a part of one, the system would have to read it first where it has given its memory
+ * to others since the file was made, and the event loop would wait for the disk.
+ *
+ * @throws what the disk says
+ */
 export function writeFrame(file: SegmentFile, bytes: Uint8Array): void {
+  const end = file.position + bytes.length;
   let written = 0;
+  if (end > file.blocksEnd) {
+    const blocksEnd = Math.min(Math.ceil(end / BLOCK_BYTES) * BLOCK_BYTES, file.capacity);
+    const zeros = ZEROS.subarray(0, blocksEnd - end);
+    written = writevSync(file.fd, [bytes, zeros], file.position);
+    if (written === bytes.length + zeros.length) file.blocksEnd = blocksEnd;
+  }
   while (written < bytes.length) {
     written += writeSync(file.fd, bytes, written, bytes.length - written, file.position + written);
   }
