@@ -1,7 +1,7 @@
 import { benchmark, progress } from './harness/bench.ts';
 import { packageVersion } from './harness/machine.ts';
 import { readOptions } from './harness/options.ts';
-import { cpuSeconds, pin, requireTwoCores, residentMiB } from './harness/processes.ts';
+import { cpuSeconds, leaveCore0, residentMiB } from './harness/processes.ts';
 import { median, number, report, spread } from './harness/report.ts';
 import { alternate, type Contestant, ofContestant } from './harness/rounds.ts';
 import { ratios } from './harness/statistics.ts';
@@ -46,9 +46,8 @@ const sizes = options.sizes.split(',').map((text): Size => {
 });
 
 await benchmark(async (bench) => {
-  requireTwoCores();
+  leaveCore0();
   const postgres = await startPostgres(bench);
-  pin(postgres.pid, '1');
   const all: Sized[] = [];
   for (const size of sizes) {
     progress(`filling ${number(size.links)} links`);

@@ -1,16 +1,17 @@
 import { benchmark } from './harness/bench.ts';
 import { packageVersion } from './harness/machine.ts';
 import { readOptions } from './harness/options.ts';
-import { cpuSeconds, family, pin, requireTwoCores } from './harness/processes.ts';
+import { cpuSeconds, family, leaveCore0 } from './harness/processes.ts';
 import { median, report, spread } from './harness/report.ts';
 import { alternate, type Contestant, ofContestant } from './harness/rounds.ts';
 import { ratios } from './harness/statistics.ts';
 import { makeDatabase, startPostgres } from './harness/stores.ts';
 import { startTier } from './harness/tier.ts';
+import { withAnotherPeer } from './load/another-peer.ts';
 import { clicksOnLinks } from './load/clicks-on-links.ts';
 import { quickestGenerator } from './load/generator.ts';
-import { requireJournaled, startRedirectTier } from './servers/ingest.ts';
-import { nginxVersion, startNginx } from './servers/nginx.ts';
+import { type RedirectTier, requireJournaled, startRedirectTier } from './servers/ingest.ts';
+import { type Nginx, nginxVersion, startNginx } from './servers/nginx.ts';
 
 /**
  * How many redirects a second one ingest process answers on one core, each click in the journal before its answer,
@@ -18,64 +19,75 @@ import { nginxVersion, startNginx } from './servers/nginx.ts';
  *
  *   node bench/redirect.ts [--rounds 5] [--seconds 8] [--connections 64] [--links 1000] [--sync 5ms] [--profile DIR]
  *
- * Core 0 has whoever is measured, core 1 the load. Both nginx write an access log: one each request at once, as is
- * its default (what it has answered survives `kill -9`, as ours does), one through a buffer (that would lose it).
- * uWebSockets.js alone reads the same of a request and answers as late, and does nothing else: our limit.
+ * Core 0 has whoever is measured, core 1 the load. Visitors come through a proxy, as the guides have it, which says their
+ * addresses; in the second row they come themselves, and not all from one address, so the process asks for each one's.
+ * Both nginx write an access log: one each request at once, as is its default (what it has answered survives `kill -9`, as
+ * ours does), one through a buffer (that would lose it). uWebSockets.js alone reads the same of a request and answers as
+ * late, and does nothing else: our limit.
  */
 
 const options = readOptions({ seconds: 8, connections: 64, links: 1_000, sync: '5ms', profile: '' });
 const OURS = 'hoplog, journaled';
+const DIRECT = 'hoplog, visitors come themselves';
 const NGINX = 'nginx, access_log';
 const BUFFERED = 'nginx, access_log buffer=64k';
 const BARE = 'uWebSockets.js alone, no journal';
 
+/** The generator is the proxy. */
+const TRUSTING = { TRUST_PROXY: '127.0.0.1' };
+
 type Turn = { perSecond: number; perCpuSecond: number; p50: number; p99: number };
 
 await benchmark(async (bench) => {
-  requireTwoCores();
+  leaveCore0();
   const postgres = await startPostgres(bench);
-  pin(postgres.pid, '1');
   const database = await makeDatabase(bench, postgres.url, 'redirect');
   const { links, sync, profile, connections, seconds } = options;
-  const tier = await startRedirectTier(bench, database, {
-    name: 'redirect',
-    links,
-    cores: '0',
-    sync,
-    profile,
-  });
+  const given = { links, cores: '0', sync, profile };
+  const behindProxy = await startRedirectTier(bench, database, { ...given, name: 'redirect', env: TRUSTING });
+  const other = await makeDatabase(bench, postgres.url, 'direct');
+  const direct = await startRedirectTier(bench, other, { ...given, name: 'direct' });
   const each = await startNginx(bench, 'each', '0');
   const buffered = await startNginx(bench, 'buffered', '0');
   const bare = await startTier(bench, { script: 'bench/servers/bare-uws.ts', cores: '0' });
   const generator = quickestGenerator(bench);
-  const clicks = clicksOnLinks(links);
-  let answered = 0;
+  const proxied = clicksOnLinks(links, true);
+  const answered = new Map<number, number>();
 
-  async function turn(server: { port: number; pid: number; emptyLog?(): void }): Promise<Turn> {
+  async function turn(server: { port: number; pid: number }, clicks = proxied): Promise<Turn> {
     const cpu = () => family(server.pid).reduce((sum, pid) => sum + cpuSeconds(pid), 0);
     const before = cpu();
     const plan = { port: server.port, connections, seconds, warmUpSeconds: 0, rate: null, ...clicks };
     const { total, failed, perSecond, p50, p99 } = await generator.drive(plan, '1');
     if (failed > 0) throw new Error(`${failed} of ${total} requests failed`);
-    if (server === tier) {
-      answered += total;
-      await requireJournaled(tier, answered);
-    }
-    server.emptyLog?.();
+    answered.set(server.pid, (answered.get(server.pid) ?? 0) + total);
     return { perSecond, perCpuSecond: total / (cpu() - before), p50, p99 };
   }
 
+  async function ours(tier: RedirectTier, clicks = proxied): Promise<Turn> {
+    const turned = await turn(tier, clicks);
+    await requireJournaled(tier, answered.get(tier.pid) ?? 0);
+    return turned;
+  }
+
+  async function nginx(server: Nginx): Promise<Turn> {
+    const turned = await turn(server);
+    server.emptyLog();
+    return turned;
+  }
+
   const contestants: Contestant<Turn>[] = [
-    { name: OURS, measure: () => turn(tier) },
-    { name: NGINX, measure: () => turn(each) },
-    { name: BUFFERED, measure: () => turn(buffered) },
+    { name: OURS, measure: () => ours(behindProxy) },
+    { name: DIRECT, measure: () => withAnotherPeer(direct.port, () => ours(direct, clicksOnLinks(links))) },
+    { name: NGINX, measure: () => nginx(each) },
+    { name: BUFFERED, measure: () => nginx(buffered) },
     { name: BARE, measure: () => turn({ port: Number(bare.ready.port), pid: bare.pid }) },
   ];
   for (const { measure } of contestants) await measure(-1); // caches, compilers
   const measured = await alternate(options.rounds, contestants);
-  await tier.stop(); // a profile is written at its end
+  await Promise.all([behindProxy.stop(), direct.stop()]); // a profile is written at its end
   const of = (name: string, key: keyof Turn) => ofContestant(measured, name).map((one) => one[key]);
-  const against = (peer: string) => ratios(of(OURS, 'perSecond'), of(peer, 'perSecond'));
+  const against = (peer: string, one = OURS) => ratios(of(one, 'perSecond'), of(peer, 'perSecond'));
   report(options.results, {
     name: 'redirect',
     question: `Redirects a second on one core, ${connections} keep-alive connections, ${links} links, JOURNAL_SYNC=${sync}`,
@@ -95,6 +107,7 @@ await benchmark(async (bench) => {
         header: ['redirects/s, round by round', 'ratio', 'wanted'],
         rows: [
           ['hoplog / nginx', spread(against(NGINX), 2), '1.00'],
+          ['the same, visitors come themselves', spread(against(NGINX, DIRECT), 2), ''],
           ['hoplog / nginx with a buffer', spread(against(BUFFERED), 2), ''],
           ['hoplog / uWebSockets.js alone', spread(against(BARE), 2), ''],
         ],
@@ -104,6 +117,8 @@ await benchmark(async (bench) => {
       redirects_per_second: median(of(OURS, 'perSecond')),
       redirects_per_cpu_second: median(of(OURS, 'perCpuSecond')),
       redirects_over_nginx: median(against(NGINX)),
+      redirects_direct_per_second: median(of(DIRECT, 'perSecond')),
+      redirects_direct_over_nginx: median(against(NGINX, DIRECT)),
       redirects_over_bare: median(against(BARE)),
     },
   });

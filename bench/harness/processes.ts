@@ -99,6 +99,16 @@ export function requireTwoCores(): void {
   execFileSync('taskset', ['--version'], { stdio: 'ignore' });
 }
 
+/**
+ * Keeps this process, which has little to do, away from core 0, where whoever is measured is alone then.
+ *
+ * @throws Error on a machine with one core
+ */
+export function leaveCore0(): void {
+  requireTwoCores();
+  pin(process.pid, '1');
+}
+
 /** Keeps a process with all its threads, and those that it starts later, on these cores, such as `0` or `0,1`. */
 export function pin(pid: number, cores: string): void {
   execFileSync('taskset', ['-a', '-p', '-c', cores, String(pid)], { stdio: 'ignore' });

@@ -19,6 +19,8 @@ const { rate, seconds } = plan;
 const READY = 4_096;
 /** What is still under way at the end is waited for so long. */
 const LAST_ANSWERS_MS = 5_000;
+/** Answers that come together take less than this: who does not look at the clock for longer was not let on the core. */
+const PAUSE_MS = 1;
 /** So many requests without an answer and there is nothing to measure. */
 const MOST_FAILED = 1_000;
 
@@ -34,6 +36,8 @@ let answered = 0;
 let total = 0;
 let failed = 0;
 const lateness: number[] = [];
+/** Pauses of this process, milliseconds together. */
+let paused = 0;
 const visitors: string[] = [];
 
 function note(latency: number): void {
@@ -48,6 +52,8 @@ function note(latency: number): void {
 /** `asks`: a request is under way on it. */
 type Slot = { connection: Connection | null; dueAt: number; asks: boolean };
 const free: Slot[] = [];
+/** When `free` last got a connection while it had none. */
+let freeSince = 0;
 /** When it started, and when the noting begins: times of the monotonic clock, milliseconds. */
 let started = 0;
 let began = 0;
@@ -85,8 +91,13 @@ function take(slot: Slot, answer: Answer): void {
     failed += 1;
   }
   if (rate === null && !over) send(slot, at);
-  else free.push(slot);
+  else release(slot, at);
   if (over && underWay === 0) done();
+}
+
+function release(slot: Slot, at: number): void {
+  if (free.length === 0) freeSince = at;
+  free.push(slot);
 }
 
 /** Of the location `https://…/<slug>?…&_vid=<visitor>&…`. */
@@ -114,14 +125,18 @@ async function open(slot: Slot): Promise<void> {
         if (place < 0) return;
         free.splice(place, 1);
       }
-      void open(slot).then(() => free.push(slot));
+      void open(slot).then(() => release(slot, now()));
     },
   );
 }
 
+let looked = 0;
+
 /** One look at the clock: sends what is due on the connections that are free. */
 function tick(): void {
   const at = now();
+  if (looked > began && at - looked > PAUSE_MS) paused += at - looked;
+  looked = at;
   if (at - began >= seconds * 1_000 || failed > MOST_FAILED) {
     over = true;
     if (underWay === 0) done();
@@ -138,7 +153,7 @@ function tick(): void {
     const slot = free.pop();
     if (slot === undefined) break;
     const dueAt = started + (sent / rate) * 1_000;
-    if ((sent & 63) === 0 && dueAt >= began) lateness.push(at - dueAt);
+    if ((sent & 63) === 0 && dueAt >= began) lateness.push(at - Math.max(dueAt, freeSince));
     send(slot, dueAt);
   }
   if (plan.sharesCore) setTimeout(tick, 1);
@@ -180,6 +195,7 @@ const result: LoadResult = {
     lateness.sort((a, b) => a - b),
     0.99,
   ),
+  paused: rate === null || plan.sharesCore ? 0 : paused / 1_000 / took,
   cpu: (user + system) / 1e6,
 };
 if (plan.visitorsFile !== undefined) writeFileSync(plan.visitorsFile, visitors.join('\n'));

@@ -35,8 +35,16 @@ export type LoadResult = {
   p99: number;
   p999: number;
   max: number;
-  /** How late the generator itself sent at a fixed rate, p99: what it may have added. */
+  /**
+   * How late the generator itself sent at a fixed rate, p99: what it may have added. Where every connection was waiting for
+   * an answer when a request was due, from when one of them was free.
+   */
   lateness: number;
+  /**
+   * Share of the time, 0 to 1, in which others had the generator's core for more than a millisecond: its requests were late
+   * then, whoever answers. 0 where it does not keep a core busy.
+   */
+  paused: number;
   /** CPU seconds of the generator. */
   cpu: number;
 };

@@ -74,6 +74,7 @@ async function run(plan: LoadPlan, lists: string, core: string): Promise<LoadRes
     p999,
     max,
     lateness: 0,
+    paused: 0,
     cpu: 0,
   };
 }

@@ -2,11 +2,21 @@ import type { HttpResponse, us_listen_socket } from 'uWebSockets.js';
 import { listen, loadUws } from '../../ingest/http/uws.ts';
 
 /**
- * The least that a redirect by uWebSockets.js costs, as a process: it reads of a request what the product reads of it,
- * and answers at the end of the event loop's turn, as the product does; it decides, keeps and writes nothing.
+ * The least that a redirect by uWebSockets.js costs, as a process: it reads of a request what the product reads of it
+ * behind a proxy, and answers at the end of the event loop's turn, as the product does; it decides, keeps and writes nothing.
  */
 
-const READ = ['user-agent', 'referer', 'cookie', 'sec-gpc', 'sec-purpose', 'purpose', 'x-purpose', 'x-moz'];
+const READ = [
+  'user-agent',
+  'referer',
+  'cookie',
+  'sec-gpc',
+  'sec-purpose',
+  'purpose',
+  'x-purpose',
+  'x-moz',
+  'x-forwarded-for',
+];
 const ANSWER =
   '302 Found\r\nLocation: https://shop.example.com/products/1?utm_source=facebook&utm_medium=social&utm_campaign=spring' +
   '&_vid=00000000-0000-8000-8000-000000000000\r\nCache-Control: no-store\r\nReferrer-Policy: no-referrer-when-downgrade' +
@@ -41,7 +51,6 @@ function answerLater(res: HttpResponse): void {
 app.get('/*', (res, req) => {
   read += req.getUrl().length + (req.getQuery() ?? '').length;
   for (const name of READ) read += req.getHeader(name).length;
-  read += res.getRemoteAddress().byteLength;
   answerLater(res);
 });
 
