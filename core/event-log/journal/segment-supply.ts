@@ -1,4 +1,5 @@
 import { closeSync, rmSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../log.ts';
 import type { LossCause } from './metrics.ts';
 import { prepareSegment, type SegmentFile, sizeOf, sparseSegment, takePrepared } from './segment-file.ts';
@@ -9,6 +10,14 @@ const RECOUNT_MS = 25;
 
 /** How long a failed preparing is left alone. Segments are made without it meanwhile. */
 const PREPARE_AGAIN_MS = 5000;
+
+/**
+ * How long the preparing rests after each piece of the file while it is ahead of the clicks in the current segment, and while
+ * it is far ahead: it shares the disk, and often the core, with them. Where it is not ahead it does not rest.
+ */
+const REST_MS = 4;
+const LONG_REST_MS = 16;
+const FAR_AHEAD = 0.25;
 
 /** The first segment of a start is small, so that a start waits for little and many starts cost little. */
 const STARTER_BYTES = 4 * 1024 * 1024;
@@ -91,7 +100,9 @@ export class SegmentSupply {
     if (this.#closed || this.#prepared || this.#preparing || !this.#affordable()) return;
     if (performance.now() < this.#prepareAt) return;
     const { directory, segmentBytes, log } = this.#options;
-    this.#preparing = prepareSegment(directory, segmentBytes, () => this.#nextStart()).then(
+    const nextStart = () => this.#nextStart();
+    const pace = (filled: number) => this.#rest(filled);
+    this.#preparing = prepareSegment(directory, segmentBytes, nextStart, pace).then(
       (file) => {
         this.#preparing = null;
         if (file.start === this.#nextStart()) this.#prepared = file;
@@ -103,6 +114,13 @@ export class SegmentSupply {
         this.#prepareAt = performance.now() + PREPARE_AGAIN_MS;
       },
     );
+  }
+
+  /** @param filled share of the next segment */
+  #rest(filled: number): Promise<void> | undefined {
+    const ahead = filled - this.#current.position / this.#current.capacity;
+    if (ahead <= 0 || this.#closed) return;
+    return delay(ahead < FAR_AHEAD ? REST_MS : LONG_REST_MS);
   }
 
   /** Counts what consumers have left, then prepares the next segment if it was refused before. */
