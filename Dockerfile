@@ -57,4 +57,4 @@ USER node
 VOLUME /data
 EXPOSE 3000 8080 9464
 ENTRYPOINT ["node", "--disable-warning=ExperimentalWarning"]
-CMD ["dist/ingest.js"]
+CMD ["--single-threaded-gc", "dist/ingest.js"]

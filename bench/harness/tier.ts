@@ -30,10 +30,16 @@ export async function startTier(
     flags?: string[];
   },
 ): Promise<Tier> {
-  const { script, args = [], env = {}, cores, profile = '', flags = [] } = given;
+  const {
+    script,
+    args = [],
+    env = {},
+    cores,
+    profile = '',
+    flags = ['--disable-warning=ExperimentalWarning'],
+  } = given;
   const command = [
     process.execPath,
-    '--disable-warning=ExperimentalWarning',
     ...flags,
     ...(profile === '' ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`]),
     script,

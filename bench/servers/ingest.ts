@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { freePort } from '../../cli/embedded/free-port.ts';
+import { nodeFlags } from '../../cli/programs/programs.ts';
 import type { Pool } from '../../sql/pool.ts';
 import { createWorkspace } from '../../sql/workspaces.ts';
 import { fillLinks } from '../data/links.ts';
@@ -45,6 +46,7 @@ export async function startRedirectTier(
   const metricsPort = await freePort();
   const tier = await startTier(bench, {
     script: 'ingest/main.ts',
+    flags: nodeFlags('ingest'),
     cores: given.cores,
     ...(given.profile === undefined ? {} : { profile: given.profile }),
     env: {

@@ -16,6 +16,16 @@ export const PROGRAMS = {
 } as const;
 export type ProgramName = keyof typeof PROGRAMS;
 
+const QUIET = '--disable-warning=ExperimentalWarning';
+
+/**
+ * Flags of Node.js that a program is started with. Ingest collects its garbage itself: its heap is small, and V8's four
+ * threads for that, where they share a core with it, keep its visitors waiting one time slice after the other.
+ */
+export function nodeFlags(name: ProgramName): string[] {
+  return name === 'ingest' ? ['--single-threaded-gc', QUIET] : [QUIET];
+}
+
 /** The checkout. */
 export const ROOT_DIR = fileURLToPath(new URL('../../', import.meta.url));
 /** Where `build.ts` writes each program as one file. */

@@ -33,6 +33,7 @@ function keep(source: string, given: Partial<TierSpec> = {}): Tier {
     {
       name: 'workers',
       script: programIn(directory.path, 'main.cjs', source),
+      flags: [],
       env: {},
       readiness: { kind: 'line' },
       drainMs: 5_000,

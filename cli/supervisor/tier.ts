@@ -13,6 +13,8 @@ export type TierSpec = {
   name: string;
   /** Path of its main file. */
   script: string;
+  /** Flags of Node.js. */
+  flags: readonly string[];
   env: NodeJS.ProcessEnv;
   /**
    * How it says that it is ready: it writes the line `{"event":"ready"}` and, with a health endpoint, that answers 200
@@ -115,7 +117,7 @@ export function keepTier(spec: TierSpec, deps: TierDeps): Tier {
 }
 
 function spawnTier(spec: TierSpec): ChildProcess {
-  return spawn(process.execPath, ['--disable-warning=ExperimentalWarning', spec.script], {
+  return spawn(process.execPath, [...spec.flags, spec.script], {
     env: spec.env,
     // Its own process group, so that Ctrl-C in a terminal reaches the supervisor alone, which stops in order.
     detached: true,

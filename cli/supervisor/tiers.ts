@@ -1,5 +1,5 @@
 import type { Config } from '../../core/config.ts';
-import { programFile } from '../programs/programs.ts';
+import { nodeFlags, programFile } from '../programs/programs.ts';
 import type { Ports } from './ports.ts';
 import type { TierSpec } from './tier.ts';
 
@@ -27,6 +27,7 @@ export function tierSpecs(env: NodeJS.ProcessEnv, config: Config, ports: Ports):
     ingest: {
       name: 'ingest',
       script: programFile('ingest'),
+      flags: nodeFlags('ingest'),
       env: withMetrics(ports.metrics.ingest),
       readiness: { kind: 'http', url: healthUrl(config.host, ports.ingest) },
       drainMs: 3_000,
@@ -34,6 +35,7 @@ export function tierSpecs(env: NodeJS.ProcessEnv, config: Config, ports: Ports):
     workers: {
       name: 'workers',
       script: programFile('workers'),
+      flags: nodeFlags('workers'),
       // STREAM_NAME names ingest's stream; one stream has one writer.
       env: { ...withMetrics(ports.metrics.workers), STREAM_NAME: '' },
       readiness: { kind: 'line' },
@@ -42,6 +44,7 @@ export function tierSpecs(env: NodeJS.ProcessEnv, config: Config, ports: Ports):
     api: {
       name: 'api',
       script: programFile('api'),
+      flags: nodeFlags('api'),
       env: { ...withMetrics(ports.metrics.api), STREAM_NAME: '' },
       readiness: { kind: 'http', url: healthUrl(config.host, ports.api) },
       drainMs: 3_000,

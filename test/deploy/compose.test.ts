@@ -115,7 +115,7 @@ test('every process of Hoplog is given settings that exist and are right', () =>
     for (const setting of Object.keys(environment)) expect(known, `${name}: ${setting}`).toContain(setting);
     const config = readConfig(environment);
     expect(config.kafkaBrokers, name).toEqual(['kafka-1:9092', 'kafka-2:9092', 'kafka-3:9092']);
-    expect(config.trustProxy).toEqual([compose.networks.front?.ipam?.config[0]?.subnet]);
+    expect(config.trustProxy).toEqual([compose.networks.front?.ipam?.config[0]?.subnet, '127.0.0.1']);
     for (const url of [config.databaseUrl, config.clickhouseUrl]) {
       expect(Object.keys(compose.services), name).toContain(new URL(url).hostname);
     }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { validate } from 'dockerfile-utils';
 import { expect, test } from 'vitest';
+import { nodeFlags } from '../../cli/programs/programs.ts';
 import { ROOT, readComposeFile } from './compose-file.ts';
 
 const text = readFileSync(`${ROOT}Dockerfile`, 'utf8');
@@ -97,13 +98,14 @@ test('its stages build what browsers load and every command of the compose file,
     for (const file of ['pixel.js', 'embed.js', 'embed-page.js', 'console/manifest.json']) {
       expect(existsSync(join(image, 'web/dist', file)), file).toBe(true);
     }
-    const commands = Object.entries(readComposeFile().services).flatMap(([name, { build, command }]) =>
-      build ? [[name, command?.[0] ?? ''] as const] : [],
-    );
+    const commands = Object.entries(readComposeFile().services).flatMap(([name, { build, command = [] }]) => {
+      const at = command.findIndex((part) => part.endsWith('.js'));
+      return build ? [[name, command.slice(0, at), command[at] ?? ''] as const] : [];
+    });
     expect(commands.length).toBeGreaterThan(3);
-    for (const [name, script] of commands) {
+    for (const [name, flags, script] of commands) {
       const env = { INGEST_PORT: 'none', API_PORT: 'none', METRICS_PORT: 'none', DATA_DIR: parent };
-      const { stderr } = spawnSync(process.execPath, [join(image, script), 'none'], {
+      const { stderr } = spawnSync(process.execPath, [...flags, join(image, script), 'none'], {
         env,
         encoding: 'utf8',
       });
@@ -113,4 +115,16 @@ test('its stages build what browsers load and every command of the compose file,
   } finally {
     rmSync(parent, { recursive: true, force: true });
   }
+});
+
+test('ingest is started with its flags in containers and by npm, as the supervisor starts it', () => {
+  const flags = nodeFlags('ingest');
+  const read = (name: string) => JSON.parse(instructions(name)[0] ?? '') as string[];
+  const always = read('ENTRYPOINT').slice(1);
+  for (const command of [readComposeFile().services['ingest-0']?.command ?? [], read('CMD')]) {
+    expect(command.at(-1)).toBe('dist/ingest.js');
+    expect([...always, ...command.slice(0, -1)].sort()).toEqual([...flags].sort());
+  }
+  const { scripts } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8'));
+  expect(scripts['start:ingest']).toBe(`exec node ${flags.join(' ')} dist/ingest.js`);
 });
