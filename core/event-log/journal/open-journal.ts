@@ -57,7 +57,10 @@ export async function openJournal(options: JournalOptions): Promise<JournalWrite
     const recovered = await recover(directory, epochFile, { now: clock.now, record, log: options.log });
     const segmentBytes = Math.min(SEGMENT_BYTES, Math.floor(options.budgetBytes / SEGMENTS_IN_BUDGET));
     const { budgetBytes, log, sealer, registry, syncMs } = options;
-    const supply = await SegmentSupply.open({ directory, segmentBytes, budgetBytes, log }, recovered.start);
+    const supply = await SegmentSupply.open(
+      { directory, segmentBytes, budgetBytes, syncMs, log },
+      recovered.start,
+    );
     log.info({ directory, epoch: recovered.epoch, offset: recovered.start.toString() }, 'journal opened');
     return new JournalWriter(
       { stream, syncMs, segmentBytes, sealer, clock, log, registry },

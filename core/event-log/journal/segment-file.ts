@@ -10,8 +10,9 @@ import {
   writeSync,
   writevSync,
 } from 'node:fs';
-import { open, rename } from 'node:fs/promises';
+import { type FileHandle, open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { freeBytes } from '../../free-bytes.ts';
 import { FILE_MODE, preparedPath, segmentPath } from './segments.ts';
 import { syncDirectory, syncDirectoryNow } from './sync-directory.ts';
@@ -33,8 +34,13 @@ export type SegmentFile = {
 const BLOCK_BYTES = 4096;
 const ZEROS = Buffer.alloc(BLOCK_BYTES);
 
-/** Written at once while a file is filled: more would keep the system, and so whoever shares its core, for milliseconds. */
-const FILL_BYTES = 64 * 1024;
+/**
+ * Written at once while a file is filled with rests: more would keep the system, and so whoever shares its core, for
+ * milliseconds.
+ */
+const FILL_BYTES = 256 * 1024;
+/** Written at once while it is filled as fast as can be. */
+const HASTY_FILL_BYTES = 1024 * 1024;
 /** So much is filled before it is synced, so that clicks that are synced meanwhile wait for no more than that. */
 const SYNC_BYTES = 4 * 1024 * 1024;
 const CREATE = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL;
@@ -48,14 +54,14 @@ const CREATE = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL;
  * Runs off the event loop. On failure nothing is left behind. A disk that is nearly full is left to the clicks.
  *
  * @param start called when the file is ready: where it will begin
- * @param pace waited for after each piece; given the share of the file that is filled, 0 to 1
+ * @param rest called after each piece with the share of the file that is filled, 0 to 1: how long to rest, milliseconds
  * @returns the file, still under its prepared name
  */
 export async function prepareSegment(
   directory: string,
   capacity: number,
   start: () => bigint,
-  pace?: (filled: number) => Promise<void> | undefined,
+  rest: (filled: number) => number = () => 0,
 ): Promise<SegmentFile> {
   await leaveRoom(directory, capacity);
   let name = join(directory, 'preparing');
@@ -63,13 +69,7 @@ export async function prepareSegment(
   try {
     const handle = await open(name, CREATE, FILE_MODE);
     try {
-      const zeros = Buffer.alloc(Math.min(FILL_BYTES, capacity));
-      for (let at = 0; at < capacity; at += zeros.length) {
-        await handle.write(zeros, 0, Math.min(zeros.length, capacity - at), at);
-        const filled = Math.min(at + zeros.length, capacity);
-        if (filled % SYNC_BYTES === 0) await handle.datasync();
-        await pace?.(filled / capacity);
-      }
+      await fill(handle, capacity, rest);
       await handle.sync();
     } finally {
       await handle.close();
@@ -85,6 +85,21 @@ export async function prepareSegment(
   } catch (error) {
     rmSync(name, { force: true });
     throw error;
+  }
+}
+
+async function fill(handle: FileHandle, capacity: number, rest: (filled: number) => number): Promise<void> {
+  const zeros = Buffer.alloc(Math.min(HASTY_FILL_BYTES, capacity));
+  let unsynced = 0;
+  for (let at = 0, ms = rest(0); at < capacity; ms = rest(at / capacity)) {
+    if (ms > 0) await delay(ms);
+    const piece = Math.min(ms > 0 ? FILL_BYTES : zeros.length, capacity - at);
+    await handle.write(zeros, 0, piece, at);
+    at += piece;
+    unsynced += piece;
+    if (ms === 0 || unsynced < SYNC_BYTES) continue;
+    await handle.datasync();
+    unsynced = 0;
   }
 }
 

@@ -1,5 +1,4 @@
 import { closeSync, rmSync } from 'node:fs';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../log.ts';
 import type { LossCause } from './metrics.ts';
 import { prepareSegment, type SegmentFile, sizeOf, sparseSegment, takePrepared } from './segment-file.ts';
@@ -13,16 +12,24 @@ const PREPARE_AGAIN_MS = 5000;
 
 /**
  * How long the preparing rests after each piece of the file while it is ahead of the clicks in the current segment, and while
- * it is far ahead: it shares the disk, and often the core, with them. Where it is not ahead it does not rest.
+ * it is far ahead: it shares the disk, and often the core, with them. Where it is not ahead it does not rest, nor where each
+ * click waits for a sync: there a short burst is cheaper than the many small writes that it would otherwise wait behind.
  */
-const REST_MS = 4;
-const LONG_REST_MS = 16;
+const REST_MS = 8;
+const LONG_REST_MS = 32;
 const FAR_AHEAD = 0.25;
 
 /** The first segment of a start is small, so that a start waits for little and many starts cost little. */
 const STARTER_BYTES = 4 * 1024 * 1024;
 
-export type SupplyOptions = { directory: string; segmentBytes: number; budgetBytes: number; log: Logger };
+export type SupplyOptions = {
+  directory: string;
+  segmentBytes: number;
+  budgetBytes: number;
+  /** What clicks wait for: 0 for a sync each. */
+  syncMs: number;
+  log: Logger;
+};
 
 /**
  * Provides the segment to write to: prepares the next one ahead of need and keeps the stream within its disk
@@ -101,8 +108,8 @@ export class SegmentSupply {
     if (performance.now() < this.#prepareAt) return;
     const { directory, segmentBytes, log } = this.#options;
     const nextStart = () => this.#nextStart();
-    const pace = (filled: number) => this.#rest(filled);
-    this.#preparing = prepareSegment(directory, segmentBytes, nextStart, pace).then(
+    const rest = (filled: number) => this.#restMs(filled);
+    this.#preparing = prepareSegment(directory, segmentBytes, nextStart, rest).then(
       (file) => {
         this.#preparing = null;
         if (file.start === this.#nextStart()) this.#prepared = file;
@@ -117,10 +124,10 @@ export class SegmentSupply {
   }
 
   /** @param filled share of the next segment */
-  #rest(filled: number): Promise<void> | undefined {
+  #restMs(filled: number): number {
     const ahead = filled - this.#current.position / this.#current.capacity;
-    if (ahead <= 0 || this.#closed) return;
-    return delay(ahead < FAR_AHEAD ? REST_MS : LONG_REST_MS);
+    if (ahead <= 0 || this.#closed || this.#options.syncMs === 0) return 0;
+    return ahead < FAR_AHEAD ? REST_MS : LONG_REST_MS;
   }
 
   /** Counts what consumers have left, then prepares the next segment if it was refused before. */
