@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { closeSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -51,6 +51,26 @@ test.each([
       rmSync(path);
     }),
     { numRuns: 50 },
+  );
+});
+
+test('a file that is filled with rests, without them or now and then has all of its blocks', async () => {
+  const bytes = fc.integer({ min: 1, max: 3 * 1024 * 1024 });
+  const rests = fc.array(fc.integer({ min: 0, max: 1 }), { minLength: 1, maxLength: 5 });
+  await fc.assert(
+    fc.asyncProperty(bytes, rests, async (capacity, pattern) => {
+      const filled: number[] = [];
+      const rest = (share: number) => pattern[filled.push(share) % pattern.length] ?? 0;
+      const file = await prepareSegment(directory, capacity, () => 0n, rest);
+      const path = preparedPath(directory, 0n);
+      expect(readFileSync(path).equals(Buffer.alloc(capacity))).toBe(true);
+      expect(statSync(path).blocks * 512).toBeGreaterThanOrEqual(capacity);
+      expect([filled.at(0), filled.at(-1)]).toEqual([0, 1]);
+      expect(filled).toEqual(filled.toSorted((a, b) => a - b));
+      closeSync(file.fd);
+      rmSync(path);
+    }),
+    { numRuns: 20 },
   );
 });
 
