@@ -5,7 +5,7 @@ import { openGeo } from '../core/enrich/geo.ts';
 import { inferChannel } from '../core/enrich/infer-channel.ts';
 import { createUserAgents, parseUserAgent } from '../core/enrich/user-agents.ts';
 import { bytesToUuid } from '../core/ids.ts';
-import { compileDestination } from '../core/redirect-url.ts';
+import { Destination } from '../core/redirect-url.ts';
 import { createVisitorIds, parseVisitorCookie, visitorCookie } from '../core/visitors.ts';
 import { corpusClicks } from '../test/corpora/clicks.ts';
 
@@ -26,7 +26,7 @@ const { id: cookie, idText: vid, cookieText } = ofWorkspace.newVisitor();
 const header = `theme=dark; ${visitorCookie(cookieText, true).split(';')[0]}; lang=en`;
 const utm = { utm_source: 'twitter', utm_medium: 'social', utm_campaign: 'Spring Sale' };
 const destination = 'https://shop.example.com/products/shoes?size=42#reviews';
-const redirect = compileDestination(destination, utm);
+const prepared = new Destination(destination, utm);
 const visitorQuery = 'fbclid=IwAR0xYz_123&gclid=abc&utm_source=evil';
 
 const MEASURED: [name: string, calls: number, run: (index: number) => unknown][] = [
@@ -37,9 +37,9 @@ const MEASURED: [name: string, calls: number, run: (index: number) => unknown][]
   ['parseUserAgent (not remembered)', 10_000, (i) => parseUserAgent(click(i).userAgent)],
   ['inferChannel', 300_000, (i) => inferChannel(click(i).referer, click(i).userAgent)],
   ['geo.placeOf (remembered)', 1_000_000, (i) => geo.placeOf(click(i).address)],
-  ['compileDestination', 100_000, () => compileDestination(destination, utm)],
-  ['redirect without a query', 3_000_000, () => redirect('', vid)],
-  ['redirect with a query', 300_000, () => redirect(visitorQuery, vid)],
+  ['new Destination', 100_000, () => new Destination(destination, utm)],
+  ['redirect without a query', 3_000_000, () => prepared.urlFor('', vid)],
+  ['redirect with a query', 300_000, () => prepared.urlFor(visitorQuery, vid)],
   ['visitorIds.forWorkspace().idOf', 1_000_000, () => ofWorkspace.idOf(cookie)],
   ['visitorIds.forWorkspace().newVisitor', 1_000_000, () => ofWorkspace.newVisitor()],
   ['bytesToUuid', 1_000_000, () => bytesToUuid(cookie)],

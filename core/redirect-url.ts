@@ -9,15 +9,6 @@ export type LinkParameters = {
   ref?: string | null;
 };
 
-/**
- * Builds the address that a visitor is sent to.
- *
- * @param visitorQuery the visitor's query string as it came, without `?`; empty when there is none
- * @param vid the visitor's id for this workspace, null to hand none over
- * @returns an address of visible ASCII characters: safe in a `Location` header
- */
-export type RedirectUrl = (visitorQuery: string, vid: string | null) => string;
-
 /** Parameters that no visitor may hand in: whoever could would speak for another visitor or referrer. */
 const NEVER_FROM_VISITOR: ReadonlySet<string> = new Set([VISITOR_COOKIE, 'ref']);
 
@@ -28,7 +19,7 @@ const LINK_PARAMETERS = ['utm_source', 'utm_medium', 'utm_campaign', 'ref'] as c
 const UNSAFE = /[^!$%&()*+,\-./0-9:;=?@A-Z[\]_a-z~]/gu;
 
 /**
- * Prepares a destination once, so that a redirect without a query only joins strings. The rule, in this order:
+ * A destination, prepared once, so that a redirect without a query only joins strings. The rule, in this order:
  *
  * 1. The destination's own parameters stay as they are, in their order and spelling.
  * 2. The link's parameters follow, except those whose name the destination already has.
@@ -37,51 +28,75 @@ const UNSAFE = /[^!$%&()*+,\-./0-9:;=?@A-Z[\]_a-z~]/gu;
  * 4. `_vid` follows, unless the destination has a parameter of that name.
  * 5. The fragment stays at the end.
  *
- * @param destination an address that `requireDestination` accepted
- * @param parameters what the link adds; of a Smart Link with the channel that this click was given
- * @throws {TypeError} when `destination` is no URL
+ * A visitor of one of many links finds little of it in the processor's caches: what they need is one object and one string.
  */
-export function compileDestination(destination: string, parameters: LinkParameters): RedirectUrl {
-  const href = new URL(destination).href;
-  const hash = href.indexOf('#');
-  const fragment = hash < 0 ? '' : href.slice(hash);
-  let base = hash < 0 ? href : href.slice(0, hash);
-  const own = namesIn(base);
-  for (const name of LINK_PARAMETERS) {
-    const value = parameters[name];
-    if (value === undefined || value === null || own.has(name)) continue;
-    base = joined(base, `${name}=${encode(value)}`);
-  }
-  const takesVid = !own.has(VISITOR_COOKIE);
-  const withVid = takesVid ? joined(base, `${VISITOR_COOKIE}=`) : '';
-  // Made at the first visitor who brings a query, so that a million idle links hold two strings each.
-  let taken: Set<string> | null = null;
+export class Destination {
+  /** Up to the value of `_vid`, in one piece; empty when the destination has such a parameter itself. */
+  readonly #withVid: string;
+  readonly #fragment: string;
+  readonly #base: string;
+  /** Made at the first visitor who brings a query, so that a million idle links hold two strings each. */
+  #taken: Set<string> | null = null;
 
-  return (visitorQuery, vid) => {
-    if (visitorQuery === '') {
-      return vid === null || !takesVid ? base + fragment : withVid + vid + fragment;
+  /**
+   * @param destination an address that `requireDestination` accepted
+   * @param parameters what the link adds; of a Smart Link with the channel that this click was given
+   * @throws {TypeError} when `destination` is no URL
+   */
+  constructor(destination: string, parameters: LinkParameters) {
+    const href = new URL(destination).href;
+    const hash = href.indexOf('#');
+    this.#fragment = hash < 0 ? '' : href.slice(hash);
+    let base = hash < 0 ? href : href.slice(0, hash);
+    const own = namesIn(base);
+    for (const name of LINK_PARAMETERS) {
+      const value = parameters[name];
+      if (value === undefined || value === null || own.has(name)) continue;
+      base = joined(base, `${name}=${encode(value)}`);
     }
-    taken ??= namesIn(base);
+    this.#base = inOnePiece(base);
+    this.#withVid = own.has(VISITOR_COOKIE) ? '' : inOnePiece(joined(base, `${VISITOR_COOKIE}=`));
+  }
+
+  /**
+   * The address that a visitor is sent to.
+   *
+   * @param visitorQuery the visitor's query string as it came, without `?`; empty when there is none
+   * @param vid the visitor's id for this workspace, null to hand none over
+   * @returns visible ASCII characters: safe in a `Location` header
+   */
+  urlFor(visitorQuery: string, vid: string | null): string {
+    if (vid !== null && visitorQuery === '' && this.#withVid !== '') {
+      return this.#withVid + vid + this.#fragment;
+    }
+    const base = this.#base;
+    if (visitorQuery === '') return base + this.#fragment;
+    this.#taken ??= namesIn(base);
     let url = base;
     for (const piece of visitorQuery.split('&')) {
       if (piece === '') continue;
       const name = nameOf(piece);
-      if (NEVER_FROM_VISITOR.has(name) || taken.has(name)) continue;
+      if (NEVER_FROM_VISITOR.has(name) || this.#taken.has(name)) continue;
       url = joined(url, piece.replaceAll(UNSAFE, encodeCharacter));
     }
-    if (vid !== null && takesVid) url = joined(url, `${VISITOR_COOKIE}=${vid}`);
-    return url + fragment;
-  };
+    if (vid !== null && this.#withVid !== '') url = joined(url, `${VISITOR_COOKIE}=${vid}`);
+    return url + this.#fragment;
+  }
 }
 
-/** {@link compileDestination} for a single use. */
+/** A {@link Destination} for a single use. */
 export function buildRedirectUrl(
   destination: string,
   parameters: LinkParameters,
   visitorQuery: string,
   vid: string | null,
 ): string {
-  return compileDestination(destination, parameters)(visitorQuery, vid);
+  return new Destination(destination, parameters).urlFor(visitorQuery, vid);
+}
+
+/** Joined strings remember their parts until somebody needs the whole, and then keep them beside it. @param text ASCII */
+function inOnePiece(text: string): string {
+  return Buffer.from(text, 'latin1').toString('latin1');
 }
 
 function joined(base: string, piece: string): string {

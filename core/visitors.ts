@@ -16,6 +16,8 @@ export type NewVisitor = { id: Uint8Array; idText: string; cookieText: string };
 
 /** The visitors that one workspace sees. */
 export type WorkspaceVisitors = {
+  /** The workspace's id, the same bytes for all of its links. */
+  readonly workspaceId: Uint8Array;
   /** The visitor behind a cookie. */
   idOf(cookie: Uint8Array): Uint8Array;
   /** A visitor with a cookie of their own, random. */
@@ -76,10 +78,12 @@ export function createVisitorIds(key: Uint8Array): VisitorIds {
     }));
   }
 
-  function visitorsWith(mask: Uint8Array): WorkspaceVisitors {
+  function visitorsOf(workspaceId: Uint8Array): WorkspaceVisitors {
+    const mask = maskCipher.update(workspaceId);
     let waiting: NewVisitor[] = [];
     let count = IN_ADVANCE.first;
     return {
+      workspaceId,
       idOf: (cookie) => derive(cookie, mask),
       newVisitor() {
         if (waiting.length === 0) {
@@ -97,7 +101,7 @@ export function createVisitorIds(key: Uint8Array): VisitorIds {
       const name = bytesToUuid(workspaceId);
       let visitors = workspaces.get(name);
       if (visitors === undefined) {
-        visitors = visitorsWith(maskCipher.update(workspaceId));
+        visitors = visitorsOf(Uint8Array.from(workspaceId));
         workspaces.set(name, visitors);
       }
       return visitors;

@@ -27,7 +27,7 @@ export type Exchanges = {
   /**
    * Sends the visitor on, unless they have gone: 302, never cached, the referrer handed over but for a downgrade.
    *
-   * @param location visible ASCII only, as `RedirectUrl` and `URL` make it
+   * @param location visible ASCII only, as `Destination` and `URL` make it
    * @param cookies values of `Set-Cookie`, of our own making
    */
   redirect(exchange: Exchange, location: string, cookies: readonly string[]): void;

@@ -1,41 +1,73 @@
-import type { Channel } from '../../core/enrich/channels.ts';
-import { utmMediumOf } from '../../core/enrich/channels.ts';
+import { CHANNELS, type Channel, utmMediumOf } from '../../core/enrich/channels.ts';
 import { type Device, isMobileDevice } from '../../core/enrich/devices.ts';
 import { bytesToUuid } from '../../core/ids.ts';
-import { compileDestination, type LinkParameters, type RedirectUrl } from '../../core/redirect-url.ts';
+import { Destination, type LinkParameters } from '../../core/redirect-url.ts';
 import type { VisitorIds, WorkspaceVisitors } from '../../core/visitors.ts';
 import type { Retargeting } from '../../sql/links.ts';
 import type { LinkRecord } from '../link-table/records.ts';
 
-/** A link with everything worked out that does not depend on the visitor. */
-export type CompiledLink = {
-  id: Uint8Array;
-  /** The id as text. */
-  idText: string;
-  workspaceId: Uint8Array;
-  slug: string;
+type Screen = 'all' | 'mobile' | 'desktop';
+
+/**
+ * A link with everything worked out that does not depend on the visitor. With many links being clicked their objects come from
+ * memory, not from the processor's caches, so a plain visit touches few: this one, its id, its destination and that one's text.
+ */
+export class CompiledLink {
+  readonly kind = 'link';
+  /** A visitor has asked for it since the table looked; see {@link import('./compiled-links.ts').CompiledLinks}. */
+  wanted = false;
+  readonly id: Uint8Array;
+  readonly slug: string;
   /** Null: a Smart Link. */
-  channel: string | null;
+  readonly channel: string | null;
   /** Those of its workspace. */
-  visitors: WorkspaceVisitors;
+  readonly visitors: WorkspaceVisitors;
+  /** Milliseconds since the epoch; null: never. */
+  readonly expiresAt: number | null;
+  readonly maxClicks: number | null;
+  readonly passwordHash: string | null;
+  readonly retargeting: Retargeting | null;
+  /** The address for every visitor, which is what most links have, when somebody has asked for it. */
+  #only: Destination | null = null;
+  readonly expiredRedirectUrl: string | null;
+  readonly hasTargeting: boolean;
+  readonly #destinationFor: (device: Device, channel: string) => Destination;
+
+  constructor(record: LinkRecord, visitorIds: VisitorIds) {
+    const { settings, channel } = record;
+    this.id = record.id;
+    this.slug = record.slug;
+    this.channel = channel === null ? null : channelNamed(channel);
+    this.visitors = visitorIds.forWorkspace(record.workspaceId);
+    this.expiresAt = settings.expiresAt ?? null;
+    this.maxClicks = settings.maxClicks ?? null;
+    this.passwordHash = settings.passwordHash ?? null;
+    this.retargeting = settings.retargeting ?? null;
+    this.expiredRedirectUrl = settings.expiredRedirectUrl ?? null;
+    this.hasTargeting = settings.targeting !== undefined;
+    this.#destinationFor = destinationsOf(record);
+  }
+
+  /** The id as text. */
+  get idText(): string {
+    return bytesToUuid(this.id);
+  }
+
   /**
    * The address for a visitor of this device.
    *
    * @param channel the link's, or of a Smart Link the one that this click was given
    */
-  destinationFor(device: Device, channel: string): RedirectUrl;
-  hasTargeting: boolean;
-  /** Milliseconds since the epoch, infinite when it never expires. */
-  expiresAt: number;
-  maxClicks: number | null;
-  expiredRedirectUrl: string | null;
-  passwordHash: string | null;
-  retargeting: Retargeting | null;
-};
+  destinationFor(device: Device, channel: string): Destination {
+    if (this.#only !== null) return this.#only;
+    const destination = this.#destinationFor(device, channel);
+    if (this.channel !== null && !this.hasTargeting) this.#only = destination;
+    return destination;
+  }
+}
 
-type Screen = 'all' | 'mobile' | 'desktop';
-
-export function compileLink(record: LinkRecord, visitorIds: VisitorIds): CompiledLink {
+/** Works out the address for a device and a channel, each once. */
+function destinationsOf(record: LinkRecord): (device: Device, channel: string) => Destination {
   const { settings, channel } = record;
   const { targeting } = settings;
   const addresses: Record<Screen, string> = {
@@ -43,11 +75,7 @@ export function compileLink(record: LinkRecord, visitorIds: VisitorIds): Compile
     mobile: targeting?.mobile ?? record.destination,
     desktop: targeting?.desktop ?? record.destination,
   };
-  const ref = record.extraQuery === null ? null : new URLSearchParams(record.extraQuery).get('ref');
-  const compiled = new Map<string, RedirectUrl>();
-  // Most links have one address for every visitor: then it is this.
-  const single = channel !== null && targeting === undefined;
-  let only: RedirectUrl | undefined;
+  const compiled = new Map<string, Destination>();
 
   function parametersFor(own: string): LinkParameters {
     const smart = channel === null;
@@ -55,36 +83,25 @@ export function compileLink(record: LinkRecord, visitorIds: VisitorIds): Compile
       utm_source: smart ? own : record.utmSource,
       utm_medium: smart ? utmMediumOf(own as Channel) : record.utmMedium,
       utm_campaign: record.utmCampaign,
-      ref,
+      ref: record.extraQuery === null ? null : new URLSearchParams(record.extraQuery).get('ref'),
     };
   }
 
-  return {
-    id: record.id,
-    idText: bytesToUuid(record.id),
-    workspaceId: record.workspaceId,
-    slug: record.slug,
-    channel,
-    visitors: visitorIds.forWorkspace(record.workspaceId),
-    destinationFor(device, own) {
-      if (only !== undefined) return only;
-      const screen = targeting === undefined ? 'all' : screenOf(device);
-      const name = channel === null ? `${screen} ${own}` : screen;
-      let url = compiled.get(name);
-      if (url === undefined) {
-        url = compileDestination(addresses[screen], parametersFor(own));
-        if (single) only = url;
-        else compiled.set(name, url);
-      }
-      return url;
-    },
-    hasTargeting: targeting !== undefined,
-    expiresAt: settings.expiresAt ?? Number.POSITIVE_INFINITY,
-    maxClicks: settings.maxClicks ?? null,
-    expiredRedirectUrl: settings.expiredRedirectUrl ?? null,
-    passwordHash: settings.passwordHash ?? null,
-    retargeting: settings.retargeting ?? null,
+  return (device, own) => {
+    const screen = targeting === undefined ? 'all' : screenOf(device);
+    const name = channel === null ? `${screen} ${own}` : screen;
+    let destination = compiled.get(name);
+    if (destination === undefined) {
+      destination = new Destination(addresses[screen], parametersFor(own));
+      compiled.set(name, destination);
+    }
+    return destination;
   };
+}
+
+/** One string for all links of a channel. */
+function channelNamed(name: string): string {
+  return CHANNELS.find((channel) => channel === name) ?? name;
 }
 
 /** A television or an HTTP library is neither: it gets the link's own destination. */

@@ -3,10 +3,11 @@ import type { VisitorIds } from '../../core/visitors.ts';
 import type { OtherRecord, SlugRecord } from '../link-table/records.ts';
 import type { Resolver } from '../link-table/resolver.ts';
 import type { LinkTable } from '../link-table/table.ts';
-import { type CompiledLink, compileLink } from './compiled-link.ts';
+import { CompiledLink } from './compiled-link.ts';
+import { createRepeats } from './repeats.ts';
 
 /** What a slug names, ready to answer with. */
-export type SlugTarget = { kind: 'link'; link: CompiledLink } | OtherRecord;
+export type SlugTarget = CompiledLink | OtherRecord;
 
 export type CompiledLinks = {
   /** From memory; undefined when only PostgreSQL could tell. */
@@ -15,7 +16,7 @@ export type CompiledLinks = {
   ask(slug: string): Promise<SlugTarget | null>;
 };
 
-/** Links that are being clicked, ready; one takes one to two KiB. The others are compiled at their next click. */
+/** Links that are being clicked, ready; one takes about a KiB. The others are compiled at their next click. */
 const CAPACITY = 32_768;
 
 export function createCompiledLinks(given: {
@@ -24,35 +25,35 @@ export function createCompiledLinks(given: {
   visitorIds: VisitorIds;
 }): CompiledLinks {
   const { table, resolver, visitorIds } = given;
-  /** `wanted`: since the table asked. */
-  const ready = createBoundedCache<string, { target: SlugTarget; wanted: boolean }>(CAPACITY);
+  const ready = createBoundedCache<string, CompiledLink>(CAPACITY);
+  const isRepeated = createRepeats(2 * CAPACITY);
   // A link stands under its exact spelling only, which is the one that the change names; pages are not kept here.
   table.listen({
     slugChanged: (slug) => ready.delete(slug),
     wantedSince(slug) {
-      const compiled = ready.peek(slug);
-      const wanted = compiled?.wanted === true;
-      if (compiled !== undefined) compiled.wanted = false;
+      const link = ready.peek(slug);
+      const wanted = link?.wanted === true;
+      if (link !== undefined) link.wanted = false;
       return wanted;
     },
   });
 
   function targetOf(record: SlugRecord): SlugTarget {
-    return record.kind === 'link' ? { kind: 'link', link: compileLink(record, visitorIds) } : record;
+    return record.kind === 'link' ? new CompiledLink(record, visitorIds) : record;
   }
 
   return {
     known(slug) {
-      const compiled = ready.get(slug);
-      if (compiled !== undefined) {
-        compiled.wanted = true;
-        return compiled.target;
+      const link = ready.get(slug);
+      if (link !== undefined) {
+        link.wanted = true;
+        return link;
       }
       const record = resolver.known(slug);
       if (record === null) return undefined;
       const target = targetOf(record);
       // The table has just noted that it is wanted.
-      if (target.kind === 'link') ready.set(slug, { target, wanted: false });
+      if (target.kind === 'link' && isRepeated(slug)) ready.set(slug, target);
       return target;
     },
     async ask(slug) {

@@ -96,7 +96,7 @@ export function createFollowLink(given: {
 
   function answeredAsOver(link: CompiledLink, exchange: Exchange): boolean {
     const over =
-      Date.now() >= link.expiresAt ||
+      (link.expiresAt !== null && Date.now() >= link.expiresAt) ||
       (link.maxClicks !== null && credits.isSpent(link.idText, link.maxClicks));
     if (over) answerOver(link, exchange);
     return over;

@@ -81,7 +81,7 @@ export function createRedirectHandler(given: {
   }
 
   function answer(target: SlugTarget, visit: Visit, exchange: Exchange): void {
-    if (target.kind === 'link') follow(target.link, visit, exchange);
+    if (target.kind === 'link') follow(target, visit, exchange);
     else (otherKinds[target.kind] ?? answerOther)(target, visit, exchange);
   }
 
@@ -107,7 +107,7 @@ export function createRedirectHandler(given: {
     },
     withLink(visit, exchange, then) {
       find(visit, exchange, (target) => {
-        if (target.kind === 'link') then(target.link);
+        if (target.kind === 'link') then(target);
         else answerNotFound(exchange);
       });
     },

@@ -51,12 +51,12 @@ export function createLetThrough(given: {
     const visitor = kept === null ? link.visitors.newVisitor() : knownVisitor(link, kept);
     const setCookie = bot ? null : cookieHeader(visit, visitor.cookieText);
     const channel = link.channel ?? inferChannel(visit.referer, visit.userAgent);
-    const url = link.destinationFor(agent.device, channel)(visit.query, visitor.idText);
+    const url = link.destinationFor(agent.device, channel).urlFor(visit.query, visitor.idText);
 
     eventLog.append(
       {
         kind: 'click',
-        workspaceId: link.workspaceId,
+        workspaceId: link.visitors.workspaceId,
         linkId: link.id,
         visitorId: visitor.id,
         channel,
