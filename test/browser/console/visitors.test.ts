@@ -147,24 +147,27 @@ test(
 );
 
 test("a link's page shows its figures and clicks, and saves its QR code and its clicks", LONG, async () => {
+  // A second try finds the click of the first.
+  const clicksSoFar = async () =>
+    (await site.api<{ totals: { clicks: number } }>(`/stats?link_id=${summer.id}`)).totals.clicks;
+  const total = (await clicksSoFar()) + 1;
   const { visitor } = await click(summer, { 'user-agent': BROWSER });
-  const stats = () => site.api<{ totals: { clicks: number } }>(`/stats?link_id=${summer.id}`);
-  await expect.poll(async () => (await stats()).totals.clicks, PATIENCE).toBe(2);
+  await expect.poll(clicksSoFar, PATIENCE).toBe(total);
   await expect
     .poll(async () => (await site.api<{ totals: { revenue: number } }>('/stats')).totals.revenue, PATIENCE)
     .toBeGreaterThan(0);
   const page = await site.open(`/links/${summer.id}`);
   const clicks = page.getByRole('region', { name: 'Newest clicks' });
   await clicks.getByRole('link', { name: visitor.slice(-8) }).waitFor();
-  expect(await clicks.locator('tbody tr').count()).toBe(2);
-  const [figure] = await page
+  await expect.poll(() => clicks.locator('tbody tr').count(), PATIENCE).toBe(total);
+  const figure = page
     .locator('.mantine-Paper-root', { hasText: /^Clicks/ })
     .locator('.figure')
-    .allTextContents();
-  expect(figure).toBe('2');
+    .first();
+  await expect.poll(() => figure.textContent(), PATIENCE).toBe(`${total}`);
   await page
     .getByRole('table', { name: 'Clicks by devices' })
-    .getByRole('row', { name: 'Desktop 2' })
+    .getByRole('row', { name: `Desktop ${total}` })
     .waitFor();
   await expectGood(page, 'link');
 
@@ -182,14 +185,14 @@ test("a link's page shows its figures and clicks, and saves its QR code and its 
   await page.getByRole('button', { name: 'Export' }).click();
   const file = await saved(page, () => page.getByRole('menuitem', { name: 'Clicks as CSV' }).click());
   const exported = await rowsOf(file);
-  expect(exported.map(({ link_id }) => link_id)).toEqual([summer.id, summer.id]);
+  expect(exported.map(({ link_id }) => link_id)).toEqual(Array(total).fill(summer.id));
 
   await page.goto(`${site.app}/console/links`);
   await page.getByRole('link', { name: 'summer' }).waitFor();
   await page.getByRole('button', { name: 'Export' }).click();
   const list = await saved(page, () => page.getByRole('menuitem', { name: 'These links as CSV' }).click());
   expect((await rowsOf(list)).map(({ slug, clicks }) => [slug, clicks])).toEqual([
-    ['summer', '2'],
+    ['summer', `${total}`],
     ['winter', '2'],
   ]);
   expectClean(page);
