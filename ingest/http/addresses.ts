@@ -7,7 +7,7 @@ import { isIP } from 'node:net';
 export function addressBytes(text: string): Uint8Array | null {
   const percent = text.indexOf('%');
   const address = percent < 0 ? text : text.slice(0, percent);
-  return mapped(address) ?? (isIP(address) === 6 ? sixteen(address) : null);
+  return dottedBytes(address) ?? (isIP(address) === 6 ? sixteen(address) : null);
 }
 
 /** The 16 bytes of an address as the server gives it: 4 or 16 bytes. */
@@ -47,18 +47,20 @@ export function dotted(number: number): string {
 const DOT = 46;
 const ZERO = 48;
 
-/** The bytes of an address as `net.isIPv4` takes it, or null: by hand, since each visitor behind a proxy has another one. */
-function mapped(text: string): Uint8Array | null {
-  const bytes = new Uint8Array(16);
-  bytes[10] = bytes[11] = 0xff;
+/**
+ * The 16 bytes of the IPv4 address that is all of a text between two places, as `net.isIPv4` takes it, or null: by hand,
+ * since each visitor behind a proxy has another one.
+ */
+export function dottedBytes(text: string, from = 0, end = text.length): Uint8Array | null {
+  let number = 0;
   let part = 0;
   let digits = 0;
   let value = 0;
-  for (let at = 0; at < text.length; at++) {
+  for (let at = from; at < end; at++) {
     const code = text.charCodeAt(at);
     if (code === DOT) {
       if (digits === 0 || part === 3) return null;
-      bytes[12 + part] = value;
+      number = (number << 8) | value;
       part += 1;
       digits = value = 0;
       continue;
@@ -69,8 +71,17 @@ function mapped(text: string): Uint8Array | null {
     value = value * 10 + digit;
     if (value > 255) return null;
   }
-  if (part < 3 || digits === 0) return null;
-  bytes[15] = value;
+  return part < 3 || digits === 0 ? null : mapped((number << 8) | value);
+}
+
+/** The 16 bytes of an IPv4 address. */
+function mapped(number: number): Uint8Array {
+  const bytes = new Uint8Array(16);
+  bytes[10] = bytes[11] = 0xff;
+  bytes[12] = number >>> 24;
+  bytes[13] = number >>> 16;
+  bytes[14] = number >>> 8;
+  bytes[15] = number;
   return bytes;
 }
 

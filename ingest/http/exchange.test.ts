@@ -7,12 +7,24 @@ import { listen, loadUws } from './uws.ts';
 
 type Server = { url: string; exchanges: Exchanges; close(): void };
 
+/** Around the longest whose lines are given to the server as bytes. */
+const LOCATIONS = [30, 1_900, 1_901, 1_920, 1_930, 1_940, 2_000, 9_000].map((length) =>
+  'https://example.com/?q='.padEnd(length, 'x'),
+);
+
 /** Answers that are given while the request is being read, and later. */
 const ANSWERS: Record<string, (exchanges: Exchanges, exchange: Exchange) => void> = {
   page: (exchanges, exchange) => exchanges.reply(exchange, '404 Not Found', [['X-Is', 'a page']], 'größer'),
   bytes: (exchanges, exchange) => exchanges.reply(exchange, '200 OK', [], Buffer.alloc(70_000, 'x')),
   empty: (exchanges, exchange) => exchanges.reply(exchange, '405 Method Not Allowed', []),
   moved: (exchanges, exchange) => exchanges.redirect(exchange, 'https://example.com/', ['a=b']),
+  ...Object.fromEntries(
+    LOCATIONS.map((location) => [
+      `to-${location.length}`,
+      (exchanges: Exchanges, exchange: Exchange) =>
+        exchanges.redirect(exchange, location, [null, 'a=b', null]),
+    ]),
+  ),
 };
 const PATHS = Object.keys(ANSWERS).flatMap((name) => [`/now/${name}`, `/later/${name}`]);
 
@@ -55,6 +67,15 @@ async function withConnection<T>(url: string, use: (connection: KeptConnection) 
     connection.close();
   }
 }
+
+test('a redirect is whole, whatever its length and whatever came before it', async () => {
+  await withConnection(server.url, async ({ ask }) => {
+    for (const location of [...LOCATIONS, ...LOCATIONS.toReversed()]) {
+      const { headers } = await ask('GET', `/now/to-${location.length}`);
+      expect(headers).toMatchObject({ location, 'set-cookie': 'a=b', 'content-length': '0' });
+    }
+  });
+});
 
 test.each(PATHS)('a HEAD of %s has the headers of its GET, and its connection goes on', async (path) => {
   await withConnection(server.url, async ({ ask }) => {

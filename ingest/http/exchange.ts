@@ -28,11 +28,13 @@ export type Exchanges = {
    * Sends the visitor on, unless they have gone: 302, never cached, the referrer handed over but for a downgrade.
    *
    * @param location visible ASCII only, as `Destination` and `URL` make it
-   * @param cookies values of `Set-Cookie`, of our own making
+   * @param cookies values of `Set-Cookie`, of our own making; null: none
    */
-  redirect(exchange: Exchange, location: string, cookies: readonly string[]): void;
-  /** Runs a step; when it throws, that is logged and answered with a 500. */
+  redirect(exchange: Exchange, location: string, cookies: readonly (string | null)[]): void;
+  /** Runs a step; when it throws, {@link fail}. */
   guard(exchange: Exchange, step: () => void): void;
+  /** A step has thrown: that is logged and answered with a 500. */
+  fail(exchange: Exchange, error: unknown): void;
   /** Goes on with `step` when `awaited` resolves, guarded; a rejection is answered with a 500 as well. */
   after<T>(exchange: Exchange, awaited: Promise<T>, step: (value: T) => void): void;
   /** From now on each answer ends its connection, and says so (`Connection: close`). */
@@ -41,6 +43,24 @@ export type Exchanges = {
 
 /** What every redirect has besides its `Location`. */
 const REDIRECT_HEADERS = '\r\nCache-Control: no-store\r\nReferrer-Policy: no-referrer-when-downgrade';
+
+/** Room for the lines of nearly every redirect, and what of it lines of a length take. */
+const LINES = Buffer.allocUnsafeSlow(2_048);
+const ofLength = Array<Uint8Array | undefined>(LINES.length + 1);
+
+/**
+ * Lines as bytes, valid until the next call: of a string the server measures and encodes each character by itself.
+ *
+ * @param lines ASCII; what is longer than {@link LINES} stays a string
+ */
+function lineBytes(lines: string): string | Uint8Array {
+  const { length } = lines;
+  if (length > LINES.length) return lines;
+  LINES.write(lines, 0, 'latin1');
+  let taken = ofLength[length];
+  if (taken === undefined) ofLength[length] = taken = LINES.subarray(0, length);
+  return taken;
+}
 
 export function createExchanges(log: Logger): Exchanges {
   let ending = false;
@@ -92,18 +112,27 @@ export function createExchanges(log: Logger): Exchanges {
     });
   }
 
-  function redirect(exchange: Exchange, location: string, cookies: readonly string[]): void {
+  function redirect(exchange: Exchange, location: string, cookies: readonly (string | null)[]): void {
     if (exchange.over) return;
     exchange.over = true;
-    const { res, head } = exchange;
     // All lines in the place of the status: each call into the server costs as much as all that is decided here.
     let lines = `302 Found\r\nLocation: ${location}${REDIRECT_HEADERS}`;
-    for (const cookie of cookies) lines += `\r\nSet-Cookie: ${cookie}`;
-    res.cork(() => {
-      res.writeStatus(lines);
-      if (head) res.endWithoutBody(0, ending);
-      else res.end('', ending);
-    });
+    for (const cookie of cookies) if (cookie !== null) lines += `\r\nSet-Cookie: ${cookie}`;
+    redirected = exchange;
+    redirectLines = lineBytes(lines);
+    exchange.res.cork(sendRedirect);
+  }
+
+  /** What `cork` calls, before it returns: one function for all, as a new one each time costs more than what it does. */
+  let redirected: Exchange | null = null;
+  let redirectLines: string | Uint8Array = '';
+  function sendRedirect(): void {
+    if (redirected === null) return;
+    const { res, head } = redirected;
+    redirected = null;
+    res.writeStatus(redirectLines);
+    if (head) res.endWithoutBody(0, ending);
+    else res.end(undefined, ending);
   }
 
   function fail(exchange: Exchange, error: unknown): void {
@@ -128,6 +157,7 @@ export function createExchanges(log: Logger): Exchanges {
         fail(exchange, error);
       }
     },
+    fail,
     after(exchange, awaited, step) {
       awaited.then(step).catch((error: unknown) => fail(exchange, error));
     },

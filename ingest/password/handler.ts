@@ -81,7 +81,7 @@ export function createPasswordHandler(given: {
   }
 
   return (res, req) => {
-    const sent = readVisit(req, res, false, clientAddress);
+    const sent = readVisit(req, res, false, clientAddress, metrics.startTiming());
     const host = req.getHeader('host');
     const exchange = exchanges.open(res, false);
     const submit = (form: URLSearchParams) => {

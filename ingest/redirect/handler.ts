@@ -92,7 +92,11 @@ export function createRedirectHandler(given: {
     const all = arrived;
     arrived = [];
     for (const { visit, exchange } of all) {
-      exchanges.guard(exchange, () => find(visit, exchange, answer));
+      try {
+        find(visit, exchange, answer);
+      } catch (error) {
+        exchanges.fail(exchange, error);
+      }
     }
     endTurn();
   }
@@ -102,7 +106,7 @@ export function createRedirectHandler(given: {
       // Read now and answered at the turn's end, all one after the other: the code that answers is then in the
       // processor's caches, where the kernel's reading and writing of each connection has driven it out.
       if (arrived.length === 0) setImmediate(answerArrived);
-      const visit = readVisit(req, res, head, clientAddress);
+      const visit = readVisit(req, res, head, clientAddress, metrics.startTiming());
       arrived.push({ visit, exchange: exchanges.open(res, head) });
     },
     withLink(visit, exchange, then) {

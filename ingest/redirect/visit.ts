@@ -1,8 +1,9 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { isUtf8 } from 'node:buffer';
-import { cleanReferer } from '../../core/enrich/referer.ts';
+import { cleanReferer, REFERER_LIMIT } from '../../core/enrich/referer.ts';
 import { CLICK_FLAGS } from '../../core/events/types.ts';
 import type { ClientAddress } from '../http/client-address.ts';
+import { headerName } from '../http/header-names.ts';
 
 /** What a request says of its visitor, copied: the request itself is gone when its handler returns. */
 export type Visit = {
@@ -18,11 +19,17 @@ export type Visit = {
   /** Bits of `CLICK_FLAGS` that the request itself shows: head and prefetch. */
   flags: number;
   address: Uint8Array;
-  /** `performance.now()`. */
-  startedAt: number;
+  /** `performance.now()` of a visit that is timed, of others null. */
+  startedAt: number | null;
 };
 
 const USER_AGENT_LIMIT = 1_024;
+const USER_AGENT = headerName('user-agent');
+const REFERER = headerName('referer');
+const COOKIE = headerName('cookie');
+const SEC_GPC = headerName('sec-gpc');
+/** The standard header, and those that browsers sent before it. */
+const PURPOSES = ['sec-purpose', 'purpose', 'x-purpose', 'x-moz'].map(headerName);
 
 /** Reads a request to `/<slug>`. To be called while it is being handled. */
 export function readVisit(
@@ -30,18 +37,19 @@ export function readVisit(
   res: HttpResponse,
   head: boolean,
   clientAddress: ClientAddress,
+  startedAt: number | null,
 ): Visit {
-  const userAgent = req.getHeader('user-agent');
+  const userAgent = req.getHeader(USER_AGENT);
   return {
     slug: slugOf(req.getUrl()),
     query: req.getQuery() ?? '',
     userAgent: userAgent.length > USER_AGENT_LIMIT ? userAgent.slice(0, USER_AGENT_LIMIT) : userAgent,
-    referer: cleanReferer(textOf(req.getHeader('referer'))),
-    cookie: req.getHeader('cookie'),
-    gpc: req.getHeader('sec-gpc') === '1',
+    referer: refererOf(req.getHeader(REFERER)),
+    cookie: req.getHeader(COOKIE),
+    gpc: req.getHeader(SEC_GPC) === '1',
     flags: (head ? CLICK_FLAGS.head : 0) | (isPrefetch(req) ? CLICK_FLAGS.prefetch : 0),
     address: clientAddress(req, res),
-    startedAt: performance.now(),
+    startedAt,
   };
 }
 
@@ -59,7 +67,14 @@ function slugOf(path: string): string {
   }
 }
 
+const VISIBLE = /^[ -~]*$/;
 const NOT_ASCII = /[\u0080-\u00ff]/;
+
+function refererOf(header: string): string {
+  // What nearly all are, by one look.
+  if (header.length <= REFERER_LIMIT && VISIBLE.test(header)) return header;
+  return cleanReferer(textOf(header));
+}
 
 /**
  * A header as text. The server reads bytes as Latin-1; those that are UTF-8 were sent as such. (It takes bytes beyond ASCII
@@ -71,14 +86,9 @@ function textOf(header: string): string {
   return isUtf8(bytes) ? bytes.toString('utf8') : header;
 }
 
-/** The standard header, and those that browsers sent before it. */
 function isPrefetch(req: HttpRequest): boolean {
-  return (
-    asksAhead(req.getHeader('sec-purpose')) ||
-    asksAhead(req.getHeader('purpose')) ||
-    asksAhead(req.getHeader('x-purpose')) ||
-    asksAhead(req.getHeader('x-moz'))
-  );
+  for (const name of PURPOSES) if (asksAhead(req.getHeader(name))) return true;
+  return false;
 }
 
 function asksAhead(purpose: string): boolean {
