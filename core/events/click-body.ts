@@ -79,8 +79,15 @@ function writeText(text: string, buffer: Buffer, position: number): number {
   const { length } = text;
   if (position + LENGTH_BYTES + 3 * length <= buffer.length) {
     if (length <= 21) return writeShort(text, buffer, position);
+    if (length < 64) {
+      const bytes = buffer.write(text, position + 1);
+      if (bytes < 64) {
+        buffer[position] = bytes << 1;
+        return position + 1 + bytes;
+      }
+    }
     // Two bytes say any length from 64 to 8,191, and so many UTF-8 bytes it is, whatever its characters.
-    if (length >= 64 && length <= 2_730) {
+    if (length <= 2_730) {
       const bytes = buffer.write(text, position + 2);
       buffer[position] = ((bytes << 1) & 0x7f) | 0x80;
       buffer[position + 1] = bytes >> 6;

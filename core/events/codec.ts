@@ -40,17 +40,23 @@ export function createEventEncoder(registry: SchemaRegistry = releasedRegistry()
   return (event, ts, pad, buffer, position) => {
     const start = position + ENVELOPE_BYTES;
     if (start > buffer.length) return -1;
+    if (byHand && event.kind === 'click') {
+      const end = writeClickBody(event, ts, pad.bytes, pad.position, buffer, start);
+      return envelop(buffer, position, end, KIND_CODES.click, CLICK_BODY_VERSION);
+    }
     const { type, version } = types[event.kind];
-    const end =
-      byHand && event.kind === 'click'
-        ? writeClickBody(event, ts, pad.bytes, pad.position, buffer, start)
-        : type.encode(bodyOf(event, ts, pad), buffer, start);
-    if (end < 0) return -1;
-    buffer.writeUInt32LE(end - position - 4, position);
-    buffer[position + 4] = KIND_CODES[event.kind];
-    buffer[position + 5] = version;
-    return end;
+    const end = type.encode(bodyOf(event, ts, pad), buffer, start);
+    return envelop(buffer, position, end, KIND_CODES[event.kind], version);
   };
+}
+
+/** Writes what stands before a body that ends at `end`, and answers that; -1 is passed on. */
+function envelop(buffer: Buffer, position: number, end: number, kind: number, version: number): number {
+  if (end < 0) return -1;
+  buffer.writeUInt32LE(end - position - 4, position);
+  buffer[position + 4] = kind;
+  buffer[position + 5] = version;
+  return end;
 }
 
 function bodyOf(event: Unstamped, ts: number, pad: Pad): object {

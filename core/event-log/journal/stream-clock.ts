@@ -1,3 +1,5 @@
+import { performance } from 'node:perf_hooks';
+
 /** Microseconds since the Unix epoch. */
 export type MicrosecondClock = () => number;
 
