@@ -102,7 +102,8 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
     metrics,
     interstitial: createInterstitial(),
     secure,
-    refuse(exchange) {
+    refuse(link, exchange) {
+      credits.giveBack(link.idText);
       const { headers, body } = pages.unavailable;
       exchanges.reply(exchange, '503 Service Unavailable', headers, body);
     },

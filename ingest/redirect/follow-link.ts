@@ -5,7 +5,7 @@ import type { IngestMetrics } from '../metrics.ts';
 import type { Page } from '../pages/layout.ts';
 import type { Pages } from '../pages/pages.ts';
 import type { CompiledLink } from './compiled-link.ts';
-import type { LetThroughVisit } from './let-through.ts';
+import type { LetThrough, LetThroughVisit } from './let-through.ts';
 import type { Visit } from './visit.ts';
 
 /**
@@ -56,26 +56,22 @@ export function createFollowLink(given: {
 
   function pass(link: CompiledLink, visit: Visit, exchange: Exchange, cookie: string | null): void {
     const agent = agentKinds(visit.userAgent);
-    const through = (counted: boolean) =>
-      letThrough({
-        link,
-        visit,
-        agent,
-        exchange,
-        counted,
-        onRefused: () => credits.giveBack(link.idText),
-        cookie,
-      });
-    if (link.maxClicks === null) {
-      through(false);
-    } else if (agent.bot || visit.flags !== 0) {
+    const passing = { link, visit, agent, exchange, counted: false, cookie };
+    if (link.maxClicks === null) letThrough(passing);
+    else passLimited(passing, link.maxClicks);
+  }
+
+  function passLimited(passing: LetThrough, maxClicks: number): void {
+    const { link, visit, agent, exchange } = passing;
+    const through = (counted: boolean) => letThrough({ ...passing, counted });
+    if (agent.bot || visit.flags !== 0) {
       // No person: the same answer as a visitor would get, without using a credit.
-      exchanges.after(exchange, credits.look(link.idText, link.maxClicks), (spent) => {
+      exchanges.after(exchange, credits.look(link.idText, maxClicks), (spent) => {
         if (spent) answerOver(link, exchange);
         else through(false);
       });
     } else {
-      const taken = credits.take(link.idText, link.maxClicks);
+      const taken = credits.take(link.idText, maxClicks);
       if (taken === 'taken') through(true);
       else if (taken === 'spent') answerOver(link, exchange);
       else waitForCredit(link, exchange, through);

@@ -23,8 +23,6 @@ export type LetThrough = {
   exchange: Exchange;
   /** It used one of the link's `max_clicks`. */
   counted: boolean;
-  /** Called when a counted click could not be kept: then nobody was let through. */
-  onRefused: () => void;
   /** Another cookie to set: the one that opens a link with a password. */
   cookie: string | null;
 };
@@ -39,8 +37,8 @@ export function createLetThrough(given: {
   interstitial: Interstitial;
   /** Whether the short-link origin is https. */
   secure: boolean;
-  /** Answers 503: a link with `max_clicks` whose click can't be kept lets nobody through. */
-  refuse(exchange: Exchange): void;
+  /** Answers 503 and gives the credit back: a link with `max_clicks` whose click can't be kept lets nobody through. */
+  refuse(link: CompiledLink, exchange: Exchange): void;
 }): LetThroughVisit {
   const { eventLog, exchanges, metrics, interstitial, secure, refuse } = given;
 
@@ -68,10 +66,7 @@ export function createLetThrough(given: {
       (outcome) => {
         if (outcome === 'lost') {
           metrics.countLost('click');
-          if (counted) {
-            passed.onRefused();
-            return refuse(exchange);
-          }
+          if (counted) return refuse(link, exchange);
         }
         answer(passed, url, setCookie);
       },
@@ -87,14 +82,14 @@ export function createLetThrough(given: {
   function answer(passed: LetThrough, url: string, setCookie: string | null): void {
     const { link, visit, exchange } = passed;
     metrics.observeRedirect(visit.startedAt);
-    const cookies: string[] = [];
-    if (setCookie !== null) cookies.push(setCookie);
-    if (passed.cookie !== null) cookies.push(passed.cookie);
+    const cookies = [setCookie, passed.cookie];
     // Pixels share the visit with others, which is what Global Privacy Control asks not to do.
     if (link.retargeting !== null && !visit.gpc) {
       metrics.countOutcome('interstitial');
       const { headers, body } = interstitial(link.retargeting, url);
-      const setCookies = cookies.map((cookie) => ['Set-Cookie', cookie] as const);
+      const setCookies = cookies
+        .filter((cookie) => cookie !== null)
+        .map((cookie) => ['Set-Cookie', cookie] as const);
       exchanges.reply(exchange, '200 OK', [...headers, REFERRER_POLICY, ...setCookies], body);
       return;
     }
