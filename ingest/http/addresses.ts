@@ -48,15 +48,15 @@ const DOT = 46;
 const ZERO = 48;
 
 /**
- * The 16 bytes of the IPv4 address that is all of a text between two places, as `net.isIPv4` takes it, or null: by hand,
- * since each visitor behind a proxy has another one.
+ * The 16 bytes of an IPv4 address as `net.isIPv4` takes it, or null: by hand, since each visitor behind a proxy has another
+ * one.
  */
-export function dottedBytes(text: string, from = 0, end = text.length): Uint8Array | null {
+export function dottedBytes(text: string): Uint8Array | null {
   let number = 0;
   let part = 0;
   let digits = 0;
   let value = 0;
-  for (let at = from; at < end; at++) {
+  for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code === DOT) {
       if (digits === 0 || part === 3) return null;

@@ -34,23 +34,20 @@ export function createClientAddress(app: TemplatedApp, trusted: readonly string[
       if (!isTrusted(client)) return client;
     }
     const hops = req.getHeader(FORWARDED_FOR);
+    // One address and nothing around it is what most proxies send. Nobody stands further left of it: whether it is one of
+    // ours changes nothing.
+    const only = dottedBytes(hops);
+    if (only !== null) return only;
     for (let end = hops.length; end > 0; ) {
       const comma = hops.lastIndexOf(',', end - 1);
-      const next = addressAt(hops, comma + 1, end);
+      const next = addressBytes(withoutPort(hops.slice(comma + 1, end).trim()));
       if (next === null) break;
       client = next;
-      // Nobody stands further left of the first: whether it is one of ours changes nothing.
       if (comma < 0 || !isTrusted(client)) break;
       end = comma;
     }
     return client ?? peerOf(res);
   };
-}
-
-/** The address that stands between two places of `X-Forwarded-For`, null when it is none. */
-function addressAt(hops: string, from: number, end: number): Uint8Array | null {
-  // Nearly always there is one, and nothing around it: then nothing is copied.
-  return dottedBytes(hops, from, end) ?? addressBytes(withoutPort(hops.slice(from, end).trim()));
 }
 
 /** Whether these 16 bytes are the address of one of `trusted`. */
