@@ -1,4 +1,5 @@
 import type { HttpResponse, us_listen_socket } from 'uWebSockets.js';
+import { headerName } from '../../ingest/http/header-names.ts';
 import { listen, loadUws } from '../../ingest/http/uws.ts';
 
 /**
@@ -16,11 +17,12 @@ const READ = [
   'x-purpose',
   'x-moz',
   'x-forwarded-for',
-];
-const ANSWER =
+].map(headerName);
+const ANSWER = Buffer.from(
   '302 Found\r\nLocation: https://shop.example.com/products/1?utm_source=facebook&utm_medium=social&utm_campaign=spring' +
-  '&_vid=00000000-0000-8000-8000-000000000000\r\nCache-Control: no-store\r\nReferrer-Policy: no-referrer-when-downgrade' +
-  '\r\nSet-Cookie: _vid=00000000-0000-4000-8000-000000000000; Path=/; Max-Age=31536000; HttpOnly; SameSite=Lax';
+    '&_vid=00000000-0000-8000-8000-000000000000\r\nCache-Control: no-store\r\nReferrer-Policy: no-referrer-when-downgrade' +
+    '\r\nSet-Cookie: _vid=00000000-0000-4000-8000-000000000000; Path=/; Max-Age=31536000; HttpOnly; SameSite=Lax',
+);
 
 const uws = await loadUws();
 const app = uws.App();
