@@ -8,7 +8,7 @@ import { listen, loadUws } from './uws.ts';
 type Server = { url: string; exchanges: Exchanges; close(): void };
 
 /** Around the longest whose lines are given to the server as bytes. */
-const LOCATIONS = [30, 1_900, 1_901, 1_920, 1_930, 1_940, 2_000, 9_000].map((length) =>
+const LOCATIONS = [30, 1_256, 1_257, 1_258, 1_259, 2_000, 9_000].map((length) =>
   'https://example.com/?q='.padEnd(length, 'x'),
 );
 
@@ -17,6 +17,8 @@ const ANSWERS: Record<string, (exchanges: Exchanges, exchange: Exchange) => void
   page: (exchanges, exchange) => exchanges.reply(exchange, '404 Not Found', [['X-Is', 'a page']], 'größer'),
   bytes: (exchanges, exchange) => exchanges.reply(exchange, '200 OK', [], Buffer.alloc(70_000, 'x')),
   empty: (exchanges, exchange) => exchanges.reply(exchange, '405 Method Not Allowed', []),
+  // U+010A ends in the byte of a line feed.
+  letters: (exchanges, exchange) => exchanges.redirect(exchange, 'https://example.com/Ċx-new: line', []),
   moved: (exchanges, exchange) => exchanges.redirect(exchange, 'https://example.com/', ['a=b']),
   ...Object.fromEntries(
     LOCATIONS.map((location) => [
@@ -75,6 +77,11 @@ test('a redirect is whole, whatever its length and whatever came before it', asy
       expect(headers).toMatchObject({ location, 'set-cookie': 'a=b', 'content-length': '0' });
     }
   });
+});
+
+test('no letter of an address becomes a line', async () => {
+  const { headers } = await withConnection(server.url, ({ ask }) => ask('GET', '/now/letters'));
+  expect(headers.location).toMatch(/^https:\/\/example\.com\/[^\n]+x-new: line$/);
 });
 
 test.each(PATHS)('a HEAD of %s has the headers of its GET, and its connection goes on', async (path) => {

@@ -44,21 +44,18 @@ export type Exchanges = {
 /** What every redirect has besides its `Location`. */
 const REDIRECT_HEADERS = '\r\nCache-Control: no-store\r\nReferrer-Policy: no-referrer-when-downgrade';
 
-/** Room for the lines of nearly every redirect, and what of it lines of a length take. */
-const LINES = Buffer.allocUnsafeSlow(2_048);
+/** Longest lines that are given to the server as bytes; those of nearly every redirect are. */
+const LONGEST_LINES = 1_365;
+/** Room for them in UTF-8, and what of it so many bytes take. */
+const LINES = Buffer.allocUnsafeSlow(3 * LONGEST_LINES);
 const ofLength = Array<Uint8Array | undefined>(LINES.length + 1);
 
-/**
- * Lines as bytes, valid until the next call: of a string the server measures and encodes each character by itself.
- *
- * @param lines ASCII; what is longer than {@link LINES} stays a string
- */
+/** Lines in UTF-8, valid until the next call: a string the server measures and encodes character by character. */
 function lineBytes(lines: string): string | Uint8Array {
-  const { length } = lines;
-  if (length > LINES.length) return lines;
-  LINES.write(lines, 0, 'latin1');
-  let taken = ofLength[length];
-  if (taken === undefined) ofLength[length] = taken = LINES.subarray(0, length);
+  if (lines.length > LONGEST_LINES) return lines;
+  const bytes = LINES.write(lines);
+  let taken = ofLength[bytes];
+  if (taken === undefined) ofLength[bytes] = taken = LINES.subarray(0, bytes);
   return taken;
 }
 
