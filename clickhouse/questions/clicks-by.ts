@@ -9,6 +9,7 @@ import {
   noteLinkClicksAsked,
   noteLinksAsked,
 } from '../rollups/merged.ts';
+import { knownCredits, mergedCredits, wholeDays } from '../rollups/merged-credits.ts';
 import { isStillKnown, type KnownWindow, knownWindow, noteWindow } from './known-windows.ts';
 import { standingCredits } from './standing-credits.ts';
 import {
@@ -64,6 +65,8 @@ export type Reported = {
   condition: string;
   /** The orders' credits, as a subquery (`standingCredits`). */
   credits: string;
+  /** As `credits`, with `channel, share, amount_minor` only: of a window with many clicks days are put together beforehand. */
+  channelCredits: string;
   /** Whether the workspace has deleted links. */
   hasDeleted: boolean;
 };
@@ -103,14 +106,23 @@ function reported(
   { cover, hasDeleted }: KnownWindow,
 ): Reported {
   const clicks = withoutDeleted(given, hasDeleted);
+  const credits = cover && mergedCreditsOf(client, clicks);
   return {
     exact: cover === null,
     periods: cover ? `${clicks.workspaceId}/${mergedParams(clicks.workspaceId, cover).cover}` : '',
-    by: cover === null ? oneByOne(clicks) : estimated(client, clicks, cover),
+    by: cover === null ? oneByOne(clicks) : estimated(client, clicks, cover, { ...credits }),
     condition: clicks.condition,
     credits: standingCredits(IN_SPAN),
+    channelCredits: credits ? mergedCredits('link', 'window') : standingCredits(IN_SPAN),
     hasDeleted,
   };
+}
+
+/** What was merged of the credits of a window with many clicks, and goes with all of its links; as parameters. */
+function mergedCreditsOf(client: ClickHouseClient, { workspaceId, condition, span }: ReportedClicks) {
+  const days = condition === '' ? wholeDays(span) : null;
+  const credits = days && knownCredits(client, workspaceId);
+  return credits && { ...credits, ...days };
 }
 
 function withoutDeleted(given: ReportedClicks, hasDeleted: boolean): ReportedClicks {
@@ -134,12 +146,19 @@ function oneByOne(clicks: ReportedClicks): ClicksBy {
 /**
  * `uniqCombined64(17)` has a standard error of 0.29 %, so 1 % is three and a half of them; 16 bits would break the
  * promise once in seventy rows (`clickhouse/README.md` has the measurements).
+ *
+ * @param more parameters that the report needs besides
  */
-function estimated(client: ClickHouseClient, clicks: ReportedClicks, cover: Cover): ClicksBy {
+function estimated(
+  client: ClickHouseClient,
+  clicks: ReportedClicks,
+  cover: Cover,
+  more: Record<string, unknown>,
+): ClicksBy {
   const { workspaceId, condition } = clicks;
   const merged = mergedParams(workspaceId, cover);
   const rest = inSpans(cover.rest);
-  const params: Record<string, unknown> = { ...reportedParams(clicks), ...rest.params, ...merged };
+  const params: Record<string, unknown> = { ...reportedParams(clicks), ...rest.params, ...merged, ...more };
 
   /** The rows of the cover, for a key that they know; with the states of visitors if these are counted. */
   function rolledUpRows(key: ClickKey, visitors: CountedVisitors, links: string[] | undefined): string {
