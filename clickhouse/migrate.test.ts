@@ -149,6 +149,31 @@ test('credits that do not say which bio button came first count where they did, 
   });
 });
 
+test('credits say when the store took them, whoever wrote them, and those of before the migration are old', async () => {
+  await withOldStore('0013', async (old, migrateOn) => {
+    const write = (orderId: string) =>
+      insertBlock(old, {
+        table: 'order_credits_by_time',
+        block: creditsBefore0010(orderId, [
+          { linkId: uuidv7(), channel: 'bio', amountMinor: 1, firstChannel: 'bio' },
+        ]),
+        token: orderId,
+      });
+    await write('before the migration');
+    await migrateOn();
+    await write('by a worker of the release before');
+    const result = await old.query({
+      query: `SELECT order_id, written > now() - INTERVAL 1 MINUTE AND written <= now() AS is_new,
+                written < now() - INTERVAL 1 YEAR AS is_old FROM order_credits_by_time ORDER BY order_id`,
+      format: 'JSONEachRow',
+    });
+    expect(await result.json()).toEqual([
+      { order_id: 'before the migration', is_new: 0, is_old: 1 },
+      { order_id: 'by a worker of the release before', is_new: 1, is_old: 0 },
+    ]);
+  });
+});
+
 const WORKSPACE = uuidv7();
 
 /** As the first release wrote them: a shared order names the first channel on its first part only. */

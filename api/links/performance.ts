@@ -1,4 +1,10 @@
-import { type LinkChoice, type LinkFigures, linksReport } from '../../clickhouse/questions/links-report.ts';
+import { EXACT_CLICKS } from '../../clickhouse/questions/clicks-by.ts';
+import {
+  type LinkChoice,
+  type LinkFigures,
+  linksReport,
+  type Shown,
+} from '../../clickhouse/questions/links-report.ts';
 import { toMajor } from '../../core/money.ts';
 import { type Link, linksByIds } from '../../sql/links.ts';
 import type { Workspace } from '../../sql/workspaces.ts';
@@ -9,7 +15,7 @@ import { toRecord } from './record.ts';
 import type { ListQuery, Performance, PerformanceRow } from './schemas.ts';
 
 type Stores = Pick<ApiDeps, 'pool' | 'clickhouse'>;
-type Report = (choice: LinkChoice) => Promise<LinkFigures[]>;
+type Report = (choice: LinkChoice, shown?: Shown) => Promise<LinkFigures[]>;
 /** A link that exists, with what it did in the window. */
 type Performer = { link: Link; figures: LinkFigures };
 
@@ -29,7 +35,8 @@ export async function linkPerformance(
 ): Promise<Performance> {
   const ids = query.ids === undefined ? null : readIdList('ids', query.ids);
   const { shown, span } = reportWindow(query);
-  const report: Report = (choice) => linksReport(clickhouse, workspace.id, span, choice);
+  const report: Report = (choice, shown) =>
+    linksReport(clickhouse, workspace.id, span, choice, EXACT_CLICKS, shown);
   const performers = ids
     ? await performersOf(await linksByIds(pool, workspace.id, ids), report)
     : await bestPerformers(pool, workspace.id, query.limit, report);
@@ -72,7 +79,7 @@ function byRevenue(a: Performer, b: Performer): number {
 
 /**
  * The store of clicks knows no deletions of links, so it is asked for some more than are wanted, and again further
- * down while too few of them still exist.
+ * down while too few of them still exist. Which do is looked up before visitors are counted, which takes longest.
  */
 async function bestPerformers(
   pool: Stores['pool'],
@@ -84,19 +91,22 @@ async function bestPerformers(
   const seen = new Set<string>();
   let step = limit + SPARE_ROWS;
   for (let offset = 0; ; offset += step, step *= 4) {
-    const rows = (await report({ kind: 'top', limit: step, offset })).filter((row) => !seen.has(row.linkId));
-    const links = await linksByIds(
-      pool,
-      workspaceId,
-      rows.map((row) => row.linkId),
-    );
-    const byId = new Map(links.map((link) => [link.id, link]));
+    let looked = 0;
+    let existing = new Map<string, Link>();
+    const rows = await report({ kind: 'top', limit: step, offset }, async (best) => {
+      looked = best.length;
+      // A click between two looks can move a link down across the offset.
+      const fresh = best.filter(({ linkId }) => !seen.has(linkId));
+      const ids = fresh.map(({ linkId }) => linkId);
+      existing = new Map((await linksByIds(pool, workspaceId, ids)).map((link) => [link.id, link]));
+      return fresh.filter(({ linkId }) => existing.has(linkId)).slice(0, limit - found.length);
+    });
     for (const figures of rows) {
-      seen.add(figures.linkId); // a click between two looks can move a link down across the offset
-      const link = byId.get(figures.linkId);
-      if (link) found.push({ link, figures });
-      if (found.length === limit) return found;
+      const link = existing.get(figures.linkId);
+      if (!link) continue;
+      seen.add(link.id);
+      found.push({ link, figures });
     }
-    if (rows.length < step) return found;
+    if (found.length === limit || looked < step) return found;
   }
 }

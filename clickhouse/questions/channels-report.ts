@@ -1,8 +1,9 @@
 import type { ClickHouseClient } from '../client.ts';
+import { ONE_MOMENT } from '../rollups/merged-credits.ts';
 import { ask } from './ask.ts';
 import { EXACT_CLICKS, type Reported, report } from './clicks-by.ts';
 import { lifetimeValues } from './lifetime-values.ts';
-import { type FigureRow, type Figures, SUMMED_FIGURES, toFigures } from './report-figures.ts';
+import { type FigureRow, type Figures, toFigures } from './report-figures.ts';
 import { ofLink, type Span } from './visible-clicks.ts';
 
 export type ChannelFigures = Figures & { channel: string };
@@ -30,26 +31,45 @@ export async function channelsWithValues(
 ): Promise<{ channels: ChannelFigures[]; values: Map<string, bigint> }> {
   const asked = { workspaceId, span, condition: '', params: {}, exactUpTo: EXACT_CLICKS };
   const [channels, values] = await report(client, asked, (reported) =>
-    Promise.all([figuresOf(client, reported), lifetimeValues(client, workspaceId, reported.hasDeleted)]),
+    Promise.all([
+      figuresOf(client, reported),
+      lifetimeValues(client, workspaceId, reported.hasDeleted, !reported.exact),
+    ]),
   );
   return { channels, values };
 }
 
+/** Asks for clicks and for orders at once: the store plans a question on one core, and these have several parts each. */
 async function figuresOf(
   client: ClickHouseClient,
-  { by, condition, credits }: Reported,
+  { by, condition, channelCredits }: Reported,
 ): Promise<ChannelFigures[]> {
   const clicks = by('channel', 'visitors');
-  const rows = await ask<FigureRow & { channel: string }>(client, {
-    sql: `
-      SELECT channel, ${SUMMED_FIGURES} FROM (
-        SELECT channel, clicks, visitors, 0. AS conversions, 0 AS revenue FROM ${clicks.sql}
-        UNION ALL
-        SELECT channel, 0, 0, sum(share), sum(amount_minor) FROM ${credits}
-        WHERE channel != '' ${condition} GROUP BY channel)
-      GROUP BY channel ORDER BY revenue DESC, clicks DESC, channel`,
-    params: clicks.params,
-    seconds: 60,
-  });
-  return rows.map((row) => ({ channel: row.channel, ...toFigures(row) }));
+  const of = { params: clicks.params, seconds: 60, settings: ONE_MOMENT };
+  const [clicked, credited] = await Promise.all([
+    ask<Pick<FigureRow, 'clicks' | 'visitors'> & { channel: string }>(client, {
+      sql: `SELECT channel, clicks, visitors FROM ${clicks.sql}`,
+      ...of,
+    }),
+    ask<Pick<FigureRow, 'conversions' | 'revenue'> & { channel: string }>(client, {
+      sql: `SELECT channel, sum(share) AS conversions, sum(amount_minor) AS revenue FROM ${channelCredits}
+            WHERE channel != '' ${condition} GROUP BY channel`,
+      ...of,
+    }),
+  ]);
+  const rows = new Map<string, FigureRow>(
+    clicked.map(({ channel, ...row }) => [channel, { ...NO_FIGURES, ...row }]),
+  );
+  for (const { channel, ...row } of credited) {
+    rows.set(channel, { ...(rows.get(channel) ?? NO_FIGURES), ...row });
+  }
+  return [...rows].map(([channel, row]) => ({ channel, ...toFigures(row) })).sort(byRevenue);
+}
+
+const NO_FIGURES: FigureRow = { clicks: '0', visitors: '0', conversions: 0, revenue: '0' };
+
+function byRevenue(a: ChannelFigures, b: ChannelFigures): number {
+  if (a.revenueMinor !== b.revenueMinor) return a.revenueMinor > b.revenueMinor ? -1 : 1;
+  if (a.clicks !== b.clicks) return b.clicks - a.clicks;
+  return Buffer.compare(Buffer.from(a.channel), Buffer.from(b.channel));
 }

@@ -1,7 +1,15 @@
 import type { ClickHouseClient } from '../client.ts';
 import { mergedParams } from '../rollups/asked-again.ts';
 import type { Cover } from '../rollups/cover.ts';
-import { MERGED_LINKS, MERGED_ROLL_UPS, noteChannelsAsked, noteLinksAsked } from '../rollups/merged.ts';
+import {
+  MERGED_LINK_CLICKS,
+  MERGED_LINKS,
+  MERGED_ROLL_UPS,
+  noteChannelsAsked,
+  noteLinkClicksAsked,
+  noteLinksAsked,
+} from '../rollups/merged.ts';
+import { knownCredits, mergedCredits, wholeDays } from '../rollups/merged-credits.ts';
 import { isStillKnown, type KnownWindow, knownWindow, noteWindow } from './known-windows.ts';
 import { standingCredits } from './standing-credits.ts';
 import {
@@ -29,6 +37,8 @@ export const BUCKET = 'roundDown(toUnixTimestamp64Nano(ts), {starts:Array(Int64)
 const selected = (key: ClickKey) => (key === 'bucket' ? `${BUCKET} AS bucket` : key);
 const isRolledUp = (key: ClickKey) => ROLLED_UP.some((known) => known === key);
 
+type CountedVisitors = 'visitors' | 'no visitors';
+
 /**
  * A subquery with a row for each `key`: `clicks`, and `visitors` (0 when they were not asked for, and never more
  * than the clicks). `params` go with it.
@@ -37,7 +47,7 @@ const isRolledUp = (key: ClickKey) => ROLLED_UP.some((known) => known === key);
  */
 export type ClicksBy = (
   key: ClickKey,
-  visitors: 'visitors' | 'no visitors',
+  visitors: CountedVisitors,
   links?: string[],
 ) => {
   sql: string;
@@ -48,11 +58,15 @@ export type ClicksBy = (
 export type Reported = {
   /** Whether visitors are. */
   exact: boolean;
+  /** Names the workspace with the whole periods of the window; of an exact report, nothing. */
+  periods: string;
   by: ClicksBy;
   /** The report's own condition, and besides it what keeps deleted links out, for the report's orders. */
   condition: string;
   /** The orders' credits, as a subquery (`standingCredits`). */
   credits: string;
+  /** As `credits`, with `channel, share, amount_minor` only: of a window with many clicks days are put together beforehand. */
+  channelCredits: string;
   /** Whether the workspace has deleted links. */
   hasDeleted: boolean;
 };
@@ -92,13 +106,23 @@ function reported(
   { cover, hasDeleted }: KnownWindow,
 ): Reported {
   const clicks = withoutDeleted(given, hasDeleted);
+  const credits = cover && mergedCreditsOf(client, clicks);
   return {
     exact: cover === null,
-    by: cover === null ? oneByOne(clicks) : estimated(client, clicks, cover),
+    periods: cover ? `${clicks.workspaceId}/${mergedParams(clicks.workspaceId, cover).cover}` : '',
+    by: cover === null ? oneByOne(clicks) : estimated(client, clicks, cover, { ...credits }),
     condition: clicks.condition,
     credits: standingCredits(IN_SPAN),
+    channelCredits: credits ? mergedCredits('link', 'window') : standingCredits(IN_SPAN),
     hasDeleted,
   };
+}
+
+/** What was merged of the credits of a window with many clicks, and goes with all of its links; as parameters. */
+function mergedCreditsOf(client: ClickHouseClient, { workspaceId, condition, span }: ReportedClicks) {
+  const days = condition === '' ? wholeDays(span) : null;
+  const credits = days && knownCredits(client, workspaceId);
+  return credits && { ...credits, ...days };
 }
 
 function withoutDeleted(given: ReportedClicks, hasDeleted: boolean): ReportedClicks {
@@ -122,15 +146,22 @@ function oneByOne(clicks: ReportedClicks): ClicksBy {
 /**
  * `uniqCombined64(17)` has a standard error of 0.29 %, so 1 % is three and a half of them; 16 bits would break the
  * promise once in seventy rows (`clickhouse/README.md` has the measurements).
+ *
+ * @param more parameters that the report needs besides
  */
-function estimated(client: ClickHouseClient, clicks: ReportedClicks, cover: Cover): ClicksBy {
+function estimated(
+  client: ClickHouseClient,
+  clicks: ReportedClicks,
+  cover: Cover,
+  more: Record<string, unknown>,
+): ClicksBy {
   const { workspaceId, condition } = clicks;
   const merged = mergedParams(workspaceId, cover);
   const rest = inSpans(cover.rest);
-  const params: Record<string, unknown> = { ...reportedParams(clicks), ...rest.params, ...merged };
+  const params: Record<string, unknown> = { ...reportedParams(clicks), ...rest.params, ...merged, ...more };
 
-  /** The rows of the cover, for a key that they know. */
-  function rolledUpRows(key: ClickKey, links: string[] | undefined): string {
+  /** The rows of the cover, for a key that they know; with the states of visitors if these are counted. */
+  function rolledUpRows(key: ClickKey, visitors: CountedVisitors, links: string[] | undefined): string {
     if (key !== 'link_id' && condition === '' && !links) {
       noteChannelsAsked(client, merged);
       return `(SELECT *, {workspace:UUID} AS workspace_id FROM ${MERGED_ROLL_UPS})`;
@@ -138,6 +169,10 @@ function estimated(client: ClickHouseClient, clicks: ReportedClicks, cover: Cove
     if (key === 'link_id' && links) {
       noteLinksAsked(client, { ...merged, chosen: links });
       return `(SELECT * FROM ${MERGED_LINKS} WHERE true ${condition})`;
+    }
+    if (key === 'link_id' && condition === '' && visitors === 'no visitors') {
+      noteLinkClicksAsked(client, merged);
+      return MERGED_LINK_CLICKS;
     }
     return `(SELECT * FROM clicks_rolled_up
       WHERE workspace_id = {workspace:UUID} AND generation IN {generations:Array(UInt64)} ${condition}
@@ -162,7 +197,7 @@ function estimated(client: ClickHouseClient, clicks: ReportedClicks, cover: Cove
     return {
       sql: `(
         SELECT ${key}, sum(found) AS clicks, least(${estimate}, sum(found)) AS visitors FROM (
-          SELECT ${key}, clicks AS found, ${rolledState} AS state FROM ${rolledUpRows(key, links)}
+          SELECT ${key}, clicks AS found, ${rolledState} AS state FROM ${rolledUpRows(key, visitors, links)}
           UNION ALL
           SELECT ${key}, count(), ${state} FROM clicks
           WHERE workspace_id = {workspace:UUID} AND NOT is_bot ${conditions} AND ${rest.sql} GROUP BY ${key})

@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from '../client.ts';
+import { knownCredits, mergedCredits, ONE_MOMENT } from '../rollups/merged-credits.ts';
 import { ask } from './ask.ts';
 import { standingCredits } from './standing-credits.ts';
 
@@ -17,17 +18,23 @@ const ORIGIN_LEFT = `if(notEmpty(first_bio_links) AND arrayAll(
  * counts for none once that button is deleted; any other stays with its channel.
  *
  * @param hasDeleted whether the workspace has deleted links: looking for them takes up to twice the time
+ * @param isLarge whether it has so many clicks that its days are worth being put together beforehand
  */
 export async function lifetimeValues(
   client: ClickHouseClient,
   workspaceId: string,
   hasDeleted: boolean,
+  isLarge = false,
 ): Promise<Map<string, bigint>> {
+  const merged = isLarge && !hasDeleted ? knownCredits(client, workspaceId) : null;
+  const origins = merged
+    ? `(SELECT channel AS origin, amount_minor FROM ${mergedCredits('origin', 'all time')})`
+    : `(SELECT ${hasDeleted ? ORIGIN_LEFT : 'first_channel'} AS origin, amount_minor FROM ${standingCredits('')})`;
   const rows = await ask<{ origin: string; revenue: string }>(client, {
-    sql: `SELECT ${hasDeleted ? ORIGIN_LEFT : 'first_channel'} AS origin, sum(amount_minor) AS revenue
-          FROM ${standingCredits('')} WHERE origin != '' GROUP BY origin`,
-    params: { workspace: workspaceId },
+    sql: `SELECT origin, sum(amount_minor) AS revenue FROM ${origins} WHERE origin != '' GROUP BY origin`,
+    params: { workspace: workspaceId, ...merged },
     seconds: 60,
+    settings: ONE_MOMENT,
   });
   return new Map(rows.map((row) => [row.origin, BigInt(row.revenue)]));
 }

@@ -1,3 +1,4 @@
+import { type BoundedCache, createBoundedCache } from '../../core/bounded-cache.ts';
 import type { ClickHouseClient } from '../client.ts';
 import { ask } from './ask.ts';
 import { type ClicksBy, EXACT_CLICKS, report } from './clicks-by.ts';
@@ -9,10 +10,15 @@ export type LinkFigures = Figures & { linkId: string };
 /** Which links: the best of all from a place on, or exactly these. */
 export type LinkChoice = { kind: 'top'; limit: number; offset: number } | { kind: 'ids'; ids: string[] };
 
+/** Says which links of a report are shown, before their visitors are counted. It may be asked twice. */
+export type Shown = (links: LinkFigures[]) => Promise<LinkFigures[]>;
+
 /**
  * Clicks, visitors, conversions and revenue of links with a click or an order in the window, by revenue, then
  * clicks, then the newest link (ids are UUIDv7), most first. A link without activity is left out, also one of the
  * given ids. Deleted links are in: whether a link still exists is for Postgres to say.
+ *
+ * @param shown leaves out links; all of them are shown unless given
  */
 export async function linksReport(
   client: ClickHouseClient,
@@ -20,14 +26,15 @@ export async function linksReport(
   span: Span,
   choice: LinkChoice,
   exactUpTo = EXACT_CLICKS,
+  shown: Shown = async (links) => links,
 ): Promise<LinkFigures[]> {
   const { kind, ...params } = choice;
   if (choice.kind === 'ids' && choice.ids.length === 0) return [];
   const ofLinks = kind === 'ids' ? 'AND link_id IN {ids:Array(UUID)}' : '';
   const asked = { workspaceId, span, condition: ofLinks, params, exactUpTo };
-  return report(client, asked, async ({ exact, by, condition, credits }) => {
+  return report(client, asked, async ({ exact, periods, by, condition, credits }) => {
     const clicks = by('link_id', exact ? 'visitors' : 'no visitors');
-    const rows = await ask<FigureRow & { link_id: string }>(client, {
+    const counted = ask<FigureRow & { link_id: string }>(client, {
       sql: `
       SELECT link_id, ${SUMMED_FIGURES} FROM (
         SELECT link_id, clicks, visitors, 0. AS conversions, 0 AS revenue FROM ${clicks.sql}
@@ -39,31 +46,53 @@ export async function linksReport(
       params: clicks.params,
       seconds: 60,
     });
-    const links = rows.map((row) => ({ linkId: row.link_id, ...toFigures(row) }));
-    return exact ? links : addVisitors(client, by, links);
+    const links = counted.then((rows) =>
+      shown(rows.map((row) => ({ linkId: row.link_id, ...toFigures(row) }))),
+    );
+    if (exact) return links;
+    return addVisitors(client, by, links, kind === 'top' ? `${periods}/${JSON.stringify(params)}` : null);
   });
 }
 
+/** So many reports' links are remembered, of each report so many. */
+const REMEMBERED = { reports: 256, links: 1_000 };
+const shownBefore = new WeakMap<ClickHouseClient, BoundedCache<string, string[]>>();
+
 /**
  * Visitors of many clicks cost far more to count than the clicks, so that they are counted of the links in the
- * answer only, once these are known.
+ * answer only. Which these are will be known later; but mostly they are those that the same report had before, so that
+ * their visitors are counted meanwhile.
+ *
+ * @param name of what is asked for; null: nobody knows before
  */
 async function addVisitors(
   client: ClickHouseClient,
   by: ClicksBy,
-  links: LinkFigures[],
+  found: Promise<LinkFigures[]>,
+  name: string | null,
 ): Promise<LinkFigures[]> {
-  if (links.length === 0) return links;
-  const counted = by(
-    'link_id',
-    'visitors',
-    links.map((link) => link.linkId),
+  const remembered = shownBefore.get(client) ?? createBoundedCache<string, string[]>(REMEMBERED.reports);
+  shownBefore.set(client, remembered);
+  const before = (name !== null && remembered.get(name)) || [];
+  const [links, meanwhile] = await Promise.all([found, visitorsOf(client, by, before)]);
+  const ids = links.map((link) => link.linkId);
+  if (name !== null && ids.length <= REMEMBERED.links) remembered.set(name, ids);
+  const known = new Set(before);
+  const others = await visitorsOf(
+    client,
+    by,
+    ids.filter((id) => !known.has(id)),
   );
-  const rows = await ask<{ link_id: string; visitors: string }>(client, {
-    sql: `SELECT link_id, visitors FROM ${counted.sql}`,
-    params: counted.params,
-    seconds: 60,
-  });
-  const visitors = new Map(rows.map((row) => [row.link_id, Number(row.visitors)]));
+  const visitors = new Map([...meanwhile, ...others].map((row) => [row.link_id, Number(row.visitors)]));
   return links.map((link) => ({ ...link, visitors: Math.min(visitors.get(link.linkId) ?? 0, link.clicks) }));
+}
+
+async function visitorsOf(
+  client: ClickHouseClient,
+  by: ClicksBy,
+  links: string[],
+): Promise<{ link_id: string; visitors: string }[]> {
+  if (links.length === 0) return [];
+  const { sql, params } = by('link_id', 'visitors', links);
+  return ask(client, { sql: `SELECT link_id, visitors FROM ${sql}`, params, seconds: 60 });
 }

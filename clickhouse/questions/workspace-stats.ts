@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from '../client.ts';
+import { ONE_MOMENT } from '../rollups/merged-credits.ts';
 import { ask } from './ask.ts';
 import { BUCKET, CLICK_KEYS, EXACT_CLICKS, type Reported, report } from './clicks-by.ts';
 import { type FigureRow, type Figures, SUMMED_FIGURES, toFigures } from './report-figures.ts';
@@ -23,7 +24,7 @@ export async function workspaceStats(
 ): Promise<{ totals: Figures; series: BucketFigures[] }> {
   const asked = { workspaceId, span, condition: ofLink(linkId), params: { starts, link: linkId }, exactUpTo };
   const figuresBy = (
-    { by, condition, credits }: Reported,
+    { by, condition, credits, channelCredits }: Reported,
     key: 'workspace_id' | 'bucket',
     ofCredit: string,
   ) => {
@@ -33,11 +34,13 @@ export async function workspaceStats(
         SELECT ${key}, ${SUMMED_FIGURES} FROM (
           SELECT ${key}, clicks, visitors, 0. AS conversions, 0 AS revenue FROM ${clicks.sql}
           UNION ALL
-          SELECT ${ofCredit} AS ${key}, 0, 0, sum(share), sum(amount_minor) FROM ${credits}
+          SELECT ${ofCredit} AS ${key}, 0, 0, sum(share), sum(amount_minor)
+          FROM ${key === 'bucket' ? credits : channelCredits}
           WHERE channel != '' ${condition} GROUP BY ${key})
         GROUP BY ${key} ORDER BY ${key}`,
       params: clicks.params,
       seconds: 60,
+      settings: ONE_MOMENT,
     });
   };
   const [[whole], buckets] = await report(client, asked, (reported) =>

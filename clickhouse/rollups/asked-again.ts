@@ -11,8 +11,12 @@ const SOON_MS = 40 * 60_000;
 /** Minutes. Rows may be merged anew beyond the one and are read up to the other: they may be removed an hour old. */
 const AGE = { replaced: 30, read: 50 };
 const SECONDS = 120;
+/** So many things wait to be merged at most; what is beyond is merged when it is asked for once more. */
+const WAITING = 16;
 
 const youngerThan = (minutes: number) => `made > now() - INTERVAL ${minutes} MINUTE`;
+/** For so long what was merged is read, by this process's clock. */
+export const READ_MS = AGE.read * 60_000;
 /** Merged rows of a cover. Goes with {@link mergedParams}, as what follows. */
 export const OF_COVER = 'workspace_id = {workspace:UUID} AND cover = {cover:String}';
 /** Merged rows that may be read. */
@@ -39,33 +43,33 @@ export const nameOf = (texts: readonly string[]) =>
 type Asked = { at: number; merged: boolean };
 
 const askedFor = new WeakMap<ClickHouseClient, ReturnType<typeof createBoundedCache<string, Asked>>>();
-let merging: Promise<void> | null = null;
+let merging: Promise<void> = Promise.resolve();
+let waiting = 0;
 
 /**
- * Notes that something was asked for which is quicker once it is merged. The second time it begins to merge it, one thing at
- * a time, for the reports to come: nobody waits for it, and a failure only leaves them as they are.
+ * Notes that something was asked for which is quicker once it is merged. The second time it is merged, one thing
+ * after the other, for the reports to come: nobody waits for it, and a failure only leaves them as they are.
  *
  * @param name of what was asked for
- * @param query inserts what is merged, with the parameters
+ * @param merge see {@link insertMerged}
  */
-export function noteAsked(
-  client: ClickHouseClient,
-  name: string,
-  query: string,
-  params: Record<string, unknown>,
-): void {
+export function noteAsked(client: ClickHouseClient, name: string, merge: () => Promise<void>): void {
   const known = askedFor.get(client) ?? createBoundedCache<string, Asked>(REMEMBERED);
   askedFor.set(client, known);
   const now = Date.now();
   const before = known.get(name);
   if (before === undefined || now - before.at > SOON_MS) {
     known.set(name, { at: now, merged: false });
-  } else if (!before.merged && merging === null) {
+  } else if (!before.merged && waiting < WAITING) {
     before.merged = true;
-    merging = insert(client, query, params)
-      .catch(() => known.delete(name))
+    waiting += 1;
+    merging = merging
+      .then(merge)
+      .catch(() => {
+        known.delete(name);
+      })
       .finally(() => {
-        merging = null;
+        waiting -= 1;
       });
   }
 }
@@ -75,8 +79,11 @@ export async function mergingDone(): Promise<void> {
   await merging;
 }
 
-/** One thread writes one part, so what is merged is there in full or not at all. */
-async function insert(
+/**
+ * Inserts what is merged. One thread writes one block, however many rows it has, and one block is one part: it is there in full or
+ * not at all.
+ */
+export async function insertMerged(
   client: ClickHouseClient,
   query: string,
   params: Record<string, unknown>,
@@ -89,6 +96,8 @@ async function insert(
       max_execution_time: SECONDS,
       wait_end_of_query: 1,
       max_insert_threads: '1',
+      min_insert_block_size_rows: '1000000000',
+      min_insert_block_size_bytes: '0',
     },
   });
 }

@@ -173,11 +173,81 @@ describe('links that were shown', () => {
     expect(await chosen(0)).toEqual(await chosen());
   });
 
+  test('are found in what was merged of all of them', async () => {
+    const clicks = async () => (await estimatedTop(6)).map((row) => row.clicks);
+    const truth = await clicks();
+    expect(truth).toEqual((await top(6)).map((row) => row.clicks));
+    const twice = 'INSERT INTO merged_link_clicks SELECT * FROM merged_link_clicks';
+    await stores.clickhouse.command({ query: twice });
+    expect(await clicks()).toEqual(truth);
+    await stores.clickhouse.command({
+      query: `INSERT INTO merged_link_clicks SELECT workspace_id, cover, link_id, clicks + 1000000, now() + 1
+              FROM merged_link_clicks FINAL`,
+    });
+    expect(Math.min(...(await clicks()))).toBeGreaterThan(1_000_000);
+    await stores.clickhouse.command({ query: 'TRUNCATE TABLE merged_link_clicks' });
+    expect(await clicks()).toEqual(truth);
+  });
+
+  test('alone have their visitors counted', async () => {
+    const [first, , third] = await top(6);
+    const some = [first?.linkId, third?.linkId];
+    const shown = async (exactUpTo?: number) => {
+      const choice = { kind: 'top', limit: 6, offset: 0 } as const;
+      const rows = await linksReport(stores.clickhouse, workspaceId, SPAN, choice, exactUpTo, async (all) =>
+        all.filter(({ linkId }) => some.includes(linkId)),
+      );
+      await mergingDone();
+      return rows;
+    };
+    await stores.clickhouse.command({ query: 'TRUNCATE TABLE merged_link_roll_ups' });
+    for (let time = 0; time < 3; time++) expect(await shown(0)).toEqual([first, third]);
+    expect(await shown()).toEqual([first, third]);
+    expect(await mergedLinks()).toEqual(some.sort());
+  });
+
+  test('are counted while it is asked which they are, and others afterwards', async () => {
+    const truth = await top(6);
+    const { rows } = stores.clickhouse.questions;
+    const began: string[] = [];
+    stores.clickhouse.questions.rows = async (asked) => {
+      const kind = asked.sql.includes('conversions')
+        ? 'links'
+        : asked.sql.includes('visitors')
+          ? 'visitors'
+          : '';
+      if (kind) began.push(kind);
+      const answer = await rows(asked);
+      if (kind === 'links') began.push('are known');
+      return answer as never;
+    };
+    const shown = async (...places: number[]) => {
+      began.length = 0;
+      const choice = { kind: 'top', limit: 50, offset: 0 } as const;
+      const some = places.map((place) => truth[place]?.linkId);
+      const links = await linksReport(stores.clickhouse, workspaceId, SPAN, choice, 0, async (all) =>
+        all.filter(({ linkId }) => some.includes(linkId)),
+      );
+      expect(links).toEqual(places.map((place) => truth[place]));
+      return began;
+    };
+    try {
+      expect(await shown(0, 1, 4)).toEqual(['links', 'are known', 'visitors']);
+      expect(await shown(0, 1, 4)).toEqual(['links', 'visitors', 'are known']);
+      expect(await shown(1, 2, 3)).toEqual(['links', 'visitors', 'are known', 'visitors']);
+      expect(await shown(1, 3)).toEqual(['links', 'visitors', 'are known']);
+    } finally {
+      stores.clickhouse.questions.rows = rows;
+      await mergingDone();
+    }
+  });
+
   test('are read from there until what was merged is old', async () => {
     const truth = await top(6);
     const figures = async () => new Map((await estimatedTop(6)).map((row) => [row.linkId, row.visitors]));
     const counted = new Map(truth.map(({ linkId, visitors }) => [linkId, visitors]));
     const [first = '', ...rest] = links;
+    await stores.clickhouse.command({ query: 'TRUNCATE TABLE merged_link_roll_ups' });
     await pretend([first], 1);
     const pretended = await figures();
     expect(pretended.get(first)).toBeLessThan(counted.get(first) ?? 0);

@@ -183,6 +183,7 @@ async function dropReplaced(client: ClickHouseClient, now: number): Promise<void
     // Which covers had one of them is not told; those of today are made again when they are asked for.
     merged_roll_ups: merged,
     merged_link_roll_ups: merged,
+    merged_link_clicks: merged,
   };
   for (const [table, condition] of Object.entries(gone)) {
     await client.command({

@@ -52,6 +52,8 @@ export type GivenCredits = {
   /** Left out: as workers wrote it before they knew. */
   firstBioLinks?: string[];
   firstOtherChannel?: string;
+  /** When the store took the rows, `YYYY-MM-DD HH:MM:SS`; left out: now. */
+  written?: string;
   /** Versions of the order that this one replaces. */
   replaces?: GivenCredits[];
   parts: { linkId: string; channel: string; share: number; amountMinor: number }[];
@@ -194,6 +196,7 @@ function creditRows(order: GivenCredits, replaced: boolean): Record<string, unkn
     first_channel: order.firstChannel ?? '',
     ...(order.firstBioLinks && { first_bio_links: order.firstBioLinks }),
     ...(order.firstOtherChannel && { first_other_channel: order.firstOtherChannel }),
+    ...(order.written && { written: order.written }),
     replaced,
   }));
 }

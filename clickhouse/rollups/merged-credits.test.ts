@@ -1,0 +1,235 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { uuidv7 } from '../../core/ids.ts';
+import { NANOS_PER_DAY, parseInstant } from '../../core/timestamps.ts';
+import { type GivenCredits, storeClicks, storeCredits } from '../../test/support/stored-events.ts';
+import { type TestStores, testStores } from '../../test/support/stores.ts';
+import { ask } from '../questions/ask.ts';
+import { channelsReport } from '../questions/channels-report.ts';
+import { lifetimeValues } from '../questions/lifetime-values.ts';
+import { standingCredits } from '../questions/standing-credits.ts';
+import type { Span } from '../questions/visible-clicks.ts';
+import { workspaceStats } from '../questions/workspace-stats.ts';
+import { mergingDone } from './asked-again.ts';
+import { knownCredits, mergedCredits, ONE_MOMENT, wholeDays } from './merged-credits.ts';
+import { rollUp } from './roll-up.ts';
+
+const START = parseInstant('2026-08-10') ?? 0n;
+const HOUR = NANOS_PER_DAY / 24n;
+const DAYS = 20;
+/** From mid-day to mid-day: both edges are read order by order. */
+const SPAN: Span = { from: START + 12n * HOUR, to: START + 17n * NANOS_PER_DAY + 12n * HOUR };
+const LONG_AGO = '2026-09-01 00:00:00';
+
+let stores: TestStores;
+let workspaceId: string;
+let orders: GivenCredits[];
+
+beforeAll(async () => {
+  stores = await testStores();
+});
+afterAll(() => stores.close());
+
+/** Eight orders a day, of three links of two channels, of people who came from two others; every fifth is shared by two links. */
+beforeEach(async () => {
+  workspaceId = uuidv7();
+  const links = [uuidv7(), uuidv7(), uuidv7()];
+  const part = (n: number, share: number) => ({
+    linkId: links[n % 3] ?? '',
+    channel: n % 3 === 0 ? 'youtube' : 'tiktok',
+    share,
+    amountMinor: Math.round(share * (1_000 + n)),
+  });
+  orders = Array.from({ length: DAYS * 8 }, (_, n) => ({
+    workspaceId,
+    orderId: `order ${n}`,
+    tsNanos: START + BigInt(n * 3) * HOUR + BigInt(n),
+    firstChannel: n % 4 === 0 ? '' : n % 4 === 1 ? 'reddit' : 'twitter',
+    written: LONG_AGO,
+    parts: n % 5 === 0 ? [part(n, 0.5), part(n + 1, 0.5)] : [part(n, 1)],
+  }));
+  await storeCredits(stores, orders);
+  const at = (day: number) => ({
+    workspaceId,
+    tsNanos: START + BigInt(day) * NANOS_PER_DAY,
+    channel: 'youtube',
+  });
+  await storeClicks(stores, [at(1), at(5), at(9)]);
+  await rollUp(stores.clickhouse, '2026-09-20');
+});
+
+/** Of all orders, one by one. */
+const truth = async () => ({
+  channels: await channelsReport(stores.clickhouse, workspaceId, SPAN),
+  totals: (await workspaceStats(stores.clickhouse, workspaceId, SPAN, [])).totals,
+  values: await lifetimeValues(stores.clickhouse, workspaceId, false),
+});
+
+/** As a workspace with many clicks is answered. */
+const answered = async () => {
+  const channels = await channelsReport(stores.clickhouse, workspaceId, SPAN, 0);
+  await mergingDone();
+  const { totals } = await workspaceStats(stores.clickhouse, workspaceId, SPAN, [], 0);
+  await mergingDone();
+  const values = await lifetimeValues(stores.clickhouse, workspaceId, false, true);
+  await mergingDone();
+  return { channels, totals, values };
+};
+
+const mergedTimes = async () => {
+  const [row] = await ask<{ times: string }>(stores.clickhouse, {
+    sql: 'SELECT uniqExact(id) AS times FROM merged_credits WHERE workspace_id = {workspace:UUID}',
+    params: { workspace: workspaceId },
+    seconds: 20,
+  });
+  return Number(row?.times);
+};
+
+/** A version of an order that counts instead of the given one. */
+const again = (before: GivenCredits | undefined, hoursLater: number): GivenCredits => {
+  if (!before) throw new Error('no such order');
+  const { written, ...order } = before;
+  return {
+    ...order,
+    version: 2n,
+    tsNanos: (order.tsNanos ?? 0n) + BigInt(hoursLater) * HOUR,
+    parts: order.parts.map((part) => ({ ...part, amountMinor: part.amountMinor + 50_000 })),
+    replaces: [{ ...order }],
+  };
+};
+
+describe('credits that were asked for again', () => {
+  test('are merged by day, and say the same', async () => {
+    const expected = await truth();
+    expect(expected.values).toEqual(
+      new Map([
+        ['reddit', expect.any(BigInt)],
+        ['twitter', expect.any(BigInt)],
+      ]),
+    );
+    expect(await mergedTimes()).toBe(0);
+    for (let time = 0; time < 3; time++) expect(await answered()).toEqual(expected);
+    expect(await mergedTimes()).toBe(1);
+    const narrower: Span = {
+      from: SPAN.from + 3n * NANOS_PER_DAY + 5n * HOUR,
+      to: SPAN.to - 2n * NANOS_PER_DAY,
+    };
+    expect(await channelsReport(stores.clickhouse, workspaceId, narrower, 0)).toEqual(
+      await channelsReport(stores.clickhouse, workspaceId, narrower),
+    );
+  });
+
+  test('are read from there', async () => {
+    for (let time = 0; time < 3; time++) await answered();
+    const { values } = await truth();
+    await stores.clickhouse.command({
+      query: 'DELETE FROM order_credits_by_time WHERE workspace_id = {workspace:UUID}',
+      query_params: { workspace: workspaceId },
+    });
+    expect(await lifetimeValues(stores.clickhouse, workspaceId, false)).toEqual(new Map());
+    expect((await answered()).values).toEqual(values);
+    const rows = await channelsReport(stores.clickhouse, workspaceId, SPAN, 0);
+    // The whole days' orders, without those of two half days.
+    expect(rows.reduce((sum, { conversions }) => sum + conversions, 0)).toBe(16 * 8);
+    await stores.clickhouse.command({
+      query: 'ALTER TABLE merged_credits UPDATE share = share + 1 WHERE true',
+      clickhouse_settings: { mutations_sync: '2' },
+    });
+    expect(await channelsReport(stores.clickhouse, workspaceId, SPAN, 0)).not.toEqual(rows);
+  });
+
+  test('count by the highest version, whenever it comes and wherever its time is', async () => {
+    for (let time = 0; time < 3; time++) await answered();
+    const before = await truth();
+    const changes: GivenCredits[] = [
+      again(orders[40], 0.0), // on its own day
+      again(orders[70], 72), // on a later one
+      again(orders[90], 24 * 30), // out of the window
+      again(orders[2], 24 * 6), // into it
+      { ...again(orders[100], 0), orderId: 'late', version: 1n, replaces: [] },
+    ].map((order, n) => ({ ...order, tsNanos: (order.tsNanos ?? 0n) + BigInt(n + 1) * 7n }));
+    for (const change of changes) {
+      await storeCredits(stores, [change]);
+      const expected = await truth();
+      expect(expected.totals).not.toEqual(before.totals);
+      expect(await answered()).toEqual(expected);
+    }
+    expect(await mergedTimes()).toBe(1);
+    await stores.clickhouse.command({ query: 'OPTIMIZE TABLE order_credits_by_time FINAL' });
+    expect(await answered()).toEqual(await truth());
+  });
+
+  test('count as they stand when the rows of a version are written again', async () => {
+    for (let time = 0; time < 3; time++) await answered();
+    const [one] = orders.slice(60);
+    const { written, ...same } = again(one, 0);
+    await storeCredits(stores, [{ ...same, version: 1n, tsNanos: one?.tsNanos ?? 0n, replaces: [] }]);
+    expect(await answered()).toEqual(await truth());
+  });
+
+  test('are counted one by one where what was merged has not arrived or was removed', async () => {
+    for (let time = 0; time < 3; time++) await answered();
+    const expected = await truth();
+    await stores.clickhouse.command({ query: 'TRUNCATE TABLE merged_credits' });
+    expect(await answered()).toEqual(expected);
+  });
+
+  test('are merged anew after a while, and not read from what was merged before', async () => {
+    for (let time = 0; time < 3; time++) await answered();
+    const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 51 * 60_000);
+    try {
+      const { values } = await truth();
+      await stores.clickhouse.command({
+        query: 'ALTER TABLE merged_credits UPDATE amount_minor = 1 WHERE true',
+        clickhouse_settings: { mutations_sync: '2' },
+      });
+      for (let time = 0; time < 3; time++) expect((await answered()).values).toEqual(values);
+      expect(await mergedTimes()).toBe(2);
+    } finally {
+      clock.mockRestore();
+    }
+  });
+});
+
+test('an order that is replaced while the question is answered counts once', async () => {
+  for (let time = 0; time < 3; time++) await answered();
+  const merged = knownCredits(stores.clickhouse, workspaceId);
+  expect(merged).not.toBeNull();
+  const sum = async (settings: Record<string, number>) => {
+    const [row] = await ask<{ orders: number }>(stores.clickhouse, {
+      sql: `SELECT sum(share) AS orders FROM ${mergedCredits('link', 'window')}`,
+      params: { workspace: workspaceId, ...SPAN, ...wholeDays(SPAN), ...merged },
+      seconds: 20,
+      settings,
+    });
+    return row?.orders;
+  };
+  const [exact] = await ask<{ orders: number }>(stores.clickhouse, {
+    sql: `SELECT sum(share) AS orders FROM ${standingCredits("ts >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND ts < fromUnixTimestamp64Nano({to:Int64}, 'UTC')")}`,
+    params: { workspace: workspaceId, ...SPAN },
+    seconds: 20,
+  });
+  const slow = { ...ONE_MOMENT, merge_tree_storage_snapshot_sleep_ms: 150 };
+  const asked = [sum(slow)];
+  // From a day that is merged to the edge that is read: those would both have it.
+  for (const [n, order] of orders.slice(40, 50).entries()) {
+    await delay(60);
+    await storeCredits(
+      stores,
+      [again(order, 24 * 11 + n)].map((late) => ({ ...late, tsNanos: SPAN.to - BigInt(n + 1) })),
+    );
+    asked.push(sum(slow));
+  }
+  for (const found of await Promise.all(asked)) expect(found).toBe(exact?.orders);
+});
+
+test('the whole days of a window', () => {
+  const days = (from: bigint, to: bigint) => wholeDays({ from: START + from, to: START + to });
+  expect(days(0n, NANOS_PER_DAY)).toEqual({ whole_from: '2026-08-10', whole_to: '2026-08-11' });
+  expect(days(1n, 3n * NANOS_PER_DAY - 1n)).toEqual({ whole_from: '2026-08-11', whole_to: '2026-08-12' });
+  expect(days(1n, 2n * NANOS_PER_DAY - 1n)).toBeNull();
+  expect(wholeDays({ from: -NANOS_PER_DAY - 1n, to: 1n })).toEqual({
+    whole_from: '1969-12-31',
+    whole_to: '1970-01-01',
+  });
+});
