@@ -41,6 +41,11 @@ describe('answers', () => {
     expect(await ask('SELECT 1 AS one WHERE false')).toEqual([]);
   });
 
+  test('are written without threads of their own, which take longer to start', async () => {
+    const rows = await ask(`SELECT getSetting('output_format_parallel_formatting') AS in_threads`);
+    expect(rows).toEqual([{ in_threads: false }]);
+  });
+
   test('every row of a long answer, in its order', async () => {
     const rows = await ask<{ n: string }>(
       'SELECT number AS n, repeat(toString(number), 20) AS text FROM numbers(300000)',

@@ -25,6 +25,12 @@ export type QuestionConnection = {
 /** The store holds an answer back until it is whole, in memory up to so many bytes: an error never comes in its middle. */
 const HELD_BACK = { wait_end_of_query: '1', http_response_buffer_size: String(16 * 1024 * 1024) };
 
+/**
+ * Rows become text in the thread that brings them. Threads of their own for that take 0.8 ms to start, of the 2 that
+ * `SELECT 1` takes, and pay only for answers far longer than ours.
+ */
+const WRITTEN_AT_ONCE = { output_format_parallel_formatting: '0' };
+
 /** Longest parameters in a URL, as text. Hundreds of ids would make one that proxies refuse; then they go into the body. */
 const IN_URL = 4_096;
 
@@ -53,6 +59,7 @@ export function createQuestionConnection(given: {
   const path = `${url.pathname}?`;
   const fixed = {
     ...HELD_BACK,
+    ...WRITTEN_AT_ONCE,
     ...texts(given.settings),
     database,
     default_format: 'JSONEachRow',
