@@ -5,7 +5,7 @@ import { callerGone } from '../plugins/errors.ts';
 import { readingPointOf } from '../reading-point.ts';
 import { reportWindow } from '../report-window.ts';
 import { ClicksPage, ClicksQuery, ExportQuery } from './schemas.ts';
-import { clicksPage, linksOf } from './service.ts';
+import { clicksPage, filterOf, linksOf } from './service.ts';
 import { createClickReader } from './shared-polls.ts';
 
 const MEDIA_TYPES: Record<ExportFormat, string> = {
@@ -38,7 +38,7 @@ export async function clickRoutes(app: Api, deps: ApiDeps): Promise<void> {
   app.get(
     '/clicks',
     {
-      config: { ...config, readsClicks: true },
+      config: { ...config, readsClicks: true, answers: { 200: ClicksPage } },
       schema: {
         tags: ['Clicks'],
         operationId: 'listClicks',
@@ -48,11 +48,13 @@ export async function clickRoutes(app: Api, deps: ApiDeps): Promise<void> {
           "previous answer's `watermark` as `since` (of several pages the first one's) and drop the ids that you " +
           'have seen: you miss nothing, however late a click reached the store.',
         querystring: ClicksQuery,
-        response: { 200: ClicksPage },
       },
     },
-    async ({ auth, query }) =>
-      clicksPage(readClicks, auth.workspace.id, await readingPointOf(deps, auth), query),
+    async ({ auth, query }, reply) => {
+      const { watermark, hasDeletedLinks } = await readingPointOf(deps, auth);
+      const rows = await readClicks(filterOf(auth.workspace.id, hasDeletedLinks, query), query.limit + 1);
+      return reply.type('application/json; charset=utf-8').send(clicksPage(rows, watermark, query.limit));
+    },
   );
 
   app.get(
