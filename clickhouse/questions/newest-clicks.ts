@@ -28,6 +28,12 @@ export type ClickFilter = {
 const LOOKS_BACK = [NANOS_PER_DAY, 32n * NANOS_PER_DAY];
 
 /**
+ * The planner of before is done with so plain a question a tenth of its whole time sooner; one that joins or unites it plans
+ * worse. Where a store no longer has it, it takes no notice.
+ */
+const PLANNED_SOONER = { enable_analyzer: 0 } as const;
+
+/**
  * The newest clicks of a filter, newest first. `(workspace_id, ts)` is a total order and the table's own: the page
  * is read from its end, and passing the last click's `ts` as `before` neither repeats nor skips one.
  *
@@ -55,7 +61,7 @@ async function newestOf(client: ClickHouseClient, filter: ClickFilter, limit: nu
     sql: `SELECT ${SHOWN_COLUMNS} FROM clicks WHERE ${conditions} ORDER BY ts DESC LIMIT {limit:UInt32}`,
     params: { ...params, limit },
     seconds: 20,
-    settings: SHOWN_AS_TEXT,
+    settings: { ...SHOWN_AS_TEXT, ...PLANNED_SOONER },
   });
   return lines.map(toClickText);
 }
