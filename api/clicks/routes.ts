@@ -4,8 +4,9 @@ import type { Api, ApiDeps } from '../dependencies.ts';
 import { callerGone } from '../plugins/errors.ts';
 import { readingPointOf } from '../reading-point.ts';
 import { reportWindow } from '../report-window.ts';
+import { createAskedAhead } from './asked-ahead.ts';
 import { ClicksPage, ClicksQuery, ExportQuery } from './schemas.ts';
-import { clicksPage, filterOf, linksOf } from './service.ts';
+import { clicksPage, linksOf } from './service.ts';
 import { createClickReader } from './shared-polls.ts';
 
 const MEDIA_TYPES: Record<ExportFormat, string> = {
@@ -32,13 +33,13 @@ const MAX_EXPORTS = { all: 12, ofWorkspace: 4 };
 /** `GET /clicks`, the raw stream, and `GET /clicks/export`, a window of it in one file. */
 export async function clickRoutes(app: Api, deps: ApiDeps): Promise<void> {
   const config = { scope: 'secret', plan: 'paid' } as const;
-  const readClicks = createClickReader(deps.clickhouse);
+  const ahead = createAskedAhead(createClickReader(deps.clickhouse));
   const exporting: string[] = [];
 
   app.get(
     '/clicks',
     {
-      config: { ...config, readsClicks: true, answers: { 200: ClicksPage } },
+      config: { ...config, readsClicks: ahead.begin, answers: { 200: ClicksPage } },
       schema: {
         tags: ['Clicks'],
         operationId: 'listClicks',
@@ -50,9 +51,10 @@ export async function clickRoutes(app: Api, deps: ApiDeps): Promise<void> {
         querystring: ClicksQuery,
       },
     },
-    async ({ auth, query }, reply) => {
-      const { watermark, hasDeletedLinks } = await readingPointOf(deps, auth);
-      const rows = await readClicks(filterOf(auth.workspace.id, hasDeletedLinks, query), query.limit + 1);
+    async (request, reply) => {
+      const { auth, query } = request;
+      const point = await readingPointOf(deps, auth);
+      const { rows, watermark } = await ahead.read(request, auth.workspace.id, point, query);
       return reply.type('application/json; charset=utf-8').send(clicksPage(rows, watermark, query.limit));
     },
   );
