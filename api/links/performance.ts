@@ -1,8 +1,7 @@
 import { type LinkChoice, type LinkFigures, linksReport } from '../../clickhouse/questions/links-report.ts';
 import { toMajor } from '../../core/money.ts';
-import { type Link, linksByIds } from '../../sql/links.ts';
-import type { Workspace } from '../../sql/workspaces.ts';
-import type { ApiDeps } from '../dependencies.ts';
+import { type Link, linksByIds, type NamedLink, namedLinksByIds } from '../../sql/links.ts';
+import type { ApiDeps, Auth } from '../dependencies.ts';
 import { readIdList } from '../id-lists.ts';
 import { reportWindow } from '../report-window.ts';
 import { toRecord } from './record.ts';
@@ -10,8 +9,10 @@ import type { ListQuery, Performance, PerformanceRow } from './schemas.ts';
 
 type Stores = Pick<ApiDeps, 'pool' | 'clickhouse'>;
 type Report = (choice: LinkChoice) => Promise<LinkFigures[]>;
+/** Those of some links that exist, in no order. */
+type Find<L> = (ids: string[]) => Promise<L[]>;
 /** A link that exists, with what it did in the window. */
-type Performer = { link: Link; figures: LinkFigures };
+type Performer<L> = { link: L; figures: LinkFigures };
 
 /** Rows asked for beyond the limit, so that some deleted links among them cost no second look. */
 const SPARE_ROWS = 100;
@@ -24,37 +25,43 @@ const SPARE_ROWS = 100;
  */
 export async function linkPerformance(
   { pool, clickhouse, config }: Stores & Pick<ApiDeps, 'config'>,
-  workspace: Workspace,
+  { workspace, readingPoint }: Pick<Auth, 'workspace' | 'readingPoint'>,
   query: ListQuery,
 ): Promise<Performance> {
   const ids = query.ids === undefined ? null : readIdList('ids', query.ids);
   const { shown, span } = reportWindow(query);
-  const report: Report = (choice) => linksReport(clickhouse, workspace.id, span, choice);
-  const performers = ids
-    ? await performersOf(await linksByIds(pool, workspace.id, ids), report)
-    : await bestPerformers(pool, workspace.id, query.limit, report);
-  return {
-    window: shown,
-    links: performers.map(
-      ({ link, figures }): PerformanceRow => ({
-        link_id: link.id,
-        slug: link.slug,
-        channel: link.channel,
-        destination: link.destination_url,
-        clicks: figures.clicks,
-        visitors: figures.visitors,
-        conversions: figures.conversions,
-        revenue: toMajor(figures.revenueMinor, workspace.currency),
-        ...(ids && { external_id: link.external_id }),
-        ...(query.include === 'settings' && { settings: toRecord(link, config.shortUrl) }),
-      }),
-    ),
-  };
+  const report: Report = (choice) =>
+    linksReport(clickhouse, workspace.id, span, choice, undefined, readingPoint?.hasDeletedLinks);
+  const whole = (some: string[]) => linksByIds(pool, workspace.id, some);
+  const withSettings = query.include === 'settings';
+  const rowOf = ({ link, figures }: Performer<NamedLink>): PerformanceRow => ({
+    link_id: link.id,
+    slug: link.slug,
+    channel: link.channel,
+    destination: link.destination_url,
+    clicks: figures.clicks,
+    visitors: figures.visitors,
+    conversions: figures.conversions,
+    revenue: toMajor(figures.revenueMinor, workspace.currency),
+  });
+  const wholeRowOf = (performer: Performer<Link>): PerformanceRow => ({
+    ...rowOf(performer),
+    ...(ids && { external_id: performer.link.external_id }),
+    ...(withSettings && { settings: toRecord(performer.link, config.shortUrl) }),
+  });
+  if (ids) {
+    return { window: shown, links: (await performersOf(await whole(ids), report)).map(wholeRowOf) };
+  }
+  if (withSettings) {
+    return { window: shown, links: (await bestPerformers(whole, query.limit, report)).map(wholeRowOf) };
+  }
+  const named = (some: string[]) => namedLinksByIds(pool, workspace.id, some);
+  return { window: shown, links: (await bestPerformers(named, query.limit, report)).map(rowOf) };
 }
 
 const NOTHING = { clicks: 0, visitors: 0, conversions: 0, revenueMinor: 0n };
 
-async function performersOf(links: Link[], report: Report): Promise<Performer[]> {
+async function performersOf(links: Link[], report: Report): Promise<Performer<Link>[]> {
   const rows = await report({ kind: 'ids', ids: links.map((link) => link.id) });
   const byId = new Map(rows.map((row) => [row.linkId, row]));
   return links
@@ -62,7 +69,7 @@ async function performersOf(links: Link[], report: Report): Promise<Performer[]>
     .sort(byRevenue);
 }
 
-function byRevenue(a: Performer, b: Performer): number {
+function byRevenue(a: Performer<Link>, b: Performer<Link>): number {
   if (a.figures.revenueMinor !== b.figures.revenueMinor) {
     return a.figures.revenueMinor > b.figures.revenueMinor ? -1 : 1;
   }
@@ -74,29 +81,37 @@ function byRevenue(a: Performer, b: Performer): number {
  * The store of clicks knows no deletions of links, so it is asked for some more than are wanted, and again further
  * down while too few of them still exist.
  */
-async function bestPerformers(
-  pool: Stores['pool'],
-  workspaceId: string,
+async function bestPerformers<L extends { id: string }>(
+  find: Find<L>,
   limit: number,
   report: Report,
-): Promise<Performer[]> {
-  const found: Performer[] = [];
+): Promise<Performer<L>[]> {
+  const found: Performer<L>[] = [];
   const seen = new Set<string>();
   let step = limit + SPARE_ROWS;
   for (let offset = 0; ; offset += step, step *= 4) {
     const rows = (await report({ kind: 'top', limit: step, offset })).filter((row) => !seen.has(row.linkId));
-    const links = await linksByIds(
-      pool,
-      workspaceId,
-      rows.map((row) => row.linkId),
-    );
-    const byId = new Map(links.map((link) => [link.id, link]));
-    for (const figures of rows) {
-      seen.add(figures.linkId); // a click between two looks can move a link down across the offset
-      const link = byId.get(figures.linkId);
-      if (link) found.push({ link, figures });
+    for (const row of rows) seen.add(row.linkId); // a click between two looks can move a link down across the offset
+    // Few are deleted: the spare ones are seldom looked at.
+    const missing = limit - found.length;
+    for (const some of [rows.slice(0, missing), rows.slice(missing)]) {
+      found.push(...(await existing(find, some)).slice(0, limit - found.length));
       if (found.length === limit) return found;
     }
     if (rows.length < step) return found;
   }
+}
+
+/** Those of the links that exist, in the same order. */
+async function existing<L extends { id: string }>(
+  find: Find<L>,
+  rows: readonly LinkFigures[],
+): Promise<Performer<L>[]> {
+  if (rows.length === 0) return [];
+  const links = await find(rows.map((row) => row.linkId));
+  const byId = new Map(links.map((link) => [link.id, link]));
+  return rows.flatMap((figures) => {
+    const link = byId.get(figures.linkId);
+    return link ? [{ link, figures }] : [];
+  });
 }

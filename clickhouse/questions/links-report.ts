@@ -13,6 +13,8 @@ export type LinkChoice = { kind: 'top'; limit: number; offset: number } | { kind
  * Clicks, visitors, conversions and revenue of links with a click or an order in the window, by revenue, then
  * clicks, then the newest link (ids are UUIDv7), most first. A link without activity is left out, also one of the
  * given ids. Deleted links are in: whether a link still exists is for Postgres to say.
+ *
+ * @param hasDeleted whether the workspace has links deleted with their history; the store is asked unless it is given
  */
 export async function linksReport(
   client: ClickHouseClient,
@@ -20,11 +22,12 @@ export async function linksReport(
   span: Span,
   choice: LinkChoice,
   exactUpTo = EXACT_CLICKS,
+  hasDeleted?: boolean,
 ): Promise<LinkFigures[]> {
   const { kind, ...params } = choice;
   if (choice.kind === 'ids' && choice.ids.length === 0) return [];
   const ofLinks = kind === 'ids' ? 'AND link_id IN {ids:Array(UUID)}' : '';
-  const asked = { workspaceId, span, condition: ofLinks, params, exactUpTo };
+  const asked = { workspaceId, span, condition: ofLinks, params, exactUpTo, hasDeleted };
   return report(client, asked, async ({ exact, by, condition, credits }) => {
     const clicks = by('link_id', exact ? 'visitors' : 'no visitors');
     const rows = await ask<FigureRow & { link_id: string }>(client, {
