@@ -17,6 +17,7 @@ import type { Pool } from '../sql/pool.ts';
 import type { ReadingPoint } from '../sql/reading-points.ts';
 import type { SessionRecord } from '../sql/sessions.ts';
 import type { Workspace } from '../sql/workspaces.ts';
+import type { ExpectedReader } from './plugins/expected-readers.ts';
 
 /** What the API needs of the world. `main.ts` makes it for a process, `test/support/api.ts` for a test. */
 export type ApiDeps = {
@@ -80,8 +81,11 @@ declare module 'fastify' {
     role?: Role;
     /** The plan a route needs; a function where it depends on the query. Without it: `paid`. */
     plan?: PlanNeed | ((request: FastifyRequest) => PlanNeed);
-    /** The route reads clicks: what is to be known before is asked for together with the key. */
-    readsClicks?: true;
+    /**
+     * The route reads clicks: what is to be known before is asked for together with the key. A function is called while that is
+     * being asked, when the caller is likely to be who it is given; whether it is, is known in the handler.
+     */
+    readsClicks?: true | ((request: FastifyRequest, expected: ExpectedReader) => void);
     /**
      * The route creates something: `Idempotency-Key` is checked and documented; see `withIdempotency`. `unkept`: its
      * answer holds a secret and is not kept, so that the key is checked and nothing else.

@@ -41,6 +41,24 @@ describe('answers', () => {
     expect(await ask('SELECT 1 AS one WHERE false')).toEqual([]);
   });
 
+  test('are written without threads of their own, which take longer to start', async () => {
+    const rows = await ask(`SELECT getSetting('output_format_parallel_formatting') AS in_threads`);
+    expect(rows).toEqual([{ in_threads: false }]);
+  });
+
+  test('as lines are the texts of the rows, with characters as they are', async () => {
+    const lines = (sql: string) => stores.clickhouse.questions.lines({ sql, params: {}, settings: {} });
+    expect(await lines(`SELECT arrayJoin(['ü\n', '', '🙂']) AS text`)).toEqual([
+      '{"text":"ü\\n"}',
+      '{"text":""}',
+      '{"text":"🙂"}',
+    ]);
+    expect(await lines('SELECT 1 AS one WHERE false')).toEqual([]);
+    const long = await lines(`SELECT repeat('🙂', 100) AS text FROM numbers(20000)`);
+    expect(new Set(long)).toEqual(new Set([`{"text":"${'🙂'.repeat(100)}"}`]));
+    expect(long).toHaveLength(20_000);
+  });
+
   test('every row of a long answer, in its order', async () => {
     const rows = await ask<{ n: string }>(
       'SELECT number AS n, repeat(toString(number), 20) AS text FROM numbers(300000)',

@@ -1,6 +1,5 @@
 import { Agent, type ClientRequest, request as requestHttp } from 'node:http';
 import { request as requestHttps, Agent as TlsAgent } from 'node:https';
-import { text as wholeText } from 'node:stream/consumers';
 import { type ClickHouseSettings, parseError } from '@clickhouse/client';
 
 type Asked = {
@@ -19,11 +18,19 @@ export type QuestionConnection = {
    * @throws {ClickHouseError} what the store says; an error of the network, or `Timeout error`, when it says nothing
    */
   rows<Row>(asked: Asked): Promise<Row[]>;
+  /** As {@link rows}, each as the text that the store wrote: an object of JSON without a line break in it. */
+  lines(asked: Asked): Promise<string[]>;
   close(): void;
 };
 
 /** The store holds an answer back until it is whole, in memory up to so many bytes: an error never comes in its middle. */
 const HELD_BACK = { wait_end_of_query: '1', http_response_buffer_size: String(16 * 1024 * 1024) };
+
+/**
+ * Rows become text in the thread that brings them. Threads of their own for that take 0.8 ms to start, of the 2 that
+ * `SELECT 1` takes, and pay only for answers far longer than ours.
+ */
+const WRITTEN_AT_ONCE = { output_format_parallel_formatting: '0' };
 
 /** Longest parameters in a URL, as text. Hundreds of ids would make one that proxies refuse; then they go into the body. */
 const IN_URL = 4_096;
@@ -53,6 +60,7 @@ export function createQuestionConnection(given: {
   const path = `${url.pathname}?`;
   const fixed = {
     ...HELD_BACK,
+    ...WRITTEN_AT_ONCE,
     ...texts(given.settings),
     database,
     default_format: 'JSONEachRow',
@@ -75,10 +83,14 @@ export function createQuestionConnection(given: {
           timeout: timeoutMs,
         },
         (answer) => {
-          wholeText(answer).then((whole) => {
+          const chunks: Buffer[] = [];
+          answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+          answer.once('error', reject);
+          answer.once('end', () => {
+            const whole = Buffer.concat(chunks).toString('utf8');
             if (answer.statusCode === 200) resolve(whole);
             else reject(parseError(whole || `the store answered ${answer.statusCode} without a word`));
-          }, reject);
+          });
         },
       );
       sent.once('timeout', () => sent.destroy(new Error('Timeout error.')));
@@ -107,6 +119,10 @@ export function createQuestionConnection(given: {
     async rows<Row>(asked: Asked) {
       // A line break inside a value is escaped: each that stands here ends a row.
       return JSON.parse(`[${(await answer(asked)).trimEnd().replaceAll('\n', ',')}]`) as Row[];
+    },
+    async lines(asked: Asked) {
+      const text = (await answer(asked)).trimEnd();
+      return text === '' ? [] : text.split('\n');
     },
     close: () => agent.destroy(),
   };

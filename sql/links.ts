@@ -99,7 +99,30 @@ export const newLinkId = uuidv7;
 
 /** The links with these ids in the workspace, in no order; unknown and deleted ones are left out. */
 export async function linksByIds(db: Queryable, workspaceId: string, ids: string[]): Promise<Link[]> {
-  const { rows } = await db.query<Link>(`${SELECT} AND l.id = ANY ($2)`, [workspaceId, ids]);
+  // Planning it takes as long as finding a hundred.
+  const { rows } = await db.query<Link>({
+    name: 'links_by_ids',
+    text: `${SELECT} AND l.id = ANY ($2)`,
+    values: [workspaceId, ids],
+  });
+  return rows;
+}
+
+/** What a list of links' figures shows of each. */
+export type NamedLink = Pick<Link, 'id' | 'slug' | 'channel' | 'destination_url'>;
+
+/** As {@link linksByIds}, where no more is shown: a hundred whole links take longer to write and read than to find. */
+export async function namedLinksByIds(
+  db: Queryable,
+  workspaceId: string,
+  ids: string[],
+): Promise<NamedLink[]> {
+  const { rows } = await db.query<NamedLink>({
+    name: 'named_links_by_ids',
+    text: `SELECT l.id, l.slug, l.channel, d.destination_url FROM links l JOIN destinations d ON d.id = l.destination_id
+      WHERE l.workspace_id = $1 AND l.deleted_at IS NULL AND l.id = ANY ($2)`,
+    values: [workspaceId, ids],
+  });
   return rows;
 }
 

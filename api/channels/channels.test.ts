@@ -191,11 +191,7 @@ describe('a channel report', () => {
       { ...own(), firstChannel: 'bio', parts: [{ ...credit, linkId: gone }] },
     ]);
     expect((await report('ltv=1')).channels).toMatchObject([{ channel: 'bio', clicks: 1, ltv: 1 }]);
-    await api.stores.clickhouse.insert({
-      table: 'deleted_links',
-      values: [{ workspace_id: shop.workspace.id, link_id: gone }],
-      format: 'JSONEachRow',
-    });
+    await deleteWithHistory(api.stores, shop.workspace.id, gone);
     expect((await report('ltv=1')).channels).toEqual([]);
   });
 });

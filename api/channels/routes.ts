@@ -9,7 +9,7 @@ export async function channelRoutes(app: Api, { clickhouse }: ApiDeps): Promise<
   app.get(
     '/channels',
     {
-      config: { scope: 'secret', plan: 'paid' },
+      config: { scope: 'secret', plan: 'paid', readsClicks: true },
       schema: {
         tags: ['Channels'],
         operationId: 'listChannels',
@@ -25,10 +25,14 @@ export async function channelRoutes(app: Api, { clickhouse }: ApiDeps): Promise<
     async ({ auth, query }) => {
       const { id, currency } = auth.workspace;
       const { shown, span } = reportWindow(query);
+      const hasDeleted = auth.readingPoint?.hasDeletedLinks;
       const found =
         query.ltv === '1'
-          ? await channelsWithValues(clickhouse, id, span)
-          : { channels: await channelsReport(clickhouse, id, span), values: null };
+          ? await channelsWithValues(clickhouse, id, span, hasDeleted)
+          : {
+              channels: await channelsReport(clickhouse, id, span, undefined, null, hasDeleted),
+              values: null,
+            };
       const { values } = found;
       const channels = found.channels.map(({ channel, clicks, visitors, conversions, revenueMinor }) => ({
         channel,

@@ -4,6 +4,7 @@ import type { Api, ApiDeps } from '../dependencies.ts';
 import { callerGone } from '../plugins/errors.ts';
 import { readingPointOf } from '../reading-point.ts';
 import { reportWindow } from '../report-window.ts';
+import { createAskedAhead } from './asked-ahead.ts';
 import { ClicksPage, ClicksQuery, ExportQuery } from './schemas.ts';
 import { clicksPage, linksOf } from './service.ts';
 import { createClickReader } from './shared-polls.ts';
@@ -32,13 +33,13 @@ const MAX_EXPORTS = { all: 12, ofWorkspace: 4 };
 /** `GET /clicks`, the raw stream, and `GET /clicks/export`, a window of it in one file. */
 export async function clickRoutes(app: Api, deps: ApiDeps): Promise<void> {
   const config = { scope: 'secret', plan: 'paid' } as const;
-  const readClicks = createClickReader(deps.clickhouse);
+  const ahead = createAskedAhead(createClickReader(deps.clickhouse));
   const exporting: string[] = [];
 
   app.get(
     '/clicks',
     {
-      config: { ...config, readsClicks: true },
+      config: { ...config, readsClicks: ahead.begin, answers: { 200: ClicksPage } },
       schema: {
         tags: ['Clicks'],
         operationId: 'listClicks',
@@ -48,11 +49,14 @@ export async function clickRoutes(app: Api, deps: ApiDeps): Promise<void> {
           "previous answer's `watermark` as `since` (of several pages the first one's) and drop the ids that you " +
           'have seen: you miss nothing, however late a click reached the store.',
         querystring: ClicksQuery,
-        response: { 200: ClicksPage },
       },
     },
-    async ({ auth, query }) =>
-      clicksPage(readClicks, auth.workspace.id, await readingPointOf(deps, auth), query),
+    async (request, reply) => {
+      const { auth, query } = request;
+      const point = await readingPointOf(deps, auth);
+      const { rows, watermark } = await ahead.read(request, auth.workspace.id, point, query);
+      return reply.type('application/json; charset=utf-8').send(clicksPage(rows, watermark, query.limit));
+    },
   );
 
   app.get(

@@ -1,9 +1,7 @@
+import type { ClickText } from '../../clickhouse/questions/click-text.ts';
 import type { ClickFilter } from '../../clickhouse/questions/newest-clicks.ts';
-import { clickRecord } from '../../core/click-record.ts';
 import { clampToStored, formatInstant, NANOS_PER_MICRO, requireInstant } from '../../core/timestamps.ts';
-import type { ReadingPoint } from '../../sql/reading-points.ts';
 import { readIdList } from '../id-lists.ts';
-import type { ReadClicks } from './shared-polls.ts';
 
 /** The parameters that say which clicks, after their schema. */
 export type FilterRequest = { link_id?: string; link_ids?: string; bots: 'exclude' | 'include' };
@@ -24,18 +22,12 @@ export function linksOf({ link_id, link_ids }: FilterRequest): string[] | null {
 export type PageRequest = FilterRequest & { limit: number; before?: string; since?: string };
 
 /**
- * One page of the stream, newest first. The cursor is the last click's `ts` with all its nine digits, which no other
- * click has.
+ * Which clicks a page is of.
  *
  * @throws {AppError} `bad_request` for a list of ids that is malformed or too long
  */
-export async function clicksPage(
-  read: ReadClicks,
-  workspaceId: string,
-  { watermark, hasDeletedLinks }: ReadingPoint,
-  request: PageRequest,
-) {
-  const filter: ClickFilter = {
+export function filterOf(workspaceId: string, hasDeletedLinks: boolean, request: PageRequest): ClickFilter {
+  return {
     workspaceId,
     since: request.since === undefined ? null : clampToStored(requireInstant('since', request.since)),
     before: request.before === undefined ? null : clampToStored(requireInstant('before', request.before)),
@@ -43,13 +35,22 @@ export async function clicksPage(
     bots: request.bots === 'include',
     hasDeletedLinks,
   };
-  const rows = await read(filter, request.limit + 1);
-  const page = rows.slice(0, request.limit);
+}
+
+/**
+ * One page of the stream, newest first, as the JSON of a `ClicksPage`. The cursor is the last click's `ts` with all its nine
+ * digits, which no other click has.
+ *
+ * @param rows one more than the page holds, if there are so many
+ * @param watermark was read before them
+ */
+export function clicksPage(rows: readonly ClickText[], watermark: number | null, limit: number): string {
+  const page = rows.slice(0, limit);
   const last = page.at(-1);
-  return {
-    clicks: page.map(clickRecord),
-    next_cursor: rows.length > request.limit && last ? formatInstant(last.tsNanos, 9) : null,
+  const rest = JSON.stringify({
+    next_cursor: rows.length > limit && last ? formatInstant(last.tsNanos, 9) : null,
     // Without a stream there is no click either, and the first one may come with any time.
     watermark: formatInstant(BigInt(watermark ?? 0) * NANOS_PER_MICRO, 6),
-  };
+  });
+  return `{"clicks":[${page.map(({ json }) => json).join(',')}],${rest.slice(1)}`;
 }

@@ -1,10 +1,10 @@
 import type { ClickHouseClient } from '../../clickhouse/client.ts';
+import type { ClickText } from '../../clickhouse/questions/click-text.ts';
 import { type ClickFilter, newestClicks } from '../../clickhouse/questions/newest-clicks.ts';
-import type { ShownClick } from '../../core/click-record.ts';
 import { NANOS_PER_MICRO, nowNanos } from '../../core/timestamps.ts';
 
 /** Reads the newest clicks of a filter, `limit` at most, newest first. */
-export type ReadClicks = (filter: ClickFilter, limit: number) => Promise<ShownClick[]>;
+export type ReadClicks = (filter: ClickFilter, limit: number) => Promise<ClickText[]>;
 
 /** A poll asks for what is new: no more than this behind. Others would make those that wait with them slow. */
 const RECENT = 300_000_000n * NANOS_PER_MICRO;
@@ -17,7 +17,7 @@ type Poll = ClickFilter & { since: bigint; linkIds: string[] };
 type Waiting = {
   poll: Poll;
   limit: number;
-  resolve(page: ShownClick[]): void;
+  resolve(page: ClickText[]): void;
   reject(error: unknown): void;
 };
 
@@ -107,8 +107,8 @@ function takeSome(waiting: Waiting[]): Waiting[] {
 }
 
 /** Each poll's own of the rows, in their order. */
-function divide(rows: readonly ShownClick[], polls: readonly Waiting[]): ShownClick[][] {
-  const pages = polls.map((): ShownClick[] => []);
+function divide(rows: readonly ClickText[], polls: readonly Waiting[]): ClickText[][] {
+  const pages = polls.map((): ClickText[] => []);
   const askers = new Map<string, number[]>();
   polls.forEach(({ poll }, index) => {
     for (const link of new Set(poll.linkIds)) {

@@ -6,9 +6,8 @@ import {
   type Shown,
 } from '../../clickhouse/questions/links-report.ts';
 import { toMajor } from '../../core/money.ts';
-import { type Link, linksByIds } from '../../sql/links.ts';
-import type { Workspace } from '../../sql/workspaces.ts';
-import type { ApiDeps } from '../dependencies.ts';
+import { type Link, linksByIds, type NamedLink, namedLinksByIds } from '../../sql/links.ts';
+import type { ApiDeps, Auth } from '../dependencies.ts';
 import { readIdList } from '../id-lists.ts';
 import { reportWindow } from '../report-window.ts';
 import { toRecord } from './record.ts';
@@ -16,8 +15,10 @@ import type { ListQuery, Performance, PerformanceRow } from './schemas.ts';
 
 type Stores = Pick<ApiDeps, 'pool' | 'clickhouse'>;
 type Report = (choice: LinkChoice, shown?: Shown) => Promise<LinkFigures[]>;
+/** Those of some links that exist, in no order. */
+type Find<L> = (ids: string[]) => Promise<L[]>;
 /** A link that exists, with what it did in the window. */
-type Performer = { link: Link; figures: LinkFigures };
+type Performer<L> = { link: L; figures: LinkFigures };
 
 /** Rows asked for beyond the limit, so that some deleted links among them cost no second look. */
 const SPARE_ROWS = 100;
@@ -30,38 +31,47 @@ const SPARE_ROWS = 100;
  */
 export async function linkPerformance(
   { pool, clickhouse, config }: Stores & Pick<ApiDeps, 'config'>,
-  workspace: Workspace,
+  { workspace, readingPoint }: Pick<Auth, 'workspace' | 'readingPoint'>,
   query: ListQuery,
 ): Promise<Performance> {
   const ids = query.ids === undefined ? null : readIdList('ids', query.ids);
   const { shown, span } = reportWindow(query);
+  const hasDeleted = readingPoint?.hasDeletedLinks;
   const report: Report = (choice, shown) =>
-    linksReport(clickhouse, workspace.id, span, choice, EXACT_CLICKS, shown);
-  const performers = ids
-    ? await performersOf(await linksByIds(pool, workspace.id, ids), report)
-    : await bestPerformers(pool, workspace.id, query.limit, report);
-  return {
-    window: shown,
-    links: performers.map(
-      ({ link, figures }): PerformanceRow => ({
-        link_id: link.id,
-        slug: link.slug,
-        channel: link.channel,
-        destination: link.destination_url,
-        clicks: figures.clicks,
-        visitors: figures.visitors,
-        conversions: figures.conversions,
-        revenue: toMajor(figures.revenueMinor, workspace.currency),
-        ...(ids && { external_id: link.external_id }),
-        ...(query.include === 'settings' && { settings: toRecord(link, config.shortUrl) }),
-      }),
-    ),
-  };
+    linksReport(clickhouse, workspace.id, span, choice, EXACT_CLICKS, {
+      ...(shown && { shown }),
+      hasDeleted,
+    });
+  const whole = (some: string[]) => linksByIds(pool, workspace.id, some);
+  const withSettings = query.include === 'settings';
+  const rowOf = ({ link, figures }: Performer<NamedLink>): PerformanceRow => ({
+    link_id: link.id,
+    slug: link.slug,
+    channel: link.channel,
+    destination: link.destination_url,
+    clicks: figures.clicks,
+    visitors: figures.visitors,
+    conversions: figures.conversions,
+    revenue: toMajor(figures.revenueMinor, workspace.currency),
+  });
+  const wholeRowOf = (performer: Performer<Link>): PerformanceRow => ({
+    ...rowOf(performer),
+    ...(ids && { external_id: performer.link.external_id }),
+    ...(withSettings && { settings: toRecord(performer.link, config.shortUrl) }),
+  });
+  if (ids) {
+    return { window: shown, links: (await performersOf(await whole(ids), report)).map(wholeRowOf) };
+  }
+  if (withSettings) {
+    return { window: shown, links: (await bestPerformers(whole, query.limit, report)).map(wholeRowOf) };
+  }
+  const named = (some: string[]) => namedLinksByIds(pool, workspace.id, some);
+  return { window: shown, links: (await bestPerformers(named, query.limit, report)).map(rowOf) };
 }
 
 const NOTHING = { clicks: 0, visitors: 0, conversions: 0, revenueMinor: 0n };
 
-async function performersOf(links: Link[], report: Report): Promise<Performer[]> {
+async function performersOf(links: Link[], report: Report): Promise<Performer<Link>[]> {
   const rows = await report({ kind: 'ids', ids: links.map((link) => link.id) });
   const byId = new Map(rows.map((row) => [row.linkId, row]));
   return links
@@ -69,7 +79,7 @@ async function performersOf(links: Link[], report: Report): Promise<Performer[]>
     .sort(byRevenue);
 }
 
-function byRevenue(a: Performer, b: Performer): number {
+function byRevenue(a: Performer<Link>, b: Performer<Link>): number {
   if (a.figures.revenueMinor !== b.figures.revenueMinor) {
     return a.figures.revenueMinor > b.figures.revenueMinor ? -1 : 1;
   }
@@ -81,32 +91,47 @@ function byRevenue(a: Performer, b: Performer): number {
  * The store of clicks knows no deletions of links, so it is asked for some more than are wanted, and again further
  * down while too few of them still exist. Which do is looked up before visitors are counted, which takes longest.
  */
-async function bestPerformers(
-  pool: Stores['pool'],
-  workspaceId: string,
+async function bestPerformers<L extends { id: string }>(
+  find: Find<L>,
   limit: number,
   report: Report,
-): Promise<Performer[]> {
-  const found: Performer[] = [];
+): Promise<Performer<L>[]> {
+  const found: Performer<L>[] = [];
   const seen = new Set<string>();
   let step = limit + SPARE_ROWS;
   for (let offset = 0; ; offset += step, step *= 4) {
     let looked = 0;
-    let existing = new Map<string, Link>();
-    const rows = await report({ kind: 'top', limit: step, offset }, async (best) => {
-      looked = best.length;
+    let best = new Map<string, L>();
+    const rows = await report({ kind: 'top', limit: step, offset }, async (candidates) => {
+      looked = candidates.length;
       // A click between two looks can move a link down across the offset.
-      const fresh = best.filter(({ linkId }) => !seen.has(linkId));
-      const ids = fresh.map(({ linkId }) => linkId);
-      existing = new Map((await linksByIds(pool, workspaceId, ids)).map((link) => [link.id, link]));
-      return fresh.filter(({ linkId }) => existing.has(linkId)).slice(0, limit - found.length);
+      const fresh = candidates.filter(({ linkId }) => !seen.has(linkId));
+      best = await existing(find, fresh, limit - found.length);
+      return fresh.filter(({ linkId }) => best.has(linkId));
     });
     for (const figures of rows) {
-      const link = existing.get(figures.linkId);
+      const link = best.get(figures.linkId);
       if (!link) continue;
       seen.add(link.id);
       found.push({ link, figures });
     }
     if (found.length === limit || looked < step) return found;
   }
+}
+
+/** The first of the links that exist, by their ids. Few are deleted: those beyond `most` are seldom looked for. */
+async function existing<L extends { id: string }>(
+  find: Find<L>,
+  rows: readonly LinkFigures[],
+  most: number,
+): Promise<Map<string, L>> {
+  const found = new Map<string, L>();
+  for (const some of [rows.slice(0, most), rows.slice(most)]) {
+    const missing = most - found.size;
+    if (some.length === 0 || missing === 0) break;
+    const links = new Map((await find(some.map((row) => row.linkId))).map((link) => [link.id, link]));
+    const there = some.flatMap(({ linkId }) => links.get(linkId) ?? []).slice(0, missing);
+    for (const link of there) found.set(link.id, link);
+  }
+  return found;
 }

@@ -35,6 +35,7 @@ export async function linkRoutes(app: Api, deps: ApiDeps): Promise<void> {
       config: {
         scope: 'secret',
         plan: ({ query }) => ((query as Partial<Query>).view === 'records' ? 'any' : 'paid'),
+        readsClicks: true,
         answers: { 200: Type.Union([Performance, RecordsPage]) },
       },
       schema: {
@@ -52,7 +53,7 @@ export async function linkRoutes(app: Api, deps: ApiDeps): Promise<void> {
     },
     async ({ auth, query }) => {
       const { workspace } = auth;
-      if (query.view !== 'records') return linkPerformance(deps, workspace, query);
+      if (query.view !== 'records') return linkPerformance(deps, auth, query);
       const ids = query.ids === undefined ? null : readIdList('ids', query.ids);
       const limit = ids ? ids.length : query.limit;
       const links = await listLinks(pool, workspace.id, {

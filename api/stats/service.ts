@@ -66,7 +66,7 @@ export async function breakDown(
   if (by === 'link') {
     // The window as it was resolved here, so that its end is the one that is shown.
     const chosen = { ...shown, limit, include: 'settings' as const, ...(link_id && { ids: link_id }) };
-    const { links } = await linkPerformance(deps, workspace, chosen);
+    const { links } = await linkPerformance(deps, { workspace }, chosen);
     return { window: shown, by, rows: links.flatMap(linkRow) };
   }
   if (by === 'channel') {

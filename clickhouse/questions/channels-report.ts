@@ -11,6 +11,8 @@ export type ChannelFigures = Figures & { channel: string };
 /**
  * Clicks, visitors, conversions and revenue of every channel with a click or an order in the window, by revenue,
  * then clicks, most first, of all links or of one. An order counts where its own time is in the window, whenever its clicks were.
+ *
+ * @param hasDeleted whether the workspace has deleted links; the store is asked unless it is given
  */
 export function channelsReport(
   client: ClickHouseClient,
@@ -18,8 +20,10 @@ export function channelsReport(
   span: Span,
   exactUpTo = EXACT_CLICKS,
   linkId: string | null = null,
+  hasDeleted?: boolean,
 ): Promise<ChannelFigures[]> {
-  const asked = { workspaceId, span, condition: ofLink(linkId), params: { link: linkId }, exactUpTo };
+  const condition = ofLink(linkId);
+  const asked = { workspaceId, span, condition, params: { link: linkId }, exactUpTo, hasDeleted };
   return report(client, asked, (reported) => figuresOf(client, reported));
 }
 
@@ -28,8 +32,9 @@ export async function channelsWithValues(
   client: ClickHouseClient,
   workspaceId: string,
   span: Span,
+  hasDeleted?: boolean,
 ): Promise<{ channels: ChannelFigures[]; values: Map<string, bigint> }> {
-  const asked = { workspaceId, span, condition: '', params: {}, exactUpTo: EXACT_CLICKS };
+  const asked = { workspaceId, span, condition: '', params: {}, exactUpTo: EXACT_CLICKS, hasDeleted };
   const [channels, values] = await report(client, asked, (reported) =>
     Promise.all([
       figuresOf(client, reported),

@@ -1,7 +1,7 @@
 import type { ShownClick } from '../../core/click-record.ts';
 import type { ClickHouseClient } from '../client.ts';
 import { ask } from './ask.ts';
-import { SHOWN_COLUMNS, type ShownClickRow, toShownClick } from './newest-clicks.ts';
+import { SHOWN_COLUMNS, type ShownClickRow, toShownClick } from './shown-clicks.ts';
 import { NOT_DELETED } from './visible-clicks.ts';
 
 /** Which clicks follow. Times are nanoseconds since 1970 and later. */

@@ -66,6 +66,22 @@ test('a link that is deleted between two reports is out of the second', async ()
   expect(await reported()).toMatchObject({ clicks: 1, questions: 3 });
 });
 
+test('whether links were deleted is not asked where it is given, and taken as it is given', async () => {
+  const [gone] = await click();
+  await click();
+  const told = async (hasDeleted: boolean) => {
+    questions = 0;
+    const of = [workspaceId, lastDays(30), undefined, null, hasDeleted] as const;
+    const [reddit] = await channelsReport(stores.clickhouse, ...of);
+    return [reddit?.clicks, questions];
+  };
+  expect(await told(false)).toEqual([2, 3]);
+  expect(await told(false)).toEqual([2, 2]);
+  await hideLinks(stores.clickhouse, [{ workspaceId, targetId: gone?.linkId ?? '' }]);
+  expect((await told(true))[0]).toBe(1);
+  expect(await told(true)).toEqual([1, 2]);
+});
+
 test('credit that is shared for the first time between two reports, and then no more, counts once', async () => {
   const orderId = uuidv7();
   const part = { linkId: uuidv7(), channel: 'reddit', share: 1, amountMinor: 1_000 };

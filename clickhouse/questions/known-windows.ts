@@ -78,12 +78,13 @@ function makesNeedless({ cover, span }: NotedWindow, other: NotedWindow): boolea
 /** Whether a window would be counted today as it was known. */
 export async function isStillKnown(
   client: ClickHouseClient,
-  { workspaceId, span }: ReportedClicks,
+  asked: ReportedClicks,
   { cover, hasDeleted }: KnownWindow,
 ): Promise<boolean> {
+  const { span } = asked;
   const touching = { from: formatDay(span.from), to: formatDay(span.to) };
   const [now, periods] = await Promise.all([
-    hasDeletedLinks(client, workspaceId),
+    hasDeletedLinks(client, asked),
     cover === null ? [] : rolledUpPeriods(client, touching),
   ]);
   if (now !== hasDeleted) return false;

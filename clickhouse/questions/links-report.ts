@@ -18,7 +18,8 @@ export type Shown = (links: LinkFigures[]) => Promise<LinkFigures[]>;
  * clicks, then the newest link (ids are UUIDv7), most first. A link without activity is left out, also one of the
  * given ids. Deleted links are in: whether a link still exists is for Postgres to say.
  *
- * @param shown leaves out links; all of them are shown unless given
+ * @param more.shown leaves out links; all of them are shown unless given
+ * @param more.hasDeleted whether the workspace has links deleted with their history; the store is asked unless it is given
  */
 export async function linksReport(
   client: ClickHouseClient,
@@ -26,12 +27,12 @@ export async function linksReport(
   span: Span,
   choice: LinkChoice,
   exactUpTo = EXACT_CLICKS,
-  shown: Shown = async (links) => links,
+  { shown = async (links) => links, hasDeleted }: { shown?: Shown; hasDeleted?: boolean | undefined } = {},
 ): Promise<LinkFigures[]> {
   const { kind, ...params } = choice;
   if (choice.kind === 'ids' && choice.ids.length === 0) return [];
   const ofLinks = kind === 'ids' ? 'AND link_id IN {ids:Array(UUID)}' : '';
-  const asked = { workspaceId, span, condition: ofLinks, params, exactUpTo };
+  const asked = { workspaceId, span, condition: ofLinks, params, exactUpTo, hasDeleted };
   return report(client, asked, async ({ exact, periods, by, condition, credits }) => {
     const clicks = by('link_id', exact ? 'visitors' : 'no visitors');
     const counted = ask<FigureRow & { link_id: string }>(client, {

@@ -3,7 +3,7 @@ import { clampToStored, NANOS_PER_DAY, nowNanos } from '../../core/timestamps.ts
 import type { ClickHouseClient } from '../client.ts';
 import { byVisitorParams, CLICKS_OF_VISITORS } from '../rollups/clicks-by-visitor.ts';
 import { ask } from './ask.ts';
-import { SHOWN_COLUMNS, type ShownClickRow, toShownClick } from './newest-clicks.ts';
+import { SHOWN_COLUMNS, type ShownClickRow, toShownClick } from './shown-clicks.ts';
 import { NOT_DELETED } from './visible-clicks.ts';
 
 /** How far back visitors are looked for before everything is searched: see `newestClicks`. */

@@ -37,6 +37,8 @@ export type ReportedClicks = {
   params: Record<string, unknown>;
   /** Up to that many clicks in the window, visitors are counted exactly. */
   exactUpTo: number;
+  /** Whether the workspace has deleted links, where that is known already (`sql/reading-points.ts`); else the store is asked. */
+  hasDeleted?: boolean | undefined;
 };
 
 /** The parameters of a report: `workspace`, `from`, `to`, and the condition's own. */

@@ -21,11 +21,8 @@ export type WindowSize = {
  * least, but for what was erased since their last pass.
  */
 export async function windowSize(client: ClickHouseClient, clicks: ReportedClicks): Promise<WindowSize> {
-  const { workspaceId, span, exactUpTo } = clicks;
-  const [most, hasDeleted] = await Promise.all([
-    mostRows(client, clicks),
-    hasDeletedLinks(client, workspaceId),
-  ]);
+  const { span, exactUpTo } = clicks;
+  const [most, hasDeleted] = await Promise.all([mostRows(client, clicks), hasDeletedLinks(client, clicks)]);
   if (most <= exactUpTo) return { largeCover: null, isCoverLarge: false, hasDeleted };
   const touching = { from: formatDay(span.from), to: formatDay(span.to) };
   const cover = coverOf(span, await rolledUpPeriods(client, touching));
@@ -35,7 +32,12 @@ export async function windowSize(client: ClickHouseClient, clicks: ReportedClick
   return { largeCover: isLarge ? cover : null, isCoverLarge, hasDeleted };
 }
 
-export async function hasDeletedLinks(client: ClickHouseClient, workspaceId: string): Promise<boolean> {
+/** Whether the workspace of a report has deleted links. */
+export async function hasDeletedLinks(
+  client: ClickHouseClient,
+  { workspaceId, hasDeleted }: ReportedClicks,
+): Promise<boolean> {
+  if (hasDeleted !== undefined) return hasDeleted;
   const [row] = await ask<{ deleted: number }>(client, {
     sql: 'SELECT exists(SELECT 1 FROM deleted_links WHERE workspace_id = {workspace:UUID}) AS deleted',
     params: { workspace: workspaceId },

@@ -194,9 +194,9 @@ describe('links that were shown', () => {
     const some = [first?.linkId, third?.linkId];
     const shown = async (exactUpTo?: number) => {
       const choice = { kind: 'top', limit: 6, offset: 0 } as const;
-      const rows = await linksReport(stores.clickhouse, workspaceId, SPAN, choice, exactUpTo, async (all) =>
-        all.filter(({ linkId }) => some.includes(linkId)),
-      );
+      const rows = await linksReport(stores.clickhouse, workspaceId, SPAN, choice, exactUpTo, {
+        shown: async (all) => all.filter(({ linkId }) => some.includes(linkId)),
+      });
       await mergingDone();
       return rows;
     };
@@ -225,9 +225,9 @@ describe('links that were shown', () => {
       began.length = 0;
       const choice = { kind: 'top', limit: 50, offset: 0 } as const;
       const some = places.map((place) => truth[place]?.linkId);
-      const links = await linksReport(stores.clickhouse, workspaceId, SPAN, choice, 0, async (all) =>
-        all.filter(({ linkId }) => some.includes(linkId)),
-      );
+      const links = await linksReport(stores.clickhouse, workspaceId, SPAN, choice, 0, {
+        shown: async (all) => all.filter(({ linkId }) => some.includes(linkId)),
+      });
       expect(links).toEqual(places.map((place) => truth[place]));
       return began;
     };
