@@ -28,8 +28,10 @@ export type ClickFilter = {
 const LOOKS_BACK = [NANOS_PER_DAY, 32n * NANOS_PER_DAY];
 
 /**
- * The planner of before is done with so plain a question a tenth of its whole time sooner; one that joins or unites it plans
- * worse. Where a store no longer has it, it takes no notice.
+ * The former planner is done with so plain a question a tenth of its whole time sooner. It reads all columns of each part that
+ * may have the newest clicks, where the present one first looks which have them. That is worth more where new parts still come
+ * (with two parts 7 % of a page), but not where one part has them all, nor where links are named. A store that no longer has
+ * that planner takes no notice.
  */
 const PLANNED_SOONER = { enable_analyzer: 0 } as const;
 
@@ -61,10 +63,14 @@ async function newestOf(client: ClickHouseClient, filter: ClickFilter, limit: nu
     sql: `SELECT ${SHOWN_COLUMNS} FROM clicks WHERE ${conditions} ORDER BY ts DESC LIMIT {limit:UInt32}`,
     params: { ...params, limit },
     seconds: 20,
-    settings: { ...SHOWN_AS_TEXT, ...PLANNED_SOONER },
+    settings: { ...SHOWN_AS_TEXT, ...(!isOfNewParts(filter) && PLANNED_SOONER) },
   });
   return lines.map(toClickText);
 }
+
+/** Whether a page is of all links, up to clicks that came a day ago at most. */
+const isOfNewParts = ({ before, linkIds }: ClickFilter): boolean =>
+  linkIds === null && (before === null || before > nowNanos() - NANOS_PER_DAY);
 
 /** The filter as SQL on `clicks`, with its parameters. */
 export function clickConditions(filter: ClickFilter): {
