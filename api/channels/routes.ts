@@ -1,4 +1,5 @@
 import { channelsReport, channelsWithValues } from '../../clickhouse/questions/channels-report.ts';
+import { EXACT_CLICKS } from '../../clickhouse/questions/clicks-by.ts';
 import { toMajor } from '../../core/money.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { reportWindow } from '../report-window.ts';
@@ -30,7 +31,7 @@ export async function channelRoutes(app: Api, { clickhouse }: ApiDeps): Promise<
         query.ltv === '1'
           ? await channelsWithValues(clickhouse, id, span, hasDeleted)
           : {
-              channels: await channelsReport(clickhouse, id, span, undefined, null, hasDeleted),
+              channels: await channelsReport(clickhouse, id, span, EXACT_CLICKS, { hasDeleted }),
               values: null,
             };
       const { values } = found;

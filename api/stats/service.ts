@@ -70,7 +70,8 @@ export async function breakDown(
     return { window: shown, by, rows: links.flatMap(linkRow) };
   }
   if (by === 'channel') {
-    const channels = await channelsReport(clickhouse, workspace.id, span, EXACT_CLICKS, link_id ?? null);
+    const ofLink = { linkId: link_id ?? null };
+    const channels = await channelsReport(clickhouse, workspace.id, span, EXACT_CLICKS, ofLink);
     const rows = channels.slice(0, limit).map(({ channel, ...figures }) => ({
       value: channel,
       ...shownFigures(figures, workspace.currency),

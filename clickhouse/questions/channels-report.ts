@@ -12,15 +12,15 @@ export type ChannelFigures = Figures & { channel: string };
  * Clicks, visitors, conversions and revenue of every channel with a click or an order in the window, by revenue,
  * then clicks, most first, of all links or of one. An order counts where its own time is in the window, whenever its clicks were.
  *
- * @param hasDeleted whether the workspace has deleted links; the store is asked unless it is given
+ * @param more.linkId the one link; left out or null: all
+ * @param more.hasDeleted whether the workspace has deleted links; the store is asked unless it is given
  */
 export function channelsReport(
   client: ClickHouseClient,
   workspaceId: string,
   span: Span,
   exactUpTo = EXACT_CLICKS,
-  linkId: string | null = null,
-  hasDeleted?: boolean,
+  { linkId = null, hasDeleted }: { linkId?: string | null; hasDeleted?: boolean | undefined } = {},
 ): Promise<ChannelFigures[]> {
   const condition = ofLink(linkId);
   const asked = { workspaceId, span, condition, params: { link: linkId }, exactUpTo, hasDeleted };

@@ -71,7 +71,7 @@ test('whether links were deleted is not asked where it is given, and taken as it
   await click();
   const told = async (hasDeleted: boolean) => {
     questions = 0;
-    const of = [workspaceId, lastDays(30), undefined, null, hasDeleted] as const;
+    const of = [workspaceId, lastDays(30), undefined, { hasDeleted }] as const;
     const [reddit] = await channelsReport(stores.clickhouse, ...of);
     return [reddit?.clicks, questions];
   };
