@@ -1,3 +1,4 @@
+// Imported, because as a global it is a getter that every use calls.
 import { performance } from 'node:perf_hooks';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { AskedResult } from './link-table/resolver.ts';

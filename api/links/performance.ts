@@ -5,6 +5,7 @@ import {
   linksReport,
   type Shown,
 } from '../../clickhouse/questions/links-report.ts';
+import { byRevenueThenClicks } from '../../clickhouse/questions/report-figures.ts';
 import { toMajor } from '../../core/money.ts';
 import { type Link, linksByIds, type NamedLink, namedLinksByIds } from '../../sql/links.ts';
 import type { ApiDeps, Auth } from '../dependencies.ts';
@@ -14,7 +15,7 @@ import { toRecord } from './record.ts';
 import type { ListQuery, Performance, PerformanceRow } from './schemas.ts';
 
 type Stores = Pick<ApiDeps, 'pool' | 'clickhouse'>;
-type Report = (choice: LinkChoice, shown?: Shown) => Promise<LinkFigures[]>;
+type Report = (choice: LinkChoice, chosen?: Shown) => Promise<LinkFigures[]>;
 /** Those of some links that exist, in no order. */
 type Find<L> = (ids: string[]) => Promise<L[]>;
 /** A link that exists, with what it did in the window. */
@@ -37,11 +38,8 @@ export async function linkPerformance(
   const ids = query.ids === undefined ? null : readIdList('ids', query.ids);
   const { shown, span } = reportWindow(query);
   const hasDeleted = readingPoint?.hasDeletedLinks;
-  const report: Report = (choice, shown) =>
-    linksReport(clickhouse, workspace.id, span, choice, EXACT_CLICKS, {
-      ...(shown && { shown }),
-      hasDeleted,
-    });
+  const report: Report = (choice, chosen) =>
+    linksReport(clickhouse, workspace.id, span, choice, EXACT_CLICKS, { shown: chosen, hasDeleted });
   const whole = (some: string[]) => linksByIds(pool, workspace.id, some);
   const withSettings = query.include === 'settings';
   const rowOf = ({ link, figures }: Performer<NamedLink>): PerformanceRow => ({
@@ -76,16 +74,11 @@ async function performersOf(links: Link[], report: Report): Promise<Performer<Li
   const byId = new Map(rows.map((row) => [row.linkId, row]));
   return links
     .map((link) => ({ link, figures: byId.get(link.id) ?? { linkId: link.id, ...NOTHING } }))
-    .sort(byRevenue);
+    .sort(inOrder);
 }
 
-function byRevenue(a: Performer<Link>, b: Performer<Link>): number {
-  if (a.figures.revenueMinor !== b.figures.revenueMinor) {
-    return a.figures.revenueMinor > b.figures.revenueMinor ? -1 : 1;
-  }
-  if (a.figures.clicks !== b.figures.clicks) return b.figures.clicks - a.figures.clicks;
-  return a.link.created_at < b.link.created_at ? 1 : -1;
-}
+const inOrder = (a: Performer<Link>, b: Performer<Link>): number =>
+  byRevenueThenClicks(a.figures, b.figures) || (a.link.created_at < b.link.created_at ? 1 : -1);
 
 /**
  * The store of clicks knows no deletions of links, so it is asked for some more than are wanted, and again further

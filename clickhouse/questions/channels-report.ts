@@ -3,7 +3,7 @@ import { ONE_MOMENT } from '../rollups/merged-credits.ts';
 import { ask } from './ask.ts';
 import { EXACT_CLICKS, type Reported, report } from './clicks-by.ts';
 import { lifetimeValues } from './lifetime-values.ts';
-import { type FigureRow, type Figures, toFigures } from './report-figures.ts';
+import { byRevenueThenClicks, type FigureRow, type Figures, toFigures } from './report-figures.ts';
 import { ofLink, type Span } from './visible-clicks.ts';
 
 export type ChannelFigures = Figures & { channel: string };
@@ -68,13 +68,10 @@ async function figuresOf(
   for (const { channel, ...row } of credited) {
     rows.set(channel, { ...(rows.get(channel) ?? NO_FIGURES), ...row });
   }
-  return [...rows].map(([channel, row]) => ({ channel, ...toFigures(row) })).sort(byRevenue);
+  return [...rows].map(([channel, row]) => ({ channel, ...toFigures(row) })).sort(inOrder);
 }
 
 const NO_FIGURES: FigureRow = { clicks: '0', visitors: '0', conversions: 0, revenue: '0' };
 
-function byRevenue(a: ChannelFigures, b: ChannelFigures): number {
-  if (a.revenueMinor !== b.revenueMinor) return a.revenueMinor > b.revenueMinor ? -1 : 1;
-  if (a.clicks !== b.clicks) return b.clicks - a.clicks;
-  return Buffer.compare(Buffer.from(a.channel), Buffer.from(b.channel));
-}
+const inOrder = (a: ChannelFigures, b: ChannelFigures): number =>
+  byRevenueThenClicks(a, b) || Buffer.compare(Buffer.from(a.channel), Buffer.from(b.channel));

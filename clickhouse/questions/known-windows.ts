@@ -1,6 +1,6 @@
-import { type BoundedCache, createBoundedCache } from '../../core/bounded-cache.ts';
 import { formatDay, NANOS_PER_DAY, nowNanos } from '../../core/timestamps.ts';
 import type { ClickHouseClient } from '../client.ts';
+import { createClientCaches } from '../client-caches.ts';
 import { type Cover, coverOf } from '../rollups/cover.ts';
 import { rolledUpPeriods } from '../rollups/periods.ts';
 import type { ReportedClicks, Span } from './visible-clicks.ts';
@@ -17,7 +17,7 @@ const WINDOWS = 8;
 /** For so long a small window is taken for small. Should it grow beyond, its visitors are still counted exactly, only slower. */
 const KEPT_NANOS = 600_000_000_000n;
 
-const known = new WeakMap<ClickHouseClient, BoundedCache<string, NotedWindow[]>>();
+const knownOf = createClientCaches<string, NotedWindow[]>(WORKSPACES);
 
 /** How a window was counted that had few clicks and was around this one, or many in the same whole periods; null: that is not known. */
 export function knownWindow(client: ClickHouseClient, asked: ReportedClicks): KnownWindow | null {
@@ -40,7 +40,7 @@ const isWithinDay = (one: Span, other: Span) =>
 const apart = (one: bigint, other: bigint) => (one > other ? one - other : other - one);
 
 const notedOf = (client: ClickHouseClient, { workspaceId }: ReportedClicks) =>
-  known.get(client)?.get(workspaceId) ?? [];
+  knownOf(client).get(workspaceId) ?? [];
 
 /** The window of some links has no more clicks than that of all. */
 function smallAround(client: ClickHouseClient, asked: ReportedClicks): KnownWindow | null {
@@ -60,11 +60,9 @@ export function noteWindow(client: ClickHouseClient, asked: ReportedClicks, size
   // Beside its whole periods, a large window may have had clicks that it will not have when it has moved on; and links may
   // be deleted.
   if (condition !== '' || (cover !== null && (!isCoverLarge || hasDeleted))) return;
-  const ofClient = known.get(client) ?? createBoundedCache<string, NotedWindow[]>(WORKSPACES);
-  known.set(client, ofClient);
   const noted = { span, exactUpTo, atNanos: nowNanos(), hasDeleted, cover };
   const others = notedOf(client, asked).filter((window) => !makesNeedless(noted, window));
-  ofClient.set(workspaceId, [noted, ...others].slice(0, WINDOWS));
+  knownOf(client).set(workspaceId, [noted, ...others].slice(0, WINDOWS));
 }
 
 /** Whether a window says what another one does. */

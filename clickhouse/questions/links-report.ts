@@ -1,5 +1,5 @@
-import { type BoundedCache, createBoundedCache } from '../../core/bounded-cache.ts';
 import type { ClickHouseClient } from '../client.ts';
+import { createClientCaches } from '../client-caches.ts';
 import { ask } from './ask.ts';
 import { type ClicksBy, EXACT_CLICKS, report } from './clicks-by.ts';
 import { type FigureRow, type Figures, SUMMED_FIGURES, toFigures } from './report-figures.ts';
@@ -27,7 +27,10 @@ export async function linksReport(
   span: Span,
   choice: LinkChoice,
   exactUpTo = EXACT_CLICKS,
-  { shown = async (links) => links, hasDeleted }: { shown?: Shown; hasDeleted?: boolean | undefined } = {},
+  {
+    shown = async (links) => links,
+    hasDeleted,
+  }: { shown?: Shown | undefined; hasDeleted?: boolean | undefined } = {},
 ): Promise<LinkFigures[]> {
   const { kind, ...params } = choice;
   if (choice.kind === 'ids' && choice.ids.length === 0) return [];
@@ -57,7 +60,7 @@ export async function linksReport(
 
 /** So many reports' links are remembered, of each report so many. */
 const REMEMBERED = { reports: 256, links: 1_000 };
-const shownBefore = new WeakMap<ClickHouseClient, BoundedCache<string, string[]>>();
+const shownBeforeOf = createClientCaches<string, string[]>(REMEMBERED.reports);
 
 /**
  * Visitors of many clicks cost far more to count than the clicks, so that they are counted of the links in the
@@ -72,8 +75,7 @@ async function addVisitors(
   found: Promise<LinkFigures[]>,
   name: string | null,
 ): Promise<LinkFigures[]> {
-  const remembered = shownBefore.get(client) ?? createBoundedCache<string, string[]>(REMEMBERED.reports);
-  shownBefore.set(client, remembered);
+  const remembered = shownBeforeOf(client);
   const before = (name !== null && remembered.get(name)) || [];
   const [links, meanwhile] = await Promise.all([found, visitorsOf(client, by, before)]);
   const ids = links.map((link) => link.linkId);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { createBoundedCache } from '../../core/bounded-cache.ts';
 import type { ClickHouseClient } from '../client.ts';
+import { createClientCaches } from '../client-caches.ts';
 import { ALIVE } from '../questions/ask.ts';
 import { type Cover, generationsOf } from './cover.ts';
 
@@ -42,7 +42,7 @@ export const nameOf = (texts: readonly string[]) =>
 
 type Asked = { at: number; merged: boolean };
 
-const askedFor = new WeakMap<ClickHouseClient, ReturnType<typeof createBoundedCache<string, Asked>>>();
+const askedForOf = createClientCaches<string, Asked>(REMEMBERED);
 let merging: Promise<void> = Promise.resolve();
 let waiting = 0;
 
@@ -54,8 +54,7 @@ let waiting = 0;
  * @param merge see {@link insertMerged}
  */
 export function noteAsked(client: ClickHouseClient, name: string, merge: () => Promise<void>): void {
-  const known = askedFor.get(client) ?? createBoundedCache<string, Asked>(REMEMBERED);
-  askedFor.set(client, known);
+  const known = askedForOf(client);
   const now = Date.now();
   const before = known.get(name);
   if (before === undefined || now - before.at > SOON_MS) {

@@ -1,6 +1,6 @@
-import { type BoundedCache, createBoundedCache } from '../../core/bounded-cache.ts';
 import { formatDay, NANOS_PER_DAY } from '../../core/timestamps.ts';
 import type { ClickHouseClient } from '../client.ts';
+import { createClientCaches } from '../client-caches.ts';
 import { standingCredits } from '../questions/standing-credits.ts';
 import { IN_SPAN, type Span } from '../questions/visible-clicks.ts';
 import { insertMerged, noteAsked, READ_MS } from './asked-again.ts';
@@ -14,7 +14,7 @@ export type MergedCredits = { merged_id: string };
 
 const WORKSPACES = 10_000;
 type Known = MergedCredits & { readUntil: number };
-const known = new WeakMap<ClickHouseClient, BoundedCache<string, Known>>();
+const knownOf = createClientCaches<string, Known>(WORKSPACES);
 
 const OWN = 'workspace_id = {workspace:UUID}';
 const MERGED = `${OWN} AND id = {merged_id:UUID}`;
@@ -69,7 +69,7 @@ export function mergedCredits(of: CreditedTo, when: 'window' | 'all time'): stri
  */
 export function knownCredits(client: ClickHouseClient, workspaceId: string): MergedCredits | null {
   noteAsked(client, `${workspaceId}/credits`, () => merge(client, workspaceId));
-  const found = known.get(client)?.get(workspaceId);
+  const found = knownOf(client).get(workspaceId);
   if (!found || found.readUntil < Date.now()) return null;
   return { merged_id: found.merged_id };
 }
@@ -83,7 +83,5 @@ async function merge(client: ClickHouseClient, workspaceId: string): Promise<voi
   const readUntil = Date.now() + READ_MS;
   const params = { workspace: workspaceId, merged_id: crypto.randomUUID() };
   await insertMerged(client, MERGE, params);
-  const ofClient = known.get(client) ?? createBoundedCache<string, Known>(WORKSPACES);
-  known.set(client, ofClient);
-  ofClient.set(workspaceId, { merged_id: params.merged_id, readUntil });
+  knownOf(client).set(workspaceId, { merged_id: params.merged_id, readUntil });
 }

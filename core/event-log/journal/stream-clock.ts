@@ -1,3 +1,4 @@
+// Imported, because as a global it is a getter that every use calls.
 import { performance } from 'node:perf_hooks';
 
 /** Microseconds since the Unix epoch. */
