@@ -74,15 +74,17 @@ async function addOrders(client: ClickHouseClient, first: number): Promise<void>
     AND cityHash64(sequence, 11) % ${CLICKS_AN_ORDER} = 0`;
   const order = 'toString(sequence)';
   const email = "concat('visitor-', lower(hex(cityHash64(visitor_id))), '@mail.example')";
+  // As a worker would have: within the minute, not all of a year in the hour before the questions.
+  const written = 'toDateTime(ts) + INTERVAL 1 MINUTE';
   const amount = '500 + cityHash64(sequence, 12) % 10000';
   const credits = `INSERT INTO order_credits_by_time (workspace_id, ts, order_id, version, part, link_id, channel, share,
-    amount_minor, first_channel, replaced) SELECT workspace_id`;
+    amount_minor, first_channel, replaced, written) SELECT workspace_id`;
   const fills = [
     `INSERT INTO orders (workspace_id, order_id, version, ts, visitor_id, email, external_user_id, amount_minor,
        currency, sequence) SELECT workspace_id, ${order}, 1, ts, visitor_id, ${email}, '', ${amount}, 'usd', sequence ${buyers}`,
-    `${credits}, ts, ${order}, 2, 0, link_id, channel, 1, ${amount}, channel, false ${buyers}`,
-    `${credits}, ts - INTERVAL 3 SECOND, ${order}, 1, 0, link_id, channel, 1, ${amount}, channel, arrayJoin([false, true])
-       ${buyers} AND cityHash64(sequence, 13) % 4 = 0`,
+    `${credits}, ts, ${order}, 2, 0, link_id, channel, 1, ${amount}, channel, false, ${written} ${buyers}`,
+    `${credits}, ts - INTERVAL 3 SECOND, ${order}, 1, 0, link_id, channel, 1, ${amount}, channel, arrayJoin([false, true]),
+       ${written} ${buyers} AND cityHash64(sequence, 13) % 4 = 0`,
     `INSERT INTO identifies (workspace_id, visitor_id, ts, email, external_user_id, sequence)
        SELECT workspace_id, visitor_id, ts, ${email}, '', sequence ${buyers}`,
   ];
