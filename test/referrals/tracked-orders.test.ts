@@ -132,6 +132,25 @@ describe('an order that was tracked', () => {
     expect(await balance('r')).toMatchObject({ pending: 0 });
   });
 
+  test("with the referrer's mailbox earns nothing, also when the purchase is reported without it", async () => {
+    await track('o1', { externalUserId: 'n', email: 'r+shop@mail.example' });
+    await track('o2', { ...byPixel(), email: 'r+shop@mail.example' });
+    // Nobody has referred the buyer yet.
+    await judge();
+    await referral({ commission_rate: 20 });
+    expect((await m.purchase('n', 'o1', 50)).body).toMatchObject({ matched: true, reason: 'self_referral' });
+    // Anyone could have said so by the pixel.
+    expect((await m.purchase('n', 'o2', 50)).body.rewarded).toBe(true);
+    const { rows } = await api.stores.pool.query(
+      'SELECT order_id, email FROM orders WHERE workspace_id = $1 ORDER BY order_id',
+      [shop.workspace.id],
+    );
+    expect(rows).toEqual([
+      { order_id: 'o1', email: 'r+shop@mail.example' },
+      { order_id: 'o2', email: null },
+    ]);
+  });
+
   test('and refunded before it was judged earns for what is left of it', async () => {
     await referral({ commission_rate: 20 });
     await track(['o1', 'o2', 'o3'], { ...byPixel(), amountMinor: 10_000 });
