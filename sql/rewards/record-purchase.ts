@@ -66,7 +66,8 @@ export async function recordPurchase(
 
 /**
  * Judges an order that a server reported through the event log, as a purchase. One whose buyer nobody referred
- * leaves nothing, so that `report-purchase` can still say who bought. The caller holds the order.
+ * leaves nothing, so that `report-purchase` can still say who bought; nothing else makes it a purchase later, least of
+ * all its refund. The caller holds the order.
  */
 export async function judgeTrackedOrder(
   tx: Queryable,
@@ -75,8 +76,8 @@ export async function judgeTrackedOrder(
   now: Date,
 ): Promise<Purchase | null> {
   const known = await purchaseOfOrder(tx, order.internal_id);
-  await markJudged(tx, order.internal_id, now);
-  if (known) return known;
+  const isFirst = await markJudged(tx, order.internal_id, now);
+  if (known || !isFirst) return known;
   const user =
     order.external_user_id ??
     (await userOfOrder(tx, workspace.id, { email: order.email, visitorId: order.visitor_id }));

@@ -174,6 +174,22 @@ describe('an order that was tracked', () => {
     expect(await balance('r')).toMatchObject({ pending: 15 });
   });
 
+  test('before its buyer signed up earns nothing by being refunded later', async () => {
+    await track('o1', { externalUserId: 'n', amountMinor: 10_000 });
+    await judge();
+    await referral({ commission_rate: 20 });
+    expect((await m.refund('f1', 'o1', 10)).body).toMatchObject({ matched: false, ledger_rows: 0 });
+    expect((await m.stats('r')).stats.purchases).toBe(0);
+    expect(await balance('r')).toMatchObject({ pending: 0 });
+    // Its report as a purchase still says who bought, and goes by what is left.
+    expect((await m.purchase('n', 'o1', 100)).body.rewarded).toBe(true);
+    expect(await balance('r')).toMatchObject({ pending: 18 });
+    // One that nobody has judged yet is, before it is refunded.
+    await track('o3', { externalUserId: 'n', amountMinor: 10_000 });
+    expect((await m.refund('f2', 'o3', 50)).body).toMatchObject({ matched: true, ledger_rows: 1 });
+    expect(await balance('r')).toMatchObject({ pending: 28 });
+  });
+
   test('by the pixel is refunded of what a server says that it was for', async () => {
     await referral({ commission_rate: 20 });
     await track(['o1', 'o2'], { ...byPixel(), amountMinor: 10, currency: 'jpy' });
