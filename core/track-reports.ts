@@ -47,14 +47,12 @@ export function readPersonOrNobody(request: PersonRequest): Person {
 export function readAmount(amount: number, currency: string): { amountMinor: number; currency: string } {
   try {
     const amountMinor = toMinor(amount, currency);
-    if (amountMinor > AMOUNT_LIMIT) {
-      throw badRequest('amount', `must be at most ${toMajor(AMOUNT_LIMIT, currency)} ${currency}`);
-    }
-    return { amountMinor, currency: currency.toLowerCase() };
+    if (amountMinor <= AMOUNT_LIMIT) return { amountMinor, currency: currency.toLowerCase() };
   } catch (error) {
     if (!(error instanceof MoneyError)) throw error;
-    throw error.problem === 'unknown_currency'
-      ? badRequest('currency', 'must be an ISO 4217 code')
-      : badRequest('amount', `can't be an amount: ${error.message}`);
+    if (error.problem === 'unknown_currency') throw badRequest('currency', 'must be an ISO 4217 code');
+    // What is more than numbers hold is more than the limit.
+    if (error.problem !== 'out_of_range') throw badRequest('amount', `can't be an amount: ${error.message}`);
   }
+  throw badRequest('amount', `must be at most ${toMajor(AMOUNT_LIMIT, currency)} ${currency}`);
 }

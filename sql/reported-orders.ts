@@ -103,12 +103,13 @@ export async function lockUnjudgedOrders(
   return rows;
 }
 
-/** Notes that the programme has judged the order. */
-export async function markJudged(tx: Queryable, internalId: number, now: Date): Promise<void> {
-  await tx.query(
+/** Notes that the programme has judged the order. @returns false when it had before */
+export async function markJudged(tx: Queryable, internalId: number, now: Date): Promise<boolean> {
+  const { rowCount } = await tx.query(
     'UPDATE orders SET referral_judged_at = $2 WHERE internal_id = $1 AND referral_judged_at IS NULL',
     [internalId, now],
   );
+  return rowCount === 1;
 }
 
 /** An order on its way into ClickHouse: `visitor_id` is also whom only the pixel named. */

@@ -35,6 +35,8 @@ export async function recordPurchase(
   const reported = await lockOrder(tx, workspace.id, report.orderId);
   const judged = reported && (await purchaseOfOrder(tx, reported.internal_id));
   if (judged) return judged;
+  // What a server tracked of the buyer holds for the verdict too; what a browser said does not, whichever came first.
+  const email = report.email ?? (reported?.source === 'server' ? reported.email : null);
   const order = await putReportedOrder(
     tx,
     {
@@ -46,7 +48,7 @@ export async function recordPurchase(
         reported?.visitor_id ??
         reported?.pixel_visitor_id ??
         (await knownVisitor(tx, workspace.id, report.externalUserId)),
-      email: report.email ?? reported?.email ?? null,
+      email,
       external_user_id: report.externalUserId,
       amount_minor: report.amountMinor,
       currency: report.currency,
@@ -57,14 +59,15 @@ export async function recordPurchase(
   if (!order) return recordPurchase(tx, workspace, report, now);
   if (!reported) await queueSale(tx, order, now);
   const signup = await lockSignupOfUser(tx, workspace.id, report.externalUserId);
-  const purchase = await decide(tx, { workspace, order, signup, sale: report, now });
+  const purchase = await decide(tx, { workspace, order, signup, sale: { ...report, email }, now });
   await markJudged(tx, order.internal_id, now);
   return purchase;
 }
 
 /**
  * Judges an order that a server reported through the event log, as a purchase. One whose buyer nobody referred
- * leaves nothing, so that `report-purchase` can still say who bought. The caller holds the order.
+ * leaves nothing, so that `report-purchase` can still say who bought; nothing else makes it a purchase later, least of
+ * all its refund. The caller holds the order.
  */
 export async function judgeTrackedOrder(
   tx: Queryable,
@@ -73,8 +76,8 @@ export async function judgeTrackedOrder(
   now: Date,
 ): Promise<Purchase | null> {
   const known = await purchaseOfOrder(tx, order.internal_id);
-  await markJudged(tx, order.internal_id, now);
-  if (known) return known;
+  const isFirst = await markJudged(tx, order.internal_id, now);
+  if (known || !isFirst) return known;
   const user =
     order.external_user_id ??
     (await userOfOrder(tx, workspace.id, { email: order.email, visitorId: order.visitor_id }));

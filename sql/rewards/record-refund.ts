@@ -78,8 +78,9 @@ function refundedNow(amount: number | null, currency: string, left: number): num
     const minor = toMinor(amount, currency);
     if (minor <= left) return minor;
   } catch (error) {
-    if (error instanceof MoneyError) throw badRequest('amount', error.message);
-    throw error;
+    if (!(error instanceof MoneyError)) throw error;
+    // What is more than numbers hold is more than is left.
+    if (error.problem !== 'out_of_range') throw badRequest('amount', `can't be an amount: ${error.message}`);
   }
   throw badRequest(
     'amount',

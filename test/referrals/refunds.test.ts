@@ -47,6 +47,17 @@ describe('a refund', () => {
     expect((await m.refund('f3', 'o1')).body).toMatchObject({ matched: true, ledger_rows: 0 });
   });
 
+  test.each([100.01, 1e300])('of %d, more than is left, is told how much that is', async (amount) => {
+    await referral();
+    await m.purchase('n', 'o1', 100);
+    const refund = { refund_id: 'f1', order_id: 'o1', amount };
+    const { status, body } = await shop.post('/referrals/report-refund', refund);
+    expect([status, body.error.message]).toEqual([
+      400,
+      'amount: must be at most 100 usd, what is left of the order',
+    ]);
+  });
+
   test('of a pending commission stays pending with the rest, which the hold period then frees', async () => {
     await referral({ hold_days: 30 });
     await m.purchase('n', 'o1', 100);

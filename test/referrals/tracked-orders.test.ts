@@ -132,6 +132,25 @@ describe('an order that was tracked', () => {
     expect(await balance('r')).toMatchObject({ pending: 0 });
   });
 
+  test("with the referrer's mailbox earns nothing, also when the purchase is reported without it", async () => {
+    await track('o1', { externalUserId: 'n', email: 'r+shop@mail.example' });
+    await track('o2', { ...byPixel(), email: 'r+shop@mail.example' });
+    // Nobody has referred the buyer yet.
+    await judge();
+    await referral({ commission_rate: 20 });
+    expect((await m.purchase('n', 'o1', 50)).body).toMatchObject({ matched: true, reason: 'self_referral' });
+    // Anyone could have said so by the pixel.
+    expect((await m.purchase('n', 'o2', 50)).body.rewarded).toBe(true);
+    const { rows } = await api.stores.pool.query(
+      'SELECT order_id, email FROM orders WHERE workspace_id = $1 ORDER BY order_id',
+      [shop.workspace.id],
+    );
+    expect(rows).toEqual([
+      { order_id: 'o1', email: 'r+shop@mail.example' },
+      { order_id: 'o2', email: null },
+    ]);
+  });
+
   test('and refunded before it was judged earns for what is left of it', async () => {
     await referral({ commission_rate: 20 });
     await track(['o1', 'o2', 'o3'], { ...byPixel(), amountMinor: 10_000 });
@@ -153,6 +172,22 @@ describe('an order that was tracked', () => {
     expect((await m.refund('f5', 'o1', 1)).status).toBe(400);
     await m.refund('f6', 'o3');
     expect(await balance('r')).toMatchObject({ pending: 15 });
+  });
+
+  test('before its buyer signed up earns nothing by being refunded later', async () => {
+    await track('o1', { externalUserId: 'n', amountMinor: 10_000 });
+    await judge();
+    await referral({ commission_rate: 20 });
+    expect((await m.refund('f1', 'o1', 10)).body).toMatchObject({ matched: false, ledger_rows: 0 });
+    expect((await m.stats('r')).stats.purchases).toBe(0);
+    expect(await balance('r')).toMatchObject({ pending: 0 });
+    // Its report as a purchase still says who bought, and goes by what is left.
+    expect((await m.purchase('n', 'o1', 100)).body.rewarded).toBe(true);
+    expect(await balance('r')).toMatchObject({ pending: 18 });
+    // One that nobody has judged yet is, before it is refunded.
+    await track('o3', { externalUserId: 'n', amountMinor: 10_000 });
+    expect((await m.refund('f2', 'o3', 50)).body).toMatchObject({ matched: true, ledger_rows: 1 });
+    expect(await balance('r')).toMatchObject({ pending: 28 });
   });
 
   test('by the pixel is refunded of what a server says that it was for', async () => {
