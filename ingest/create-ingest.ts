@@ -11,7 +11,7 @@ import { createBioPageHandler } from './bio/handler.ts';
 import { createCollectHandlers } from './collect/handler.ts';
 import { createKeyUses } from './collect/key-uses.ts';
 import { createHealth } from './health.ts';
-import { createClientAddress } from './http/client-address.ts';
+import { createClientAddresses } from './http/client-address.ts';
 import { countConnections } from './http/connections.ts';
 import { createExchanges } from './http/exchange.ts';
 import { listen, loadUws, sayHowToShare } from './http/uws.ts';
@@ -70,7 +70,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
   const uws = await loadUws();
   const secure = config.shortUrl.startsWith('https:');
   const app = uws.App();
-  const clientAddress = createClientAddress(app, config.trustProxy);
+  const addresses = createClientAddresses(app, config.trustProxy);
   const exchanges = createExchanges(log);
   const pixelScript = createPixelScript(deps.pixelPath ?? PIXEL_PATH, exchanges);
   const linkTable = await openLinkTable({
@@ -121,7 +121,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
     links: createCompiledLinks({ table, resolver, visitorIds: createVisitorIds(secrets.visitor) }),
     resolver,
     exchanges,
-    clientAddress,
+    clientAddress: addresses.byFirstLine,
     metrics,
     pages,
     follow: follow.visit,
@@ -135,7 +135,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
     pixelScript,
     password: createPasswordHandler({
       exchanges,
-      clientAddress,
+      clientAddress: addresses.byAllLines,
       redirect,
       follow,
       gate,

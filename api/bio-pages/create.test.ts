@@ -340,6 +340,20 @@ describe('limits', () => {
       'https://ada.example/contact',
     ]);
   });
+
+  test.each(['ada@', 'mailto:ada@example.com?subject=Hi'])(
+    'who sends %j as an email hears that it is none',
+    async (sent) => {
+      const body = { slug: 'no-email', social_links: [{ platform: 'email', url: sent }] };
+      const { status, body: answer } = await shop.post('/bio-pages', body);
+      expect(status).toBe(400);
+      expect(answer).toMatchObject({
+        error: {
+          details: [{ path: 'social_links.0.url', message: expect.stringMatching(/an email address/) }],
+        },
+      });
+    },
+  );
 });
 
 test('any plan may, a publishable key may not', async () => {

@@ -91,6 +91,9 @@ function readSocialUrl(path: string, platform: SocialLink['platform'], text: str
   if (platform === 'email' && address.length <= EMAIL_LIMIT && EMAIL_ADDRESS.test(address)) {
     return `mailto:${address}`;
   }
+  if (platform === 'email' && !/^https?:/i.test(text)) {
+    throw badRequest(path, 'must be an email address (without a subject) or a full URL');
+  }
   requireWebUrl(path, text, BUTTON_URL_LIMIT);
   return text;
 }

@@ -3,16 +3,37 @@ import { isIP } from 'node:net';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { addressBytes, addressText, mappedBytes } from './addresses.ts';
-import { createClientAddress } from './client-address.ts';
+import { type ClientAddresses, createClientAddresses } from './client-address.ts';
 
-/** The two calls that the address is read by, with what a real connection would answer. */
-function addressOf(trusted: string[], peer: string, forwarded = ''): string {
+/** The calls that the addresses are read by, with what a real connection would answer. */
+function addressesOf(
+  trusted: string[],
+  peer: string,
+  lines: string[],
+): Record<keyof ClientAddresses, string> {
   const bytes = addressBytes(peer) ?? new Uint8Array(16);
   const binary = peer.includes(':') ? bytes : bytes.slice(12);
-  const request = { getHeader: () => forwarded } as unknown as HttpRequest;
+  const request = {
+    getHeader: () => lines[0] ?? '',
+    forEach(tell: (name: string, value: string) => void) {
+      for (const line of lines) tell('x-forwarded-for', line);
+      tell('x-forwarded-proto', 'https');
+    },
+  } as unknown as HttpRequest;
   const response = { getRemoteAddress: () => Uint8Array.from(binary).buffer } as unknown as HttpResponse;
   const app = { filter: (follow: (res: HttpResponse, change: number) => void) => follow(response, 1) };
-  return addressText(createClientAddress(app as unknown as TemplatedApp, trusted)(request, response));
+  const addresses = createClientAddresses(app as unknown as TemplatedApp, trusted);
+  return {
+    byFirstLine: addressText(addresses.byFirstLine(request, response)),
+    byAllLines: addressText(addresses.byAllLines(request, response)),
+  };
+}
+
+/** With all that was said in one line, both are the same. */
+function addressOf(trusted: string[], peer: string, forwarded = ''): string {
+  const { byFirstLine, byAllLines } = addressesOf(trusted, peer, [forwarded]);
+  expect(byAllLines).toBe(byFirstLine);
+  return byFirstLine;
 }
 
 test('without trusted proxies the peer is the client, whatever it says', () => {
@@ -37,6 +58,15 @@ test.each([
   ['', '192.0.2.1'],
 ])('behind a trusted proxy the last hop that nobody vouches for is the client (%j)', (forwarded, client) => {
   expect(addressOf(['192.0.2.1', '10.0.0.0/8'], '192.0.2.1', forwarded)).toBe(client);
+});
+
+test.each([
+  [['203.0.113.9', '198.51.100.7'], '198.51.100.7'],
+  [['203.0.113.9, 203.0.113.8', '198.51.100.7', '10.1.2.3'], '198.51.100.7'],
+  [['203.0.113.9', 'nonsense'], '192.0.2.1'],
+  [[], '192.0.2.1'],
+])('a proxy’s own line counts, not the one that the client sent before it (%j)', (lines, client) => {
+  expect(addressesOf(['192.0.2.1', '10.0.0.0/8'], '192.0.2.1', lines).byAllLines).toBe(client);
 });
 
 test('a peer that is no trusted proxy is not believed', () => {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type KeptConnection, keepConnection } from '../../test/support/kept-connection.ts';
 import { addressText } from './addresses.ts';
-import { createClientAddress } from './client-address.ts';
+import { createClientAddresses } from './client-address.ts';
 import { listen, loadUws } from './uws.ts';
 
 const TRUSTED = ['127.0.0.1', '127.0.0.2'];
@@ -14,7 +14,7 @@ let behindProxies: typeof direct;
 async function serve(trusted: string[]) {
   const uws = await loadUws();
   const app = uws.App();
-  const client = createClientAddress(app, trusted);
+  const client = createClientAddresses(app, trusted).byFirstLine;
   const served = { url: '', asked: 0 };
   app.get('/*', (res, req) => {
     const counted = {

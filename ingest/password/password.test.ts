@@ -1,3 +1,4 @@
+import { request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { hashPassword, LINK_COST } from '../../core/passwords.ts';
 import {
@@ -183,6 +184,23 @@ test('the cookie opens no other link, and none when it was altered or the passwo
   await expect
     .poll(async () => (await visit(url, { headers: { cookie } })).status, { timeout: 5_000 })
     .toBe(200);
+});
+
+test('behind a proxy that adds a line of its own, nobody gets more attempts by sending another address', async () => {
+  const { url } = await protectedLink();
+  const statusOf = (lines: string[]) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      const headers = { 'user-agent': 'Mozilla/5.0', 'x-forwarded-for': lines };
+      request(url, { method: 'POST', headers }, (answer) => {
+        answer.resume();
+        resolve(answer.statusCode);
+      })
+        .on('error', reject)
+        .end('password=wrong');
+    });
+  const statuses: (number | undefined)[] = [];
+  for (let n = 0; n < 6; n++) statuses.push(await statusOf([`203.0.113.${n}`, '192.0.2.20']));
+  expect(statuses).toEqual([401, 401, 401, 401, 401, 429]);
 });
 
 test('after five wrong passwords from one address the next gives 429, the right one too', async () => {
