@@ -2,6 +2,8 @@ import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createEnricher } from '../../core/enrich/enrich.ts';
 import { emptyGeo } from '../../core/enrich/geo.ts';
+import { mergeBatches } from '../../core/event-log/kafka/record.ts';
+import type { EventLogReader } from '../../core/event-log/port.ts';
 import { createAddressSealer } from '../../core/events/address-seal.ts';
 import { decodeEvents } from '../../core/events/codec.ts';
 import { releasedRegistry } from '../../core/events/schema-registry.ts';
@@ -113,5 +115,41 @@ describe('replaying dead letters', () => {
     expect(await replayDeadLetters(dependencies())).toEqual({ replayed: 1, left: 0 });
     expect(await rig.stored()).toEqual({ rows: 4, distinct: 4 });
     expect((await pool.query('SELECT order_id FROM orders')).rows).toEqual([{ order_id: 'o-1' }]);
+  });
+
+  it('takes in all of a record that holds more than a letter', async () => {
+    const { pool } = rig.stores;
+    const stream = await rig.stream('ingest-0');
+    const visits = Array.from({ length: 1_500 }, (_, i) => ({
+      ...click({ workspace: rig.workspace, link: uuidv7(), visitor: uuidv7(), ts: NOW + i }),
+      referer: `https://example.com/${'r'.repeat(1_500)}`,
+    }));
+    for (let from = 0; from < visits.length; from += 100) stream.append(visits.slice(from, from + 100));
+    const { rows } = await pool.query('DELETE FROM ingest_streams RETURNING stream_id, ordinal, name');
+    const into = Buffer.alloc(4 * 1024 * 1024);
+    /** Batches as Kafka gives them: merged by the shipper. */
+    const records: EventLogReader = {
+      partitions: () => rig.reader.partitions(),
+      start: (partition) => rig.reader.start(partition),
+      end: (partition) => rig.reader.end(partition),
+      free: (partition, offset) => rig.reader.free(partition, offset),
+      close: () => rig.reader.close(),
+      async read(partition, offset, options) {
+        const read = await rig.reader.read(partition, offset, options);
+        return { ...read, batches: [...mergeBatches(read.batches, into)] };
+      },
+    };
+    rig.work({ reader: records });
+    while ((await pool.query('SELECT FROM log_lanes WHERE next_offset > 0')).rowCount === 0) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    const [{ stream_id, ordinal, name }] = rows as [{ stream_id: string; ordinal: number; name: string }];
+    await pool.query('INSERT INTO ingest_streams (stream_id, ordinal, name) VALUES ($1, $2, $3)', [
+      stream_id,
+      ordinal,
+      name,
+    ]);
+    expect(await replayDeadLetters(dependencies())).toMatchObject({ left: 0 });
+    expect(await rig.stored()).toEqual({ rows: 1_500, distinct: 1_500 });
   });
 });
