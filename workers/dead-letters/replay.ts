@@ -15,6 +15,7 @@ import { createInsertStep } from '../lane/insert.ts';
 import { createPrepareStep, type Decode, type Prepared } from '../lane/prepare.ts';
 import { identityOf, orderOf } from '../lane/reports.ts';
 import type { WorkerMetrics } from '../metrics.ts';
+import { withoutErased } from './erased.ts';
 
 export type ReplayDependencies = {
   pool: Pool;
@@ -33,7 +34,8 @@ const COUNTED_ALREADY = new Set(['enrich_failed', 'refused_by_store']);
 
 /**
  * Tries every dead letter anew: after an upgrade that can read it, or once what was missing is there. One that is
- * still bad stays as it is. A letter counts once, whoever replays it and however often that is cut off.
+ * still bad stays as it is. A letter counts once, whoever replays it and however often that is cut off. What was erased since
+ * its events were made does not come back.
  *
  * @returns how many were taken in, and how many are left
  * @throws what a store throws that is away
@@ -68,8 +70,9 @@ async function replay(
   const before = { ...stream, highWater: batch.firstSequence - 1n };
   const { offset: from, nextOffset: to } = batch;
   const range = { partition: letter.partition, from, to, batches: [batch], damage: [] };
-  const prepared = createPrepareStep(dependencies)(range, new Map([[stream.streamId, before]]));
-  if (prepared.deadLetters.length > 0) return false;
+  const found = createPrepareStep(dependencies)(range, new Map([[stream.streamId, before]]));
+  if (found.deadLetters.length > 0) return false;
+  const prepared = await withoutErased(pool, found);
   const signal = new AbortController().signal;
   const insert = createInsertStep({ ...dependencies, signal, retry: (_step, work) => work() });
   for (const block of toBlocks(prepared)) {
