@@ -91,6 +91,26 @@ describe('replaying dead letters', () => {
     expect(await rig.stored()).toEqual({ rows: 2, distinct: 2 });
   });
 
+  it('counts no letter as left that another replay takes in meanwhile', async () => {
+    const stream = await rig.stream('ingest-0');
+    stream.append([...clicks(40, NOW), { raw: Buffer.from([99, 1]), ts: NOW + 90 }]);
+    rig.work({
+      enricher: {
+        enrichClick() {
+          throw new Error('no such parser');
+        },
+      },
+    });
+    await rig.settled(stream);
+    const outcomes = await Promise.all([
+      replayDeadLetters(dependencies()),
+      replayDeadLetters(dependencies()),
+    ]);
+    expect(outcomes.reduce((sum, { replayed }) => sum + replayed, 0)).toBe(40);
+    expect(outcomes.map(({ left }) => left)).toEqual([1, 1]);
+    expect(await rig.stored()).toEqual({ rows: 40, distinct: 40 });
+  });
+
   it('reads an event only with the schema that it was written with', async () => {
     const sealer = createAddressSealer(rig.addressKey);
     const other = 'f'.repeat(64);

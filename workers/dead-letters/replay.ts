@@ -49,45 +49,49 @@ export async function replayDeadLetters(
   for (;;) {
     const letters = await unreplayedDeadLetters(pool, PAGE, after);
     for (const letter of letters) {
-      if (await replay(dependencies, letter, streams)) replayed += 1;
-      else left += 1;
+      const outcome = await replay(dependencies, letter, streams);
+      if (outcome === 'taken') replayed += 1;
+      else if (outcome === 'left') left += 1;
       after = letter.id;
     }
     if (letters.length < PAGE) return { replayed, left };
   }
 }
 
+/** `known`: another replay has taken the letter in meanwhile. */
+type Outcome = 'taken' | 'known' | 'left';
+
 async function replay(
   dependencies: ReplayDependencies,
   letter: StoredDeadLetter,
   streams: ReadonlyMap<string, StreamProgress>,
-): Promise<boolean> {
+): Promise<Outcome> {
   const { pool, log } = dependencies;
   const batch = batchOf(letter);
   const stream = batch && streams.get(batch.streamId);
-  if (!batch || !stream) return false;
+  if (!batch || !stream) return 'left';
   // As if the stream had delivered everything before it and nothing since: nothing is taken for a duplicate.
   const before = { ...stream, highWater: batch.firstSequence - 1n };
   const { offset: from, nextOffset: to } = batch;
   const range = { partition: letter.partition, from, to, batches: [batch], damage: [] };
   const found = createPrepareStep(dependencies)(range, new Map([[stream.streamId, before]]));
-  if (found.deadLetters.length > 0) return false;
+  if (found.deadLetters.length > 0) return 'left';
   const prepared = await withoutErased(pool, found);
   const signal = new AbortController().signal;
   const insert = createInsertStep({ ...dependencies, signal, retry: (_step, work) => work() });
   for (const block of toBlocks(prepared)) {
     const refused = await insert({ block, bytes: encodeBlock(block) }, `dead/${letter.id}`, true);
-    if (refused.length > 0) return false;
+    if (refused.length > 0) return 'left';
   }
   try {
-    return await record(pool, letter, prepared);
+    return (await record(pool, letter, prepared)) ? 'taken' : 'known';
   } catch (error) {
     log.error({ letter: letter.id, err: error }, 'a dead letter can not be recorded');
-    return false;
+    return 'left';
   }
 }
 
-/** What Postgres keeps of the letter's events, with the mark that they have been taken in. */
+/** What Postgres keeps of the letter's events, with the mark that they have been taken in. @returns false when it has that mark */
 async function record(pool: Pool, letter: StoredDeadLetter, prepared: Prepared): Promise<boolean> {
   return inTransaction(pool, async (transaction) => {
     if (!(await markReplayed(transaction, letter.id))) return false;
