@@ -159,6 +159,24 @@ export async function forgetOrdersNaming(
   return rowCount ?? 0;
 }
 
+/**
+ * Which of these targets were to be erased, done or not.
+ *
+ * @returns by `<workspace>/<target>` when that was asked for last, microseconds
+ */
+export async function erasedUntil(
+  db: Queryable,
+  targets: readonly Pick<Erasure, 'workspaceId' | 'targetId'>[],
+): Promise<Map<string, number>> {
+  const { rows } = await db.query<{ target: string; requested_at: number }>(
+    `SELECT workspace_id || '/' || target_id AS target,
+       max((extract(epoch FROM requested_at) * 1000000)::bigint) AS requested_at
+     FROM erasures WHERE (workspace_id, target_id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[])) GROUP BY target`,
+    [targets.map(({ workspaceId }) => workspaceId), targets.map(({ targetId }) => targetId)],
+  );
+  return new Map(rows.map(({ target, requested_at: at }) => [target, at]));
+}
+
 /** Notes that nothing of these is left, unless one was asked for anew since it was read. */
 export async function finishErasures(db: Queryable, erasures: readonly Erasure[]): Promise<void> {
   await db.query(

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAddressSealer } from '../core/events/address-seal.ts';
 import { createEventEncoder } from '../core/events/codec.ts';
@@ -355,6 +356,24 @@ describe('stream', () => {
     expect(await list()).toContainEqual(expect.objectContaining({ stream_id: streamId, state: 'retired' }));
     await cli.refused(1, /no active stream ingest-gone/, 'stream', 'retire', 'ingest-gone');
     await cli.refused(1, /retired already/, 'stream', 'retire', streamId);
+  });
+
+  test('does not retire a stream that moves: who polls would miss its clicks', async () => {
+    const { streamId } = await registerStream(api.stores.pool, 'ingest-alive');
+    const beats = new AbortController();
+    const beating = (async () => {
+      while (!beats.signal.aborted) {
+        await api.stores.pool.query(
+          'UPDATE ingest_streams SET visible_before = visible_before + 1 WHERE stream_id = $1',
+          [streamId],
+        );
+        await sleep(20);
+      }
+    })();
+    await cli.refused(1, /ingest-alive moves: stop its process/, 'stream', 'retire', 'ingest-alive');
+    beats.abort();
+    await beating;
+    expect(await cli.json('stream', 'retire', 'ingest-alive')).toMatchObject({ retired: streamId });
   });
 
   test('asks for the id when several have the name', async () => {

@@ -1,8 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { isUuid } from '../../core/ids.ts';
+import type { Pool } from '../../sql/pool.ts';
 import { type ListedStream, listStreams, retireStream } from '../../sql/streams.ts';
 import { CommandFailed, printResult, table } from '../output.ts';
 import { withStores } from '../stores.ts';
+
+/** A stream whose process lives moves each 250 ms, and a moment later where much is to be stored. */
+const MOVES_WITHIN_MS = 1_500;
 
 /** `hoplog stream list | retire`. */
 export function streamCommands(program: Command): void {
@@ -34,6 +39,7 @@ export function streamCommands(program: Command): void {
     .action(async (wanted: string, _options: object, command: Command) => {
       const result = await withStores(async ({ pool }) => {
         const stream = oneOf(await listStreams(pool), wanted);
+        if (stream.state === 'active') await assertStill(pool, stream);
         if (!(await retireStream(pool, stream.stream_id))) {
           throw new CommandFailed(`stream ${wanted} is retired already`);
         }
@@ -52,4 +58,19 @@ function oneOf(streams: ListedStream[], wanted: string): ListedStream {
   if (!stream) throw new CommandFailed(`there is no active stream ${wanted}: see "hoplog stream list"`);
   if (found.length > 1) throw new CommandFailed(`${found.length} streams are called ${wanted}: give the id`);
   return stream;
+}
+
+/**
+ * Pollers would miss clicks of a stream that is not waited for and still gets some.
+ *
+ * @throws {CommandFailed}
+ */
+async function assertStill(
+  pool: Pool,
+  { stream_id: id, name, visible_before: before }: ListedStream,
+): Promise<void> {
+  await sleep(MOVES_WITHIN_MS);
+  const now = (await listStreams(pool)).find((stream) => stream.stream_id === id);
+  if (now?.visible_before === before) return;
+  throw new CommandFailed(`stream ${name} moves: stop its process, and wait until its events are stored`);
 }

@@ -1,15 +1,19 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createEnricher } from '../../core/enrich/enrich.ts';
 import { emptyGeo } from '../../core/enrich/geo.ts';
+import { mergeBatches } from '../../core/event-log/kafka/record.ts';
+import type { EventLogReader } from '../../core/event-log/port.ts';
 import { createAddressSealer } from '../../core/events/address-seal.ts';
 import { decodeEvents } from '../../core/events/codec.ts';
 import { releasedRegistry } from '../../core/events/schema-registry.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import { silentLogger } from '../../core/log.ts';
+import { requestErasure } from '../../sql/erasures.ts';
 import { createRig, type Rig } from '../../test/support/worker-rig.ts';
 import { createWorkerMetrics } from '../metrics.ts';
-import { click, order } from '../test-support/events.ts';
+import { click, identify, order } from '../test-support/events.ts';
 import { type ReplayDependencies, replayDeadLetters } from './replay.ts';
 
 const NOW = Date.UTC(2026, 10, 20) * 1000;
@@ -38,6 +42,17 @@ function clicks(count: number, from: number) {
   return Array.from({ length: count }, (_, i) =>
     click({ workspace, link: uuidv7(), visitor: uuidv7(), ts: from + i }),
   );
+}
+
+/** As a restore of a backup older than a stream leaves it, and then the start of the stream's process. */
+async function registerAgain(streams: { stream_id: string; ordinal: number; name: string }[]): Promise<void> {
+  for (const { stream_id: id, ordinal, name } of streams) {
+    await rig.stores.pool.query('INSERT INTO ingest_streams (stream_id, ordinal, name) VALUES ($1, $2, $3)', [
+      id,
+      ordinal,
+      name,
+    ]);
+  }
 }
 
 describe('replaying dead letters', () => {
@@ -76,6 +91,26 @@ describe('replaying dead letters', () => {
     expect(await rig.stored()).toEqual({ rows: 2, distinct: 2 });
   });
 
+  it('counts no letter as left that another replay takes in meanwhile', async () => {
+    const stream = await rig.stream('ingest-0');
+    stream.append([...clicks(40, NOW), { raw: Buffer.from([99, 1]), ts: NOW + 90 }]);
+    rig.work({
+      enricher: {
+        enrichClick() {
+          throw new Error('no such parser');
+        },
+      },
+    });
+    await rig.settled(stream);
+    const outcomes = await Promise.all([
+      replayDeadLetters(dependencies()),
+      replayDeadLetters(dependencies()),
+    ]);
+    expect(outcomes.reduce((sum, { replayed }) => sum + replayed, 0)).toBe(40);
+    expect(outcomes.map(({ left }) => left)).toEqual([1, 1]);
+    expect(await rig.stored()).toEqual({ rows: 40, distinct: 40 });
+  });
+
   it('reads an event only with the schema that it was written with', async () => {
     const sealer = createAddressSealer(rig.addressKey);
     const other = 'f'.repeat(64);
@@ -98,20 +133,98 @@ describe('replaying dead letters', () => {
     const { pool } = rig.stores;
     const stream = await rig.stream('ingest-0');
     stream.append([...clicks(4, NOW), order({ workspace: rig.workspace, ts: NOW + 50, orderId: 'o-1' })]);
-    const { rows } = await pool.query('DELETE FROM ingest_streams RETURNING stream_id, ordinal, name');
+    const { rows } = await pool.query('DELETE FROM ingest_streams RETURNING *');
     rig.work();
     while ((await pool.query('SELECT FROM dead_letters')).rowCount === 0) {
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await sleep(20);
     }
     expect(await replayDeadLetters(dependencies())).toEqual({ replayed: 0, left: 1 });
-    const [{ stream_id, ordinal, name }] = rows as [{ stream_id: string; ordinal: number; name: string }];
-    await pool.query('INSERT INTO ingest_streams (stream_id, ordinal, name) VALUES ($1, $2, $3)', [
-      stream_id,
-      ordinal,
-      name,
-    ]);
+    await registerAgain(rows);
     expect(await replayDeadLetters(dependencies())).toEqual({ replayed: 1, left: 0 });
     expect(await rig.stored()).toEqual({ rows: 4, distinct: 4 });
     expect((await pool.query('SELECT order_id FROM orders')).rows).toEqual([{ order_id: 'o-1' }]);
+  });
+
+  it('brings nothing back of a visitor or a link that was erased meanwhile', async () => {
+    const { pool } = rig.stores;
+    const { workspace } = rig;
+    const [erased, kept, button, link] = [uuidv7(), uuidv7(), uuidv7(), uuidv7()];
+    const stream = await rig.stream('ingest-0');
+    const requested = NOW + 1_000;
+    stream.append([
+      click({ workspace, link, visitor: erased, ts: NOW, channel: 'erased visitor' }),
+      click({ workspace, link: button, visitor: kept, ts: NOW + 1, channel: 'erased link' }),
+      click({ workspace, link, visitor: kept, ts: NOW + 2, channel: 'kept' }),
+      identify({ workspace, visitor: erased, ts: NOW + 3, email: 'ann@example.com' }),
+      identify({ workspace, visitor: kept, ts: NOW + 4, email: 'bob@example.com' }),
+      order({
+        workspace,
+        visitor: erased,
+        ts: NOW + 5,
+        orderId: 'o-1',
+        email: 'ann@example.com',
+        user: 'ann',
+      }),
+      click({ workspace, link, visitor: erased, ts: requested + 1, channel: 'came back' }),
+    ]);
+    const { rows: streams } = await pool.query('DELETE FROM ingest_streams RETURNING *');
+    rig.work();
+    while ((await pool.query('SELECT FROM dead_letters')).rowCount === 0) await sleep(20);
+    await registerAgain(streams);
+    for (const [kind, targetId] of [
+      ['visitor', erased],
+      ['link', button],
+    ] as const) {
+      await requestErasure(pool, { workspaceId: workspace, kind, targetId });
+    }
+    await pool.query('UPDATE erasures SET done_at = now(), requested_at = to_timestamp($1)', [
+      requested / 1_000_000,
+    ]);
+    expect(await replayDeadLetters(dependencies())).toEqual({ replayed: 1, left: 0 });
+    expect(
+      await rig.ask('SELECT groupArray(channel) AS channels FROM (SELECT channel FROM clicks ORDER BY ts)'),
+    ).toEqual({ channels: ['kept', 'came back'] });
+    expect(await rig.ask('SELECT groupArray(email) AS emails FROM identifies')).toEqual({
+      emails: ['bob@example.com'],
+    });
+    expect((await pool.query('SELECT email FROM identities')).rows).toEqual([{ email: 'bob@example.com' }]);
+    const nobodys = { order_id: 'o-1', visitor_id: null, email: null, external_user_id: null };
+    expect((await pool.query(`SELECT ${Object.keys(nobodys)} FROM orders`)).rows).toEqual([nobodys]);
+    expect(await rig.ask('SELECT email, external_user_id, visitor_id FROM orders')).toEqual({
+      email: '',
+      external_user_id: '',
+      visitor_id: '00000000-0000-0000-0000-000000000000',
+    });
+  });
+
+  it('takes in all of a record that holds more than a letter', async () => {
+    const { pool } = rig.stores;
+    const stream = await rig.stream('ingest-0');
+    const visits = Array.from({ length: 1_500 }, (_, i) => ({
+      ...click({ workspace: rig.workspace, link: uuidv7(), visitor: uuidv7(), ts: NOW + i }),
+      referer: `https://example.com/${'r'.repeat(1_500)}`,
+    }));
+    for (let from = 0; from < visits.length; from += 100) stream.append(visits.slice(from, from + 100));
+    const { rows } = await pool.query('DELETE FROM ingest_streams RETURNING *');
+    const into = Buffer.alloc(4 * 1024 * 1024);
+    /** Batches as Kafka gives them: merged by the shipper. */
+    const records: EventLogReader = {
+      partitions: () => rig.reader.partitions(),
+      start: (partition) => rig.reader.start(partition),
+      end: (partition) => rig.reader.end(partition),
+      free: (partition, offset) => rig.reader.free(partition, offset),
+      close: () => rig.reader.close(),
+      async read(partition, offset, options) {
+        const read = await rig.reader.read(partition, offset, options);
+        return { ...read, batches: [...mergeBatches(read.batches, into)] };
+      },
+    };
+    rig.work({ reader: records });
+    while ((await pool.query('SELECT FROM log_lanes WHERE next_offset > 0')).rowCount === 0) {
+      await sleep(20);
+    }
+    await registerAgain(rows);
+    expect(await replayDeadLetters(dependencies())).toMatchObject({ left: 0 });
+    expect(await rig.stored()).toEqual({ rows: 1_500, distinct: 1_500 });
   });
 });

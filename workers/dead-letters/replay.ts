@@ -15,6 +15,7 @@ import { createInsertStep } from '../lane/insert.ts';
 import { createPrepareStep, type Decode, type Prepared } from '../lane/prepare.ts';
 import { identityOf, orderOf } from '../lane/reports.ts';
 import type { WorkerMetrics } from '../metrics.ts';
+import { withoutErased } from './erased.ts';
 
 export type ReplayDependencies = {
   pool: Pool;
@@ -33,7 +34,8 @@ const COUNTED_ALREADY = new Set(['enrich_failed', 'refused_by_store']);
 
 /**
  * Tries every dead letter anew: after an upgrade that can read it, or once what was missing is there. One that is
- * still bad stays as it is. A letter counts once, whoever replays it and however often that is cut off.
+ * still bad stays as it is. A letter counts once, whoever replays it and however often that is cut off. What was erased since
+ * its events were made does not come back.
  *
  * @returns how many were taken in, and how many are left
  * @throws what a store throws that is away
@@ -47,44 +49,49 @@ export async function replayDeadLetters(
   for (;;) {
     const letters = await unreplayedDeadLetters(pool, PAGE, after);
     for (const letter of letters) {
-      if (await replay(dependencies, letter, streams)) replayed += 1;
-      else left += 1;
+      const outcome = await replay(dependencies, letter, streams);
+      if (outcome === 'taken') replayed += 1;
+      else if (outcome === 'left') left += 1;
       after = letter.id;
     }
     if (letters.length < PAGE) return { replayed, left };
   }
 }
 
+/** `known`: another replay has taken the letter in meanwhile. */
+type Outcome = 'taken' | 'known' | 'left';
+
 async function replay(
   dependencies: ReplayDependencies,
   letter: StoredDeadLetter,
   streams: ReadonlyMap<string, StreamProgress>,
-): Promise<boolean> {
+): Promise<Outcome> {
   const { pool, log } = dependencies;
   const batch = batchOf(letter);
   const stream = batch && streams.get(batch.streamId);
-  if (!batch || !stream) return false;
+  if (!batch || !stream) return 'left';
   // As if the stream had delivered everything before it and nothing since: nothing is taken for a duplicate.
   const before = { ...stream, highWater: batch.firstSequence - 1n };
   const { offset: from, nextOffset: to } = batch;
   const range = { partition: letter.partition, from, to, batches: [batch], damage: [] };
-  const prepared = createPrepareStep(dependencies)(range, new Map([[stream.streamId, before]]));
-  if (prepared.deadLetters.length > 0) return false;
+  const found = createPrepareStep(dependencies)(range, new Map([[stream.streamId, before]]));
+  if (found.deadLetters.length > 0) return 'left';
+  const prepared = await withoutErased(pool, found);
   const signal = new AbortController().signal;
   const insert = createInsertStep({ ...dependencies, signal, retry: (_step, work) => work() });
   for (const block of toBlocks(prepared)) {
     const refused = await insert({ block, bytes: encodeBlock(block) }, `dead/${letter.id}`, true);
-    if (refused.length > 0) return false;
+    if (refused.length > 0) return 'left';
   }
   try {
-    return await record(pool, letter, prepared);
+    return (await record(pool, letter, prepared)) ? 'taken' : 'known';
   } catch (error) {
     log.error({ letter: letter.id, err: error }, 'a dead letter can not be recorded');
-    return false;
+    return 'left';
   }
 }
 
-/** What Postgres keeps of the letter's events, with the mark that they have been taken in. */
+/** What Postgres keeps of the letter's events, with the mark that they have been taken in. @returns false when it has that mark */
 async function record(pool: Pool, letter: StoredDeadLetter, prepared: Prepared): Promise<boolean> {
   return inTransaction(pool, async (transaction) => {
     if (!(await markReplayed(transaction, letter.id))) return false;

@@ -2,6 +2,8 @@ import type { LogBatch, LogDamage } from '../../core/event-log/port.ts';
 import type { DeadLetter } from '../../sql/dead-letters.ts';
 
 const LENGTH_BYTES = 4;
+/** Of one letter, so that the table and a record of the dead letters' topic hold all of it. */
+const LETTER_BYTES = 768 * 1024;
 
 /** The code at the front of a reason: what metrics are labelled with. */
 export function reasonCode(reason: string): string {
@@ -20,16 +22,32 @@ export function deadEvent(partition: string, batch: LogBatch, sequence: bigint, 
   };
 }
 
-/** A whole batch, kept under the sequence of its first event. */
-export function deadBatch(partition: string, batch: LogBatch, reason: string): DeadLetter {
-  return {
-    partition,
-    logOffset: batch.offset,
-    streamId: batch.streamId,
-    sequence: batch.firstSequence,
-    reason,
-    payload: batch.payload,
-  };
+/**
+ * A whole batch, which may be a merged record of some megabytes: in letters that are kept whole, each under the sequence of its
+ * first event.
+ */
+export function deadBatch(partition: string, batch: LogBatch, reason: string): DeadLetter[] {
+  const { payload, offset: logOffset, streamId } = batch;
+  const letters: DeadLetter[] = [];
+  let sequence = batch.firstSequence;
+  let [begin, at] = [0, 0];
+  for (let next = sequence; at < payload.length; next += 1n) {
+    const end = eventEnd(payload, at);
+    if (end - begin > LETTER_BYTES && at > begin) {
+      letters.push({
+        partition,
+        logOffset,
+        streamId,
+        sequence,
+        reason,
+        payload: payload.subarray(begin, at),
+      });
+      [begin, sequence] = [at, next];
+    }
+    at = end;
+  }
+  letters.push({ partition, logOffset, streamId, sequence, reason, payload: payload.subarray(begin) });
+  return letters;
 }
 
 /** A piece of the log that is no batch. */
@@ -45,12 +63,15 @@ export function deadDamage(partition: string, piece: LogDamage): DeadLetter {
 }
 
 /** The bytes of one event in its batch, with its length prefix; see `core/events/codec.ts`. */
-function eventBytes(batch: LogBatch, sequence: bigint): Uint8Array {
-  const { payload } = batch;
-  const view = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);
+function eventBytes({ payload, firstSequence }: LogBatch, sequence: bigint): Uint8Array {
   let at = 0;
-  for (let skip = Number(sequence - batch.firstSequence); skip > 0; skip--) {
-    at += LENGTH_BYTES + view.getUint32(at, true);
-  }
-  return payload.subarray(at, at + LENGTH_BYTES + view.getUint32(at, true));
+  for (let skip = Number(sequence - firstSequence); skip > 0; skip--) at = eventEnd(payload, at);
+  return payload.subarray(at, eventEnd(payload, at));
+}
+
+/** Where the event at `at` ends; behind the payload when it is cut short. */
+function eventEnd(payload: Uint8Array, at: number): number {
+  if (at + LENGTH_BYTES > payload.length) return payload.length;
+  const view = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);
+  return at + LENGTH_BYTES + view.getUint32(at, true);
 }

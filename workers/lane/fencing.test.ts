@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
+import type { Pool } from '../../sql/pool.ts';
 import { createRig, metric, type Rig } from '../../test/support/worker-rig.ts';
 import { click } from '../test-support/events.ts';
 
@@ -53,6 +54,53 @@ describe('two workers and one lane', () => {
       expect(await metric(first.registry, 'hoplog_worker_lanes_ended_total', { cause: 'lost' })).toBe(1);
     },
   );
+
+  it('count every event once when the first wakes up after the store has forgotten its tokens', async () => {
+    const { pool, clickhouse } = rig.stores;
+    await clickhouse.command({
+      query: 'ALTER TABLE clicks MODIFY SETTING non_replicated_deduplication_window = 1',
+    });
+    const stream = await rig.stream('ingest-0');
+    const { workspace } = rig;
+    const at = (ts: number) => click({ workspace, link: uuidv7(), visitor: uuidv7(), ts });
+    stream.append(Array.from({ length: 300 }, (_, i) => at(NOW + i)));
+    const awake = Promise.withResolvers<never>();
+    let isAsleep = false;
+    /** PostgreSQL as the first reaches it: what would keep its lease up is not answered while it sleeps. */
+    const asked: Pool = new Proxy(pool, {
+      get(target, property) {
+        if (property !== 'query') return Reflect.get(target, property);
+        return (query: string | { name?: string }, ...rest: []) =>
+          isAsleep && typeof query === 'object' && query.name === 'renew_lane'
+            ? awake.promise
+            : target.query(query as string, ...rest);
+      },
+    });
+    const overtaken = Promise.withResolvers<void>();
+    const first = rig.work({
+      pool: asked,
+      async onState(reached) {
+        if (reached !== 'intended' || (await epoch()) !== 1) return;
+        isAsleep = true;
+        const second = rig.work();
+        while ((await epoch()) === 1) await sleep(5);
+        await rig.settled(stream);
+        for (let i = 0; i < 3; i++) {
+          stream.append([at(NOW + 1_000 + i)]);
+          await rig.settled(stream);
+        }
+        await second.stop();
+        isAsleep = false;
+        awake.reject(new Error('the connection has broken'));
+        overtaken.resolve();
+      },
+    });
+    await overtaken.promise;
+    stream.append([at(NOW + 2_000)]);
+    await rig.settled(stream);
+    await first.stop();
+    expect(await rig.stored()).toEqual({ rows: 304, distinct: 304 });
+  });
 
   it('share the partitions and never hold one together', async () => {
     const streams = [];

@@ -19,6 +19,8 @@ export type InsertDependencies = {
   metrics: WorkerMetrics;
   log: Logger;
   signal: AbortSignal;
+  /** Called before each attempt; left out: nobody else inserts the same. @throws {LaneLost} when somebody else may */
+  assertHeld?: () => Promise<void>;
 };
 
 export type InsertStep = (encoded: EncodedBlock, token: string, replay: boolean) => Promise<Refused[]>;
@@ -39,10 +41,11 @@ class TooManyRefused extends Error {
  * halving the block, and returned; its neighbours are stored.
  */
 export function createInsertStep(dependencies: InsertDependencies): InsertStep {
-  const { clickhouse, retry, metrics, log, signal } = dependencies;
+  const { clickhouse, retry, metrics, log, signal, assertHeld } = dependencies;
 
   async function send(block: Block, bytes: Uint8Array[], token: string): Promise<void> {
     await retry(`insert_${block.table}`, async () => {
+      await assertHeld?.();
       const done = metrics.insertSeconds.startTimer();
       await insertBlock(clickhouse, {
         table: block.table,

@@ -40,8 +40,8 @@ import { createPrepareStep, type Decode, type Prepared } from './prepare.ts';
  *                   advanced ────────────────────────────────┘
  *
  * Every write names the lane's epoch, so a holder that was taken for dead can change nothing any more; what it
- * still sends to ClickHouse carries the successor's tokens. While one range is being stored the next one
- * is read and prepared.
+ * still sends to ClickHouse carries the successor's tokens, and once its lease has run out it sends nothing before it has asked
+ * whether it holds the lane. While one range is being stored the next one is read and prepared.
  */
 export type LaneDependencies = {
   pool: Pool;
@@ -97,7 +97,7 @@ export async function runLane(
   const shared = { ...dependencies, log, signal };
   const retry = createRetry({ log, metrics, signal, isFinal });
   const prepare = createPrepareStep(shared);
-  const insert = createInsertStep({ ...shared, retry });
+  const insert = createInsertStep({ ...shared, retry, assertHeld });
   const advance = createAdvanceStep({ ...shared, retry });
   const begin = createBeginningStep({ ...shared, retry });
   const idleRead = AbortSignal.any([signal, control.drain, control.release]);
@@ -149,6 +149,20 @@ export async function runLane(
     if (newest > 0) metrics.visibleBefore.set(range.partition, newest);
   }
 
+  async function renew(): Promise<void> {
+    const asked = Date.now();
+    await renewLane(pool, lane, LANE_DEFAULTS.leaseMs);
+    heldUntil = asked + LANE_DEFAULTS.leaseMs;
+  }
+
+  /**
+   * Asks whether the lane is still held when its lease may have run out: in a process that slept, or that reached no store for long,
+   * a successor may have stored the range so long ago that the store has forgotten its tokens.
+   */
+  async function assertHeld(): Promise<void> {
+    if (Date.now() >= heldUntil) await retry('renew_lane', renew);
+  }
+
   /** Keeps other workers away and notices when that has failed; gives back what is worked off. */
   async function keepUp(): Promise<void> {
     const freeing = createFreeing(dependencies, lane.partition, log);
@@ -157,7 +171,7 @@ export async function runLane(
       await sleep(LANE_DEFAULTS.renewMs, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return;
       try {
-        await renewLane(pool, lane, LANE_DEFAULTS.leaseMs);
+        await renew();
       } catch (error) {
         if (error instanceof LaneLost) lost.abort(error);
         // Else Postgres is away: nobody can take the lane either, and the next step says so.
@@ -172,6 +186,8 @@ export async function runLane(
     }
   }
 
+  // On the wall clock, because the other one stands still while the machine sleeps.
+  let heldUntil = Date.now();
   let storing = settledPromise();
   let stored = lane.nextOffset;
   let hasBegun = false;

@@ -80,7 +80,7 @@ export function createPrepareStep(dependencies: PrepareDependencies): PrepareSte
       // Its heartbeats would fill the table for nothing.
       const { events, undecodable } = decode(batch);
       if (undecodable.length === 0 && events.every(({ event }) => event.kind === 'heartbeat')) return;
-      into.deadLetters.push(deadBatch(into.range.partition, batch, 'unknown_stream'));
+      into.deadLetters.push(...deadBatch(into.range.partition, batch, 'unknown_stream'));
       return;
     }
     const { stream, firstFresh, duplicates, gap } = sifted;

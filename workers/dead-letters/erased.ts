@@ -1,0 +1,42 @@
+import { bytesToUuid } from '../../core/ids.ts';
+import { erasedUntil } from '../../sql/erasures.ts';
+import type { Queryable } from '../../sql/pool.ts';
+import type { Prepared } from '../lane/prepare.ts';
+
+/** As they stand in the ids of a click. */
+const LINK_AT = 16;
+const VISITOR_AT = 32;
+
+/** Something of a workspace that may have been erased. */
+type Target = { workspaceId: string; targetId: string };
+
+/**
+ * The events without what was erased after they were made: no erasure waits for a letter. Orders stay, as nobody's.
+ */
+export async function withoutErased(db: Queryable, prepared: Prepared): Promise<Prepared> {
+  const { clicks, identifies, orders } = prepared;
+  const ofClick = ({ event: { ids, idsAt } }: (typeof clicks)[number]): Target[] =>
+    [LINK_AT, VISITOR_AT].map((at) => ({
+      workspaceId: bytesToUuid(ids, idsAt),
+      targetId: bytesToUuid(ids, idsAt + at),
+    }));
+  const ofReport = ({ event }: (typeof identifies | typeof orders)[number]): Target[] =>
+    event.visitorId
+      ? [{ workspaceId: bytesToUuid(event.workspaceId), targetId: bytesToUuid(event.visitorId) }]
+      : [];
+  const targets = [...clicks.flatMap(ofClick), ...identifies.flatMap(ofReport), ...orders.flatMap(ofReport)];
+  const until = await erasedUntil(db, targets);
+  if (until.size === 0) return prepared;
+  const isErased = (ts: number, those: Target[]) =>
+    those.some(({ workspaceId, targetId }) => ts < (until.get(`${workspaceId}/${targetId}`) ?? 0));
+  return {
+    ...prepared,
+    clicks: clicks.filter((row) => !isErased(row.event.ts, ofClick(row))),
+    identifies: identifies.filter((row) => !isErased(row.event.ts, ofReport(row))),
+    orders: orders.map((row) =>
+      isErased(row.event.ts, ofReport(row))
+        ? { ...row, event: { ...row.event, visitorId: null, email: null, externalUserId: null } }
+        : row,
+    ),
+  };
+}
