@@ -27,7 +27,7 @@ import { addCompression } from './plugins/compression.ts';
 import { addConnectionLimit } from './plugins/connection-limit.ts';
 import { addCors } from './plugins/cors.ts';
 import { addDraining } from './plugins/draining.ts';
-import { addErrors, answerClientError, sendError, toAppError } from './plugins/errors.ts';
+import { addBareRefusals, addErrors, answerClientError, sendError, toAppError } from './plugins/errors.ts';
 import { addIdempotency } from './plugins/idempotency.ts';
 import { addLoadLimit } from './plugins/load-limit.ts';
 import { addOpenApi } from './plugins/openapi.ts';
@@ -115,7 +115,11 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
     // A connection that is still open may finish what it asks: the stores are closed after the API.
     return503OnClosing: false,
     routerOptions: { maxParamLength: MAX_HEADER_BYTES },
-    http: { maxHeaderSize: MAX_HEADER_BYTES, connectionsCheckingInterval: ARRIVAL_CHECKED_EVERY },
+    http: {
+      maxHeaderSize: MAX_HEADER_BYTES,
+      connectionsCheckingInterval: ARRIVAL_CHECKED_EVERY,
+      requireHostHeader: false, // addBareRefusals asks for it
+    },
     clientErrorHandler: answerClientError(newRequestId),
     frameworkErrors: (error, request, reply) => {
       reply.header('access-control-allow-origin', '*');
@@ -126,6 +130,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   addErrors(app);
   addRequestIds(app);
   await addCors(app);
+  addBareRefusals(app);
   addRequestMetrics(app, deps);
   addConnectionLimit(app);
   addDraining(app);

@@ -176,6 +176,23 @@ export async function settleDeliveries(tx: Queryable, settled: readonly SettledD
   );
 }
 
+/** A pending delivery that gets no further attempt. `before`: its attempts when that was found. */
+export type EndedDelivery = { id: string; before: number; error: string };
+
+/**
+ * Ends deliveries without an attempt. What their last one sent and got stays in the log; those that were delivered or begun
+ * anew since stay as they stand.
+ */
+export async function endDeliveries(tx: Queryable, ended: readonly EndedDelivery[]): Promise<void> {
+  if (ended.length === 0) return;
+  await tx.query(
+    `UPDATE webhook_deliveries AS delivery SET status = 'failed', error = given.error, next_attempt_at = NULL
+     FROM unnest($1::uuid[], $2::int[], $3::text[]) AS given (id, before, error)
+     WHERE delivery.id = given.id AND delivery.status = 'pending' AND delivery.attempts = given.before`,
+    [ended.map((row) => row.id), ended.map((row) => row.before), ended.map((row) => row.error)],
+  );
+}
+
 /** Gives claimed deliveries back, due at once: their attempts were cut off. */
 export async function releaseDeliveries(
   tx: Queryable,

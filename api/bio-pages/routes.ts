@@ -29,6 +29,11 @@ import { pageStats } from './stats.ts';
 const CONFIG = { scope: 'secret', plan: 'any' } as const;
 const tags = ['Bio pages'];
 
+const PREVIEW_ANSWER = {
+  description: 'HTML, as the public page would be.',
+  content: { 'text/html': { schema: { type: 'string' } } },
+};
+
 /** Link-in-bio pages, whose buttons are tracked links. Any plan; stats need a paid one. */
 export async function bioPageRoutes(app: Api, deps: ApiDeps): Promise<void> {
   const { pool, config } = deps;
@@ -129,7 +134,7 @@ export async function bioPageRoutes(app: Api, deps: ApiDeps): Promise<void> {
       config: {
         ...CONFIG,
         role: 'analyst',
-        answers: { 200: Type.String({ description: 'HTML, as the public page would be.' }) },
+        answers: { 200: PREVIEW_ANSWER },
       },
       schema: {
         tags,

@@ -14,6 +14,11 @@ import { Totals } from './schemas.ts';
 const CONFIG = { scope: 'secret', plan: 'paid' } as const;
 const tags = ['Payouts'];
 
+const EXPORT_ANSWER = {
+  description: 'CSV; the header `x-export-id` names it.',
+  content: { 'text/csv': { schema: { type: 'string' } } },
+};
+
 /** Files of what affiliates are to be paid, and that they were. Secret key. */
 export async function payoutRoutes(app: Api, deps: ApiDeps): Promise<void> {
   const { pool } = deps;
@@ -27,7 +32,7 @@ export async function payoutRoutes(app: Api, deps: ApiDeps): Promise<void> {
         // It reads like one, but writes a file down, and the file has addresses in clear.
         role: 'operator',
         errors: ['not_found'],
-        answers: { 200: Type.String({ description: 'CSV; the header `x-export-id` names it.' }) },
+        answers: { 200: EXPORT_ANSWER },
       },
       // A HEAD changes nothing, and this would write a file down.
       exposeHeadRoute: false,

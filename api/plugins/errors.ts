@@ -108,6 +108,19 @@ export function answerClientError(newId: () => string) {
   };
 }
 
+/**
+ * Takes over two refusals that Node sends without an envelope and an id: HTTP/1.1 without a Host header is a 400 like others,
+ * and an expectation that nobody knows is passed over, as RFC 9110 (10.1.1) lets servers do. Needs `requireHostHeader: false`.
+ */
+export function addBareRefusals(app: Api): void {
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
+  app.addHook('onRequest', async ({ raw, headers }) => {
+    if (raw.httpVersion === '1.1' && headers.host === undefined) {
+      throw new AppError('bad_request', 'the request has no Host header');
+    }
+  });
+}
+
 function refusalOf({ code }: NodeJS.ErrnoException): AppError {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
     return new AppError('request_timeout', 'the request did not arrive whole in time');

@@ -38,8 +38,9 @@ The console's browser calls the same endpoints with the cookie of its session, a
 JSON in UTF-8. Values are not coerced: \`"19.99"\` where a number belongs is a 400. A number out of its range or
 an unknown enum value is a 400, never clamped. Unknown body fields are ignored. Texts with a NUL character or half
 a surrogate pair, numbers beyond a double, and bodies that nest deeper than 64 levels are a 400. Instants
-are ISO 8601 with \`Z\` or an offset; a date alone is midnight UTC. A body is at most 1 MiB (\`/links/bulk\`: 16 MiB),
-the headers with the URL at most 64 KiB. Preflights and calls from any origin are answered (CORS), without credentials.
+are ISO 8601 with \`Z\` or an offset; a date alone is midnight UTC. A body is at most 1 MiB (\`/links/bulk\` and
+\`/links/import\`: 16 MiB; without a key or session: 64 KiB), the headers with the URL at most 64 KiB. Preflights and calls from any origin are answered
+(CORS), without credentials.
 
 ## Answers
 Instants are ISO 8601 in UTC with \`Z\`. Money goes in and out in major units. Ids are UUIDv7.

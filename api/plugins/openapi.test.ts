@@ -84,6 +84,29 @@ test('bodies do not claim to refuse unknown fields', () => {
   );
 });
 
+test('what is no JSON is in the document by its own media type', async () => {
+  const shop = await api.addWorkspace();
+  const asked = [
+    { path: '/clicks/export', method: 'get', answer: await shop.get('/clicks/export?format=csv') },
+    { path: '/payouts/export', method: 'get', answer: await shop.get('/payouts/export') },
+    {
+      path: '/bio-pages/preview',
+      method: 'post',
+      answer: await shop.post('/bio-pages/preview', { slug: 'a-page' }),
+    },
+  ];
+  for (const { path, method, answer } of asked) {
+    const described = document.paths[`/api/v1${path}`]?.[method]?.responses['200']?.content ?? {};
+    const type = String(answer.headers['content-type']).split(';')[0];
+    expect([path, answer.status, Object.keys(described)]).toEqual([
+      path,
+      200,
+      expect.arrayContaining([type]),
+    ]);
+    expect([path, 'application/json' in described]).toEqual([path, false]);
+  }
+});
+
 test('limits are in the document, and what has a default may be left out', () => {
   const list = document.paths['/api/v1/links']?.get;
   expect(list?.parameters?.find((parameter) => parameter.name === 'limit')).toMatchObject({

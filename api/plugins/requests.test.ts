@@ -269,6 +269,25 @@ describe('over a socket', () => {
     expect(text).toContain('"code":"bad_request"');
   });
 
+  test('HTTP/1.1 without a Host header is a 400 in the envelope; HTTP/1.0 needs none', async () => {
+    const text = await exchange('GET /api/v1/openapi.json HTTP/1.1\r\nconnection: close\r\n\r\n');
+    expect(text).toMatch(/^HTTP\/1.1 400 /);
+    const id = /x-request-id: (\S+)/.exec(text)?.[1] ?? 'none';
+    expect(text).toContain(
+      `"code":"bad_request","message":"the request has no Host header","request_id":"${id}"`,
+    );
+    expect(await exchange('GET /api/v1/openapi.json HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1.1 200 /);
+  });
+
+  test('an expectation that nobody knows is passed over', async () => {
+    const text = await exchange(
+      `GET /api/v1/me HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${shop.secretKey}\r\n` +
+        'expect: a-miracle\r\nconnection: close\r\n\r\n',
+    );
+    expect(text).toMatch(/^HTTP\/1.1 200 /);
+    expect(text).toContain('x-request-id: ');
+  });
+
   test('a body that is larger than it may be is refused without reading it all', async () => {
     const text = await exchange(
       `POST /api/v1/folders HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${shop.secretKey}\r\n` +

@@ -70,6 +70,24 @@ describe('the log of deliveries', () => {
     expect(receiver.received.at(-1)?.headers).toMatchObject(second.request.headers ?? { nothing: 'kept' });
   });
 
+  it('keeps what the last attempt sent and got where the webhook is switched off before the next one', async () => {
+    receiver.answerWith(503, {}, 'busy');
+    const hook = await bench.hook(shop, receiver.url, ['credit.earned']);
+    await bench.credit(shop);
+    await bench.untilDelivery(shop, hook, (one) => one.attempts === 1);
+    const tried = (await detail(hook)).shown;
+    expect(tried).toMatchObject({ status: 'pending', response_status: 503, request: { url: receiver.url } });
+    await shop.patch(`/webhooks/${hook.id}`, { is_active: false });
+    bench.ahead += 60_000;
+    await bench.untilDelivery(shop, hook, (one) => one.status === 'failed');
+    expect((await detail(hook)).shown).toEqual({
+      ...tried,
+      status: 'failed',
+      error: 'the webhook is not active',
+      next_attempt_at: null,
+    });
+  });
+
   it('shows no request where the address was refused: none was made', async () => {
     const strict = await createWebhookBench();
     strict.work({ allowPrivate: false });

@@ -1,7 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../core/log.ts';
 import { DISABLE_AFTER } from '../../core/webhooks/retry-schedule.ts';
-import { releaseDeliveries, type SettledDelivery, settleDeliveries } from '../../sql/delivery-queue.ts';
+import {
+  type EndedDelivery,
+  endDeliveries,
+  releaseDeliveries,
+  type SettledDelivery,
+  settleDeliveries,
+} from '../../sql/delivery-queue.ts';
 import { inTransaction, type Pool } from '../../sql/pool.ts';
 import { noteFailing, noteWorking } from '../../sql/webhook-health.ts';
 import type { WebhookMetrics } from './metrics.ts';
@@ -36,6 +42,7 @@ export function createSettling(dependencies: {
   const end = new AbortController();
   let settled: SettledDelivery[] = [];
   let released: { id: string; before: number }[] = [];
+  let ended: EndedDelivery[] = [];
   let failing = new Set<string>();
   const working = new Set<string>();
   let workingNotedAt = Number.NEGATIVE_INFINITY;
@@ -44,15 +51,18 @@ export function createSettling(dependencies: {
     const batch = settled.splice(0, AT_ONCE);
     const given = released;
     released = [];
+    const over = ended;
+    ended = [];
     const failed = failing;
     failing = new Set();
     const due = end.signal.aborted || performance.now() - workingNotedAt >= NOTE_WORKING_EVERY_MS;
     const worked = due ? [...working] : [...failed].filter((id) => working.has(id));
-    if (batch.length + given.length === 0 && failed.size === 0 && worked.length === 0) return;
+    if (batch.length + given.length + over.length === 0 && failed.size === 0 && worked.length === 0) return;
     try {
       const disabled = await inTransaction(pool, async (tx) => {
         await settleDeliveries(tx, batch);
         await releaseDeliveries(tx, given, now());
+        await endDeliveries(tx, over);
         // First: a webhook that took anything since its last failure has not only failed.
         await noteWorking(tx, worked);
         return noteFailing(tx, [...failed], now(), DISABLE_AFTER);
@@ -64,6 +74,7 @@ export function createSettling(dependencies: {
     } catch (error) {
       settled = [...batch, ...settled];
       released = [...given, ...released];
+      ended = [...over, ...ended];
       for (const id of failed) failing.add(id);
       throw error;
     }
@@ -104,26 +115,14 @@ export function createSettling(dependencies: {
     },
     giveUp({ id, before }, error) {
       metrics.deliveries.inc({ outcome: 'inactive' });
-      settled.push({
-        id,
-        before,
-        state: {
-          status: 'failed',
-          attempts: before,
-          responseStatus: null,
-          responseBody: null,
-          error,
-          request: null,
-          nextAttemptAt: null,
-          deliveredAt: null,
-        },
-      });
+      ended.push({ id, before, error });
     },
     async stop() {
       end.abort();
       await running;
       try {
-        while (settled.length + released.length + failing.size + working.size > 0) await write();
+        while (settled.length + released.length + ended.length + failing.size + working.size > 0)
+          await write();
       } catch (error) {
         log.warn({ err: error }, 'outcomes of deliveries are lost: they are delivered again');
       }
