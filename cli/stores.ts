@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { access, constants, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
@@ -25,7 +25,7 @@ export function runFile(dataDir: string): string {
  * same `DATA_DIR` has left. That may have chosen its ports, so the origins are its own, too, where it runs on the
  * stores that the environment names.
  *
- * @throws {CommandFailed} when a store is neither configured nor running
+ * @throws {CommandFailed} when a store is neither configured nor running, or this user may not read where
  */
 export async function operatorConfig(): Promise<Config> {
   const config = readConfig(process.env);
@@ -39,6 +39,11 @@ export async function operatorConfig(): Promise<Config> {
     return { ...config, ...running };
   }
   if (config.databaseUrl && config.clickhouseUrl) return config;
+  if (await isBarred(runFile(config.dataDir))) {
+    throw new CommandFailed(
+      `this user may not read DATA_DIR=${config.dataDir}: run the command as the user who runs "npm start", or set DATABASE_URL and CLICKHOUSE_URL`,
+    );
+  }
   throw new CommandFailed(
     `no running service in DATA_DIR=${config.dataDir}: run "npm start" first, or set DATABASE_URL and CLICKHOUSE_URL`,
   );
@@ -49,6 +54,14 @@ async function runningService(dataDir: string): Promise<Required<Static<typeof R
   if (text === null) return null;
   const { databaseUrl, clickhouseUrl, baseUrl, appUrl, shortUrl } = Value.Parse(Running, JSON.parse(text));
   return { databaseUrl, clickhouseUrl, baseUrl, appUrl: appUrl ?? baseUrl, shortUrl };
+}
+
+/** What another user runs is no reason to start it once more. */
+async function isBarred(path: string): Promise<boolean> {
+  return access(path, constants.R_OK).then(
+    () => false,
+    ({ code }: NodeJS.ErrnoException) => code === 'EACCES',
+  );
 }
 
 /** An operator waits longer than a request may: erasing touches every part of a table. */

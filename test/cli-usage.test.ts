@@ -1,8 +1,9 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { hoplog, operator, run } from './support/hoplog.ts';
+import { programArguments } from './support/program.ts';
 import { NO_UUID } from './support/stored-events.ts';
 import { type TestStores, testStores } from './support/stores.ts';
 
@@ -47,6 +48,11 @@ test.each([
   expect(ended.stderr).not.toBe('');
 });
 
+test('a channel that is none is told which ones there are', async () => {
+  const args = ['import', 'links', '--workspace', 'x', '--channel', 'fax', 'links.csv'];
+  await cli.refused(2, /must be one of facebook, .*, or smart/, ...args);
+});
+
 test.each([
   ['currency', ['--currency', 'zzz', '--base', 'usd', '--rate', '1']],
   ['base', ['--currency', 'eur', '--base', 'xau', '--rate', '1']],
@@ -86,6 +92,20 @@ test('stores that are neither set nor running, or do not answer, are a failure t
   expect(away.stderr).toMatch(/ECONNREFUSED/);
   const wrong = await hoplog(['workspace', 'list'], { ...cli.env, API_PORT: 'x' });
   expect([wrong.status, wrong.stderr]).toEqual([1, expect.stringMatching(/setting API_PORT/)]);
+});
+
+test('beside a start of another user it says whom to run it as, not to start anew', async () => {
+  const barred = join(directory, 'of-another', 'run');
+  mkdirSync(barred, { recursive: true });
+  chmodSync(barred, 0);
+  const command = [process.execPath, ...programArguments('hoplog'), 'status'];
+  // Root reads everything, unless it has given up what lets it.
+  const bound = ['--bounding-set=-dac_override,-dac_read_search', ...command];
+  const [file = '', ...args] = process.getuid?.() === 0 ? ['setpriv', ...bound] : command;
+  const refused = await run(file, args, { DATA_DIR: dirname(barred) });
+  chmodSync(barred, 0o700);
+  expect(refused).toMatchObject({ status: 1, stdout: '' });
+  expect(refused.stderr).toMatch(/may not read DATA_DIR=.*as the user who runs "npm start"/);
 });
 
 test('beside a running start it takes the addresses that the start has left', async () => {

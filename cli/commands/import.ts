@@ -1,7 +1,7 @@
 import cliProgress from 'cli-progress';
 import { type Command, InvalidArgumentError } from 'commander';
 import { type ImportResult, importLinks } from '../../api/link-imports/import-links.ts';
-import { creatableChannel } from '../../core/enrich/channels.ts';
+import { CREATABLE_CHANNELS, creatableChannel } from '../../core/enrich/channels.ts';
 import { csvRows } from '../../core/link-imports/csv-rows.ts';
 import { isHoplogColumn } from '../../core/link-imports/formats/hoplog.ts';
 import { UnknownFormat } from '../../core/link-imports/formats/known.ts';
@@ -39,7 +39,9 @@ export function importCommands(program: Command): void {
 
 function channel(text: string): string {
   const key = text === 'smart' ? text : creatableChannel(text);
-  if (key === null) throw new InvalidArgumentError('is no channel');
+  if (key === null) {
+    throw new InvalidArgumentError(`must be one of ${CREATABLE_CHANNELS.join(', ')}, or smart`);
+  }
   return key;
 }
 

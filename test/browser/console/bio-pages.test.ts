@@ -46,7 +46,8 @@ test('an address that cannot be had is told before the page is made; one that ca
   await page.getByRole('button', { name: 'Create' }).click();
   await page.getByRole('heading', { level: 1, name: 'Grace Hopper' }).waitFor();
   await preview(page).getByRole('heading', { name: 'Grace Hopper' }).waitFor();
-  // Nobody sees it before somebody has looked at it.
+  // Nobody sees it before somebody has looked at it, and it says so beside the address that is there to be copied.
+  await page.getByText('Not published', { exact: true }).waitFor();
   expect((await fetch(`${site.service.short_url}/grace-h-${taken.slug}`)).status).toBe(404);
   expectClean(page);
   await page.close();

@@ -1,4 +1,4 @@
-import { Anchor, Badge, Table, Text } from '@mantine/core';
+import { Anchor, Table, Text } from '@mantine/core';
 import { useQueries } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { messageOf } from '../../api/failures.ts';
@@ -8,6 +8,7 @@ import { formatAgo, formatCount, formatInstant } from '../../formats.ts';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
 import { useWindow } from '../../parts/use-window.ts';
 import type { BioPage, PageStats } from './answers.ts';
+import { PublishedBadge } from './published-badge.tsx';
 
 /** Bio pages with the clicks on their buttons in the window. */
 export function BioPagesTable({ pages }: { pages: BioPage[] }) {
@@ -65,13 +66,5 @@ export function BioPagesTable({ pages }: { pages: BioPage[] }) {
         </Text>
       )}
     </>
-  );
-}
-
-function PublishedBadge({ page }: { page: BioPage }) {
-  return (
-    <Badge variant="outline" color={page.is_published ? 'hop' : 'gray'} tt="none">
-      {page.is_published ? 'Published' : 'Not published'}
-    </Badge>
   );
 }

@@ -15,6 +15,7 @@ import { Preview } from './preview.tsx';
 import type { Part, Wrong } from './problems.ts';
 import { ProfileForm } from './profile-form.tsx';
 import { PublishForm } from './publish-form.tsx';
+import { PublishedBadge } from './published-badge.tsx';
 import { SaveBar } from './save-bar.tsx';
 import { ThemeForm } from './theme-form.tsx';
 import { useSaving } from './use-saving.ts';
@@ -134,7 +135,7 @@ function Address({ page }: { page: BioPage }) {
         {page.url}
       </Text>
       <CopyButton value={page.url} what="the address" />
-      {page.is_published && (
+      {page.is_published ? (
         <Button
           component="a"
           href={page.url}
@@ -146,6 +147,8 @@ function Address({ page }: { page: BioPage }) {
         >
           Open
         </Button>
+      ) : (
+        <PublishedBadge page={page} />
       )}
     </Group>
   );

@@ -74,10 +74,16 @@ function cutCsv(text: string, form: Extract<TextForm, { kind: 'csv' }>): Cut {
       head = text.slice(0, record.end);
       if (!/[\r\n]$/.test(head)) head += '\n';
       headLines = record.line + record.lines - 1;
-    } else collected.add({ line: record.line, text: record.text }, `${record.text}\n`, record.lines);
+    } else if (!isBlank(record.text, form.delimiter)) {
+      collected.add({ line: record.line, text: record.text }, `${record.text}\n`, record.lines);
+    }
   }
   return { header: { text: header ?? '', delimiter: form.delimiter }, ...collected.end() };
 }
+
+/** A row without any value, as spreadsheets leave them at the end: the API passes over it, so nothing is told of it. */
+const isBlank = (text: string, delimiter: string) =>
+  text.split(delimiter).every((value) => ['', '""'].includes(value.trim()));
 
 async function cutJson(text: string): Promise<Cut> {
   const collected = collector(() => ({ text: '[\n', lines: 1 }), ']');

@@ -1,0 +1,11 @@
+import { Badge } from '@mantine/core';
+import type { BioPage } from './answers.ts';
+
+/** Whether visitors see the page at its address. */
+export function PublishedBadge({ page }: { page: BioPage }) {
+  return (
+    <Badge variant="outline" color={page.is_published ? 'hop' : 'gray'} tt="none" flex="none">
+      {page.is_published ? 'Published' : 'Not published'}
+    </Badge>
+  );
+}
