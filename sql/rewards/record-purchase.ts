@@ -51,7 +51,7 @@ export async function recordPurchase(
       amount_minor: report.amountMinor,
       currency: report.currency,
     },
-    reported !== null,
+    { known: reported !== null, now },
   );
   // Another report wrote the order between the look at it and this: that one decides, if it was a purchase.
   if (!order) return recordPurchase(tx, workspace, report, now);
