@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
+import { upsertIdentities } from '../../sql/identities.ts';
 import { inTransaction } from '../../sql/pool.ts';
 import { putReportedOrder } from '../../sql/reported-orders.ts';
+import { recordPurchase } from '../../sql/rewards/record-purchase.ts';
 import { advanceStreams, readStreams } from '../../sql/streams.ts';
+import { updateWorkspace } from '../../sql/workspaces.ts';
 import { type AttributionRig, createAttributionRig, DAY, NOW } from '../../test/support/attribution-rig.ts';
 
 let rig: AttributionRig;
@@ -49,4 +52,29 @@ it('credits a purchase of yesterday to the clicks of a buyer who was identified 
   for (const orderId of ['first', again]) {
     expect(await rig.credits(orderId)).toMatchObject([{ link_id: link, amount: 700 }]);
   }
+});
+
+it('credits a purchase to the visitor whom its buyer was identified as last, also when that was on its way', async () => {
+  const { pool } = rig.stores;
+  const workspace = await updateWorkspace(pool, rig.workspaceId, { plan: 'pro' });
+  if (!workspace) throw new Error('no workspace');
+  const identified = (visitorId: string, ts: number) =>
+    upsertIdentities(pool, [
+      { workspaceId: workspace.id, visitorId, email: null, externalUserId: 'bob', byServer: true, ts },
+    ]);
+  const [visitor, link] = [uuidv7(), uuidv7()];
+  await rig.click({ visitor, link, ts: NOW - 2 * DAY });
+  await identified(uuidv7(), NOW - 3 * DAY);
+  const report = {
+    orderId: 'of bob',
+    externalUserId: 'bob',
+    email: null,
+    amountMinor: 900,
+    currency: 'usd',
+    isRenewal: false,
+    purchasedAt: new Date((NOW - DAY) / 1_000),
+  };
+  await inTransaction(pool, (tx) => recordPurchase(tx, workspace, report, new Date((NOW - DAY) / 1_000)));
+  await identified(visitor, NOW - DAY - 1);
+  expect(await rig.credits('of bob')).toMatchObject([{ link_id: link, amount: 900 }]);
 });
