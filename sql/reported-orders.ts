@@ -29,18 +29,20 @@ export type NewReportedOrder = Omit<ReportedOrder, 'internal_id' | 'source' | 'p
  * the pixel's visitor is of, is then still one of the same microsecond.
  */
 const NO_STREAM = LAST_ORDINAL;
+const MICROS_PER_MILLI = 1_000;
 
 /**
  * Writes an order that a server reported past the event log, and queues it for ClickHouse. Locked until the
  * transaction ends. Of an order that is known already the report that counts stays, as with all reports.
  *
- * @param known whether the caller holds the order
+ * @param given.known whether the caller holds the order
+ * @param given.now when it was reported: what was said of its buyer by then is awaited before it is attributed
  * @returns the order as it stands; null when nobody held it and another report wrote it at this very moment
  */
 export async function putReportedOrder(
   tx: Queryable,
   order: NewReportedOrder,
-  known: boolean,
+  { known, now }: { known: boolean; now: Date },
 ): Promise<ReportedOrder | null> {
   const report: OrderReport = {
     workspaceId: order.workspace_id,
@@ -57,7 +59,11 @@ export async function putReportedOrder(
   };
   if (known) await upsertOrders(tx, [report]);
   else if (!(await insertOrder(tx, report))) return null;
-  const written = await lockOrder(tx, order.workspace_id, order.order_id);
+  const { rows } = await tx.query<ReportedOrder>(
+    `UPDATE orders SET reported_at = $3 WHERE workspace_id = $1 AND order_id = $2 RETURNING ${COLUMNS}`,
+    [order.workspace_id, order.order_id, (now.getTime() + 1) * MICROS_PER_MILLI],
+  );
+  const [written] = rows;
   if (!written) throw new Error(`order ${order.order_id} was not written`);
   await queuePublications(tx, [written.internal_id]);
   return written;

@@ -35,8 +35,9 @@ const CLAIM = 7_205;
 
 /**
  * Claims orders older than the watermark whose present version has no credits yet, oldest first, until the
- * transaction ends. Other workers' claims are passed over. An advisory lock, not the row's: a lane that takes in
- * another report of the order must never wait for an attribution.
+ * transaction ends. One that was reported past the event log waits until the watermark has passed that report as well: an
+ * identify from before it may still be on its way. Other workers' claims are passed over. An advisory lock, not the row's: a
+ * lane that takes in another report of the order must never wait for an attribution.
  *
  * @param before microseconds: the watermark
  */
@@ -65,7 +66,8 @@ export async function claimUnattributed(
   }>(
     `WITH waiting AS MATERIALIZED (
        SELECT internal_id FROM orders
-       WHERE credited_version IS DISTINCT FROM version AND ts < $1 ORDER BY ts LIMIT $2 * 4
+       WHERE credited_version IS DISTINCT FROM version AND ts < $1 AND (reported_at IS NULL OR reported_at < $1)
+       ORDER BY ts LIMIT $2 * 4
      ), claimed AS MATERIALIZED (
        SELECT internal_id FROM waiting WHERE pg_try_advisory_xact_lock($3, (internal_id % 2147483647)::int) LIMIT $2
      )

@@ -4,7 +4,7 @@ import { queueEvents } from '../outbox.ts';
 import type { Queryable } from '../pool.ts';
 import { type Purchase, purchaseOfOrder, putPurchase } from '../purchases.ts';
 import { lockOrder, markJudged, putReportedOrder, type ReportedOrder } from '../reported-orders.ts';
-import { lockSignupOfUser, type Signup, userOfOrder } from '../signups.ts';
+import { lockSignupOfUser, type Signup, signupOfUser, userOfOrder } from '../signups.ts';
 import { visitorOfUser } from '../user-visitors.ts';
 import type { Workspace } from '../workspaces.ts';
 import { adoptEarlyRefunds } from './early-refunds.ts';
@@ -43,21 +43,23 @@ export async function recordPurchase(
       workspace_id: workspace.id,
       order_id: report.orderId,
       ts: report.purchasedAt.getTime() * 1_000,
-      // Where the pixel saw the sale, its visitor is the one whose clicks led to it.
+      // Where the pixel saw the sale, its visitor is the one whose clicks led to it. Else, unless the buyer signed up as one, whoever
+      // is known to be the buyer once the order is attributed: an identify from before this may still be on its way.
       visitor_id:
         reported?.visitor_id ??
         reported?.pixel_visitor_id ??
-        (await knownVisitor(tx, workspace.id, report.externalUserId)),
+        (await signupOfUser(tx, workspace.id, report.externalUserId))?.visitor_id ??
+        null,
       email,
       external_user_id: report.externalUserId,
       amount_minor: report.amountMinor,
       currency: report.currency,
     },
-    reported !== null,
+    { known: reported !== null, now },
   );
   // Another report wrote the order between the look at it and this: that one decides, if it was a purchase.
   if (!order) return recordPurchase(tx, workspace, report, now);
-  if (!reported) await queueSale(tx, order, now);
+  if (!reported) await queueSale(tx, order, report.externalUserId, now);
   const signup = await lockSignupOfUser(tx, workspace.id, report.externalUserId);
   const purchase = await decide(tx, { workspace, order, signup, sale: { ...report, email }, now });
   await markJudged(tx, order.internal_id, now);
@@ -128,7 +130,12 @@ async function knownVisitor(tx: Queryable, workspaceId: string, user: string): P
   return rows[0]?.visitor_id ?? null;
 }
 
-async function queueSale(tx: Queryable, order: ReportedOrder, now: Date): Promise<void> {
+async function queueSale(
+  tx: Queryable,
+  order: ReportedOrder,
+  externalUserId: string,
+  now: Date,
+): Promise<void> {
   await queueEvents(tx, order.workspace_id, [
     {
       type: 'sale.created',
@@ -137,7 +144,7 @@ async function queueSale(tx: Queryable, order: ReportedOrder, now: Date): Promis
         amount: toMajor(order.amount_minor, order.currency),
         currency: order.currency,
         external_user_id: order.external_user_id,
-        visitor_id: order.visitor_id,
+        visitor_id: order.visitor_id ?? (await knownVisitor(tx, order.workspace_id, externalUserId)),
         created_at: now.toISOString(),
       },
     },

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { orderVersion } from '../../core/order-version.ts';
 import { upsertIdentities } from '../../sql/identities.ts';
 import { upsertOrders } from '../../sql/orders.ts';
+import { visitorOfUser } from '../../sql/user-visitors.ts';
 import { createOrderJudge } from '../../workers/referrals/tracked-purchases.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
 import { countRows, type Merchant, merchant, queuedEvents } from './support.ts';
@@ -93,7 +94,8 @@ describe('an order that was tracked', () => {
     // And the other way round: the order of a user is the visitor's who gave it.
     await m.purchase('n', 'o5', 10);
     const { rows } = await api.stores.pool.query(
-      "SELECT visitor_id FROM orders WHERE workspace_id = $1 AND order_id = 'o5'",
+      `SELECT coalesce(visitor_id, ${visitorOfUser('orders.workspace_id', 'orders.external_user_id')}) AS visitor_id
+       FROM orders WHERE workspace_id = $1 AND order_id = 'o5'`,
       [shop.workspace.id],
     );
     expect([named, alone, claimed]).toContain(rows[0]?.visitor_id);
