@@ -63,6 +63,7 @@ async function load(
 ): Promise<Row> {
   const started = performance.now();
   const opened = await openLinkTable({
+    catchUp: false,
     pool,
     databaseUrl: postgres.url,
     dir,

@@ -43,6 +43,8 @@ export type IngestDeps = {
   readOutstanding(): Promise<Outstanding>;
   /** Where the link table is kept. */
   tableDir: string;
+  /** Whether PostgreSQL has just answered: then what it has changed meanwhile is taken in before anybody is. */
+  catchUp: boolean;
   /** The built pixel; the repository's own when left out. */
   pixelPath?: string;
 };
@@ -79,6 +81,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
     dir: deps.tableDir,
     log,
     most: config.ingestLinksInMemory,
+    catchUp: deps.catchUp,
   });
   const { table, resolver, followed } = linkTable;
   let draining = false;

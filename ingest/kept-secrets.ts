@@ -15,9 +15,14 @@ const RETRY_MS = 1_000;
  * without secrets no visitor id can be made.
  *
  * @param path of the file; readable by this user only
+ * @returns them, and whether they are the kept ones because PostgreSQL does not answer
  * @throws what the disk says when they can't be kept
  */
-export async function loadSecrets(pool: Pool, path: string, log: Logger): Promise<IngestSecrets> {
+export async function loadSecrets(
+  pool: Pool,
+  path: string,
+  log: Logger,
+): Promise<{ secrets: IngestSecrets; kept: boolean }> {
   let secrets: IngestSecrets | null = null;
   while (secrets === null) {
     try {
@@ -27,14 +32,14 @@ export async function loadSecrets(pool: Pool, path: string, log: Logger): Promis
       const kept = await readKept(path);
       if (kept !== null) {
         log.warn({ err: error }, 'PostgreSQL does not answer: starting with what is kept on disk');
-        return kept;
+        return { secrets: kept, kept: true };
       }
       log.error({ err: error }, 'the first start needs PostgreSQL, which does not answer: waiting');
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
   }
   await keep(path, secrets);
-  return secrets;
+  return { secrets, kept: false };
 }
 
 async function keep(path: string, secrets: IngestSecrets): Promise<void> {

@@ -38,7 +38,7 @@ export async function openIngest(given: {
     answerTimeoutMs: 6_000,
     name: 'hoplog-ingest',
   });
-  const secrets = await loadSecrets(pool, join(dir, 'secrets.json'), log).catch((error: Error) => {
+  const { secrets, kept } = await loadSecrets(pool, join(dir, 'secrets.json'), log).catch((error: Error) => {
     throw new ConfigError('DATA_DIR', config.dataDir, `can't be written: ${error.message}`);
   });
   const sealer = createAddressSealer(secrets.address);
@@ -73,6 +73,7 @@ export async function openIngest(given: {
           sealer,
         }),
       tableDir: dir,
+      catchUp: !kept,
       ...(pixelPath !== undefined && { pixelPath }),
     });
     let closing: Promise<void> | null = null;

@@ -7,7 +7,7 @@ import { LARGEST_RECORD } from './arena.ts';
  * the length and the checksum over operation and payload. Reading ends where a frame is torn or damaged.
  */
 
-export const OPERATIONS = { put: 1, remove: 2, putKey: 3, removeKey: 4 } as const;
+export const OPERATIONS = { put: 1, remove: 2, putKey: 3, removeKey: 4, stand: 5 } as const;
 export type Operation = (typeof OPERATIONS)[keyof typeof OPERATIONS];
 
 const HEADER = 8;

@@ -34,6 +34,9 @@ export function createKeptStore(table: LinkTable, files: TableFiles, kept: boole
       firstLoad = false;
     },
     beginChanges() {},
-    settle: files.compact,
+    async settle(standing) {
+      await files.compact();
+      if (standing !== null) files.noteStanding(standing);
+    },
   };
 }

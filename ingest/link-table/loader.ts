@@ -31,6 +31,8 @@ export type TableLoader = {
   wake(): void;
   /** Whether pages, programmes and keys have been loaded since this process began. They come first. */
   othersLoaded(): boolean;
+  /** Resolves when the table is what PostgreSQL says for the first time, or when PostgreSQL does not answer. */
+  readonly tried: Promise<void>;
   stop(): Promise<void>;
 } & Followed;
 
@@ -86,6 +88,7 @@ export function createTableLoader(given: {
   let answeredAt = Number.NEGATIVE_INFINITY;
   const createdAt = Date.now();
   let rounds = 0;
+  const tried = Promise.withResolvers<void>();
 
   async function loop(): Promise<void> {
     while (!stopped) {
@@ -93,9 +96,11 @@ export function createTableLoader(given: {
         await once();
         if (failing) log.info('link table: PostgreSQL answers again');
         failing = false;
+        if (current) tried.resolve();
       } catch (error) {
         if (!failing) log.warn({ err: error }, 'link table: PostgreSQL does not answer');
         failing = true;
+        tried.resolve();
       }
       if (!stopped && (walk === null || failing)) await pause();
     }
@@ -251,6 +256,7 @@ export function createTableLoader(given: {
       running ??= loop();
     },
     wake,
+    tried: tried.promise,
     loaded: () => loaded,
     othersLoaded: () => othersLoaded,
     silence: () => Date.now() - answeredAt,

@@ -14,6 +14,8 @@ import { createTableWriter } from './table-writer.ts';
 
 /** A reader that has not started by then leaves the first questions to PostgreSQL. */
 const READER_START_MS = 5_000;
+/** So long a start waits for PostgreSQL to tell what has changed since the table was kept. */
+const CATCH_UP_MS = 2_000;
 
 /** The link table at work: filled from disk, following PostgreSQL. */
 export type OpenLinkTable = {
@@ -37,6 +39,8 @@ export type LinkTableOptions = {
   log: Logger;
   /** Most links in memory. Fewer than infinitely many: all of them are on disk, and those that visitors want in memory. */
   most: number;
+  /** Whether to wait a moment for PostgreSQL: what was deleted while nobody followed it must not redirect again. */
+  catchUp: boolean;
 };
 
 /**
@@ -48,17 +52,18 @@ export async function openLinkTable(options: LinkTableOptions): Promise<OpenLink
   return options.most === Number.POSITIVE_INFINITY ? openInMemory(options) : openOnDisk(options);
 }
 
-async function openInMemory({ pool, dir, log }: LinkTableOptions): Promise<OpenLinkTable> {
+async function openInMemory({ pool, dir, log, catchUp }: LinkTableOptions): Promise<OpenLinkTable> {
   const table = createLinkTable();
   const files = createTableFiles({ dir, table, log });
   const kept = await files.load();
   log.info({ slugs: table.size(), kept }, 'link table: read from disk');
   if (kept) removeLinksFile(dir);
   const writer = createTableWriter(createKeptStore(table, files, kept), log);
-  const loader = createTableLoader({ pool, writer, log });
+  const loader = createTableLoader({ pool, writer, log, stood: files.stood() });
   const resolver = createResolver({ pool, table, cache: writer, followed: loader, disk: null });
   loader.start();
   const stopListening = listenForChanges(pool, loader.wake);
+  if (kept && catchUp) await within(CATCH_UP_MS, loader.tried);
   return {
     table,
     resolver,
@@ -74,16 +79,28 @@ async function openInMemory({ pool, dir, log }: LinkTableOptions): Promise<OpenL
   };
 }
 
-async function openOnDisk({ pool, databaseUrl, dir, log, most }: LinkTableOptions): Promise<OpenLinkTable> {
+async function openOnDisk({
+  pool,
+  databaseUrl,
+  dir,
+  log,
+  most,
+  catchUp,
+}: LinkTableOptions): Promise<OpenLinkTable> {
   await mkdir(dir, { recursive: true, mode: 0o700 });
   // Not before it is needed: SQLite is an experimental part of Node 22.
   const { openDiskTable } = await import('./disk/disk-table.ts');
   const table = createLinkTable();
   const disk = openDiskTable({ databaseUrl, dir, table, log });
   if (disk.ready()) await removeTableFiles(dir);
-  // A thread takes a while to start: nobody is let in who would have to wait for that.
-  if (disk.whole())
-    await Promise.race([disk.find([]).catch(() => {}), delay(READER_START_MS, undefined, { ref: false })]);
+  if (disk.whole()) {
+    // A thread takes a while to start: nobody is let in who would have to wait for that.
+    const started = within(
+      READER_START_MS,
+      disk.find([]).catch(() => {}),
+    );
+    await Promise.all([started, catchUp && within(CATCH_UP_MS, disk.tried)]);
+  }
   const resolver = createResolver({ pool, table, cache: createLinkCache(table, most), followed: disk, disk });
   return {
     table,
@@ -94,4 +111,8 @@ async function openOnDisk({ pool, databaseUrl, dir, log, most }: LinkTableOption
     diskFailures: () => 0,
     close: disk.close,
   };
+}
+
+async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  await Promise.race([work, delay(ms, undefined, { ref: false })]);
 }

@@ -55,7 +55,7 @@ async function afterRestart() {
   const files = createTableFiles({ dir, table, log: silentLogger() });
   const whole = await files.load();
   await files.close();
-  return { whole, slugs: table.size() };
+  return { whole, slugs: table.size(), ...(files.stood() && { stood: files.stood() }) };
 }
 
 /** Appends write half of their bytes and fail, as on a full volume, until the test lets them. */
@@ -163,4 +163,30 @@ test('a table that lacks rows gets no snapshot: the next start would take it for
   disk.hasRoom();
   await files.compact();
   expect((await afterRestart()).whole).toBe(false);
+});
+
+test('where the table stands is kept with its changes, behind a snapshot too', async () => {
+  const { files, store } = await kept({ leastChanges: 200 });
+  const settle = (cursor: string) => store.settle({ cursor, at: Date.now() });
+  const snapshots = () => readdirSync(dir).filter((name) => name.endsWith('.snapshot'));
+  await files.completed();
+  const first = snapshots();
+  await settle('100');
+  await pause();
+  expect(await afterRestart()).toMatchObject({ whole: true, stood: { cursor: '100' } });
+  await settle('101'); // nothing has changed: it is told again later
+  for (let n = 0; n < 5; n++) store.put(encode(`changed-${n}`));
+  await pause();
+  expect(await afterRestart()).toMatchObject({ slugs: 5, stood: { cursor: '100' } });
+  await settle('102'); // behind the snapshot that so many changes call for
+  await pause();
+  expect(snapshots()).not.toEqual(first);
+  expect(await afterRestart()).toMatchObject({ slugs: 5, stood: { cursor: '102' } });
+});
+
+test('a table that is not whole stands nowhere', async () => {
+  const { store } = await kept();
+  await store.settle({ cursor: '100', at: Date.now() });
+  await pause();
+  expect(await afterRestart()).toEqual({ whole: false, slugs: 0 });
 });

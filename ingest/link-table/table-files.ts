@@ -5,6 +5,7 @@ import type { Logger } from '../../core/log.ts';
 import { changeFrame, changing } from './change-frames.ts';
 import { readFrames } from './frames.ts';
 import type { KnownKey } from './known-key.ts';
+import type { Standing } from './loader.ts';
 import type { LinkTable } from './table.ts';
 
 /**
@@ -12,15 +13,20 @@ import type { LinkTable } from './table.ts';
  * beside the running one and renamed when complete; `table-<m>.changes` with m ≥ n are the changes since it was begun.
  * A snapshot may hold some of those changes already: repeating them in order ends in the same state.
  *
- * Nothing is synced but snapshots: a power cut loses the last changes, and the load at the next start brings them.
+ * Nothing is synced but snapshots: a power cut loses the last changes, and the load at the next start brings them. Between
+ * changes it says where the table stands, so that a start need not wait for that load to know what was deleted meanwhile.
  */
 export type TableFiles = {
   /** Fills the table. @returns whether there was a whole snapshot */
   load(): Promise<boolean>;
+  /** Where the table stood that was loaded; null: not known. */
+  stood(): Standing | null;
   notePut(record: Uint8Array): void;
   noteRemoved(id: Uint8Array): void;
   noteKey(key: KnownKey): void;
   noteKeyRemoved(key: KnownKey): void;
+  /** Where the table stands with all that was noted: kept with changes, and by itself now and then. */
+  noteStanding(standing: Standing): void;
   /** Notes nothing until the next snapshot: for a load that will be followed by one. */
   pause(): void;
   /** The table has all rows now: writes it whole, now or, when the disk refuses it, later. Changes may go on meanwhile. */
@@ -40,6 +46,8 @@ const LEAST_CHANGES = 8 * 2 ** 20;
 const PORTION = 2 ** 20;
 /** How long changes are gathered before they are written. */
 const GATHER_MS = 50;
+/** A standing that alone changes is noted this often, milliseconds. */
+const STAND_EVERY_MS = 10_000;
 /** The disk is asked again so long after it has refused changes. */
 const APPEND_AGAIN_MS = 1_000;
 /** A snapshot that was refused has filled the volume meanwhile, which is the journal's too. */
@@ -70,6 +78,10 @@ export function createTableFiles(given: {
   let snapshotBytes = 0;
   let pending: Buffer[] = [];
   let pendingBytes = 0;
+  let stood: Standing | null = null;
+  /** Whether the last standing that was noted tells less than the files hold by now. */
+  let standingOwed = true;
+  let standingAt = 0;
   let paused = false;
   let flushing: Promise<void> | null = null;
   /** Ends the present gathering. */
@@ -96,7 +108,10 @@ export function createTableFiles(given: {
   function replay(file: string): { bytes: number; whole: boolean } {
     const fd = openSync(file, 'r');
     try {
-      return readFrames(fd, changing(table, table.put));
+      const stand = (standing: Standing) => {
+        stood = standing;
+      };
+      return readFrames(fd, changing(table, table.put, stand));
     } finally {
       closeSync(fd);
     }
@@ -116,6 +131,7 @@ export function createTableFiles(given: {
     if (paused) return;
     pending.push(frame);
     pendingBytes += frame.length;
+    standingOwed = true;
     if (pendingBytes > MOST_PENDING && refusing) forgetPending();
     else flushWhenDue();
   }
@@ -250,6 +266,7 @@ export function createTableFiles(given: {
     if (performance.now() < snapshotAgainAt) return;
     try {
       await writeSnapshot();
+      standingOwed = true; // what had told it is gone
       snapshotOwed = paused; // it stands still again when changes were refused meanwhile
     } catch (error) {
       failures += 1;
@@ -277,12 +294,20 @@ export function createTableFiles(given: {
       }
       number = Math.max(newest, logs.at(-1) ?? 0);
       await startChanges();
+      if (!complete) stood = null;
       return complete;
     },
+    stood: () => stood,
     notePut: (record) => note(changeFrame.put(record)),
     noteRemoved: (id) => note(changeFrame.remove(id)),
     noteKey: (key) => note(changeFrame.putKey(key)),
     noteKeyRemoved: (key) => note(changeFrame.removeKey(key.id)),
+    noteStanding(standing) {
+      if (paused || !(standingOwed || standing.at - standingAt > STAND_EVERY_MS)) return;
+      note(changeFrame.stand(standing));
+      standingOwed = false;
+      standingAt = standing.at;
+    },
     pause() {
       paused = true;
     },

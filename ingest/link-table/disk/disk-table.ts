@@ -8,7 +8,7 @@ import { kindOf } from '../records.ts';
 import type { LinkTable } from '../table.ts';
 import { startDiskReader } from './disk-reader.ts';
 import { isDamage, openLinksReader } from './links-file.ts';
-import type { DiskThreadData, FromWriter } from './messages.ts';
+import type { DiskThreadData, FromWriter, Settled } from './messages.ts';
 import { removeLinksFile } from './paths.ts';
 
 /**
@@ -31,6 +31,8 @@ export type DiskTable = Followed & {
   whole(): boolean;
   /** Whether visitors can be answered: by the file or, as long as it is being made, by PostgreSQL. */
   ready(): boolean;
+  /** Resolves when the table is what PostgreSQL says for the first time, or when PostgreSQL does not answer. */
+  readonly tried: Promise<void>;
   /** Slugs looked for on disk so far. */
   reads(): number;
   close(): Promise<void>;
@@ -57,12 +59,13 @@ export function openDiskTable(given: {
   let ready = false;
   /** The file's content can't be right: it is to be removed when nobody writes it any more. */
   let damaged = false;
-  let said: FromWriter | null = null;
+  let said: Settled | null = null;
   /** The thread that wrote the file has died: it may have written what it has not told. */
   let untold = false;
   /** Writers so far. */
   let generation = 1;
   let heardAt = Number.NEGATIVE_INFINITY;
+  const tried = Promise.withResolvers<void>();
 
   /** Takes pages, programmes and keys from the file into memory, in the place of all that is there. */
   function takeOver(): void {
@@ -93,6 +96,10 @@ export function openDiskTable(given: {
   }
 
   function hear(message: FromWriter): void {
+    if (message === 'tried') {
+      tried.resolve();
+      return;
+    }
     const { changes } = message;
     heardAt = Date.now();
     if (damaged) return; // it is being ended
@@ -165,6 +172,7 @@ export function openDiskTable(given: {
     loaded: () => said?.loaded ?? false,
     age: () => Date.now() - (said?.currentAt ?? Number.NEGATIVE_INFINITY),
     silence: () => Date.now() - heardAt,
+    tried: tried.promise,
     // NaN equals nothing: while nobody follows PostgreSQL, no answer may stay in memory.
     rounds: () => (said === null ? Number.NaN : generation * 2 ** 32 + said.rounds),
     async close() {

@@ -4,8 +4,11 @@ export type DiskThreadData = { databaseUrl: string; dir: string; logLevel: strin
 /** `bell`: one `Int32`, counted up behind each message that is posted to the thread. */
 export type ReaderData = DiskThreadData & { bell: SharedArrayBuffer };
 
-/** Said by the thread that writes, after each round of changes. */
-export type FromWriter = {
+/** Said by the thread that writes: `tried` once, when it has caught up with PostgreSQL or PostgreSQL does not answer. */
+export type FromWriter = Settled | 'tried';
+
+/** Said after each round of changes. */
+export type Settled = {
   /** What changed, as frames; empty: nothing. */
   changes: Uint8Array;
   rounds: number;

@@ -5,7 +5,7 @@ import { createTableLoader } from '../loader.ts';
 import { listenForChanges } from '../notifications.ts';
 import { createTableWriter } from '../table-writer.ts';
 import { createDiskStore } from './disk-store.ts';
-import type { DiskThreadData, FromWriter } from './messages.ts';
+import type { DiskThreadData, FromWriter, Settled } from './messages.ts';
 
 /** Follows PostgreSQL into the links' file, in a thread of its own: redirects never wait for it. */
 const data = workerData as DiskThreadData;
@@ -39,7 +39,7 @@ const loader = createTableLoader({
     async settle(standing) {
       await writer.settle(standing);
       const changes = store.changes();
-      const message: FromWriter = {
+      const message: Settled = {
         changes,
         rounds: loader.rounds(),
         whole: store.whole(),
@@ -51,6 +51,7 @@ const loader = createTableLoader({
     },
   },
 });
+void loader.tried.then(() => port.postMessage('tried' satisfies FromWriter));
 loader.start();
 const stopListening = listenForChanges(pool, loader.wake);
 
