@@ -48,6 +48,28 @@ export async function unreplayedDeadLetters(
   return rows.map(toLetter);
 }
 
+/** Bytes that an event takes at least: its length prefix, and something. */
+const LEAST_EVENT_BYTES = 5;
+
+/**
+ * The letters of a stream that may hold events from `first` to `last`, locked until the transaction ends: what is decided by
+ * whether they have been replayed stays true meanwhile.
+ */
+export async function lockLettersBetween(
+  transaction: Queryable,
+  given: { streamId: string; first: bigint; last: bigint },
+): Promise<StoredDeadLetter[]> {
+  const { streamId, first, last } = given;
+  const { rows } = await transaction.query<DeadLetterRow>(
+    `SELECT ${COLUMNS} FROM dead_letters
+     WHERE stream_id = $1 AND sequence BETWEEN $2::numeric - $4 AND $3::numeric
+       AND sequence + octet_length(payload) / $5::int >= $2::numeric
+     ORDER BY id FOR UPDATE`,
+    [streamId, String(first), String(last), Math.ceil(PAYLOAD_LIMIT / LEAST_EVENT_BYTES), LEAST_EVENT_BYTES],
+  );
+  return rows.map(toLetter);
+}
+
 /** How many dead letters are not replayed yet. */
 export async function countUnreplayed(db: Queryable): Promise<number> {
   const { rows } = await db.query<{ found: number }>(

@@ -8,9 +8,11 @@ import type { EventLogReader } from '../../core/event-log/port.ts';
 import { createAddressSealer } from '../../core/events/address-seal.ts';
 import { decodeEvents } from '../../core/events/codec.ts';
 import { releasedRegistry } from '../../core/events/schema-registry.ts';
+import { CLICK_FLAGS } from '../../core/events/types.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import { silentLogger } from '../../core/log.ts';
 import { requestErasure } from '../../sql/erasures.ts';
+import { makeLink } from '../../test/support/ingest.ts';
 import { createRig, type Rig } from '../../test/support/worker-rig.ts';
 import { createWorkerMetrics } from '../metrics.ts';
 import { click, identify, order } from '../test-support/events.ts';
@@ -143,6 +145,39 @@ describe('replaying dead letters', () => {
     expect(await replayDeadLetters(dependencies())).toEqual({ replayed: 1, left: 0 });
     expect(await rig.stored()).toEqual({ rows: 4, distinct: 4 });
     expect((await pool.query('SELECT order_id FROM orders')).rows).toEqual([{ order_id: 'o-1' }]);
+  });
+
+  it('counts a click with max_clicks once that was sent twice, in batches that overlap', async () => {
+    const { pool } = rig.stores;
+    const { id: link } = await makeLink(pool, rig.workspace, 'https://example.com/', { max_clicks: 100 });
+    const stream = await rig.stream('ingest-0');
+    const counted = Array.from({ length: 6 }, (_, i) =>
+      click({
+        workspace: rig.workspace,
+        link,
+        visitor: uuidv7(),
+        ts: NOW + i,
+        flags: CLICK_FLAGS.counted,
+      }),
+    );
+    const letters = [
+      [0, 4],
+      [0, 4],
+      [2, 6],
+    ] as const;
+    for (const [from, to] of letters) stream.append(counted.slice(from, to), BigInt(from));
+    const { rows: streams } = await pool.query('DELETE FROM ingest_streams RETURNING *');
+    rig.work();
+    while ((await pool.query('SELECT FROM dead_letters')).rowCount !== letters.length) await sleep(20);
+    await registerAgain(streams);
+    const outcomes = await Promise.all([
+      replayDeadLetters(dependencies()),
+      replayDeadLetters(dependencies()),
+    ]);
+    expect(outcomes.reduce((sum, { replayed }) => sum + replayed, 0)).toBe(letters.length);
+    expect(await rig.stored()).toEqual({ rows: 6, distinct: 6 });
+    const { rows } = await pool.query('SELECT link_id, used FROM link_leases');
+    expect(rows).toEqual([{ link_id: link, used: 6 }]);
   });
 
   it('brings nothing back of a visitor or a link that was erased meanwhile', async () => {

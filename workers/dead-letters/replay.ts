@@ -2,17 +2,23 @@ import type { ClickHouseClient } from '../../clickhouse/client.ts';
 import type { Enricher } from '../../core/enrich/enrich.ts';
 import type { LogBatch } from '../../core/event-log/port.ts';
 import { schemasOfReason } from '../../core/events/fingerprints.ts';
+import { CLICK_FLAGS } from '../../core/events/types.ts';
 import type { Logger } from '../../core/log.ts';
-import { markReplayed, type StoredDeadLetter, unreplayedDeadLetters } from '../../sql/dead-letters.ts';
+import {
+  lockLettersBetween,
+  markReplayed,
+  type StoredDeadLetter,
+  unreplayedDeadLetters,
+} from '../../sql/dead-letters.ts';
 import { upsertIdentities } from '../../sql/identities.ts';
-import { inTransaction, type Pool } from '../../sql/pool.ts';
+import { inTransaction, type Pool, type PoolClient } from '../../sql/pool.ts';
 import { recordSales } from '../../sql/recorded-sales.ts';
 import { readStreams, type StreamProgress } from '../../sql/streams.ts';
-import { addUsedLeases } from '../../sql/used-leases.ts';
+import { addUsedLeases, type LeaseUse } from '../../sql/used-leases.ts';
 import { encodeBlock, toBlocks } from '../lane/blocks.ts';
 import { reasonCode } from '../lane/dead-letters.ts';
 import { createInsertStep } from '../lane/insert.ts';
-import { createPrepareStep, type Decode, type Prepared } from '../lane/prepare.ts';
+import { countUse, createPrepareStep, type Decode, type Prepared } from '../lane/prepare.ts';
 import { identityOf, orderOf } from '../lane/reports.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import { withoutErased } from './erased.ts';
@@ -84,7 +90,7 @@ async function replay(
     if (refused.length > 0) return 'left';
   }
   try {
-    return (await record(pool, letter, prepared)) ? 'taken' : 'known';
+    return (await record(dependencies, letter, batch, prepared)) ? 'taken' : 'known';
   } catch (error) {
     log.error({ letter: letter.id, err: error }, 'a dead letter can not be recorded');
     return 'left';
@@ -92,8 +98,16 @@ async function replay(
 }
 
 /** What Postgres keeps of the letter's events, with the mark that they have been taken in. @returns false when it has that mark */
-async function record(pool: Pool, letter: StoredDeadLetter, prepared: Prepared): Promise<boolean> {
+async function record(
+  { pool, decode }: ReplayDependencies,
+  letter: StoredDeadLetter,
+  batch: LogBatch,
+  prepared: Prepared,
+): Promise<boolean> {
   return inTransaction(pool, async (transaction) => {
+    const isCounted = COUNTED_ALREADY.has(reasonCode(letter.reason)) || prepared.leaseUses.length === 0;
+    // Before it is marked: letters are locked in the order of their ids.
+    const uses = isCounted ? [] : await usesNotCounted(transaction, decode, letter, batch);
     if (!(await markReplayed(transaction, letter.id))) return false;
     const identities = prepared.identifies.flatMap(identityOf).map(({ report }) => report);
     await upsertIdentities(transaction, identities);
@@ -101,11 +115,36 @@ async function record(pool: Pool, letter: StoredDeadLetter, prepared: Prepared):
       transaction,
       prepared.orders.map((row) => orderOf(row).report),
     );
-    if (!COUNTED_ALREADY.has(reasonCode(letter.reason))) {
-      await addUsedLeases(transaction, prepared.leaseUses);
-    }
+    await addUsedLeases(transaction, uses);
     return true;
   });
+}
+
+/** The letter's uses of `max_clicks`, without those of events that another letter has counted: a batch may have been sent twice. */
+async function usesNotCounted(
+  transaction: PoolClient,
+  decode: Decode,
+  letter: StoredDeadLetter,
+  batch: LogBatch,
+): Promise<LeaseUse[]> {
+  const { streamId, firstSequence: first, count } = batch;
+  const letters = await lockLettersBetween(transaction, {
+    streamId,
+    first,
+    last: first + BigInt(count) - 1n,
+  });
+  const counted = letters.flatMap(({ id, sequence, payload, reason, replayedAt }) => {
+    const counts = replayedAt !== null || COUNTED_ALREADY.has(reasonCode(reason));
+    if (id === letter.id || sequence === null || !counts) return [];
+    return [{ from: sequence, to: sequence + BigInt(eventsIn(payload)) }];
+  });
+  const uses = new Map<string, LeaseUse>();
+  for (const { event, sequence } of decode(batch).events) {
+    if (event.kind !== 'click' || !(event.flags & CLICK_FLAGS.counted)) continue;
+    if (counted.some(({ from, to }) => sequence >= from && sequence < to)) continue;
+    countUse(uses, event.linkId, streamId);
+  }
+  return [...uses.values()];
 }
 
 /** The letter as a batch of the log, or null when it is a piece of damage, which holds no events. */

@@ -154,7 +154,7 @@ function withEmail<E extends IdentifyEvent | OrderEvent>(event: E): E {
 }
 
 /** A visit that was let through counts for its link's `max_clicks` even when its click can't be enriched. */
-function countUse(uses: Map<string, LeaseUse>, link: Uint8Array, streamId: string): void {
+export function countUse(uses: Map<string, LeaseUse>, link: Uint8Array, streamId: string): void {
   const linkId = bytesToUuid(link);
   const key = `${linkId}/${streamId}`;
   const use = uses.get(key);
