@@ -112,8 +112,10 @@ export class SegmentSupply {
     this.#preparing = prepareSegment(directory, segmentBytes, nextStart, rest).then(
       (file) => {
         this.#preparing = null;
-        if (file.start === this.#nextStart()) this.#prepared = file;
-        else this.#discard(file); // its segment has been made: taken, it would replace that one
+        // Its segment may have been made: taken, it would replace that one. Or clicks did not wait for it, and the segment made
+        // for them has taken its place in the budget.
+        if (file.start === this.#nextStart() && this.#affordable()) this.#prepared = file;
+        else this.#discard(file);
       },
       (error: unknown) => {
         log.warn({ err: error, directory }, 'could not prepare the next journal segment');
