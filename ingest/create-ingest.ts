@@ -107,6 +107,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
     secure,
     refuse(link, exchange) {
       credits.giveBack(link.idText);
+      metrics.countOutcome('not_kept');
       const { headers, body } = pages.unavailable;
       exchanges.reply(exchange, '503 Service Unavailable', headers, body);
     },

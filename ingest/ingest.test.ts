@@ -63,6 +63,8 @@ test('a full journal loses clicks, says so in a metric, and redirects all the sa
     expect([nobody.status, nobody.headers.get('retry-after')]).toEqual([503, '1']);
     const { rows } = await stores.pool.query('SELECT used FROM link_leases WHERE link_id = $1', [limited.id]);
     expect(rows).toEqual([{ used: 0 }]);
+    const text = await ingest.registry.metrics();
+    expect(text).toMatch(/^hoplog_ingest_redirects_total\{outcome="not_kept"\} 1$/m);
   } finally {
     await ingest.close();
   }

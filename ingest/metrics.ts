@@ -12,6 +12,7 @@ export type RedirectOutcome =
   | 'not_found'
   | 'unavailable'
   | 'no_lease'
+  | 'not_kept'
   | 'wrong_password'
   | 'too_many_attempts'
   | 'page';
@@ -39,6 +40,7 @@ const OUTCOMES = [
   'not_found',
   'unavailable',
   'no_lease',
+  'not_kept',
   'wrong_password',
   'too_many_attempts',
   'page',
