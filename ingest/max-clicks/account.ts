@@ -1,3 +1,6 @@
+// Imported, because as a global it is a getter that every use calls.
+import { performance } from 'node:perf_hooks';
+
 /** How a visitor's wait for a credit ended. `unlimited`: the link has no limit any more. */
 export type Take = 'taken' | 'spent' | 'unavailable' | 'unlimited';
 
@@ -22,11 +25,11 @@ export type Account = {
   mustReturn: boolean;
   /** A request to PostgreSQL is under way. */
   busy: boolean;
-  /** Until then PostgreSQL is not asked. Milliseconds since the epoch. */
+  /** Until then PostgreSQL is not asked. Milliseconds of `performance.now()`, as all times here: a wall clock may step back. */
   pausedUntil: number;
-  /** When it was last asked how the link stands. Milliseconds since the epoch. */
+  /** When it was last asked how the link stands. */
   lookedAt: number;
-  /** When the last credit was taken or leased. Milliseconds since the epoch. */
+  /** When the last credit was taken or leased. */
   takenAt: number;
   /** Takes PostgreSQL's word for the stream's total: what it is more than was known here is new credit. */
   setGranted(granted: number): void;
@@ -50,9 +53,9 @@ export function createAccount(linkId: string, maxClicks: number | null): Account
     spent: false,
     mustReturn: false,
     busy: false,
-    pausedUntil: 0,
-    lookedAt: 0,
-    takenAt: 0,
+    pausedUntil: Number.NEGATIVE_INFINITY,
+    lookedAt: Number.NEGATIVE_INFINITY,
+    takenAt: Number.NEGATIVE_INFINITY,
     setGranted(granted) {
       const spent = (account.granted ?? granted) - account.credits;
       const fresh = Math.max(0, granted - spent) - account.credits;
@@ -61,7 +64,7 @@ export function createAccount(linkId: string, maxClicks: number | null): Account
       account.granted = spent + account.credits;
       if (fresh <= 0) return;
       account.lastLease = fresh;
-      account.takenAt = Date.now();
+      account.takenAt = performance.now();
     },
     wait(ms) {
       return new Promise((resolve) => {

@@ -1,3 +1,5 @@
+// Imported, because as a global it is a getter that every use calls.
+import { performance } from 'node:perf_hooks';
 import type { Logger } from '../../core/log.ts';
 import { claimLease, leaseCredits, returnCredits } from '../../sql/leases.ts';
 import type { Pool } from '../../sql/pool.ts';
@@ -64,7 +66,7 @@ export function createCredits(given: { pool: Pool; streamId: string; log: Logger
       account.mustReturn ||= account.maxClicks !== null && account.credits > 0;
       account.maxClicks = maxClicks;
       account.spent = false;
-      account.pausedUntil = 0;
+      account.pausedUntil = Number.NEGATIVE_INFINITY;
     }
     return account;
   }
@@ -76,7 +78,7 @@ export function createCredits(given: { pool: Pool; streamId: string; log: Logger
     lease(account, Math.max(1, account.waiting()))
       .catch((error: unknown) => {
         log.warn({ err: error, link: account.linkId }, 'max_clicks: no lease');
-        account.pausedUntil = Date.now() + PAUSE_MS;
+        account.pausedUntil = performance.now() + PAUSE_MS;
         account.answerWaiters('unavailable');
       })
       .finally(() => {
@@ -109,7 +111,7 @@ export function createCredits(given: { pool: Pool; streamId: string; log: Logger
     account.serveWaiters();
     if (answer.kind === 'granted') return;
     account.spent = answer.spent && account.credits === 0;
-    if (!account.spent) account.pausedUntil = Date.now() + PAUSE_MS;
+    if (!account.spent) account.pausedUntil = performance.now() + PAUSE_MS;
     account.answerWaiters(account.spent ? 'spent' : 'unavailable');
   }
 
@@ -144,7 +146,7 @@ export function createCredits(given: { pool: Pool; streamId: string; log: Logger
 
   const isDue = (account: Account) =>
     !account.busy &&
-    account.takenAt <= Date.now() - IDLE_MS &&
+    account.takenAt <= performance.now() - IDLE_MS &&
     (account.credits > 0 || account.generation === null);
 
   function returnIdle(): void {
@@ -166,7 +168,7 @@ export function createCredits(given: { pool: Pool; streamId: string; log: Logger
       if (account.waiting() > 0) work(account);
       if (error === null) continue;
       log.warn({ err: error, link: account.linkId }, 'max_clicks: lease not returned, tried again');
-      account.takenAt = Date.now();
+      account.takenAt = performance.now();
       await new Promise((resolve) => setTimeout(resolve, IDLE_MS).unref());
     }
     lanes -= 1;
@@ -179,7 +181,7 @@ export function createCredits(given: { pool: Pool; streamId: string; log: Logger
       if (account.mustReturn) return 'wait';
       if (account.credits === 0) return account.spent ? 'spent' : 'wait';
       account.credits -= 1;
-      account.takenAt = Date.now();
+      account.takenAt = performance.now();
       if (
         account.credits < account.lastLease / 2 &&
         !account.spent &&
@@ -193,7 +195,7 @@ export function createCredits(given: { pool: Pool; streamId: string; log: Logger
     ask(linkId) {
       const account = accounts.get(linkId);
       if (!begun || closing || account === undefined) return Promise.resolve('unavailable');
-      if (account.pausedUntil > Date.now() || account.waiting() >= MOST_WAITERS) {
+      if (account.pausedUntil > performance.now() || account.waiting() >= MOST_WAITERS) {
         return Promise.resolve('unavailable');
       }
       const waiting = account.wait(WAIT_MS);
@@ -203,7 +205,7 @@ export function createCredits(given: { pool: Pool; streamId: string; log: Logger
     async look(linkId, maxClicks) {
       if (!begun) return false;
       const account = accountOf(linkId, maxClicks);
-      const now = Date.now();
+      const now = performance.now();
       if (account.spent || account.credits > 0 || account.busy || account.lookedAt > now - PAUSE_MS) {
         return account.spent;
       }

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { CLICK_FLAGS, type ClickEvent } from '../../core/events/types.ts';
 import { bytesToUuid } from '../../core/ids.ts';
 import { silentLogger } from '../../core/log.ts';
@@ -18,7 +18,7 @@ import {
 import { startIngestProcess } from '../../test/support/ingest-process.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
 import { CRAWLER, visit } from '../../test/support/visitors.ts';
-import { createCredits } from './credits.ts';
+import { type Credits, createCredits } from './credits.ts';
 
 let stores: TestStores;
 let first: TestIngest;
@@ -263,6 +263,30 @@ test('a link that is brought back right after its deletion lets its visitors thr
   await stores.pool.query('UPDATE links SET deleted_at = NULL WHERE id = $1', [id]);
   expect([credits.take(id, 5), await credits.ask(id)]).toEqual(['wait', 'taken']);
   await credits.close();
+});
+
+test('a wall clock that steps back keeps no credit from visitors', async () => {
+  const [holder, other] = await Promise.all(
+    ['ingest-holder', 'ingest-other'].map(async (name) => {
+      const { streamId } = await registerStream(stores.pool, name);
+      const credits = createCredits({ pool: stores.pool, streamId, log: silentLogger() });
+      credits.begin([]);
+      onTestFinished(() => credits.close());
+      return credits;
+    }),
+  );
+  const { id } = await limited(1);
+  const ask = (credits?: Credits) => {
+    const taken = credits?.take(id, 1);
+    return taken === 'wait' ? credits?.ask(id) : taken;
+  };
+  expect(await ask(holder)).toBe('taken');
+  holder?.giveBack(id);
+  expect(await ask(other)).toBe('unavailable');
+  const before = Date.now;
+  const clock = vi.spyOn(Date, 'now').mockImplementation(() => before() - 3_600_000);
+  onTestFinished(() => clock.mockRestore());
+  await expect.poll(() => ask(other), { timeout: 15_000 }).toBe('taken');
 });
 
 test('kill -9 under load and restarts: exactly max_clicks counted clicks, and every answer is among them', async () => {
