@@ -198,8 +198,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
     uws.us_listen_socket_close(listening);
     await connections.gone(DRAIN_MS);
     app.close();
-    await credits.close();
-    await linkTable.close();
+    await Promise.all([credits.close(), linkTable.close()]);
   };
   let closing: Promise<void> | null = null;
 

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
 import { type Config, ConfigError } from '../core/config.ts';
 import { freedAhead, openEventLogWriter, ownBatches } from '../core/event-log/open.ts';
@@ -12,6 +13,8 @@ import { readOutstanding } from './max-clicks/outstanding.ts';
 
 /** Name of the stream, and of its directory, when `STREAM_NAME` gives none. */
 const STREAM_NAME = 'ingest-0';
+/** A PostgreSQL that does not answer keeps no process from its end. */
+const POOL_END_MS = 250;
 
 /**
  * Opens everything that the redirect tier needs, with PostgreSQL up or, after a first start, down, and begins to
@@ -53,7 +56,7 @@ export async function openIngest(given: {
   });
   const closeStores = async () => {
     await eventLog.close();
-    await pool.end();
+    await Promise.race([pool.end(), delay(POOL_END_MS, undefined, { ref: false })]);
   };
   try {
     const { streamId } = eventLog.stream;

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '../cli/embedded/free-port.ts';
 import { retireStream } from '../sql/streams.ts';
 import { clickLinks } from '../test/support/clicker.ts';
-import { journalEvents, makeLink, makeWorkspace } from '../test/support/ingest.ts';
+import { isCurrent, journalEvents, makeLink, makeWorkspace } from '../test/support/ingest.ts';
 import { type IngestProcess, startIngestProcess } from '../test/support/ingest-process.ts';
 import { type TestStores, testStores } from '../test/support/stores.ts';
 import { BROWSER, visit } from '../test/support/visitors.ts';
@@ -34,6 +34,15 @@ async function ask(socket: Socket): Promise<string> {
   const answer = once(socket, 'data');
   socket.write(`GET /${slug} HTTP/1.1\r\nHost: x\r\nUser-Agent: ${BROWSER}\r\n\r\n`);
   return String((await answer)[0]);
+}
+
+/** Whether a visitor's question waits for a lock. */
+async function isHeldUp(): Promise<boolean> {
+  const { rowCount } = await stores.pool.query(
+    `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+       AND query LIKE '%slug%' AND query NOT LIKE '%link_changes%'`,
+  );
+  return (rowCount ?? 0) > 0;
 }
 
 async function refusesConnections(port: number): Promise<boolean> {
@@ -65,6 +74,33 @@ test('after SIGTERM a connection that was left open is answered once more, and t
   expect(await stopped).toBe(0);
   expect(await journalEvents(stores.pool, dataDir, 'ended')).toHaveLength(2);
 });
+
+for (const [table, env] of [
+  ['in memory', {}],
+  ['on disk', { INGEST_LINKS_IN_MEMORY: '10' }],
+] as const) {
+  test(`with a PostgreSQL that hangs and a table ${table} visitors get their answer after SIGTERM, and the exit is 0`, async () => {
+    const settings = {
+      DATABASE_URL: stores.databaseUrl,
+      DATA_DIR: dataDir,
+      STREAM_NAME: `hanging-${table.replace(' ', '-')}`,
+    };
+    const ingest = await startIngestProcess({ ...settings, ...env });
+    await expect.poll(() => isCurrent(ingest), { timeout: 15_000 }).toBe(true);
+    expect((await visit(`${ingest.url}/${slug}`)).status).toBe(302);
+    const holder = await stores.pool.connect();
+    await holder.query('BEGIN; LOCK TABLE links, link_changes IN ACCESS EXCLUSIVE MODE');
+    const waiting = connect(Number(new URL(ingest.url).port), '127.0.0.1');
+    const answered = once(waiting, 'data');
+    waiting.write(`GET /not-known HTTP/1.1\r\nHost: x\r\nUser-Agent: ${BROWSER}\r\n\r\n`);
+    await expect.poll(isHeldUp, { timeout: 15_000 }).toBe(true);
+    const status = await ingest.stop();
+    expect(String((await answered)[0])).toMatch(/^HTTP\/1.1 503 /);
+    await holder.query('ROLLBACK');
+    holder.release();
+    expect(status).toBe(0);
+  });
+}
 
 test('a process whose stream was retired comes back as another stream, and serves', async () => {
   const env = { DATABASE_URL: stores.databaseUrl, DATA_DIR: dataDir, STREAM_NAME: 'retired' };

@@ -48,7 +48,7 @@ for (const [table, env] of [
     const holder = await pool.connect();
     await holder.query('BEGIN; LOCK TABLE link_changes IN ACCESS EXCLUSIVE MODE');
     const starting = startTestIngest({ databaseUrl, pool, env, dataDir: first.dataDir });
-    await expect.poll(isHeldUp).toBe(true);
+    await expect.poll(isHeldUp, { timeout: 15_000 }).toBe(true);
     const early = await Promise.race([starting, delay(300)]);
     const answeredEarly = early && (await statusOf(early, deleted.slug));
     await holder.query('COMMIT');

@@ -15,7 +15,9 @@ import { createTableWriter } from './table-writer.ts';
 /** A reader that has not started by then leaves the first questions to PostgreSQL. */
 const READER_START_MS = 5_000;
 /** So long a start waits for PostgreSQL to tell what has changed since the table was kept. */
-const CATCH_UP_MS = 2_000;
+const CATCH_UP_MS = 5_000;
+/** A question that PostgreSQL does not answer is not waited for longer by who ends. */
+const STOP_MS = 1_000;
 
 /** The link table at work: filled from disk, following PostgreSQL. */
 export type OpenLinkTable = {
@@ -73,7 +75,7 @@ async function openInMemory({ pool, dir, log, catchUp }: LinkTableOptions): Prom
     diskFailures: files.failures,
     async close() {
       stopListening();
-      await loader.stop();
+      await within(STOP_MS, loader.stop());
       await files.close();
     },
   };

@@ -40,7 +40,7 @@ export type DiskTable = Followed & {
 
 const WRITER = new URL('./writer-thread.ts', import.meta.url);
 /** A thread that waits for PostgreSQL or for the disk is not waited for longer. */
-const STOP_MS = 1_500;
+const STOP_MS = 1_000;
 
 /** @param given.dir of the links' file */
 export function openDiskTable(given: {
