@@ -2,7 +2,7 @@ import { isEmail, normaliseEmail } from '../../core/emails.ts';
 import { AppError, badRequest } from '../../core/errors.ts';
 import { hashSessionToken } from '../../core/session-tokens.ts';
 import { type Invite, openInvite, takeInvite } from '../../sql/invites.ts';
-import { insertMember, memberByEmail, setPassword } from '../../sql/members.ts';
+import { insertMember, lockMember, memberByEmail, setPassword } from '../../sql/members.ts';
 import { insertPasskey } from '../../sql/passkeys.ts';
 import { inTransaction, type Pool, type Queryable } from '../../sql/pool.ts';
 import { endOtherSessions } from '../../sql/sessions.ts';
@@ -91,6 +91,8 @@ async function memberOf(tx: Queryable, invite: Invite, email: string | null): Pr
   // Only who made the invitation may mean a member that there is: whoever accepts it may say any address.
   const known = invite.email === null ? null : await memberByEmail(tx, invite.workspace_id, invite.email);
   if (known) {
+    // Held until the password is another one: who signs in with the old one meanwhile finds it changed.
+    await lockMember(tx, known.id);
     await endOtherSessions(tx, known.id, null);
     return known.id;
   }
