@@ -5,7 +5,7 @@ import { type Invite, openInvite, takeInvite } from '../../sql/invites.ts';
 import { insertMember, lockMember, memberByEmail, setPassword } from '../../sql/members.ts';
 import { insertPasskey } from '../../sql/passkeys.ts';
 import { inTransaction, type Pool, type Queryable } from '../../sql/pool.ts';
-import { endOtherSessions } from '../../sql/sessions.ts';
+import { endOtherSessions, type SigningIn } from '../../sql/sessions.ts';
 import { lockWorkspace } from '../../sql/workspaces.ts';
 import { agentName } from './agent-name.ts';
 import type { Passkeys } from './passkeys.ts';
@@ -55,7 +55,7 @@ export async function acceptInvite(
   { pool, passkeys, passwords }: { pool: Pool; passkeys: Passkeys; passwords: MemberPasswords },
   body: AcceptBody,
   userAgent: string,
-): Promise<{ workspaceId: string; memberId: string }> {
+): Promise<SigningIn> {
   if ((body.password === undefined) === (body.passkey === undefined)) {
     throw badRequest('password', 'give either a password or a passkey');
   }
@@ -83,7 +83,7 @@ export async function acceptInvite(
       });
       if (!kept) throw new AppError('conflict', 'this passkey is in use already');
     }
-    return { workspaceId: taken.workspace_id, memberId };
+    return { workspaceId: taken.workspace_id, memberId, ...(passwordHash !== null && { passwordHash }) };
   });
 }
 

@@ -3,7 +3,13 @@ import { removeMember, setPassword } from '../../sql/members.ts';
 import { inTransaction, type Queryable } from '../../sql/pool.ts';
 import { endOtherSessions } from '../../sql/sessions.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
-import { consoleBrowser, invite, PASSWORD, signedInAs } from '../../test/support/members.ts';
+import {
+  type ConsoleBrowser,
+  consoleBrowser,
+  invite,
+  PASSWORD,
+  signedInAs,
+} from '../../test/support/members.ts';
 
 let api: TestApi;
 let shop: TestWorkspace;
@@ -75,4 +81,21 @@ test('an invitation that lets a member in again ends a sign-in under way with th
   expect((await accepted.call).status).toBe(200);
   const { rows } = await api.stores.pool.query('SELECT user_agent FROM sessions WHERE member_id = $1', [id]);
   expect(rows.filter((row) => row.user_agent === 'late')).toEqual([]);
+});
+
+test('of two invitations for one email that are accepted at once, the second ends what the first one gave', async () => {
+  const email = 'twice@members.example';
+  const tokens = [await invite(api, shop, { email }), await invite(api, shop, { email })];
+  // Its session before is replaced: while somebody else holds that one, the member is there and its session is not yet.
+  const first = await signedInAs(api, shop, 'analyst');
+  const accept = (browser: ConsoleBrowser, token: string | undefined, password: string) =>
+    browser.call('POST', '/session/invite', { body: { token, password } });
+  const begun = await inTransaction(api.stores.pool, async (tx) => {
+    await tx.query('SELECT 1 FROM sessions WHERE member_id = $1 FOR UPDATE', [first.id]);
+    const call = accept(first, tokens[0], PASSWORD);
+    await expect.poll(waiting, { timeout: 60_000 }).toBe(1);
+    expect((await accept(consoleBrowser(api), tokens[1], 'the second password')).status).toBe(200);
+    return { call };
+  });
+  expect((await begun.call).status).toBe(401);
 });
