@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { hashSessionToken } from '../../core/session-tokens.ts';
+import { endInvitesOf, takeInvite } from '../../sql/invites.ts';
 import { removeMember, setPassword } from '../../sql/members.ts';
 import { inTransaction, type Queryable } from '../../sql/pool.ts';
 import { endOtherSessions } from '../../sql/sessions.ts';
@@ -98,4 +100,16 @@ test('of two invitations for one email that are accepted at once, the second end
     return { call };
   });
   expect((await begun.call).status).toBe(401);
+});
+
+test('an invitation that is ended while its acceptance waits for the workspace lets nobody in', async () => {
+  const { pool } = api.stores;
+  const { id, email } = await signedInAs(api, shop, 'operator');
+  const hash = hashSessionToken(await invite(api, shop, { email })) ?? Buffer.alloc(0);
+  const taken = await inTransaction(pool, async (waiter) => {
+    await waiter.query('SELECT now()');
+    await inTransaction(pool, (tx) => endInvitesOf(tx, id));
+    return takeInvite(waiter, hash);
+  });
+  expect(taken).toBeNull();
 });
