@@ -19,8 +19,11 @@ export type Invite = {
 /** Who makes an invitation: an owner in the console or a key. */
 export type InviteMaker = { memberId: string } | { keyId: string };
 
-/** Accepted by nobody yet, in time, and its maker is still an owner or a key that was not revoked. */
-const OPEN = `i.used_at IS NULL AND i.expires_at > now()
+/**
+ * Accepted by nobody yet, in time, and its maker is still an owner or a key that was not revoked. In time by the clock:
+ * a transaction that has waited for the workspace may have begun before the one that ended the invitation.
+ */
+const OPEN = `i.used_at IS NULL AND i.expires_at > clock_timestamp()
   AND (i.maker_member_id IS NULL OR EXISTS (SELECT FROM members m
     WHERE m.id = i.maker_member_id AND m.removed_at IS NULL AND m.role = 'owner'))
   AND (i.maker_key_id IS NULL OR EXISTS (SELECT FROM api_keys k

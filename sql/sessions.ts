@@ -26,18 +26,32 @@ export type SessionCaller = {
   member: { id: string; email: string | null; role: Role };
 };
 
-/** Signs a member in. @returns the cookie's value, which can't be had a second time */
+/** Who signs in: with a password, the hash that it was found to fit. */
+export type SigningIn = { workspaceId: string; memberId: string; passwordHash?: string };
+
+/**
+ * Signs a member in. Judging a password takes a while: a member that was removed meanwhile gets no session, and neither
+ * does a password that was changed.
+ *
+ * @returns the cookie's value, which can't be had a second time; null when the member can't sign in (with that) any more
+ */
 export async function createSession(
   tx: Queryable,
-  given: { workspaceId: string; memberId: string; userAgent: string },
-): Promise<string> {
+  given: SigningIn & { userAgent: string },
+): Promise<string | null> {
   const { token, hash } = newSessionToken();
+  // First: it holds the member's row, so who changes the password or removes the member ends this session as well.
+  const { rowCount } = await tx.query(
+    `UPDATE members SET last_seen_at = now()
+     WHERE id = $1 AND removed_at IS NULL AND ($2::text IS NULL OR password_hash = $2)`,
+    [given.memberId, given.passwordHash ?? null],
+  );
+  if (rowCount !== 1) return null;
   await tx.query(
     `INSERT INTO sessions (id, token_hash, workspace_id, member_id, user_agent, expires_at)
      VALUES ($1, $2, $3, $4, $5, now() + $6 * interval '1 second')`,
     [uuidv7(), hash, given.workspaceId, given.memberId, given.userAgent, SESSION_SECONDS],
   );
-  await tx.query('UPDATE members SET last_seen_at = now() WHERE id = $1', [given.memberId]);
   return token;
 }
 

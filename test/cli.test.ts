@@ -356,6 +356,7 @@ describe('stream', () => {
     expect(await list()).toContainEqual(expect.objectContaining({ stream_id: streamId, state: 'retired' }));
     await cli.refused(1, /no active stream ingest-gone/, 'stream', 'retire', 'ingest-gone');
     await cli.refused(1, /retired already/, 'stream', 'retire', streamId);
+    await cli.refused(1, /retired already/, 'stream', 'retire', streamId.toUpperCase());
   });
 
   test('does not retire a stream that moves: who polls would miss its clicks', async () => {

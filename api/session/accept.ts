@@ -2,10 +2,10 @@ import { isEmail, normaliseEmail } from '../../core/emails.ts';
 import { AppError, badRequest } from '../../core/errors.ts';
 import { hashSessionToken } from '../../core/session-tokens.ts';
 import { type Invite, openInvite, takeInvite } from '../../sql/invites.ts';
-import { insertMember, memberByEmail, setPassword } from '../../sql/members.ts';
+import { insertMember, lockMember, memberByEmail, setPassword } from '../../sql/members.ts';
 import { insertPasskey } from '../../sql/passkeys.ts';
 import { inTransaction, type Pool, type Queryable } from '../../sql/pool.ts';
-import { endOtherSessions } from '../../sql/sessions.ts';
+import { endOtherSessions, type SigningIn } from '../../sql/sessions.ts';
 import { lockWorkspace } from '../../sql/workspaces.ts';
 import { agentName } from './agent-name.ts';
 import type { Passkeys } from './passkeys.ts';
@@ -55,7 +55,7 @@ export async function acceptInvite(
   { pool, passkeys, passwords }: { pool: Pool; passkeys: Passkeys; passwords: MemberPasswords },
   body: AcceptBody,
   userAgent: string,
-): Promise<{ workspaceId: string; memberId: string }> {
+): Promise<SigningIn> {
   if ((body.password === undefined) === (body.passkey === undefined)) {
     throw badRequest('password', 'give either a password or a passkey');
   }
@@ -83,7 +83,7 @@ export async function acceptInvite(
       });
       if (!kept) throw new AppError('conflict', 'this passkey is in use already');
     }
-    return { workspaceId: taken.workspace_id, memberId };
+    return { workspaceId: taken.workspace_id, memberId, ...(passwordHash !== null && { passwordHash }) };
   });
 }
 
@@ -91,6 +91,8 @@ async function memberOf(tx: Queryable, invite: Invite, email: string | null): Pr
   // Only who made the invitation may mean a member that there is: whoever accepts it may say any address.
   const known = invite.email === null ? null : await memberByEmail(tx, invite.workspace_id, invite.email);
   if (known) {
+    // Held until the password is another one: who signs in with the old one meanwhile finds it changed.
+    await lockMember(tx, known.id);
     await endOtherSessions(tx, known.id, null);
     return known.id;
   }

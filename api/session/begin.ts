@@ -1,9 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../../core/config.ts';
+import { AppError } from '../../core/errors.ts';
 import { isPaid } from '../../core/plans.ts';
 import { csrfTokenOf, hashSessionToken } from '../../core/session-tokens.ts';
 import { inTransaction, type Pool } from '../../sql/pool.ts';
-import { callerBySession, createSession, endSessionByToken } from '../../sql/sessions.ts';
+import { callerBySession, createSession, endSessionByToken, type SigningIn } from '../../sql/sessions.ts';
 import type { Workspace } from '../../sql/workspaces.ts';
 import type { SignedIn } from '../dependencies.ts';
 import { sessionTokenOf, setSessionCookie } from './cookie.ts';
@@ -15,23 +16,28 @@ const USER_AGENT_LIMIT = 500;
 /**
  * Signs a member in with the answer: a new session in the place of the one that the browser had, and its cookie.
  *
- * @throws Error when the member has just been removed
+ * @throws {AppError} `unauthorized` when the member was removed, or the password changed, since they were judged
  */
 export async function beginSession(
   { pool, config }: { pool: Pool; config: Config },
   request: FastifyRequest,
   reply: FastifyReply,
-  who: { workspaceId: string; memberId: string },
+  who: SigningIn,
 ): Promise<SessionBody> {
   const before = sessionTokenOf(request);
   const beforeHash = before === null ? null : hashSessionToken(before);
   const userAgent = (request.headers['user-agent'] ?? '').slice(0, USER_AGENT_LIMIT).toWellFormed();
-  const token = await inTransaction(pool, async (tx) => {
+  const { token, caller } = await inTransaction(pool, async (tx) => {
     if (beforeHash) await endSessionByToken(tx, beforeHash);
-    return createSession(tx, { ...who, userAgent });
+    const token = await createSession(tx, { ...who, userAgent });
+    // Read here: as soon as the transaction is over, somebody else may end the session.
+    const caller =
+      token === null ? null : await callerBySession(tx, hashSessionToken(token) ?? Buffer.alloc(0));
+    if (token === null || caller === null) {
+      throw new AppError('unauthorized', 'you can not sign in with this any more');
+    }
+    return { token, caller };
   });
-  const caller = await callerBySession(pool, hashSessionToken(token) ?? Buffer.alloc(0));
-  if (!caller) throw new Error('the session is gone as soon as it was made');
   setSessionCookie(reply, token, config.appUrl);
   reply.header('cache-control', 'no-store');
   return describeSession(config, caller.workspace, { ...caller.member, csrfToken: csrfTokenOf(token) });

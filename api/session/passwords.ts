@@ -25,8 +25,9 @@ export type MemberPasswords = {
   /** Hashes the password of a member with this email. */
   hash(email: string, password: string): Promise<string>;
   /**
-   * Whose email and password these are, in every workspace where they fit, or in the one that is named. An unknown email
-   * costs the same work as a wrong password, so the time that an answer takes tells nobody who is a member.
+   * Whose email and password these are, in every workspace where they fit, or in the one that is named, with the hash
+   * that was found to fit. An unknown email costs the same work as a wrong password, so the time that an answer takes
+   * tells nobody who is a member.
    */
   holders(email: string, password: string, workspaceId: string | null): Promise<PasswordHolder[]>;
 };
@@ -55,8 +56,9 @@ export function createMemberPasswords(pool: Pool, key: HashKey, cost: Cost = MEM
       const older = right.filter(({ password_hash }) => !hasCost(password_hash, cost));
       if (older.length > 0) {
         const next = await hash(email, password);
-        for (const { member_id, password_hash } of older) {
-          await replacePasswordHash(pool, member_id, password_hash, next);
+        for (const holder of older) {
+          await replacePasswordHash(pool, holder.member_id, holder.password_hash, next);
+          holder.password_hash = next;
         }
       }
       return right;

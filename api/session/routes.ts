@@ -74,7 +74,11 @@ export async function sessionRoutes(app: Api, deps: ApiDeps): Promise<void> {
         }));
         return { session: null, workspaces };
       }
-      const who = { workspaceId: one.workspace_id, memberId: one.member_id };
+      const who = {
+        workspaceId: one.workspace_id,
+        memberId: one.member_id,
+        passwordHash: one.password_hash,
+      };
       return { session: await beginSession(deps, request, reply, who), workspaces: [] };
     },
   );

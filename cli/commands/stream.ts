@@ -52,7 +52,9 @@ export function streamCommands(program: Command): void {
 /** The stream of this id, or the only active one of this name. @throws {CommandFailed} */
 function oneOf(streams: ListedStream[], wanted: string): ListedStream {
   const found = streams.filter((stream) =>
-    isUuid(wanted) ? stream.stream_id === wanted : stream.name === wanted && stream.state === 'active',
+    isUuid(wanted)
+      ? stream.stream_id === wanted.toLowerCase()
+      : stream.name === wanted && stream.state === 'active',
   );
   const [stream] = found;
   if (!stream) throw new CommandFailed(`there is no active stream ${wanted}: see "hoplog stream list"`);

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { parseRetryAfter, RETRY_WAITS, retryWait } from './retry-schedule.ts';
 
 const SECOND = 1_000;
@@ -44,3 +44,21 @@ test('Retry-After is read as seconds or as an HTTP date', () => {
     expect([nothing, parseRetryAfter(nothing, now)]).toEqual([nothing, null]);
   }
 });
+
+test.each(['UTC', 'America/New_York', 'Asia/Kolkata'])(
+  'an HTTP date in each of its forms is UTC in %s',
+  (zone) => {
+    vi.stubEnv('TZ', zone);
+    try {
+      const now = Date.UTC(2026, 10, 6, 10, 0, 0);
+      const forms = [
+        'Fri, 06 Nov 2026 11:00:00 GMT',
+        'Friday, 06-Nov-26 11:00:00 GMT',
+        'Fri Nov  6 11:00:00 2026',
+      ];
+      expect(forms.map((form) => parseRetryAfter(form, now))).toEqual([HOUR, HOUR, HOUR]);
+    } finally {
+      vi.unstubAllEnvs();
+    }
+  },
+);

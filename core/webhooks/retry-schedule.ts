@@ -48,6 +48,7 @@ export function parseRetryAfter(value: string | undefined, now: number): number 
   if (/^\d+$/.test(text)) return Number(text) * SECOND;
   // A date has letters; Date.parse also takes things like "5-5" that mean nothing here.
   if (!/^[A-Za-z]{3}/.test(text)) return null;
-  const at = Date.parse(text);
+  // The oldest of the three forms names no zone and means UTC; Date.parse takes the machine's.
+  const at = Date.parse(/ \d{4}$/.test(text) ? `${text} UTC` : text);
   return Number.isNaN(at) ? null : Math.max(0, at - now);
 }

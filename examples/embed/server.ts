@@ -10,10 +10,9 @@ const PORT = 4000;
 const LOCAL = 'http://127.0.0.1:3000';
 
 /** Stands for the site's sessions. Who a visitor is must come from these, never from the address. */
-const USERS: Record<string, SignedIn> = {
-  ada: { id: 'ada', email: 'ada@example.com', tier: 'paid' },
-  grace: { id: 'grace', email: 'grace@example.com', tier: 'free' },
-};
+const ADA: SignedIn = { id: 'ada', email: 'ada@example.com', tier: 'paid' };
+const GRACE: SignedIn = { id: 'grace', email: 'grace@example.com', tier: 'free' };
+const USERS = new Map([ADA, GRACE].map((user) => [user.id, user]));
 
 const given = process.argv.slice(2);
 const publishable = given.find((argument) => argument.startsWith('pk_'));
@@ -26,11 +25,11 @@ if (!publishable) {
 if (secret) await makeProgram(secret);
 
 createServer((request, response) => {
-  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
-  const user = USERS[searchParams.get('user') ?? 'ada'] ?? USERS.ada;
+  const { pathname, searchParams } = new URL(`http://localhost${request.url}`);
+  const user = USERS.get(searchParams.get('user') ?? '') ?? ADA;
   const look = searchParams.get('theme') === 'dark' ? 'dark' : 'light';
   const render = { '/': scriptPage, '/iframe': iframePage }[pathname];
-  if (!render || !user) {
+  if (!render) {
     response.writeHead(404).end();
     return;
   }
