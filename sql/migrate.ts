@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { ADVISORY_LOCKS } from './advisory-locks.ts';
 import type { Pool, PoolClient, Queryable } from './pool.ts';
 
@@ -7,6 +8,15 @@ const FOLDER = new URL('./migrations/', import.meta.url);
 
 /** Secrets made once per deployment and never rotated: 32 random bytes each. */
 const SECRETS = ['visitor_key', 'cookie_key', 'address_key', 'address_hash_key'];
+
+/**
+ * How long a migration waits for a table, in milliseconds. Whoever comes for the table meanwhile waits behind it, and a backup
+ * holds every table until it ends. Longer than PostgreSQL's `deadlock_timeout` (1 s), after which autovacuum makes way.
+ */
+const LOCK_MS = 2_000;
+/** Before it asks for the table again: those who have waited behind it go first. */
+const PAUSE_MS = 2_000;
+const GIVE_UP_MS = 600_000;
 
 /**
  * Applies the numbered migrations that the database lacks, each in a transaction of its own, and makes the deployment's
@@ -58,15 +68,31 @@ export async function applyMissing(client: PoolClient): Promise<string[]> {
 
 async function apply(client: PoolClient, file: string): Promise<void> {
   const sql = await readFile(new URL(file, FOLDER), 'utf8');
-  try {
-    await client.query('BEGIN');
-    await client.query(sql);
-    await client.query('INSERT INTO migrations (name) VALUES ($1)', [file]);
-    await client.query('COMMIT');
-  } catch (error) {
-    await client.query('ROLLBACK');
-    throw new Error(`migration ${file} failed`, { cause: error });
+  const deadline = Date.now() + GIVE_UP_MS;
+  for (;;) {
+    try {
+      await client.query('BEGIN');
+      await client.query(`SET LOCAL lock_timeout = ${LOCK_MS}`);
+      await client.query(sql);
+      await client.query('INSERT INTO migrations (name) VALUES ($1)', [file]);
+      await client.query('COMMIT');
+      return;
+    } catch (error) {
+      await client.query('ROLLBACK');
+      if (!isInTheWay(error)) throw new Error(`migration ${file} failed`, { cause: error });
+      if (Date.now() > deadline) {
+        throw new Error(`migration ${file} failed: others hold its tables, a backup perhaps`, {
+          cause: error,
+        });
+      }
+    }
+    await delay(PAUSE_MS);
   }
+}
+
+/** `lock_not_available`, `deadlock_detected`: nothing is wrong with the migration. */
+function isInTheWay(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === '55P03' || error.code === '40P01');
 }
 
 /** Names of migrations that the database has and this release lacks: a later one has made them. */
