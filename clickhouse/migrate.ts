@@ -12,7 +12,7 @@ export type MigrateOptions = {
 /**
  * Applies the numbered migrations that the store lacks. In the files, `{{engine:X}}` becomes engine `X`, or
  * `ReplicatedX` with a cluster, and `{{on_cluster}}` the clause or nothing. ClickHouse has no transactions:
- * every statement is written to be safe to run twice (`IF NOT EXISTS`).
+ * every statement is written to be safe to run twice (`IF NOT EXISTS`), one process after the other.
  *
  * @param client connected to any database of the server
  * @returns names of the migrations applied now, in order
@@ -27,11 +27,7 @@ export async function migrate(client: ClickHouseClient, options: MigrateOptions)
     `CREATE TABLE IF NOT EXISTS ${database}.migrations ${onCluster} (name String, applied_at DateTime DEFAULT now())
      ENGINE = ${engine('MergeTree', '', cluster)} ORDER BY name`,
   );
-  const result = await client.query({
-    query: `SELECT DISTINCT name FROM ${database}.migrations`,
-    format: 'JSONEachRow',
-  });
-  const done = new Set((await result.json<{ name: string }>()).map((row) => row.name));
+  const done = new Set(await appliedMigrations(client, database));
   const applied: string[] = [];
   for (const { name, statements } of await readMigrations(options)) {
     if (done.has(name)) continue;
@@ -40,6 +36,23 @@ export async function migrate(client: ClickHouseClient, options: MigrateOptions)
     applied.push(name);
   }
   return applied;
+}
+
+/** Names of migrations that the store has and this release lacks: a later one has made them. */
+export async function migrationsOfLater(
+  client: ClickHouseClient,
+  options: MigrateOptions,
+): Promise<string[]> {
+  const known = new Set((await readMigrations(options)).map(({ name }) => name));
+  return (await appliedMigrations(client, options.database)).filter((name) => !known.has(name));
+}
+
+async function appliedMigrations(client: ClickHouseClient, database: string): Promise<string[]> {
+  const result = await client.query({
+    query: `SELECT DISTINCT name FROM ${database}.migrations ORDER BY name`,
+    format: 'JSONEachRow',
+  });
+  return (await result.json<{ name: string }>()).map((row) => row.name);
 }
 
 /** The numbered migrations in order, each as the statements for this database and cluster. */

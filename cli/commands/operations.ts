@@ -1,8 +1,6 @@
 import type { Command } from 'commander';
-import { createClickHouse } from '../../clickhouse/client.ts';
-import { migrate as migrateClickHouse } from '../../clickhouse/migrate.ts';
-import { migrate as migratePostgres } from '../../sql/migrate.ts';
 import { createPool } from '../../sql/pool.ts';
+import { migrateStores } from '../migrate-stores.ts';
 import { printResult, table } from '../output.ts';
 import { readStatus } from '../status.ts';
 import { operatorConfig } from '../stores.ts';
@@ -17,20 +15,9 @@ export function operationCommands(program: Command): void {
     .action(async (options: { demo?: boolean }, command: Command) => {
       const config = await operatorConfig();
       const pool = createPool(config.databaseUrl, { max: 1, name: 'hoplog-migrate' });
-      // Not connected to the database itself: the first migration makes it.
-      const clickhouse = createClickHouse({
-        url: config.clickhouseUrl,
-        database: 'default',
-        timeoutMs: 600_000,
-      });
       try {
-        const applied = {
-          postgres: await migratePostgres(pool),
-          clickhouse: await migrateClickHouse(clickhouse, {
-            database: config.clickhouseDatabase,
-            cluster: config.clickhouseCluster,
-          }),
-        };
+        const { applied, warning } = await migrateStores(pool, config);
+        if (warning !== null) process.stderr.write(`hoplog: ${warning}\n`);
         const demo = options.demo ? await createDemoWorkspace(pool, config.appUrl) : null;
         printResult(command, { applied, ...(demo && { demo }) }, (result) => {
           const done = table(
@@ -41,7 +28,7 @@ export function operationCommands(program: Command): void {
           return `${done}\n\nworkspace demo\nsecret key       ${demo.secret_key}\npublishable key  ${demo.publishable_key}\nconsole          ${demo.console_url}\nAll are shown this once; the link opens for 15 minutes (later: hoplog console invite --workspace demo).`;
         });
       } finally {
-        await Promise.all([pool.end(), clickhouse.close()]);
+        await pool.end();
       }
     });
 

@@ -1,31 +1,19 @@
-import { createClickHouse } from '../../clickhouse/client.ts';
-import { migrate as migrateClickHouse } from '../../clickhouse/migrate.ts';
 import type { Config } from '../../core/config.ts';
-import { migrate as migratePostgres } from '../../sql/migrate.ts';
+import type { Logger } from '../../core/log.ts';
 import { createPool } from '../../sql/pool.ts';
-
-const MIGRATION_MS = 600_000;
+import { migrateStores } from '../migrate-stores.ts';
 
 /**
- * Brings both stores to the newest migration.
+ * Brings both stores to the newest migration, and warns where they are beyond it.
  *
  * @throws when a store does not answer or a migration fails
  */
-export async function prepareStores(config: Config): Promise<void> {
-  const pool = createPool(config.databaseUrl, { max: 2, name: 'hoplog-start' });
-  // Not connected to the database itself: the first migration makes it.
-  const clickhouse = createClickHouse({
-    url: config.clickhouseUrl,
-    database: 'default',
-    timeoutMs: MIGRATION_MS,
-  });
+export async function prepareStores(config: Config, log: Logger): Promise<void> {
+  const pool = createPool(config.databaseUrl, { max: 1, name: 'hoplog-start' });
   try {
-    await migratePostgres(pool);
-    await migrateClickHouse(clickhouse, {
-      database: config.clickhouseDatabase,
-      cluster: config.clickhouseCluster,
-    });
+    const { warning } = await migrateStores(pool, config);
+    if (warning !== null) log.warn(warning);
   } finally {
-    await Promise.all([pool.end(), clickhouse.close()]);
+    await pool.end();
   }
 }

@@ -99,7 +99,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     writeRunFile(config);
 
     onProgress('applying migrations');
-    const prepared = patiently(() => prepareStores(config), log, stopping.signal);
+    const prepared = patiently(() => prepareStores(config, log), log, stopping.signal);
     // Awaited below, unless the start is given up before.
     prepared.catch(() => {});
     await Promise.race([prepared, delay(STORE_PATIENCE_MS, undefined, { ref: false })]);
