@@ -8,7 +8,7 @@ export type DeadLetter = {
   sequence: bigint | null;
   /** A short code, then optionally `: ` and details. */
   reason: string;
-  /** The encoded event, or the damaged piece of the log. */
+  /** The encoded event, or the damaged piece of the log. Once it was replayed, as many events without content. */
   payload: Uint8Array;
 };
 
@@ -78,7 +78,9 @@ export async function countUnreplayed(db: Queryable): Promise<number> {
   return rows[0]?.found ?? 0;
 }
 
-const UNPUBLISHED = 'published_at IS NULL AND (publish_after IS NULL OR publish_after <= now())';
+// One that was replayed before it was copied has nothing left to copy.
+const UNPUBLISHED =
+  'published_at IS NULL AND replayed_at IS NULL AND (publish_after IS NULL OR publish_after <= now())';
 
 /** Whether {@link claimUnpublished} has a letter to give. */
 export async function hasUnpublished(db: Queryable): Promise<boolean> {
@@ -133,10 +135,10 @@ function toLetter(row: DeadLetterRow): StoredDeadLetter {
   };
 }
 
-/** Marks a letter as taken in. @returns false when it had been already */
+/** Marks a letter as taken in, and keeps only how many its events were: no erasure would find them there. @returns false when it had been already */
 export async function markReplayed(transaction: Queryable, id: number): Promise<boolean> {
   const { rowCount } = await transaction.query(
-    'UPDATE dead_letters SET replayed_at = now() WHERE id = $1 AND replayed_at IS NULL',
+    `UPDATE dead_letters SET replayed_at = now(), payload = blank_events(payload) WHERE id = $1 AND replayed_at IS NULL`,
     [id],
   );
   return rowCount === 1;

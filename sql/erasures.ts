@@ -159,6 +159,16 @@ export async function forgetOrdersNaming(
   return rowCount ?? 0;
 }
 
+/** Whether anything was to be erased, done or not, at `micros` since the epoch or later. */
+export async function hasErasuresSince(db: Queryable, micros: number): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'has_erasures_since',
+    text: 'SELECT FROM erasures WHERE requested_at >= to_timestamp($1::float8 / 1000000) LIMIT 1',
+    values: [micros],
+  });
+  return rowCount === 1;
+}
+
 /**
  * Which of these targets were to be erased, done or not.
  *
@@ -168,11 +178,12 @@ export async function erasedUntil(
   db: Queryable,
   targets: readonly Pick<Erasure, 'workspaceId' | 'targetId'>[],
 ): Promise<Map<string, number>> {
+  const distinct = [...new Map(targets.map((one) => [`${one.workspaceId}/${one.targetId}`, one])).values()];
   const { rows } = await db.query<{ target: string; requested_at: number }>(
     `SELECT workspace_id || '/' || target_id AS target,
        max((extract(epoch FROM requested_at) * 1000000)::bigint) AS requested_at
      FROM erasures WHERE (workspace_id, target_id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[])) GROUP BY target`,
-    [targets.map(({ workspaceId }) => workspaceId), targets.map(({ targetId }) => targetId)],
+    [distinct.map(({ workspaceId }) => workspaceId), distinct.map(({ targetId }) => targetId)],
   );
   return new Map(rows.map(({ target, requested_at: at }) => [target, at]));
 }

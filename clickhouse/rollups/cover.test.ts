@@ -11,6 +11,7 @@ const rolledUp = (period: RolledUpPeriod['period'], start: string): RolledUpPeri
   generation: `${period[0]}${start}`,
   clicks: 1,
   byVisitor: 0,
+  fingerprint: '0',
 });
 const day = (start: string) => rolledUp('day', start);
 const month = (start: string) => rolledUp('month', start);

@@ -12,6 +12,8 @@ export type RolledUpPeriod = {
   clicks: number;
   /** Of a day: its clicks in `clicks_by_visitor`, with bots. */
   byVisitor: number;
+  /** Of the clicks that it was made of, with bots: as many others have another one. */
+  fingerprint: string;
 };
 
 /** The condition on a click's `ts` that it was on the day of the parameter `start`. */
@@ -25,7 +27,8 @@ export async function rolledUpPeriods(
   const rows = await ask<
     Omit<RolledUpPeriod, 'clicks' | 'byVisitor'> & { clicks: string; by_visitor: string }
   >(client, {
-    sql: `SELECT period, start, toString(generation) AS generation, clicks, by_visitor FROM rolled_up_periods FINAL
+    sql: `SELECT period, start, toString(generation) AS generation, clicks, by_visitor, toString(fingerprint) AS fingerprint
+          FROM rolled_up_periods FINAL
           ${touching ? 'WHERE start BETWEEN toStartOfMonth({from:Date32}) AND {to:Date32}' : ''}
           ORDER BY start, period`,
     params: touching ?? {},

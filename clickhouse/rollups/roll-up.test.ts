@@ -123,6 +123,22 @@ describe('reports from roll-ups equal reports from clicks', () => {
     await expectSameReports(4);
   });
 
+  test('after as many clicks came late as were erased between two passes', async () => {
+    const [workspaceId = ''] = workspaces;
+    const [erased, late] = [uuidv7(), uuidv7()];
+    const at = START + 15n * NANOS_PER_DAY + 777n; // 2026-02-09
+    await storeClicks(stores, [{ workspaceId, tsNanos: at, linkId: pick(links), visitorId: erased }]);
+    expect(await made()).toEqual(['day 2026-02-09', 'month 2026-02-01']);
+    await storeClicks(stores, [{ workspaceId, tsNanos: at + 1n, linkId: pick(links), visitorId: late }]);
+    await stores.clickhouse.command({
+      query: 'ALTER TABLE clicks DELETE WHERE visitor_id = {visitor:UUID} SETTINGS mutations_sync = 1',
+      query_params: { visitor: erased },
+    });
+    expect(await made()).toEqual(['day 2026-02-09', 'month 2026-02-01']);
+    expect(await made()).toEqual([]);
+    await expectSameReports(4);
+  });
+
   test('after all clicks of a day were erased', async () => {
     await stores.clickhouse.command({
       query: `ALTER TABLE clicks DELETE WHERE toDate(ts) = '2026-02-20' SETTINGS mutations_sync = 1`,

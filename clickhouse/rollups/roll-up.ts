@@ -17,11 +17,13 @@ const KEPT_MICROS = 3_600_000_000n;
 /** What a pass has done: the periods that it made, and the days it looked at. */
 export type RollUpOutcome = { days: number; made: string[] };
 
-/** How many clicks a day has. */
-type DayClicks = { people: number; withBots: number };
+/** How many clicks a day has, and a sum over which they are: as many come late as are erased between two passes. */
+type DayClicks = { people: number; withBots: number; fingerprint: bigint };
+
+const NO_CLICKS: Readonly<DayClicks> = { people: 0, withBots: 0, fingerprint: 0n };
 
 /**
- * Brings the roll-ups up to date: a day that has ended, and whose number of clicks is not the one that stands rolled
+ * Brings the roll-ups up to date: a day that has ended, and whose clicks are not those that stand rolled
  * up, is made (again), then its month if that has ended. So days are added as they close, and what was erased, or
  * came from a stream after it had been retired, is put right with the next pass. Cut off anywhere, it leaves rows
  * that do not stand; two passes at once make the same thing twice. The oldest day comes first, and none is passed over:
@@ -43,27 +45,31 @@ export async function rollUp(
     period: RolledUpPeriod['period'],
     start: string,
     fill: Fill,
-    byVisitor: number,
+    { byVisitor, fingerprint }: { byVisitor: number; fingerprint: bigint },
   ): Promise<void> {
     const generation = nextGeneration();
     const clicks = await fill(client, { generation, start });
-    await setRolledUp(client, { period, start, generation: String(generation), clicks, byVisitor });
+    const made = { generation: String(generation), fingerprint: String(fingerprint) };
+    await setRolledUp(client, { period, start, clicks, byVisitor, ...made });
     outcome.made.push(`${period} ${start}`);
   }
 
   const known = (wanted: RolledUpPeriod['period']) =>
     new Map(standing.filter(({ period }) => period === wanted).map((period) => [period.start, period]));
   const days = known('day');
-  for (const day of days.keys()) if (!clicks.has(day)) clicks.set(day, { people: 0, withBots: 0 }); // everything of it was erased
-  for (const [day, { people, withBots }] of clicks) {
+  for (const day of days.keys()) if (!clicks.has(day)) clicks.set(day, NO_CLICKS); // everything of it was erased
+  for (const [day, { people, withBots: byVisitor, fingerprint }] of clicks) {
     const stands = days.get(day);
-    if (stands?.clicks === people && stands.byVisitor === withBots) continue;
+    const isCounted = stands?.clicks === people && stands.byVisitor === byVisitor;
+    if (isCounted && BigInt(stands.fingerprint) === fingerprint) continue;
     // Counted before they are listed: should more come meanwhile, the next pass makes the day again.
-    await make('day', day, fillDay, withBots);
+    await make('day', day, fillDay, { byVisitor, fingerprint });
   }
   const months = known('month');
-  for (const [month, people] of clicksByMonth(clicks, closed)) {
-    if (months.get(month)?.clicks !== people) await make('month', month, fillMonth, 0);
+  for (const [month, { people, fingerprint }] of clicksByMonth(clicks, closed)) {
+    const stands = months.get(month);
+    if (stands?.clicks === people && BigInt(stands.fingerprint) === fingerprint) continue;
+    await make('month', month, fillMonth, { byVisitor: 0, fingerprint });
   }
   if (standing.length > 0 && outcome.made.length > 0) await dropReplaced(client, now);
   return outcome;
@@ -71,23 +77,33 @@ export async function rollUp(
 
 /** The clicks of every ended day that has any, the oldest day first. */
 async function clicksByDay(client: ClickHouseClient, closed: string): Promise<Map<string, DayClicks>> {
-  const rows = await ask<{ day: string; people: string; with_bots: string }>(client, {
-    sql: `SELECT toDate(ts) AS day, countIf(NOT is_bot) AS people, count() AS with_bots FROM clicks
-          WHERE ts < toDateTime64({closed:Date}, 9, 'UTC') GROUP BY day ORDER BY day`,
+  const rows = await ask<{ day: string; people: string; with_bots: string; fingerprint: string }>(client, {
+    sql: `SELECT toDate(ts) AS day, countIf(NOT is_bot) AS people, count() AS with_bots,
+            toString(groupBitXor(intHash64(toUnixTimestamp64Nano(ts)))) AS fingerprint
+          FROM clicks WHERE ts < toDateTime64({closed:Date}, 9, 'UTC') GROUP BY day ORDER BY day`,
     params: { closed },
     seconds: SECONDS,
   });
   return new Map(
-    rows.map(({ day, people, with_bots }) => [day, { people: Number(people), withBots: Number(with_bots) }]),
+    rows.map(({ day, people, with_bots: withBots, fingerprint }) => [
+      day,
+      { people: Number(people), withBots: Number(withBots), fingerprint: BigInt(fingerprint) },
+    ]),
   );
 }
 
-/** The ended months among the days, with their clicks without bots. */
-function clicksByMonth(days: Map<string, DayClicks>, closed: string): Map<string, number> {
-  const months = new Map<string, number>();
-  for (const [day, { people }] of days) {
+/** The ended months among the days, with the clicks of all of their days. */
+function clicksByMonth(days: Map<string, DayClicks>, closed: string): Map<string, DayClicks> {
+  const months = new Map<string, DayClicks>();
+  for (const [day, clicks] of days) {
     const month = `${day.slice(0, 7)}-01`;
-    if (month.slice(0, 7) < closed.slice(0, 7)) months.set(month, (months.get(month) ?? 0) + people);
+    if (month.slice(0, 7) >= closed.slice(0, 7)) continue;
+    const others = months.get(month) ?? NO_CLICKS;
+    months.set(month, {
+      people: others.people + clicks.people,
+      withBots: others.withBots + clicks.withBots,
+      fingerprint: others.fingerprint ^ clicks.fingerprint,
+    });
   }
   return months;
 }

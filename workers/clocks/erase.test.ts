@@ -7,6 +7,7 @@ import { addDeliveries, type DeliveryState } from '../../sql/delivery-queue.ts';
 import { requestErasure } from '../../sql/erasures.ts';
 import { queueEvents } from '../../sql/outbox.ts';
 import { inTransaction } from '../../sql/pool.ts';
+import { retireStream } from '../../sql/streams.ts';
 import { createRig, type Rig } from '../../test/support/worker-rig.ts';
 import { createWorkerMetrics } from '../metrics.ts';
 import { click, heartbeat, identify, order } from '../test-support/events.ts';
@@ -105,6 +106,40 @@ describe('erasures', () => {
     expect((await pool.query('SELECT emails, users FROM erasures')).rows).toEqual([
       { emails: [], users: [] },
     ]);
+  });
+
+  it('that are done keep out what the journal of a retired stream brings later', async () => {
+    const { pool, clickhouse } = rig.stores;
+    const { workspace } = rig;
+    const [erased, kept, button, link] = [uuidv7(), uuidv7(), uuidv7(), uuidv7()];
+    const gone = await rig.stream('ingest-1');
+    const stream = await rig.stream('ingest-0');
+    rig.work();
+    await retireStream(pool, gone.streamId);
+    await requestErasure(pool, { workspaceId: workspace, kind: 'visitor', targetId: erased });
+    await requestErasure(pool, { workspaceId: workspace, kind: 'link', targetId: button });
+    stream.append([heartbeat(Date.now() * 1000 + 60_000_000)]);
+    await rig.settled(stream);
+    const metrics = createWorkerMetrics(new Registry());
+    const open = async () => (await pool.query('SELECT FROM erasures WHERE done_at IS NULL')).rowCount;
+    while ((await open()) !== 0) await eraseRequested({ pool, clickhouse, metrics });
+    const before = Date.now() * 1000 - 60_000_000;
+    gone.append([
+      click({ workspace, link, visitor: erased, ts: before, channel: 'erased visitor' }),
+      click({ workspace, link: button, visitor: kept, ts: before + 1, channel: 'erased link' }),
+      click({ workspace, link, visitor: kept, ts: before + 2, channel: 'kept' }),
+      identify({ workspace, visitor: erased, ts: before + 3, email: 'ann@example.com', user: 'ann' }),
+      order({ workspace, visitor: erased, ts: before + 4, orderId: 'o-1', email: 'ann@example.com' }),
+      click({ workspace, link, visitor: erased, ts: before + 120_000_000, channel: 'came back' }),
+    ]);
+    await rig.settled(gone);
+    expect(await left()).toEqual(['kept', 'came back']);
+    expect(await rig.stored('identifies')).toMatchObject({ rows: 0 });
+    expect((await pool.query('SELECT FROM identities')).rowCount).toBe(0);
+    expect((await pool.query('SELECT order_id, visitor_id, email FROM orders')).rows).toEqual([
+      { order_id: 'o-1', visitor_id: null, email: null },
+    ]);
+    expect(await rig.ask('SELECT email FROM orders')).toEqual({ email: '' });
   });
 
   it('that only wait for the watermark keep no younger one waiting, however many they are', async () => {

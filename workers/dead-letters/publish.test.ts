@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { DeadTopic, PublishedLetter } from '../../core/event-log/kafka/dead-topic.ts';
-import { addDeadLetters } from '../../sql/dead-letters.ts';
+import { addDeadLetters, markReplayed } from '../../sql/dead-letters.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
 import { publishDeadLetters } from './publish.ts';
 
@@ -69,6 +69,14 @@ it('copies every letter once, and holds no transaction open while Kafka answers'
   expect(await publish(topic)).toBe(false);
   expect(copies).toEqual(Array.from({ length: 60 }, (_, index) => index + 1));
   expect(open).toEqual([]);
+});
+
+it('copies none that was replayed before: nothing of it is left', async () => {
+  await addLetters(3);
+  await markReplayed(stores.pool, 2);
+  await publish(topicThat());
+  expect(copies).toEqual([1, 3]);
+  expect(await publish(topicThat())).toBe(false);
 });
 
 it('shares the letters among processes that publish at the same time', async () => {

@@ -87,10 +87,40 @@ describe('replaying dead letters', () => {
       },
     });
     await rig.settled(stream);
+    const { pool } = rig.stores;
+    const { rows } = await pool.query<{ id: number; payload: Buffer }>(
+      'SELECT id, payload FROM dead_letters',
+    );
     await replayDeadLetters(dependencies());
-    await rig.stores.pool.query('UPDATE dead_letters SET replayed_at = NULL');
-    await replayDeadLetters(dependencies());
+    for (const { id, payload } of rows) {
+      await pool.query('UPDATE dead_letters SET replayed_at = NULL, payload = $2 WHERE id = $1', [
+        id,
+        payload,
+      ]);
+    }
+    expect(await replayDeadLetters(dependencies())).toEqual({ replayed: 2, left: 0 });
     expect(await rig.stored()).toEqual({ rows: 2, distinct: 2 });
+  });
+
+  it('leaves nothing of their events in letters that were taken in', async () => {
+    const { pool } = rig.stores;
+    const stream = await rig.stream('ingest-0');
+    stream.append([
+      ...clicks(3, NOW),
+      identify({ workspace: rig.workspace, visitor: uuidv7(), ts: NOW + 9, email: 'ann@example.com' }),
+    ]);
+    const { rows: streams } = await pool.query('DELETE FROM ingest_streams RETURNING *');
+    rig.work();
+    while ((await pool.query('SELECT FROM dead_letters')).rowCount === 0) await sleep(20);
+    const holdEmail = () =>
+      pool.query(`SELECT FROM dead_letters WHERE position('ann@example.com'::bytea IN payload) > 0`);
+    expect((await holdEmail()).rowCount).toBe(1);
+    await registerAgain(streams);
+    expect(await replayDeadLetters(dependencies())).toEqual({ replayed: 1, left: 0 });
+    expect((await holdEmail()).rowCount).toBe(0);
+    // Four events of one byte, so that which ones it held is still known.
+    const { rows } = await pool.query<{ payload: Buffer }>('SELECT payload FROM dead_letters');
+    expect(rows.map(({ payload }) => payload.toString('hex'))).toEqual(['0100000000'.repeat(4)]);
   });
 
   it('counts no letter as left that another replay takes in meanwhile', async () => {

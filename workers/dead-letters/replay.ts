@@ -17,11 +17,11 @@ import { readStreams, type StreamProgress } from '../../sql/streams.ts';
 import { addUsedLeases, type LeaseUse } from '../../sql/used-leases.ts';
 import { encodeBlock, toBlocks } from '../lane/blocks.ts';
 import { reasonCode } from '../lane/dead-letters.ts';
+import { withoutErased } from '../lane/erased.ts';
 import { createInsertStep } from '../lane/insert.ts';
 import { countUse, createPrepareStep, type Decode, type Prepared } from '../lane/prepare.ts';
 import { identityOf, orderOf } from '../lane/reports.ts';
 import type { WorkerMetrics } from '../metrics.ts';
-import { withoutErased } from './erased.ts';
 
 export type ReplayDependencies = {
   pool: Pool;
@@ -40,8 +40,8 @@ const COUNTED_ALREADY = new Set(['enrich_failed', 'refused_by_store']);
 
 /**
  * Tries every dead letter anew: after an upgrade that can read it, or once what was missing is there. One that is
- * still bad stays as it is. A letter counts once, whoever replays it and however often that is cut off. What was erased since
- * its events were made does not come back.
+ * still bad stays as it is. A letter counts once, whoever replays it and however often that is cut off, and keeps nothing of its
+ * events then. What was erased since they were made does not come back.
  *
  * @returns how many were taken in, and how many are left
  * @throws what a store throws that is away

@@ -12,6 +12,7 @@ import { createRetry } from '../retry.ts';
 import { createAdvanceStep } from './advance.ts';
 import { createBeginningStep, tokenOf } from './beginning.ts';
 import { type Block, encodeBlock, toBlocks } from './blocks.ts';
+import { withoutErased } from './erased.ts';
 import { createFreeing } from './freeing.ts';
 import { gather, type Range } from './gather.ts';
 import { createInsertStep, type EncodedBlock, type Refused } from './insert.ts';
@@ -108,7 +109,8 @@ export async function runLane(
         if (!streams.has(stream.streamId)) streams.set(stream.streamId, stream);
       }
     }
-    const prepared = prepare(range, streams);
+    const found = prepare(range, streams);
+    const prepared = await retry('read_erasures', () => withoutErased(pool, found));
     const blocks = toBlocks(prepared).map((block) => ({ block, bytes: encodeBlock(block) }));
     await onState?.('prepared', lane);
     return { prepared, blocks };

@@ -1,7 +1,7 @@
 import { bytesToUuid } from '../../core/ids.ts';
-import { erasedUntil } from '../../sql/erasures.ts';
+import { erasedUntil, hasErasuresSince } from '../../sql/erasures.ts';
 import type { Queryable } from '../../sql/pool.ts';
-import type { Prepared } from '../lane/prepare.ts';
+import type { Prepared } from './prepare.ts';
 
 /** As they stand in the ids of a click. */
 const LINK_AT = 16;
@@ -11,10 +11,16 @@ const VISITOR_AT = 32;
 type Target = { workspaceId: string; targetId: string };
 
 /**
- * The events without what was erased after they were made: no erasure waits for a letter. Orders stay, as nobody's.
+ * The events without what was erased after they were made: no erasure waits for a letter, nor for the journal of a stream that was
+ * retired. Orders stay, as nobody's.
  */
 export async function withoutErased(db: Queryable, prepared: Prepared): Promise<Prepared> {
   const { clicks, identifies, orders } = prepared;
+  let oldest = Number.POSITIVE_INFINITY;
+  for (const rows of [clicks, identifies, orders]) {
+    for (const { event } of rows) if (event.ts < oldest) oldest = event.ts;
+  }
+  if (oldest === Number.POSITIVE_INFINITY || !(await hasErasuresSince(db, oldest))) return prepared;
   const ofClick = ({ event: { ids, idsAt } }: (typeof clicks)[number]): Target[] =>
     [LINK_AT, VISITOR_AT].map((at) => ({
       workspaceId: bytesToUuid(ids, idsAt),
