@@ -89,10 +89,11 @@ export async function forgetVisitors(
   );
   await forgetVisitorsInDeliveries(db, visitors);
   const { rowCount } = await db.query(
-    `UPDATE orders SET visitor_id = NULL, pixel_visitor_id = NULL, email = NULL, external_user_id = NULL
+    `UPDATE orders SET visitor_id = NULL, pixel_visitor_id = NULL, signup_visitor_id = NULL, email = NULL,
+       external_user_id = NULL
      FROM unnest($1::uuid[], $2::uuid[]) AS erased (workspace_id, visitor_id)
      WHERE orders.workspace_id = erased.workspace_id
-       AND coalesce(orders.visitor_id, orders.pixel_visitor_id) = erased.visitor_id`,
+       AND coalesce(orders.visitor_id, orders.pixel_visitor_id, orders.signup_visitor_id) = erased.visitor_id`,
     parameters,
   );
   return rowCount ?? 0;
@@ -125,7 +126,7 @@ export async function namesOfVisitorAlone(
   };
 }
 
-const NAMING = `workspace_id = $1 AND coalesce(visitor_id, pixel_visitor_id) IS NULL
+const NAMING = `workspace_id = $1 AND coalesce(visitor_id, pixel_visitor_id, signup_visitor_id) IS NULL
   AND (email = ANY ($2) OR external_user_id = ANY ($3)) AND ($4::bigint IS NULL OR ts < $4)`;
 
 /**
