@@ -82,9 +82,12 @@ export async function forgetVisitors(
     );
   }
   await db.query(
-    `UPDATE signups SET visitor_id = NULL, email = NULL, device_id = NULL, address_hash = NULL
-     FROM unnest($1::uuid[], $2::uuid[]) AS erased (workspace_id, visitor_id)
-     WHERE signups.workspace_id = erased.workspace_id AND signups.visitor_id = erased.visitor_id`,
+    `WITH forgotten AS (
+       UPDATE signups SET visitor_id = NULL, email = NULL, device_id = NULL, address_hash = NULL
+       FROM unnest($1::uuid[], $2::uuid[]) AS erased (workspace_id, visitor_id)
+       WHERE signups.workspace_id = erased.workspace_id AND signups.visitor_id = erased.visitor_id RETURNING id
+     )
+     UPDATE purchases SET email = NULL FROM forgotten WHERE signup_id = forgotten.id AND email IS NOT NULL`,
     parameters,
   );
   await forgetVisitorsInDeliveries(db, visitors);

@@ -111,6 +111,7 @@ async function decide(
     signup_id: signup?.id ?? null,
     enrollment_id: null,
     external_user_id: sale.externalUserId,
+    email: signup && sale.email,
     amount_minor: sale.amountMinor,
     currency: sale.currency,
     is_renewal: sale.isRenewal,
