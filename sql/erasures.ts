@@ -82,17 +82,21 @@ export async function forgetVisitors(
     );
   }
   await db.query(
-    `UPDATE signups SET visitor_id = NULL, email = NULL, device_id = NULL, address_hash = NULL
-     FROM unnest($1::uuid[], $2::uuid[]) AS erased (workspace_id, visitor_id)
-     WHERE signups.workspace_id = erased.workspace_id AND signups.visitor_id = erased.visitor_id`,
+    `WITH forgotten AS (
+       UPDATE signups SET visitor_id = NULL, email = NULL, device_id = NULL, address_hash = NULL
+       FROM unnest($1::uuid[], $2::uuid[]) AS erased (workspace_id, visitor_id)
+       WHERE signups.workspace_id = erased.workspace_id AND signups.visitor_id = erased.visitor_id RETURNING id
+     )
+     UPDATE purchases SET email = NULL FROM forgotten WHERE signup_id = forgotten.id AND email IS NOT NULL`,
     parameters,
   );
   await forgetVisitorsInDeliveries(db, visitors);
   const { rowCount } = await db.query(
-    `UPDATE orders SET visitor_id = NULL, pixel_visitor_id = NULL, email = NULL, external_user_id = NULL
+    `UPDATE orders SET visitor_id = NULL, pixel_visitor_id = NULL, signup_visitor_id = NULL, email = NULL,
+       external_user_id = NULL
      FROM unnest($1::uuid[], $2::uuid[]) AS erased (workspace_id, visitor_id)
      WHERE orders.workspace_id = erased.workspace_id
-       AND coalesce(orders.visitor_id, orders.pixel_visitor_id) = erased.visitor_id`,
+       AND coalesce(orders.visitor_id, orders.pixel_visitor_id, orders.signup_visitor_id) = erased.visitor_id`,
     parameters,
   );
   return rowCount ?? 0;
@@ -125,7 +129,7 @@ export async function namesOfVisitorAlone(
   };
 }
 
-const NAMING = `workspace_id = $1 AND coalesce(visitor_id, pixel_visitor_id) IS NULL
+const NAMING = `workspace_id = $1 AND coalesce(visitor_id, pixel_visitor_id, signup_visitor_id) IS NULL
   AND (email = ANY ($2) OR external_user_id = ANY ($3)) AND ($4::bigint IS NULL OR ts < $4)`;
 
 /**

@@ -18,6 +18,8 @@ export type OrderReport = {
   externalUserId: string | null;
   amountMinor: number;
   currency: string;
+  /** Whom the buyer signed up as, for a report that names no visitor; only what came past the event log says so. */
+  signupVisitorId?: string | null;
 };
 
 /** A report, with what another one of the same order adds to it. */
@@ -75,20 +77,22 @@ export async function upsertOrders(
     is_merged: boolean;
   }>(
     `INSERT INTO orders AS known (workspace_id, order_id, version, source, ts, stream_ordinal, visitor_id,
-       pixel_visitor_id, email, external_user_id, amount_minor, currency, attribution_model, attribution_window)
+       pixel_visitor_id, email, external_user_id, amount_minor, currency, signup_visitor_id, attribution_model,
+       attribution_window)
      SELECT workspace.id, report.order_id, report.version, report.source, report.ts, report.stream_ordinal,
        report.visitor_id, report.pixel_visitor_id, report.email, report.external_user_id, report.amount_minor,
-       report.currency, workspace.attribution_model, workspace.attribution_window
+       report.currency, report.signup_visitor_id, workspace.attribution_model, workspace.attribution_window
      FROM unnest($1::uuid[], $2::text[], $3::numeric[], $4::text[], $5::bigint[], $6::smallint[], $7::uuid[],
-       $8::uuid[], $9::text[], $10::text[], $11::bigint[], $12::text[]) WITH ORDINALITY
+       $8::uuid[], $9::text[], $10::text[], $11::bigint[], $12::text[], $13::uuid[]) WITH ORDINALITY
        AS report (workspace_id, order_id, version, source, ts, stream_ordinal, visitor_id, pixel_visitor_id, email,
-         external_user_id, amount_minor, currency, position)
+         external_user_id, amount_minor, currency, signup_visitor_id, position)
      JOIN workspaces AS workspace ON workspace.id = report.workspace_id
      ORDER BY report.position
      ON CONFLICT (workspace_id, order_id) DO UPDATE
        SET ${REPORTED.map((column) => `${column} = ${counting(column)}`)},
            pixel_visitor_id = CASE WHEN NOT (${WINS}) THEN ${pixelVisitor('EXCLUDED')}
              WHEN EXCLUDED.visitor_id IS NULL THEN coalesce(EXCLUDED.pixel_visitor_id, ${pixelVisitor('known')}) END,
+           signup_visitor_id = CASE WHEN NOT ${MERGES} THEN ${counting('signup_visitor_id')} END,
            ${earlierReport(counting, MERGES)}
        WHERE ${WINS} OR (${wantsVisitor('known')} AND ${pixelVisitor('EXCLUDED')} IS NOT NULL)
      RETURNING internal_id, workspace_id, order_id, xmax = 0 AS is_new, pixel_visitor_id IS NOT NULL AS is_merged`,
@@ -105,6 +109,7 @@ export async function upsertOrders(
       rows.map((row) => row.externalUserId),
       rows.map((row) => row.amountMinor),
       rows.map((row) => row.currency),
+      rows.map((row) => row.signupVisitorId ?? null),
     ],
   );
   // The event log carries each report by itself: what they are together goes to ClickHouse from here.
@@ -122,8 +127,8 @@ export async function upsertOrders(
 export async function insertOrder(tx: Queryable, report: OrderReport): Promise<boolean> {
   const { rowCount } = await tx.query(
     `INSERT INTO orders (workspace_id, order_id, version, source, ts, stream_ordinal, visitor_id, email,
-       external_user_id, amount_minor, currency, attribution_model, attribution_window)
-     SELECT id, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, attribution_model, attribution_window
+       external_user_id, amount_minor, currency, signup_visitor_id, attribution_model, attribution_window)
+     SELECT id, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, attribution_model, attribution_window
      FROM workspaces WHERE id = $1 ON CONFLICT (workspace_id, order_id) DO NOTHING`,
     [
       report.workspaceId,
@@ -137,6 +142,7 @@ export async function insertOrder(tx: Queryable, report: OrderReport): Promise<b
       report.externalUserId,
       report.amountMinor,
       report.currency,
+      report.signupVisitorId ?? null,
     ],
   );
   return rowCount === 1;

@@ -10,6 +10,8 @@ export type Purchase = {
   /** Null beside a signup: that is still pending, and the purchase is judged with it. */
   enrollment_id: string | null;
   external_user_id: string | null;
+  /** What its report told, while it waits for its signup: then the verdict needs it no more. */
+  email: string | null;
   amount_minor: number;
   currency: string;
   is_renewal: boolean;
@@ -19,8 +21,8 @@ export type Purchase = {
   purchased_at: Date;
 };
 
-const COLUMNS = `order_internal_id, workspace_id, signup_id, enrollment_id, external_user_id, amount_minor, currency,
-  is_renewal, rewarded, ledger_rows, reason, purchased_at`;
+const COLUMNS = `order_internal_id, workspace_id, signup_id, enrollment_id, external_user_id, email, amount_minor,
+  currency, is_renewal, rewarded, ledger_rows, reason, purchased_at`;
 
 /** The verdict on an order, or null. Ask with the order locked. */
 export async function purchaseOfOrder(tx: Queryable, orderInternalId: number): Promise<Purchase | null> {
@@ -34,16 +36,17 @@ export async function purchaseOfOrder(tx: Queryable, orderInternalId: number): P
 export async function putPurchase(tx: Queryable, purchase: Purchase, now: Date): Promise<void> {
   await tx.query(
     `INSERT INTO purchases (${COLUMNS}, created_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
      ON CONFLICT (order_internal_id) DO UPDATE SET signup_id = excluded.signup_id,
-       enrollment_id = excluded.enrollment_id, rewarded = excluded.rewarded, ledger_rows = excluded.ledger_rows,
-       reason = excluded.reason`,
+       enrollment_id = excluded.enrollment_id, email = excluded.email, rewarded = excluded.rewarded,
+       ledger_rows = excluded.ledger_rows, reason = excluded.reason`,
     [
       purchase.order_internal_id,
       purchase.workspace_id,
       purchase.signup_id,
       purchase.enrollment_id,
       purchase.external_user_id,
+      purchase.email,
       purchase.amount_minor,
       purchase.currency,
       purchase.is_renewal,

@@ -13,14 +13,16 @@ export type ReportedOrder = {
   visitor_id: string | null;
   /** Whom a pixel's report named, where the one that counts names nobody: for attribution only, anyone can report by pixel. */
   pixel_visitor_id: string | null;
+  /** Whom the buyer signed up as, where no report names a visitor. */
+  signup_visitor_id: string | null;
   email: string | null;
   external_user_id: string | null;
   amount_minor: number;
   currency: string;
 };
 
-const COLUMNS = `internal_id, workspace_id, order_id, source, ts, visitor_id, pixel_visitor_id, email, external_user_id,
-  amount_minor, currency`;
+const COLUMNS = `internal_id, workspace_id, order_id, source, ts, visitor_id, pixel_visitor_id, signup_visitor_id, email,
+  external_user_id, amount_minor, currency`;
 
 export type NewReportedOrder = Omit<ReportedOrder, 'internal_id' | 'source' | 'pixel_visitor_id'>;
 
@@ -56,6 +58,7 @@ export async function putReportedOrder(
     externalUserId: order.external_user_id,
     amountMinor: order.amount_minor,
     currency: order.currency,
+    signupVisitorId: order.signup_visitor_id,
   };
   if (known) await upsertOrders(tx, [report]);
   else if (!(await insertOrder(tx, report))) return null;
@@ -118,7 +121,7 @@ export async function markJudged(tx: Queryable, internalId: number, now: Date): 
   return rowCount === 1;
 }
 
-/** An order on its way into ClickHouse: `visitor_id` is also whom only the pixel named. */
+/** An order on its way into ClickHouse: `visitor_id` is also whom only the pixel named, or the buyer's signup. */
 export type Publication = ReportedOrder & { version: bigint; stream_ordinal: number };
 
 /** Orders that ClickHouse lacks as they stand, oldest first, claimed until the transaction ends. */
@@ -135,7 +138,7 @@ export async function claimPublications(tx: Queryable, limit: number): Promise<P
   return rows.map((row) => ({
     ...row,
     version: BigInt(row.version),
-    visitor_id: row.visitor_id ?? row.pixel_visitor_id,
+    visitor_id: row.visitor_id ?? row.pixel_visitor_id ?? row.signup_visitor_id,
   }));
 }
 

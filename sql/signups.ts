@@ -201,7 +201,8 @@ export async function nextPendingSignup(
 /** Drops a pending signup that nobody referred; its purchases are nobody's either. */
 export async function dropPendingSignup(tx: Queryable, workspaceId: string, id: string): Promise<void> {
   await tx.query(
-    'UPDATE purchases SET signup_id = NULL WHERE workspace_id = $1 AND signup_id = $2 AND enrollment_id IS NULL',
+    `UPDATE purchases SET signup_id = NULL, email = NULL
+     WHERE workspace_id = $1 AND signup_id = $2 AND enrollment_id IS NULL`,
     [workspaceId, id],
   );
   await tx.query(`DELETE FROM signups WHERE workspace_id = $1 AND id = $2 AND state = 'pending'`, [

@@ -72,7 +72,8 @@ export async function claimUnattributed(
        SELECT internal_id FROM waiting WHERE pg_try_advisory_xact_lock($3, (internal_id % 2147483647)::int) LIMIT $2
      )
      SELECT o.internal_id, o.workspace_id, o.order_id, o.version, o.ts, o.stream_ordinal,
-       coalesce(o.visitor_id, o.pixel_visitor_id, ${visitorOfUser('o.workspace_id', 'o.external_user_id')}) AS visitor_id,
+       coalesce(o.visitor_id, o.pixel_visitor_id, o.signup_visitor_id,
+         ${visitorOfUser('o.workspace_id', 'o.external_user_id')}) AS visitor_id,
        o.email,
        o.amount_minor, o.currency, workspace.currency AS workspace_currency, o.attribution_model,
        o.attribution_window, o.credited_version, o.noted_credits, o.xmin::text AS row_version

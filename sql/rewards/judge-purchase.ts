@@ -62,6 +62,7 @@ export async function judgePurchase(
     signup_id: signup.id,
     enrollment_id: signup.enrollment_id,
     external_user_id: sale.externalUserId,
+    email: null,
     amount_minor: sale.amountMinor,
     currency: sale.currency,
     is_renewal: sale.isRenewal,
@@ -191,7 +192,7 @@ export async function judgeWaitingPurchase(
   const order = await lockOrderByNumber(tx, waiting.order_internal_id);
   const sale: Sale = {
     externalUserId: waiting.external_user_id,
-    email: order.email,
+    email: waiting.email ?? order.email,
     amountMinor: waiting.amount_minor,
     currency: waiting.currency,
     isRenewal: waiting.is_renewal,

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { orderVersion } from '../../core/order-version.ts';
+import { forgetVisitors } from '../../sql/erasures.ts';
+import { upsertOrders } from '../../sql/orders.ts';
 import { registerStream } from '../../sql/streams.ts';
 import { createSignupResolver } from '../../workers/referrals/pending-signups.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
@@ -99,6 +102,51 @@ describe('a signup by _vid', () => {
     ]);
     await resolve();
     expect(await countRows(api, shop, 'grants')).toBe(3);
+  });
+
+  test('is judged, with what was bought meanwhile, by the email that the report of the purchase told', async () => {
+    await m.program({ commission_rate: 20 });
+    const { ref } = await m.enroll('r');
+    const visitor = crypto.randomUUID();
+    const stream = await visibleUpTo(Date.now() - 1_000);
+    await m.signup('n', { _vid: visitor });
+    // A server tracked it too, and that report counts.
+    const ts = Date.now() * 1_000;
+    await upsertOrders(api.stores.pool, [
+      {
+        workspaceId: shop.workspace.id,
+        orderId: 'o1',
+        version: orderVersion('server', BigInt(ts) * 1_000n),
+        source: 'server',
+        ts,
+        streamOrdinal: 0,
+        visitorId: null,
+        email: null,
+        externalUserId: 'n',
+        amountMinor: 5_000,
+        currency: 'usd',
+      },
+    ]);
+    await m.purchase('n', 'o1', 50, { email: 'r+shop@mail.example' });
+    const kept = async () => {
+      const query = 'SELECT email FROM purchases WHERE workspace_id = $1';
+      return (await api.stores.pool.query(query, [shop.workspace.id])).rows;
+    };
+    expect(await kept()).toEqual([{ email: 'r+shop@mail.example' }]);
+    await click(ref, visitor, 3_000);
+    await moveTo(stream, Date.now() + 60_000);
+    await resolve();
+    expect((await m.purchase('n', 'o1', 50)).body).toMatchObject({ matched: true, reason: 'self_referral' });
+    expect(await m.balance('r')).toMatchObject({ pending: 0 });
+    // For that only, and not when the person is erased before.
+    await moveTo(stream, Date.now() - 1_000);
+    const erased = crypto.randomUUID();
+    await m.signup('gone', { _vid: erased });
+    await m.purchase('gone', 'o2', 50, { email: 'gone@mail.example' });
+    await forgetVisitors(api.stores.pool, [
+      { workspaceId: shop.workspace.id, kind: 'visitor', targetId: erased },
+    ]);
+    expect(await kept()).toEqual([{ email: null }, { email: null }]);
   });
 
   test('that nobody referred is dropped once the watermark has passed it', async () => {

@@ -175,11 +175,11 @@ describe('report-purchase', () => {
       { type: 'order', amountMinor: 1250n, currency: 'usd' },
     ]);
     expect(await publishOrders({ clickhouse, pool })).toBe(false);
-    const { rows } = await pool.query('SELECT ts, email, visitor_id, credited_version FROM orders');
+    const { rows } = await pool.query('SELECT ts, email, signup_visitor_id, credited_version FROM orders');
     expect(rows).toContainEqual({
       ts: Date.parse('2026-11-20T10:00:00.123Z') * 1_000,
       email: 'n@mail.example',
-      visitor_id: visitor,
+      signup_visitor_id: visitor,
       credited_version: null, // waits for attribution
     });
   });

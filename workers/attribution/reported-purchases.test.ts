@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
+import { forgetVisitors } from '../../sql/erasures.ts';
 import { upsertIdentities } from '../../sql/identities.ts';
 import { inTransaction } from '../../sql/pool.ts';
-import { putReportedOrder } from '../../sql/reported-orders.ts';
+import { claimPublications, putReportedOrder } from '../../sql/reported-orders.ts';
 import { recordPurchase } from '../../sql/rewards/record-purchase.ts';
+import { takeSignup } from '../../sql/signups.ts';
 import { advanceStreams, readStreams } from '../../sql/streams.ts';
 import { updateWorkspace } from '../../sql/workspaces.ts';
 import { type AttributionRig, createAttributionRig, DAY, NOW } from '../../test/support/attribution-rig.ts';
@@ -28,6 +30,7 @@ it('credits a purchase of yesterday to the clicks of a buyer who was identified 
           order_id: orderId,
           ts: NOW - DAY,
           visitor_id: null,
+          signup_visitor_id: null,
           email: 'ann@shop.example',
           external_user_id: 'ann',
           amount_minor: 700,
@@ -77,4 +80,69 @@ it('credits a purchase to the visitor whom its buyer was identified as last, als
   await inTransaction(pool, (tx) => recordPurchase(tx, workspace, report, new Date((NOW - DAY) / 1_000)));
   await identified(visitor, NOW - DAY - 1);
   expect(await rig.credits('of bob')).toMatchObject([{ link_id: link, amount: 900 }]);
+});
+
+it("credits a purchase to the pixel's visitor, whichever came first, else to whom its buyer signed up as", async () => {
+  const { pool } = rig.stores;
+  const workspace = await updateWorkspace(pool, rig.workspaceId, { plan: 'pro' });
+  if (!workspace) throw new Error('no workspace');
+  const [signed, signedLink, buying, link] = [uuidv7(), uuidv7(), uuidv7(), uuidv7()];
+  await rig.click({ visitor: signed, link: signedLink, ts: NOW - 2 * DAY });
+  await rig.click({ visitor: buying, link, ts: NOW - 2 * DAY });
+  const person = { email: null, device_id: null, visitor_id: signed, address_hash: null };
+  const signup = { workspace_id: workspace.id, external_user_id: 'eve', ...person };
+  const at = new Date((NOW - DAY) / 1_000);
+  await inTransaction(pool, (tx) => takeSignup(tx, signup, at));
+  const purchase = (orderId: string) =>
+    inTransaction(pool, (tx) =>
+      recordPurchase(
+        tx,
+        workspace,
+        {
+          orderId,
+          externalUserId: 'eve',
+          email: null,
+          amountMinor: 900,
+          currency: 'usd',
+          isRenewal: false,
+          purchasedAt: at,
+        },
+        at,
+      ),
+    );
+  const byPixel = (orderId: string) => rig.order({ orderId, visitor: buying, ts: NOW - DAY + 5 });
+  await byPixel('behind');
+  await purchase('behind');
+  await purchase('before');
+  await byPixel('before');
+  await purchase('alone');
+  // Attributed already.
+  await purchase('late');
+  expect(await rig.credits('late')).toMatchObject([{ link_id: signedLink, amount: 900 }]);
+  await byPixel('late');
+  for (const orderId of ['behind', 'before', 'late']) {
+    expect(await rig.credits(orderId)).toMatchObject([{ link_id: link, amount: 900 }]);
+  }
+  expect(await rig.credits('alone')).toMatchObject([{ link_id: signedLink, amount: 900 }]);
+  // Journeys tell the same.
+  const published = async () => {
+    const orders = await inTransaction(pool, (tx) => claimPublications(tx, 100));
+    return orders.filter((order) => order.order_id === 'alone' || order.visitor_id === buying);
+  };
+  expect((await published()).map((order) => [order.order_id, order.visitor_id]).sort()).toEqual([
+    ['alone', signed],
+    ['before', buying],
+    ['behind', buying],
+    ['late', buying],
+  ]);
+
+  await forgetVisitors(pool, [{ workspaceId: workspace.id, kind: 'visitor', targetId: signed }]);
+  const { rows } = await pool.query(
+    'SELECT order_id, external_user_id FROM orders WHERE order_id = ANY ($1) OR signup_visitor_id = $2 ORDER BY order_id',
+    [['alone', 'late'], signed],
+  );
+  expect(rows).toEqual([
+    { order_id: 'alone', external_user_id: null },
+    { order_id: 'late', external_user_id: 'eve' },
+  ]);
 });
