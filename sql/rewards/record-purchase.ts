@@ -37,16 +37,16 @@ export async function recordPurchase(
   if (judged) return judged;
   // What a server tracked of the buyer holds for the verdict too; what a browser said does not, whichever came first.
   const email = report.email ?? (reported?.source === 'server' ? reported.email : null);
-  const visitor = reported?.visitor_id ?? reported?.pixel_visitor_id ?? null;
+  const visitor = reported?.source === 'server' ? reported.visitor_id : null;
   const order = await putReportedOrder(
     tx,
     {
       workspace_id: workspace.id,
       order_id: report.orderId,
       ts: report.purchasedAt.getTime() * 1_000,
-      // Where the pixel saw the sale, before this or later, its visitor is the one whose clicks led to it. Else, unless the buyer
-      // signed up as one, whoever is known to be the buyer once the order is attributed: an identify from before this may still
-      // be on its way.
+      // Where the pixel saw the sale, its visitor is put beside this one, whichever comes first: its clicks led to it. Else, unless
+      // the buyer signed up as one, whoever is known to be the buyer once the order is attributed: an identify from before this
+      // may still be on its way.
       visitor_id: visitor,
       signup_visitor_id: visitor
         ? null

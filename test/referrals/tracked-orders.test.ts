@@ -116,10 +116,10 @@ describe('an order that was tracked', () => {
     expect((await m.purchase('n', 'o1', 80)).body.rewarded).toBe(true);
     expect(await balance('r')).toMatchObject({ pending: 16 });
     const { rows } = await api.stores.pool.query(
-      'SELECT source, visitor_id, amount_minor FROM orders WHERE workspace_id = $1',
+      'SELECT source, pixel_visitor_id, amount_minor FROM orders WHERE workspace_id = $1',
       [shop.workspace.id],
     );
-    expect(rows).toEqual([{ source: 'server', visitor_id: visitor, amount_minor: 8_000 }]);
+    expect(rows).toEqual([{ source: 'server', pixel_visitor_id: visitor, amount_minor: 8_000 }]);
   });
 
   test("is not judged by the pixel's visitor, whom anyone can name", async () => {

@@ -115,12 +115,16 @@ it("credits a purchase to the pixel's visitor, whichever came first, else to who
   await purchase('behind');
   await purchase('before');
   await byPixel('before');
+  // A server has tracked it as well, which was said before the purchase and comes behind it.
+  await byPixel('tracked');
+  await purchase('tracked');
+  await rig.order({ orderId: 'tracked', source: 'server', amount: 900, ts: NOW - DAY - 5 });
   await purchase('alone');
   // Attributed already.
   await purchase('late');
   expect(await rig.credits('late')).toMatchObject([{ link_id: signedLink, amount: 900 }]);
   await byPixel('late');
-  for (const orderId of ['behind', 'before', 'late']) {
+  for (const orderId of ['behind', 'before', 'tracked', 'late']) {
     expect(await rig.credits(orderId)).toMatchObject([{ link_id: link, amount: 900 }]);
   }
   expect(await rig.credits('alone')).toMatchObject([{ link_id: signedLink, amount: 900 }]);
@@ -134,6 +138,7 @@ it("credits a purchase to the pixel's visitor, whichever came first, else to who
     ['before', buying],
     ['behind', buying],
     ['late', buying],
+    ['tracked', buying],
   ]);
 
   await forgetVisitors(pool, [{ workspaceId: workspace.id, kind: 'visitor', targetId: signed }]);
