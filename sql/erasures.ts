@@ -1,4 +1,4 @@
-import { forgetVisitorsInDeliveries } from './erased-deliveries.ts';
+import { forgetBuyersInDeliveries, forgetVisitorsInDeliveries } from './erased-deliveries.ts';
 import type { Queryable } from './pool.ts';
 
 /** Whose history must leave the stores: a visitor's, or that of a deleted bio button's link. */
@@ -88,12 +88,36 @@ export async function forgetVisitors(
     parameters,
   );
   await forgetVisitorsInDeliveries(db, visitors);
+  return forgetOrders(
+    db,
+    `EXISTS (SELECT FROM unnest($1::uuid[], $2::uuid[]) AS erased (workspace_id, visitor_id)
+       WHERE orders.workspace_id = erased.workspace_id
+         AND coalesce(orders.visitor_id, orders.pixel_visitor_id) = erased.visitor_id)`,
+    parameters,
+  );
+}
+
+/**
+ * Removes whose they were from orders, and from the sales that tell of them: from these first, because they are found by the orders.
+ *
+ * @param condition SQL, of `orders`
+ * @returns how many
+ */
+async function forgetOrders(
+  db: Queryable,
+  condition: string,
+  parameters: readonly unknown[],
+): Promise<number> {
+  const { rows } = await db.query<{ internal_id: number; workspaceId: string; orderId: string }>(
+    `SELECT internal_id, workspace_id AS "workspaceId", order_id AS "orderId" FROM orders WHERE ${condition}`,
+    [...parameters],
+  );
+  if (rows.length === 0) return 0;
+  await forgetBuyersInDeliveries(db, rows);
   const { rowCount } = await db.query(
     `UPDATE orders SET visitor_id = NULL, pixel_visitor_id = NULL, email = NULL, external_user_id = NULL
-     FROM unnest($1::uuid[], $2::uuid[]) AS erased (workspace_id, visitor_id)
-     WHERE orders.workspace_id = erased.workspace_id
-       AND coalesce(orders.visitor_id, orders.pixel_visitor_id) = erased.visitor_id`,
-    parameters,
+     WHERE ${condition} AND internal_id = ANY ($${parameters.length + 1}::bigint[])`,
+    [...parameters, rows.map((row) => row.internal_id)],
   );
   return rowCount ?? 0;
 }
@@ -152,11 +176,7 @@ export async function forgetOrdersNaming(
   before: number | null,
 ): Promise<number> {
   if (emails.length + users.length === 0) return 0;
-  const { rowCount } = await db.query(
-    `UPDATE orders SET email = NULL, external_user_id = NULL WHERE ${NAMING}`,
-    [workspaceId, emails, users, before],
-  );
-  return rowCount ?? 0;
+  return forgetOrders(db, NAMING, [workspaceId, emails, users, before]);
 }
 
 /** Whether anything was to be erased, done or not, at `micros` since the epoch or later. */
