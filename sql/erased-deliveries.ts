@@ -70,6 +70,11 @@ const NAMING = {
     delivery: "(delivery.body::json #>> '{data,order_id}')",
     type: 'text',
   },
+  user: {
+    outbox: "(data ->> 'external_user_id')",
+    delivery: "(delivery.body::json #>> '{data,external_user_id}')",
+    type: 'text',
+  },
 } as const;
 
 /**
@@ -92,6 +97,17 @@ export async function forgetBuyersInDeliveries(
   if (orders.length === 0) return;
   const targets = orders.map(({ workspaceId, orderId }) => ({ workspaceId, targetId: orderId }));
   await forget(db, 'sale.created', 'order', targets);
+}
+
+/** The same of the leads of these users, whose signups need not name the visitor either. */
+export async function forgetUsersInDeliveries(
+  db: Queryable,
+  workspaceId: string,
+  users: readonly string[],
+): Promise<void> {
+  if (users.length === 0) return;
+  const targets = users.map((targetId) => ({ workspaceId, targetId }));
+  await forget(db, 'lead.created', 'user', targets);
 }
 
 async function forget(

@@ -1,4 +1,8 @@
-import { forgetBuyersInDeliveries, forgetVisitorsInDeliveries } from './erased-deliveries.ts';
+import {
+  forgetBuyersInDeliveries,
+  forgetUsersInDeliveries,
+  forgetVisitorsInDeliveries,
+} from './erased-deliveries.ts';
 import type { Queryable } from './pool.ts';
 
 /** Whose history must leave the stores: a visitor's, or that of a deleted bio button's link. */
@@ -177,6 +181,29 @@ export async function forgetOrdersNaming(
 ): Promise<number> {
   if (emails.length + users.length === 0) return 0;
   return forgetOrders(db, NAMING, [workspaceId, emails, users, before]);
+}
+
+/**
+ * Removes all but the user's own id from the signups that were reported without a visitor and with one of these emails or as one of
+ * these users, and from the leads that tell of them: as {@link forgetVisitors} does with those that name the visitor.
+ */
+export async function forgetSignupsNaming(
+  db: Queryable,
+  workspaceId: string,
+  { emails, users }: Names,
+): Promise<void> {
+  if (emails.length + users.length === 0) return;
+  const { rows } = await db.query<{ external_user_id: string }>(
+    `UPDATE signups SET email = NULL, device_id = NULL, address_hash = NULL
+     WHERE workspace_id = $1 AND visitor_id IS NULL AND (lower(email) = ANY ($2) OR external_user_id = ANY ($3))
+     RETURNING external_user_id`,
+    [workspaceId, emails, users],
+  );
+  await forgetUsersInDeliveries(
+    db,
+    workspaceId,
+    rows.map((row) => row.external_user_id),
+  );
 }
 
 /** Whether anything was to be erased, done or not, at `micros` since the epoch or later. */
