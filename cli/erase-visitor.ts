@@ -2,7 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClickHouseClient } from '../clickhouse/client.ts';
 import { hideVisitor } from '../clickhouse/erasures.ts';
 import { rollUp } from '../clickhouse/rollups/roll-up.ts';
-import { forgetOrdersNaming, forgetVisitors, namesOfVisitorAlone, requestErasure } from '../sql/erasures.ts';
+import {
+  forgetOrdersNaming,
+  forgetSignupsNaming,
+  forgetVisitors,
+  namesOfVisitorAlone,
+  requestErasure,
+} from '../sql/erasures.ts';
 import { withJobLock } from '../sql/job-locks.ts';
 import { inTransaction, type Pool } from '../sql/pool.ts';
 import { watermark } from '../sql/streams.ts';
@@ -33,6 +39,7 @@ export async function eraseVisitor(
   const { clicks, identifies } = await hideVisitor(clickhouse, erased, names);
   const orders = await inTransaction(pool, async (tx) => {
     await requestErasure(tx, { ...erased, names });
+    await forgetSignupsNaming(tx, workspaceId, names);
     return (await forgetVisitors(tx, [erased])) + (await forgetOrdersNaming(tx, workspaceId, names, null));
   });
   if (clicks > 0) await rollUpAgain({ pool, clickhouse });

@@ -62,6 +62,21 @@ const FORGOTTEN = {
   'sale.created': { visitor_id: null, external_user_id: null },
 } satisfies Partial<Record<EventType, object>>;
 
+/** How an event of the outbox and a delivery (indexed in these words) name what has been erased. */
+const NAMING = {
+  visitor: { outbox: "(data ->> 'visitor_id')::uuid", delivery: visitorOf('delivery'), type: 'uuid' },
+  order: {
+    outbox: "(data ->> 'order_id')",
+    delivery: "(delivery.body::json #>> '{data,order_id}')",
+    type: 'text',
+  },
+  user: {
+    outbox: "(data ->> 'external_user_id')",
+    delivery: "(delivery.body::json #>> '{data,external_user_id}')",
+    type: 'text',
+  },
+} as const;
+
 /**
  * Takes out of leads and sales whose they were: of those that are on their way, of those to be sent again, and of those
  * that are only shown.
@@ -70,28 +85,56 @@ export async function forgetVisitorsInDeliveries(
   db: Queryable,
   visitors: readonly Pick<Erasure, 'workspaceId' | 'targetId'>[],
 ): Promise<void> {
-  for (const [type, nothing] of Object.entries(FORGOTTEN)) {
-    const parameters = [
-      visitors.map((visitor) => visitor.workspaceId),
-      visitors.map((visitor) => visitor.targetId),
-      JSON.stringify(nothing),
-    ];
-    const erased = 'unnest($1::uuid[], $2::uuid[]) AS erased (workspace_id, visitor_id)';
-    await db.query(
-      `UPDATE webhook_outbox SET data = data || $3::jsonb FROM ${erased}
-       WHERE type = '${type}' AND webhook_outbox.workspace_id = erased.workspace_id
-         AND (data ->> 'visitor_id')::uuid = erased.visitor_id`,
-      parameters,
-    );
-    await db.query(
-      `UPDATE webhook_deliveries SET response_body = NULL,
-         body = jsonb_set(body::jsonb, '{data}', (body::jsonb -> 'data') || $3::jsonb)::text
-       WHERE id = ANY (ARRAY(
-         SELECT id FROM webhook_deliveries AS delivery, ${erased}
-         WHERE type = '${type}' AND delivery.workspace_id = erased.workspace_id
-           AND ${visitorOf('delivery')} = erased.visitor_id
-         ORDER BY id FOR UPDATE OF delivery))`,
-      parameters,
-    );
-  }
+  await forget(db, 'lead.created', 'visitor', visitors);
+  await forget(db, 'sale.created', 'visitor', visitors);
+}
+
+/** The same of the sales of these orders, which need not name the visitor whose the orders were found to be. */
+export async function forgetBuyersInDeliveries(
+  db: Queryable,
+  orders: readonly { workspaceId: string; orderId: string }[],
+): Promise<void> {
+  if (orders.length === 0) return;
+  const targets = orders.map(({ workspaceId, orderId }) => ({ workspaceId, targetId: orderId }));
+  await forget(db, 'sale.created', 'order', targets);
+}
+
+/** The same of the leads of these users, whose signups need not name the visitor either. */
+export async function forgetUsersInDeliveries(
+  db: Queryable,
+  workspaceId: string,
+  users: readonly string[],
+): Promise<void> {
+  if (users.length === 0) return;
+  const targets = users.map((targetId) => ({ workspaceId, targetId }));
+  await forget(db, 'lead.created', 'user', targets);
+}
+
+async function forget(
+  db: Queryable,
+  event: keyof typeof FORGOTTEN,
+  by: keyof typeof NAMING,
+  targets: readonly Pick<Erasure, 'workspaceId' | 'targetId'>[],
+): Promise<void> {
+  const { outbox, delivery, type } = NAMING[by];
+  const parameters = [
+    targets.map((target) => target.workspaceId),
+    targets.map((target) => target.targetId),
+    JSON.stringify(FORGOTTEN[event]),
+  ];
+  const erased = `unnest($1::uuid[], $2::${type}[]) AS erased (workspace_id, target)`;
+  await db.query(
+    `UPDATE webhook_outbox SET data = data || $3::jsonb FROM ${erased}
+     WHERE type = '${event}' AND webhook_outbox.workspace_id = erased.workspace_id AND ${outbox} = erased.target`,
+    parameters,
+  );
+  await db.query(
+    `UPDATE webhook_deliveries SET response_body = NULL,
+       body = jsonb_set(body::jsonb, '{data}', (body::jsonb -> 'data') || $3::jsonb)::text
+     WHERE id = ANY (ARRAY(
+       SELECT id FROM webhook_deliveries AS delivery, ${erased}
+       WHERE type = '${event}' AND delivery.workspace_id = erased.workspace_id AND ${delivery} = erased.target
+       ORDER BY id FOR UPDATE OF delivery))`,
+    parameters,
+  );
 }

@@ -1,4 +1,8 @@
-import { forgetVisitorsInDeliveries } from './erased-deliveries.ts';
+import {
+  forgetBuyersInDeliveries,
+  forgetUsersInDeliveries,
+  forgetVisitorsInDeliveries,
+} from './erased-deliveries.ts';
 import type { Queryable } from './pool.ts';
 
 /** Whose history must leave the stores: a visitor's, or that of a deleted bio button's link. */
@@ -91,13 +95,37 @@ export async function forgetVisitors(
     parameters,
   );
   await forgetVisitorsInDeliveries(db, visitors);
+  return forgetOrders(
+    db,
+    `EXISTS (SELECT FROM unnest($1::uuid[], $2::uuid[]) AS erased (workspace_id, visitor_id)
+       WHERE orders.workspace_id = erased.workspace_id
+         AND coalesce(orders.visitor_id, orders.pixel_visitor_id, orders.signup_visitor_id) = erased.visitor_id)`,
+    parameters,
+  );
+}
+
+/**
+ * Removes whose they were from orders, and from the sales that tell of them: from these first, because they are found by the orders.
+ *
+ * @param condition SQL, of `orders`
+ * @returns how many
+ */
+async function forgetOrders(
+  db: Queryable,
+  condition: string,
+  parameters: readonly unknown[],
+): Promise<number> {
+  const { rows } = await db.query<{ internal_id: number; workspaceId: string; orderId: string }>(
+    `SELECT internal_id, workspace_id AS "workspaceId", order_id AS "orderId" FROM orders WHERE ${condition}`,
+    [...parameters],
+  );
+  if (rows.length === 0) return 0;
+  await forgetBuyersInDeliveries(db, rows);
   const { rowCount } = await db.query(
     `UPDATE orders SET visitor_id = NULL, pixel_visitor_id = NULL, signup_visitor_id = NULL, email = NULL,
        external_user_id = NULL
-     FROM unnest($1::uuid[], $2::uuid[]) AS erased (workspace_id, visitor_id)
-     WHERE orders.workspace_id = erased.workspace_id
-       AND coalesce(orders.visitor_id, orders.pixel_visitor_id, orders.signup_visitor_id) = erased.visitor_id`,
-    parameters,
+     WHERE ${condition} AND internal_id = ANY ($${parameters.length + 1}::bigint[])`,
+    [...parameters, rows.map((row) => row.internal_id)],
   );
   return rowCount ?? 0;
 }
@@ -156,11 +184,35 @@ export async function forgetOrdersNaming(
   before: number | null,
 ): Promise<number> {
   if (emails.length + users.length === 0) return 0;
-  const { rowCount } = await db.query(
-    `UPDATE orders SET email = NULL, external_user_id = NULL WHERE ${NAMING}`,
-    [workspaceId, emails, users, before],
+  return forgetOrders(db, NAMING, [workspaceId, emails, users, before]);
+}
+
+/**
+ * Removes all but the user's own id from the signups that were reported without a visitor and with one of these emails or as one of
+ * these users, and from the leads that tell of them: as {@link forgetVisitors} does with those that name the visitor.
+ */
+export async function forgetSignupsNaming(
+  db: Queryable,
+  workspaceId: string,
+  { emails, users }: Names,
+): Promise<void> {
+  if (emails.length + users.length === 0) return;
+  const { rows } = await db.query<{ external_user_id: string }>(
+    `WITH forgotten AS (
+       UPDATE signups SET email = NULL, device_id = NULL, address_hash = NULL
+       WHERE workspace_id = $1 AND visitor_id IS NULL AND (lower(email) = ANY ($2) OR external_user_id = ANY ($3))
+       RETURNING id, external_user_id
+     ), of_purchases AS (
+       UPDATE purchases SET email = NULL FROM forgotten WHERE signup_id = forgotten.id AND email IS NOT NULL
+     )
+     SELECT external_user_id FROM forgotten`,
+    [workspaceId, emails, users],
   );
-  return rowCount ?? 0;
+  await forgetUsersInDeliveries(
+    db,
+    workspaceId,
+    rows.map((row) => row.external_user_id),
+  );
 }
 
 /** Whether anything was to be erased, done or not, at `micros` since the epoch or later. */

@@ -6,6 +6,8 @@ import { uuidv7 } from '../core/ids.ts';
 import { NANOS_PER_DAY, nowNanos } from '../core/timestamps.ts';
 import { upsertIdentities } from '../sql/identities.ts';
 import { upsertOrders } from '../sql/orders.ts';
+import { queueEvents } from '../sql/outbox.ts';
+import { inTransaction } from '../sql/pool.ts';
 import { eraseRequested } from '../workers/clocks/erase.ts';
 import { createWorkerMetrics } from '../workers/metrics.ts';
 import { type TestApi, type TestWorkspace, testApi } from './support/api.ts';
@@ -63,6 +65,21 @@ async function storeEverything(): Promise<void> {
   const alone = { workspaceId, visitorId: ann, externalUserId: 'ann' };
   await storeIdentifies(stores, [alone]);
   await upsertIdentities(stores.pool, [{ ...alone, email: null, byServer: false, ts: 2 }]);
+  const signups = [
+    ['u-1', 'Ann@example.com'],
+    ['ann', 'ann@work.example'],
+    ['family', SHARED],
+  ] as const;
+  for (const [user, email] of signups) {
+    await stores.pool.query(
+      `INSERT INTO signups (id, workspace_id, external_user_id, email, device_id, state, reported_at)
+       VALUES ($1, $2, $3, $4, 'device', 'pending', now())`,
+      [uuidv7(), workspaceId, user, email],
+    );
+    const data = { external_user_id: user, email, visitor_id: null, partner_id: 'p', program_id: 'g' };
+    const lead = { type: 'lead.created', data: { ...data, created_at: '2026-11-20T10:00:00Z' } } as const;
+    await inTransaction(stores.pool, (tx) => queueEvents(tx, workspaceId, [lead]));
+  }
   await storeOrder('by her', { visitorId: ann, email: EMAIL });
   await storeOrder('by her email', { email: EMAIL });
   await storeOrder('by the shared email', { email: SHARED });
@@ -165,6 +182,26 @@ describe('visitor delete', () => {
     );
     const identities = await api.stores.pool.query('SELECT visitor_id, email FROM identities');
     expect(identities.rows).toEqual([{ visitor_id: bob, email: SHARED }]);
+  });
+
+  test('leaves of signups and leads that name no visitor but what she alone was known by only the user', async () => {
+    const { pool } = api.stores;
+    const { rows } = await pool.query(
+      'SELECT external_user_id, email FROM signups ORDER BY external_user_id',
+    );
+    expect(rows).toEqual([
+      { external_user_id: 'ann', email: null },
+      { external_user_id: 'family', email: SHARED },
+      { external_user_id: 'u-1', email: null },
+    ]);
+    const leads = await pool.query(
+      "SELECT data FROM webhook_outbox WHERE type = 'lead.created' ORDER BY created_at",
+    );
+    expect(leads.rows.map(({ data }) => [data.external_user_id, data.email])).toEqual([
+      ['u-1', null],
+      ['ann', null],
+      ['family', SHARED],
+    ]);
   });
 
   test('takes a visitor with more emails than the store takes in one field', async () => {

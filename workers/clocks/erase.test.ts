@@ -5,7 +5,7 @@ import { uuidv7 } from '../../core/ids.ts';
 import { deliveryBody } from '../../core/webhooks/delivery.ts';
 import { addDeliveries, type DeliveryState } from '../../sql/delivery-queue.ts';
 import { requestErasure } from '../../sql/erasures.ts';
-import { queueEvents } from '../../sql/outbox.ts';
+import { queueEvents, type SaleData } from '../../sql/outbox.ts';
 import { inTransaction } from '../../sql/pool.ts';
 import { retireStream } from '../../sql/streams.ts';
 import { createRig, type Rig } from '../../test/support/worker-rig.ts';
@@ -260,6 +260,47 @@ describe('erasures', () => {
         "SELECT FROM webhook_deliveries WHERE type = 'sale.created' AND response_body IS NOT NULL",
       );
       expect(answers.rowCount).toBe(0);
+    });
+
+    it('of a visitor take whose they were out of sales that do not name the visitor, of orders that were the visitor’s', async () => {
+      const { pool, clickhouse } = rig.stores;
+      const { workspace } = rig;
+      const erased = uuidv7();
+      const stream = await rig.stream('ingest-0');
+      const ts = Date.now() * 1000 - 1_000_000;
+      const of = { workspace, user: 'ann' };
+      stream.append([
+        order({ ...of, ts, orderId: 'by email', email: 'ann@example.com' }),
+        order({ ...of, ts: ts + 1, orderId: 'by pixel', source: 'server' }),
+        order({ ...of, ts: ts + 2, orderId: "another's", visitor: uuidv7() }),
+      ]);
+      const workers = rig.work();
+      await rig.settled(stream);
+      stream.append([
+        order({ ...of, ts: ts + 3, orderId: 'by pixel', visitor: erased, source: 'pixel' }),
+        heartbeat(Date.now() * 1000 + 60_000_000),
+      ]);
+      await rig.settled(stream);
+      await workers.stop();
+      const sale = (order_id: string) => ({ order_id, visitor_id: null, external_user_id: 'ann' });
+      for (const id of ['by email', 'by pixel', "another's"]) {
+        await add('sale.created', sale(id), over);
+        await inTransaction(pool, (tx) =>
+          queueEvents(tx, workspace, [{ type: 'sale.created', data: sale(id) as SaleData }]),
+        );
+      }
+      const names = { emails: ['ann@example.com'], users: [] };
+      await requestErasure(pool, { workspaceId: workspace, kind: 'visitor', targetId: erased, names });
+      const metrics = createWorkerMetrics(new Registry());
+      const open = async () => (await pool.query('SELECT FROM erasures WHERE done_at IS NULL')).rowCount;
+      while ((await open()) !== 0) await eraseRequested({ pool, clickhouse, metrics });
+      const nobodys = (id: string) => ({ ...sale(id), external_user_id: null });
+      const left = [nobodys('by email'), nobodys('by pixel'), sale("another's")];
+      expect((await kept()).map(([, , data]) => data)).toEqual(left);
+      const { rows } = await pool.query<{ data: unknown }>(
+        `SELECT data FROM webhook_outbox WHERE data ->> 'visitor_id' IS NULL AND NOT data ? 'amount' ORDER BY created_at`,
+      );
+      expect(rows.map(({ data }) => data)).toEqual(left);
     });
   });
 });
