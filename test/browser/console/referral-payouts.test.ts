@@ -145,12 +145,12 @@ test('what there is to pay is not said to be nothing while it is not known', LON
 
 test('the sign of an amount stays before it in the ledger', LONG, async () => {
   const program = await shop.program({ name: 'Much', hold_days: 0 });
-  const user = 'mia'.repeat(20);
+  const user = 'max'.repeat(20);
   const order = 'order'.repeat(20);
   const { ref } = await shop.enroll(user, program);
-  await shop.signup('mia-friend', ref);
-  await shop.purchase('mia-friend', order, 987_654_321.99);
-  await site.api('/referrals/report-refund', { refund_id: 'mia-refund', order_id: order });
+  await shop.signup('max-friend', ref);
+  await shop.purchase('max-friend', order, 987_654_321.99);
+  await site.api('/referrals/report-refund', { refund_id: 'max-refund', order_id: order });
   const page = await site.open(`/referrals?tab=ledger&programme=${program.id}`, { width: 390 });
   const amount = page.getByRole('cell', { name: /^-US/ }).first();
   await amount.waitFor(PATIENCE);
