@@ -96,6 +96,10 @@ declare module 'fastify' {
      * does not refuse the request: it comes as an `UnstorableRow` (`plugins/body.ts`).
      */
     rows?: string;
+    /**
+     * A page that is the same whatever stands in its address: its script reads that, and says what is wrong with it.
+     */
+    page?: true;
     /** Codes that the route answers with besides those that follow from its other settings: for the document. */
     errors?: ErrorCode[];
     /** Answers for the document where one schema can't serialise them all. */

@@ -29,8 +29,9 @@ export async function consoleRoutes(app: Api, { config }: Pick<ApiDeps, 'config'
       .header('permissions-policy', 'camera=(), geolocation=(), microphone=(), payment=()')
       .send(consoleHtml(files(), nonce, path));
   };
-  app.get('/console', hidden, (request, reply) => sendPage(request, reply));
-  app.get('/console/*', hidden, (request, reply) => sendPage(request, reply));
+  const ofPage = { ...hidden, config: { page: true as const } };
+  app.get('/console', ofPage, (request, reply) => sendPage(request, reply));
+  app.get('/console/*', ofPage, (request, reply) => sendPage(request, reply));
 
   app.get<{ Params: { file: string } }>('/console/assets/:file', hidden, (request, reply) => {
     const asset = files().assets.get(request.params.file);

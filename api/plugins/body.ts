@@ -60,6 +60,7 @@ export function addBody(app: Api): void {
     if (route.config?.scope === 'public') route.bodyLimit ??= PUBLIC_BODY_LIMIT;
   });
   app.addHook('preValidation', async (request) => {
+    if (request.routeOptions.config.page) return;
     refuseUnstorable('query', request.query);
     refuseUnstorable('path', request.params);
   });

@@ -44,12 +44,13 @@ export async function addOpenApi(app: Api, { config }: Pick<ApiDeps, 'config'>):
   });
   await app.register(swaggerUi, {
     routePrefix: '/docs',
-    uiConfig: { deepLinking: true },
-    staticCSP: true,
+    // Without the bar of the other layout: it holds another product's logo, with a style that the policy forbids, and a
+    // field for other documents' addresses.
+    uiConfig: { deepLinking: true, layout: 'BaseLayout' },
+    staticCSP: docsPolicy(config.baseUrl),
     theme: {
       title: 'Hoplog API',
-      // The bar holds another product's logo and a field for other documents' addresses.
-      css: [{ filename: 'hoplog.css', content: '.swagger-ui .topbar { display: none }' }],
+      css: [{ filename: 'hoplog.css', content: DOCS_STYLE }],
     },
   });
   app.get(
@@ -58,6 +59,24 @@ export async function addOpenApi(app: Api, { config }: Pick<ApiDeps, 'config'>):
     async () => app.swagger(),
   );
 }
+
+/**
+ * The page's Content-Security-Policy: its own files, and calls of the API that its forms make. Without
+ * `upgrade-insecure-requests`, with which a deployment on plain HTTP would ask itself for its files by HTTPS.
+ */
+const docsPolicy = (baseUrl: string): Record<string, string> => ({
+  'default-src': "'none'",
+  'script-src': "'self'",
+  'style-src': "'self'",
+  'img-src': "'self' data:",
+  'connect-src': `'self' ${new URL(baseUrl).origin}`,
+  'base-uri': "'none'",
+  'form-action': "'none'",
+  'frame-ancestors': "'none'",
+});
+
+/** Tables scroll in themselves where they are too wide for a phone. */
+const DOCS_STYLE = '.swagger-ui .renderedMarkdown table { display: block; overflow-x: auto }';
 
 const ERROR_SCHEMA = {
   type: 'object',

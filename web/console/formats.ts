@@ -20,6 +20,8 @@ const counts = once(() => new Intl.NumberFormat(undefined, { maximumFractionDigi
 const shortCounts = once(
   () => new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 }),
 );
+/** Of a double not more than what was typed. */
+const exact = once(() => new Intl.NumberFormat(undefined, { maximumFractionDigits: 12 }));
 const percents = once(() => new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 }));
 const instants = once(() => new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' }));
 const dates = once(() => new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' }));
@@ -28,6 +30,9 @@ const countries = once(() => new Intl.DisplayNames(undefined, { type: 'region' }
 const money = new Map<string, Intl.NumberFormat>();
 
 export const formatCount = (count: number) => counts().format(count);
+
+/** With every decimal, such as those of a share that is promised. */
+export const formatExact = (value: number) => exact().format(value);
 
 /** `12.4K`; the full number belongs into a title or table. */
 export const formatShort = (count: number) => shortCounts().format(count);

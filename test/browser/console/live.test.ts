@@ -132,6 +132,12 @@ test('filters by link, channel, country and bots are in the URL, for the clicks 
   await other.close();
 });
 
+test('a channel that there is not is no filter', async () => {
+  const page = await site.open('/live?channel=bogus');
+  await page.getByText('Connected', { exact: true }).waitFor();
+  await page.close();
+});
+
 test('a connection that breaks is made again, and nothing is left out or shown twice', async () => {
   const line = await startLine(new URL(site.app));
   const page = await site.open('/live');

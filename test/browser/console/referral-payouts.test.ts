@@ -132,6 +132,37 @@ test(
   },
 );
 
+test('what there is to pay is not said to be nothing while it is not known', LONG, async () => {
+  const page = await site.open('/referrals?tab=programmes');
+  const answer = { status: 503, json: { error: { code: 'unavailable', message: 'try again' } } };
+  await page.route('**/payouts/eligible?*', (route) => route.fulfill(answer));
+  await page.getByRole('tab', { name: 'Payouts' }).click();
+  await page.getByText('This could not be loaded').first().waitFor(PATIENCE);
+  expect(await page.getByRole('button', { name: 'Download payout file' }).isDisabled()).toBe(true);
+  expect(await page.getByText('There is nothing to pay.').count()).toBe(0);
+  await page.close();
+});
+
+test('the sign of an amount stays before it in the ledger', LONG, async () => {
+  const program = await shop.program({ name: 'Much', hold_days: 0 });
+  const user = 'max'.repeat(20);
+  const order = 'order'.repeat(20);
+  const { ref } = await shop.enroll(user, program);
+  await shop.signup('max-friend', ref);
+  await shop.purchase('max-friend', order, 987_654_321.99);
+  await site.api('/referrals/report-refund', { refund_id: 'max-refund', order_id: order });
+  const page = await site.open(`/referrals?tab=ledger&programme=${program.id}`, { width: 390 });
+  const amount = page.getByRole('cell', { name: /^-US/ }).first();
+  await amount.waitFor(PATIENCE);
+  const lines = await amount.evaluate((cell) => {
+    const range = cell.ownerDocument.createRange();
+    range.selectNodeContents(cell);
+    return range.getClientRects().length;
+  });
+  expect(lines).toBe(1);
+  await page.close();
+});
+
 test('an analyst sees all of it and is offered no change', LONG, async () => {
   const program = await shop.program({ name: 'Watching' });
   const { partner_id, ref } = await shop.enroll('kim', program);

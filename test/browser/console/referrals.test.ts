@@ -107,6 +107,37 @@ test('a programme is made on the page, with its field errors, changed and paused
   await page.close();
 });
 
+test('an empty form names every field that it needs at once', LONG, async () => {
+  const page = await site.open('/referrals');
+  await page.getByRole('button', { name: 'New programme' }).click();
+  const dialog = page.getByRole('dialog', { name: 'New programme' });
+  await dialog.getByLabel('Reward with credits').check();
+  for (const field of await dialog.getByRole('textbox').all()) await field.fill('');
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await dialog.getByText('Some fields are not right. Each says what is wrong with it.').waitFor();
+  const wrong =
+    '[...document.querySelectorAll("[aria-invalid=true]")].map((field) => field.labels[0].textContent)';
+  expect(await page.evaluate(wrong)).toEqual([
+    'Name *',
+    'Where its links lead *',
+    'Share of a sale, in percent *',
+    'Days on hold *',
+    'What a credit is called',
+    'Currency',
+  ]);
+  expect(await dialog.getByText('is required').count()).toBe(6);
+  await page.close();
+});
+
+test('a share is shown with all of its decimals', LONG, async () => {
+  await shop.program({ name: 'A third', commission_rate: 33.333, levels: [0.125] });
+  const page = await site.open('/referrals');
+  const card = page.getByRole('article', { name: 'A third' });
+  await card.getByText('33.333 % of each sale').waitFor();
+  await card.getByText('0.125 % for the levels above').waitFor();
+  await page.close();
+});
+
 test(
   'a number that is emptied is asked for, or is none; fields of credits matter with credits only',
   LONG,

@@ -58,6 +58,22 @@ test('a link that is being made or changed is not left without a question', asyn
   await page.close();
 });
 
+test('a bio page that is being made is not left without a question, and opens once it is made', async () => {
+  const page = await site.open('/');
+  await page.getByRole('link', { name: 'Bio pages', exact: true }).click();
+  await page.getByRole('button', { name: 'New page' }).click();
+  const form = page.getByRole('dialog', { name: 'New bio page' });
+  await form.getByLabel('Title').fill('Half typed');
+  await page.evaluate('history.back()');
+  await stay(page);
+  expect(await form.getByLabel('Title').inputValue()).toBe('Half typed');
+  await form.getByLabel('Address').fill('half-typed');
+  await form.getByRole('button', { name: 'Create' }).click();
+  await page.waitForURL(/\/bio-pages\/[0-9a-f-]{36}$/);
+  expectClean(page);
+  await page.close();
+});
+
 test('a webhook that is being made or changed is not left without a question', async () => {
   const page = await site.open('/');
   await page.getByRole('link', { name: 'Webhooks', exact: true }).click();

@@ -8,6 +8,7 @@ import { ApiFailure, fieldError, isRetryable } from '../../api/failures.ts';
 import { useApi, useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { FailureNotice } from '../../parts/failure-notice.tsx';
+import { LeaveGuard } from '../../shell/leave-guard.tsx';
 import type { BioPage } from './answers.ts';
 import { keptTo, TITLE_MOST } from './character-limit.ts';
 
@@ -86,53 +87,58 @@ function CreateForm({ close }: { close: () => void }) {
     );
   };
   return (
-    <form onSubmit={submit}>
-      <Stack gap="sm">
-        <TextInput
-          label="Title"
-          data-autofocus
-          value={title}
-          error={wrong('title')}
-          onChange={keptTo(TITLE_MOST, title, setTitle)}
-        />
-        <TextInput
-          label="Address"
-          description="It can’t be changed later."
-          required
-          withAsterisk={false}
-          autoCapitalize="none"
-          spellCheck={false}
-          value={slug}
-          error={problem ?? wrong('slug')}
-          onChange={(event) => {
-            if (!create.isPending) create.reset();
-            setSlug(event.currentTarget.value);
-          }}
-        />
-        <Text size="sm" c="dimmed" aria-live="polite" style={{ overflowWrap: 'anywhere' }}>
-          {`${urls.public_url}/${found?.slug ?? slug}`}
-          {found?.available && !isUnknown && wrong('slug') === null && ' is free.'}
-        </Text>
-        <TextInput
-          label="External id"
-          description="Only if your own system has a name for this page. It can’t be changed later either."
-          maxLength={200}
-          spellCheck={false}
-          value={externalId}
-          error={wrong('external_id')}
-          onChange={(event) => setExternalId(event.currentTarget.value)}
-        />
-        {isElsewhere && <FailureNotice error={create.error} />}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={close}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={create.isPending} disabled={problem !== null}>
-            Create
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <>
+      <LeaveGuard active={title !== '' || slug !== '' || externalId !== ''} withQuery>
+        What you have filled in would be lost.
+      </LeaveGuard>
+      <form onSubmit={submit}>
+        <Stack gap="sm">
+          <TextInput
+            label="Title"
+            data-autofocus
+            value={title}
+            error={wrong('title')}
+            onChange={keptTo(TITLE_MOST, title, setTitle)}
+          />
+          <TextInput
+            label="Address"
+            description="It can’t be changed later."
+            required
+            withAsterisk={false}
+            autoCapitalize="none"
+            spellCheck={false}
+            value={slug}
+            error={problem ?? wrong('slug')}
+            onChange={(event) => {
+              if (!create.isPending) create.reset();
+              setSlug(event.currentTarget.value);
+            }}
+          />
+          <Text size="sm" c="dimmed" aria-live="polite" style={{ overflowWrap: 'anywhere' }}>
+            {`${urls.public_url}/${found?.slug ?? slug}`}
+            {found?.available && !isUnknown && wrong('slug') === null && ' is free.'}
+          </Text>
+          <TextInput
+            label="External id"
+            description="Only if your own system has a name for this page. It can’t be changed later either."
+            maxLength={200}
+            spellCheck={false}
+            value={externalId}
+            error={wrong('external_id')}
+            onChange={(event) => setExternalId(event.currentTarget.value)}
+          />
+          {isElsewhere && <FailureNotice error={create.error} />}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={close}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={create.isPending} disabled={problem !== null}>
+              Create
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </>
   );
 }
 

@@ -1,3 +1,4 @@
+import { isChannel } from '../../../../core/enrich/channels.ts';
 import type { Click } from '../../api/click.ts';
 import { useUrlParameters } from '../../parts/url-parameters.ts';
 
@@ -10,17 +11,18 @@ export type LiveFilter = {
 };
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const COUNTRY = /^[A-Z]{2}$/;
 
 /** Reads the filter out of the page's query; what can't be read is left out. */
 export function filterOf(search: URLSearchParams): LiveFilter {
-  const read = (name: string, form: RegExp) => {
+  const read = (name: string, isRight: (value: string) => boolean) => {
     const value = search.get(name) ?? '';
-    return form.test(value) ? value : null;
+    return isRight(value) ? value : null;
   };
   return {
-    link: read('link', UUID)?.toLowerCase() ?? null,
-    channel: read('channel', /^[a-z_]{1,30}$/),
-    country: read('country', /^[A-Z]{2}$/),
+    link: read('link', (value) => UUID.test(value))?.toLowerCase() ?? null,
+    channel: read('channel', isChannel),
+    country: read('country', (value) => COUNTRY.test(value)),
     bots: search.get('bots') === 'include',
   };
 }

@@ -35,7 +35,7 @@ export function EligibleBalances() {
       </Title>
       <Group gap="sm" align="flex-end" mb="md">
         <ProgrammeFilter />
-        {can('operator') && <FileButton programme={programme} payable={eligible.data?.referrers ?? 0} />}
+        {can('operator') && <FileButton programme={programme} payable={eligible.data?.referrers ?? null} />}
       </Group>
       <QueryView
         query={eligible}
@@ -107,8 +107,12 @@ function useEligible(programme: string | null) {
 /** So long after a file was made the button takes no press: another one would pay the same balances. Milliseconds. */
 const PAUSE = 1_000;
 
-/** Makes a payout file and saves it; the list below then has it, to be marked paid. */
-function FileButton({ programme, payable }: { programme: string | null; payable: number }) {
+/**
+ * Makes a payout file and saves it; the list below then has it, to be marked paid.
+ *
+ * @param payable how many lines it would have; null: not known
+ */
+function FileButton({ programme, payable }: { programme: string | null; payable: number | null }) {
   const queries = useQueryClient();
   const download = useOneMutation<void, string>(
     {
@@ -133,17 +137,19 @@ function FileButton({ programme, payable }: { programme: string | null; payable:
     <>
       <Button
         size="xs"
-        disabled={payable === 0}
+        disabled={payable === null || payable === 0}
         loading={download.isPending}
         onClick={() => download.mutate()}
       >
         Download payout file
       </Button>
-      <Text size="xs" c="dimmed">
-        {payable === 0
-          ? 'There is nothing to pay.'
-          : `A CSV with ${plural(payable, 'line', 'lines')}. It changes no balance.`}
-      </Text>
+      {payable !== null && (
+        <Text size="xs" c="dimmed">
+          {payable === 0
+            ? 'There is nothing to pay.'
+            : `A CSV with ${plural(payable, 'line', 'lines')}. It changes no balance.`}
+        </Text>
+      )}
     </>
   );
 }
@@ -172,7 +178,9 @@ function Row({ balance }: { balance: EligibleBalance }) {
         {method ? `${methodName(method.method)}, ${method.email}` : 'Nothing chosen'}
       </LongTextCell>
       <Table.Td className="figure">{formatCount(balance.commissions)}</Table.Td>
-      <Table.Td className="figure">{formatMoney(balance.amount, balance.currency)}</Table.Td>
+      <Table.Td className="figure" style={{ whiteSpace: 'nowrap' }}>
+        {formatMoney(balance.amount, balance.currency)}
+      </Table.Td>
       <Table.Td>
         {heldBack === null ? (
           <StatusBadge sign="good">Is in it</StatusBadge>

@@ -69,7 +69,10 @@ function Row({ entry }: { entry: Entry }) {
           </Text>
         )}
       </Table.Td>
-      <Table.Td className="figure">{amountText(entry.amount, entry.currency, entry.credit_kind)}</Table.Td>
+      {/* Else the sign of an amount could stand at the end of a line, and the amount without it on the next. */}
+      <Table.Td className="figure" style={{ whiteSpace: entry.currency === null ? undefined : 'nowrap' }}>
+        {amountText(entry.amount, entry.currency, entry.credit_kind)}
+      </Table.Td>
       <Table.Td>{statusName(entry.status)}</Table.Td>
       <LongTextCell>
         {entry.order_id ?? ''}

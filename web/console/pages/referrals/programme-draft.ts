@@ -112,7 +112,14 @@ export function changeBody(before: Draft, draft: Draft, now: Draft): Record<stri
  */
 function fieldsOf(draft: Draft, { codeRequired = false } = {}): Record<string, unknown> {
   const wrong = new Map<string, string>();
-  if (codeRequired && draft.code === '') wrong.set('code', 'is required');
+  const required = [
+    draft.name === '' && 'name',
+    draft.destination_url === '' && 'destination_url',
+    codeRequired && draft.code === '' && 'code',
+    draft.credit_enabled && draft.credit_kind === '' && 'credit_kind',
+    draft.currency === '' && 'currency',
+  ];
+  for (const path of required) if (path) wrong.set(path, 'is required');
   /** What the text at `path` says; null where it says nothing. */
   const numberAt = (path: string, text: string, { whole = false } = {}): number | null => {
     const typed = text.trim();

@@ -1,4 +1,4 @@
-import { ApiFailure, fieldError } from '../../api/failures.ts';
+import { ApiFailure, type FailureDetail, fieldError } from '../../api/failures.ts';
 import { sentenceOf } from '../../api/sentence.ts';
 import type { Draft } from './programme-draft.ts';
 
@@ -22,18 +22,24 @@ export function wrongWith(error: unknown, path: string): string | null {
 
 /** What is said of a failure beside the form's fields. */
 export function failureText(error: unknown, { credit_enabled, levels }: Draft): string {
-  if (error instanceof WrongFields) return AT_A_FIELD;
-  if (!(error instanceof ApiFailure) || error.details.length === 0) return sentenceOf(error);
-  const hidden = error.details.filter(({ path }) => {
+  const details = detailsOf(error);
+  if (details.length === 0) return sentenceOf(error);
+  const hidden = details.filter(({ path }) => {
     const [name = '', index] = path.split('.');
     if (name === 'levels') return !(Number(index) < levels.length);
     return !(SHOWN.has(path) || (credit_enabled && SHOWN_OF_CREDITS.has(path)));
   });
-  if (hidden.length === 0) return AT_A_FIELD;
+  if (hidden.length === 0) return details.length === 1 ? AT_A_FIELD : AT_FIELDS;
   return hidden.map(({ path, message }) => `${path}: ${message}`).join('; ');
 }
 
+function detailsOf(error: unknown): readonly FailureDetail[] {
+  if (error instanceof WrongFields) return [...error.messages].map(([path, message]) => ({ path, message }));
+  return error instanceof ApiFailure ? error.details : [];
+}
+
 const AT_A_FIELD = 'One field is not right. It says what is wrong with it.';
+const AT_FIELDS = 'Some fields are not right. Each says what is wrong with it.';
 
 /** Fields of the form that can say what is wrong with them, by the API's names. */
 const SHOWN = new Set([

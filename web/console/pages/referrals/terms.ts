@@ -1,4 +1,4 @@
-import { formatCount, formatMoney, plural } from '../../formats.ts';
+import { formatCount, formatExact, formatMoney, plural } from '../../formats.ts';
 import type { Programme } from './answers.ts';
 import { methodName } from './words.ts';
 
@@ -32,7 +32,7 @@ function commissionTerms(programme: Programme): string[] {
   if (rate === 0 && levels.length === 0) return ['No commission'];
   const shown = (value: number) =>
     programme.commission_type === 'percent'
-      ? `${formatCount(value)} %`
+      ? `${formatExact(value)} %`
       : formatMoney(value, programme.currency);
   const whose = programme.credit_enabled ? ' for affiliates' : '';
   const which = programme.first_sale_only ? 'of the first sale' : 'of each sale';

@@ -57,7 +57,7 @@ export function WorkspaceFacts() {
             <Fact name="Plan">
               {plan.name}, {STATUSES[plan.status] ?? plan.status}
             </Fact>
-            <Fact name="Links">{usage(plan.limits.links)}</Fact>
+            <Fact name="Links (those of referral programmes do not count)">{usage(plan.limits.links)}</Fact>
             <Fact name="Events this period (clicks, identifications, orders)">
               {usage(plan.limits.events)}, until {formatDate(plan.events_reset_at)}
             </Fact>
