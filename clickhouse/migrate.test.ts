@@ -17,7 +17,7 @@ import {
   uuidColumn,
 } from './inserts/native-columns.ts';
 import { migrate, readMigrations } from './migrate.ts';
-import { lifetimeValues } from './questions/lifetime-values.ts';
+import { lifetimeValues } from './queries/lifetime-values.ts';
 
 let stores: TestStores;
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openErasures } from '../../sql/erasures.ts';
-import { migrate } from '../../sql/migrate.ts';
+import { migrate } from '../../sql/database/migrate.ts';
+import { openErasures } from '../../sql/erasure/erasures.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
 import { addClicks, changeBioPage, makeBioPage, trackedLinks } from '../../test/support/bio.ts';
 import type { Stats } from './schemas.ts';

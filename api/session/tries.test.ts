@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readConfig } from '../../core/config.ts';
+import { readConfig } from '../../core/settings/config.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
 import { consoleBrowser, PASSWORD, signedInAs } from '../../test/support/members.ts';
 

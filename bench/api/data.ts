@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '../../clickhouse/client.ts';
-import { ALIVE, ask } from '../../clickhouse/questions/ask.ts';
+import { ALIVE, ask } from '../../clickhouse/queries/ask.ts';
 import { rollUp } from '../../clickhouse/rollups/roll-up.ts';
-import type { Pool } from '../../sql/pool.ts';
+import type { Pool } from '../../sql/database/pool.ts';
 import { generateClicks, WORKSPACES } from '../generate-clicks.ts';
 import { progress } from '../harness/bench.ts';
 

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { Logger } from '../../core/log.ts';
+import type { Logger } from '../../core/tier/log.ts';
 import { endProcess, type ProcessRecord, recordOf } from '../processes/identity.ts';
 import { followLines } from './child-output.ts';
 import { CLICKHOUSE_USER, configXml, usersXml } from './clickhouse-config.ts';

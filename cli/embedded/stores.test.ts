@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createClickHouse } from '../../clickhouse/client.ts';
-import { silentLogger } from '../../core/log.ts';
+import { silentLogger } from '../../core/tier/log.ts';
 import { temporaryDirectory } from '../../test/support/process-fixtures.ts';
 import { startOf } from '../processes/identity.ts';
 import { keepStore } from '../supervisor/kept-store.ts';
@@ -59,7 +59,7 @@ async function command(url: string, query: string): Promise<void> {
 /** Starts a store in a process of its own and kills that, as a supervisor may be. */
 async function killedParent(name: string, module: string): Promise<void> {
   const source = `const { ${name} } = await import(${JSON.stringify(new URL(module, import.meta.url).href)});
-    const { silentLogger } = await import(${JSON.stringify(new URL('../../core/log.ts', import.meta.url).href)});
+    const { silentLogger } = await import(${JSON.stringify(new URL('../../core/tier/log.ts', import.meta.url).href)});
     await ${name}({ dataDir: ${JSON.stringify(dataDir())}, log: silentLogger() });
     console.log('up');`;
   const parent = spawn(

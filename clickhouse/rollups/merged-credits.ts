@@ -1,8 +1,8 @@
-import { formatDay, NANOS_PER_DAY } from '../../core/timestamps.ts';
+import { formatDay, NANOS_PER_DAY } from '../../core/time/timestamps.ts';
 import type { ClickHouseClient } from '../client.ts';
 import { createClientCaches } from '../client-caches.ts';
-import { standingCredits } from '../questions/standing-credits.ts';
-import { IN_SPAN, type Span } from '../questions/visible-clicks.ts';
+import { standingCredits } from '../queries/standing-credits.ts';
+import { IN_SPAN, type Span } from '../queries/visible-clicks.ts';
 import { insertMerged, noteAsked, READ_MS } from './asked-again.ts';
 
 /** What credits are summed by: the credited link's channel, or where the person first came from. */

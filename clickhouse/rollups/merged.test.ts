@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
-import { NANOS_PER_DAY, parseInstant } from '../../core/timestamps.ts';
+import { NANOS_PER_DAY, parseInstant } from '../../core/time/timestamps.ts';
 import { storeClicks } from '../../test/support/stored-events.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
 import { readMigrations } from '../migrate.ts';
-import { ask } from '../questions/ask.ts';
-import { channelsReport } from '../questions/channels-report.ts';
-import { linksReport } from '../questions/links-report.ts';
-import type { Span } from '../questions/visible-clicks.ts';
-import { windowSize } from '../questions/window-size.ts';
-import { workspaceStats } from '../questions/workspace-stats.ts';
+import { ask } from '../queries/ask.ts';
+import { channelsReport } from '../queries/channels-report.ts';
+import { linksReport } from '../queries/links-report.ts';
+import type { Span } from '../queries/visible-clicks.ts';
+import { windowSize } from '../queries/window-size.ts';
+import { workspaceStats } from '../queries/workspace-stats.ts';
 import { mergingDone } from './asked-again.ts';
 import { rollUp } from './roll-up.ts';
 

@@ -1,13 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
-import { NANOS_PER_DAY, parseInstant, STORED_MAX_NANOS, STORED_MIN_NANOS } from '../../core/timestamps.ts';
+import {
+  NANOS_PER_DAY,
+  parseInstant,
+  STORED_MAX_NANOS,
+  STORED_MIN_NANOS,
+} from '../../core/time/timestamps.ts';
 import { type GivenClick, storeClicks, storeCredits } from '../../test/support/stored-events.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
-import { ask } from '../questions/ask.ts';
-import { channelsReport } from '../questions/channels-report.ts';
-import { linksReport } from '../questions/links-report.ts';
-import type { Span } from '../questions/visible-clicks.ts';
-import { visitorsOfLinks } from '../questions/visitors-of-links.ts';
+import { ask } from '../queries/ask.ts';
+import { channelsReport } from '../queries/channels-report.ts';
+import { linksReport } from '../queries/links-report.ts';
+import type { Span } from '../queries/visible-clicks.ts';
+import { visitorsOfLinks } from '../queries/visitors-of-links.ts';
 import { rolledUpPeriods } from './periods.ts';
 import { rollUp } from './roll-up.ts';
 

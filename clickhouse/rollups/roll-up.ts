@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from '../client.ts';
-import { ALIVE, ask } from '../questions/ask.ts';
+import { ALIVE, ask } from '../queries/ask.ts';
 import { FILL_CLICKS_BY_VISITOR } from './clicks-by-visitor.ts';
 import { ON_DAY, type RolledUpPeriod, rolledUpPeriods, setRolledUp } from './periods.ts';
 

@@ -1,6 +1,6 @@
 import { hideLinks } from '../../clickhouse/erasures.ts';
 import { uuidv7 } from '../../core/ids.ts';
-import { requestErasure } from '../../sql/erasures.ts';
+import { requestErasure } from '../../sql/erasure/erasures.ts';
 import type { TestStores } from './stores.ts';
 
 /**

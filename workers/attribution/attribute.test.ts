@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
-import { upsertIdentities } from '../../sql/identities.ts';
-import { updateWorkspace } from '../../sql/workspaces.ts';
+import { upsertIdentities } from '../../sql/orders/identities.ts';
+import { updateWorkspace } from '../../sql/workspaces/workspaces.ts';
 import {
   type AttributionRig,
   createAttributionRig,

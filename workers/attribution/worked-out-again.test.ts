@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { ExecParams } from '@clickhouse/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
-import { updateWorkspace } from '../../sql/workspaces.ts';
+import { updateWorkspace } from '../../sql/workspaces/workspaces.ts';
 import {
   type AttributionRig,
   createAttributionRig,

@@ -1,0 +1,107 @@
+import { randomBytes } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { ADVISORY_LOCKS } from './advisory-locks.ts';
+import type { Pool, PoolClient, Queryable } from './pool.ts';
+
+const FOLDER = new URL('../migrations/', import.meta.url);
+
+/** Secrets made once per deployment and never rotated: 32 random bytes each. */
+const SECRETS = ['visitor_key', 'cookie_key', 'address_key', 'address_hash_key'];
+
+/**
+ * How long a migration waits for a table, in milliseconds. Whoever comes for the table meanwhile waits behind it, and a backup
+ * holds every table until it ends. Longer than PostgreSQL's `deadlock_timeout` (1 s), after which autovacuum makes way.
+ */
+const LOCK_MS = 2_000;
+/** Before it asks for the table again: those who have waited behind it go first. */
+const PAUSE_MS = 2_000;
+const GIVE_UP_MS = 600_000;
+
+/**
+ * Applies the numbered migrations that the database lacks, each in a transaction of its own, and makes the deployment's
+ * secrets. In its turn: {@link inTurn}.
+ *
+ * @returns names of the migrations applied now, in order
+ * @throws Error naming the migration that failed
+ */
+export function migrate(pool: Pool): Promise<string[]> {
+  return inTurn(pool, applyMissing);
+}
+
+/** Does `work` while no other process changes the schema of this database, or of the store beside it, under this lock. */
+export async function inTurn<Result>(
+  pool: Pool,
+  work: (client: PoolClient) => Promise<Result>,
+): Promise<Result> {
+  const client = await pool.connect();
+  try {
+    await client.query('SET statement_timeout = 0');
+    await client.query('SELECT pg_advisory_lock($1)', [ADVISORY_LOCKS.migrations]);
+    return await work(client);
+  } finally {
+    client.release(true); // and the lock with the connection
+  }
+}
+
+/** As {@link migrate}, by whoever has the turn. */
+export async function applyMissing(client: PoolClient): Promise<string[]> {
+  await client.query(
+    `CREATE TABLE IF NOT EXISTS migrations (name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())`,
+  );
+  const { rows } = await client.query<{ name: string }>('SELECT name FROM migrations');
+  const done = new Set(rows.map((row) => row.name));
+  const files = await knownMigrations();
+  const applied: string[] = [];
+  for (const file of files.filter((name) => !done.has(name))) {
+    await apply(client, file);
+    applied.push(file);
+  }
+  for (const name of SECRETS) {
+    await client.query(
+      'INSERT INTO deployment_secrets (name, secret) VALUES ($1, $2) ON CONFLICT DO NOTHING',
+      [name, randomBytes(32)],
+    );
+  }
+  return applied;
+}
+
+async function apply(client: PoolClient, file: string): Promise<void> {
+  const sql = await readFile(new URL(file, FOLDER), 'utf8');
+  const deadline = Date.now() + GIVE_UP_MS;
+  for (;;) {
+    try {
+      await client.query('BEGIN');
+      await client.query(`SET LOCAL lock_timeout = ${LOCK_MS}`);
+      await client.query(sql);
+      await client.query('INSERT INTO migrations (name) VALUES ($1)', [file]);
+      await client.query('COMMIT');
+      return;
+    } catch (error) {
+      await client.query('ROLLBACK');
+      if (!isInTheWay(error)) throw new Error(`migration ${file} failed`, { cause: error });
+      if (Date.now() > deadline) {
+        throw new Error(`migration ${file} failed: others hold its tables, a backup perhaps`, {
+          cause: error,
+        });
+      }
+    }
+    await delay(PAUSE_MS);
+  }
+}
+
+/** `lock_not_available`, `deadlock_detected`: nothing is wrong with the migration. */
+function isInTheWay(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === '55P03' || error.code === '40P01');
+}
+
+/** Names of migrations that the database has and this release lacks: a later one has made them. */
+export async function migrationsOfLater(db: Queryable): Promise<string[]> {
+  const { rows } = await db.query<{ name: string }>('SELECT name FROM migrations ORDER BY name');
+  const known = new Set(await knownMigrations());
+  return rows.map((row) => row.name).filter((name) => !known.has(name));
+}
+
+async function knownMigrations(): Promise<string[]> {
+  return (await readdir(FOLDER)).filter((file) => /^\d{4}_\w+\.sql$/.test(file)).sort();
+}
