@@ -285,7 +285,7 @@ describe('migrate and status', () => {
       const first = await hoplog(['migrate', '--json'], env);
       expect(first).toMatchObject({ status: 0, stderr: '' });
       const { applied } = JSON.parse(first.stdout);
-      expect(applied.postgres[0]).toBe('0001_tenancy.sql');
+      expect(applied.postgres[0]).toBe('0001_workspaces.sql');
       expect(applied.clickhouse[0]).toBe('0001_events.sql');
       const second = await hoplog(['migrate', '--json'], env);
       expect(JSON.parse(second.stdout)).toEqual({ applied: { postgres: [], clickhouse: [] } });

@@ -13,9 +13,7 @@ const ORIGIN_LEFT = `if(notEmpty(first_bio_links) AND arrayAll(
  * currency, whatever link their orders are credited to. A channel that is no such person's is left out.
  *
  * The first click is the earliest before the order that is left: once the bio buttons that came first are deleted, an order counts
- * for the channel of the first click on another link, as one does that is attributed only then, and for none when there was no
- * other. Credits from before migration 0010 don't tell: an order of a person who began with a bio button, credited to a button,
- * counts for none once that button is deleted; any other stays with its channel.
+ * for the channel of the first click on another link, and for none when there was no other.
  *
  * @param hasDeleted whether the workspace has deleted links: looking for them takes up to twice the time
  * @param isLarge whether it has so many clicks that its days are worth being put together beforehand

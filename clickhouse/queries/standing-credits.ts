@@ -10,6 +10,6 @@
 export function standingCredits(condition: string): string {
   return `(
     SELECT ts, link_id, channel, share, amount_minor, first_channel, first_bio_links, first_other_channel
-    FROM order_credits_by_time FINAL
+    FROM attributed_shares FINAL
     WHERE workspace_id = {workspace:UUID} ${condition === '' ? '' : `AND ${condition}`} AND NOT replaced)`;
 }

@@ -11,7 +11,7 @@ export function versionKey({ workspaceId, orderId, version }: OrderVersion): str
 }
 
 /**
- * How many parts of each version stand in `order_credits_by_time` and are not replaced. They are written at once, so in full.
+ * How many parts of each version stand in `attributed_shares` and are not replaced. They are written at once, so in full.
  *
  * @returns by {@link versionKey}; versions without any are left out
  */
@@ -21,7 +21,7 @@ export async function storedCredits(
 ): Promise<Map<string, number>> {
   if (versions.length === 0) return new Map();
   const rows = await ask<{ workspace_id: string; order_id: string; version: string; parts: number }>(client, {
-    sql: `SELECT workspace_id, order_id, version, max(part) + 1 AS parts FROM order_credits_by_time
+    sql: `SELECT workspace_id, order_id, version, max(part) + 1 AS parts FROM attributed_shares
       WHERE (workspace_id, ts, order_id, version) IN (
         SELECT asked.1, fromUnixTimestamp64Nano(asked.2, 'UTC'), asked.3, asked.4 FROM (
           SELECT arrayJoin(arrayZip({workspaces:Array(UUID)}, {times:Array(Int64)}, {orders:Array(String)},

@@ -123,7 +123,7 @@ describe('credits that were asked for again', () => {
     for (let time = 0; time < 3; time++) await answered();
     const { values } = await truth();
     await stores.clickhouse.command({
-      query: 'DELETE FROM order_credits_by_time WHERE workspace_id = {workspace:UUID}',
+      query: 'DELETE FROM attributed_shares WHERE workspace_id = {workspace:UUID}',
       query_params: { workspace: workspaceId },
     });
     expect(await lifetimeValues(stores.clickhouse, workspaceId, false)).toEqual(new Map());
@@ -155,7 +155,7 @@ describe('credits that were asked for again', () => {
       expect(await answered()).toEqual(expected);
     }
     expect(await mergedTimes()).toBe(1);
-    await stores.clickhouse.command({ query: 'OPTIMIZE TABLE order_credits_by_time FINAL' });
+    await stores.clickhouse.command({ query: 'OPTIMIZE TABLE attributed_shares FINAL' });
     expect(await answered()).toEqual(await truth());
   });
 

@@ -51,7 +51,7 @@ export const ONE_MOMENT = { enable_shared_storage_snapshot_in_query: 1 } as cons
 export function mergedCredits(of: CreditedTo, when: 'window' | 'all time'): string {
   const isWindow = when === 'window';
   // Scalars, which the store asks once wherever they stand.
-  const changed = `(SELECT groupUniqArray(${DAY}) FROM order_credits_by_time
+  const changed = `(SELECT groupUniqArray(${DAY}) FROM attributed_shares
     WHERE ${OWN} ${isWindow ? `AND ${IN_WHOLE_DAYS}` : ''} AND written > ${MADE} - INTERVAL 1 HOUR)`;
   const rest = `${isWindow ? `${IN_SPAN} AND` : ''}
     (${isWindow ? `${OUTSIDE} OR` : ''} ${MADE} = toDateTime(0) OR ${DAY} IN (SELECT arrayJoin(${changed})))`;

@@ -144,20 +144,6 @@ describe('reports from roll-ups equal reports from clicks', () => {
     await expectSameReports(4);
   });
 
-  test('after an upgrade from a release without fingerprints, which makes nothing again', async () => {
-    await stores.clickhouse.command({
-      query: 'INSERT INTO rolled_up_periods SELECT * REPLACE (0 AS fingerprint) FROM rolled_up_periods FINAL',
-    });
-    expect(await made()).toEqual([]);
-    const [row] = await ask<{ unknown: string }>(stores.clickhouse, {
-      sql: 'SELECT countIf(fingerprint = 0) AS unknown FROM rolled_up_periods FINAL',
-      params: {},
-      seconds: 20,
-    });
-    expect(row).toEqual({ unknown: '0' });
-    await expectSameReports(2);
-  });
-
   test('after all clicks of a day were erased', async () => {
     await stores.clickhouse.command({
       query: `ALTER TABLE clicks DELETE WHERE toDate(ts) = '2026-02-20' SETTINGS mutations_sync = 1`,

@@ -14,7 +14,7 @@ export type LinkSetAside = { link_id: string; destination_id: string; destinatio
 export async function linksOfButtons(db: Queryable, page: PageKey): Promise<Map<string, string[]>> {
   const { rows } = await db.query<{ button_id: string; links: string[] }>(
     `SELECT button_id, array_agg(link_id) AS links FROM bio_button_links
-     WHERE page_id = $1 AND workspace_id = $2 AND button_id IS NOT NULL GROUP BY button_id`,
+     WHERE page_id = $1 AND workspace_id = $2 GROUP BY button_id`,
     [page.id, page.workspaceId],
   );
   return new Map(rows.map((row) => [row.button_id, row.links]));
@@ -25,7 +25,7 @@ export async function linksSetAside(db: Queryable, page: PageKey): Promise<Map<s
   const { rows } = await db.query<LinkSetAside & { button_id: string }>(
     `SELECT own.button_id, own.link_id, d.id AS destination_id, d.destination_url
      FROM bio_button_links own JOIN links l ON l.id = own.link_id JOIN destinations d ON d.id = l.destination_id
-     WHERE own.page_id = $1 AND own.workspace_id = $2 AND own.button_id IS NOT NULL AND own.set_aside
+     WHERE own.page_id = $1 AND own.workspace_id = $2 AND own.set_aside
      ORDER BY own.link_id`,
     [page.id, page.workspaceId],
   );

@@ -13,20 +13,20 @@ export type Try = { allowed: true; at: string } | { allowed: false; retryAfter: 
  */
 export function beginTry(pool: Pool, subject: Buffer): Promise<Try> {
   return inTransaction(pool, async (tx) => {
-    await tx.query('INSERT INTO sign_in_tries (subject) VALUES ($1) ON CONFLICT DO NOTHING', [subject]);
+    await tx.query('INSERT INTO sign_in_attempts (subject) VALUES ($1) ON CONFLICT DO NOTHING', [subject]);
     const { rows: locks } = await tx.query<{ wait: number | null }>(
       `SELECT ceil(extract(epoch FROM locked_until - clock_timestamp()))::integer AS wait
-       FROM sign_in_tries WHERE subject = $1 FOR UPDATE`,
+       FROM sign_in_attempts WHERE subject = $1 FOR UPDATE`,
       [subject],
     );
     const wait = locks[0]?.wait ?? 0;
     if (wait > 0) return { allowed: false, retryAfter: wait };
     const { rows } = await tx.query<{ at: string }>(
-      `UPDATE sign_in_tries t SET tried_at = recent || at, touched_at = at,
+      `UPDATE sign_in_attempts t SET tried_at = recent || at, touched_at = at,
          locked_until = CASE WHEN cardinality(recent) + 1 >= $2 THEN at + interval '1 minute' END
        FROM (SELECT clock.at, ARRAY(SELECT tried FROM unnest(tried_at) AS tried
                                     WHERE tried > clock.at - interval '1 minute') AS recent
-             FROM sign_in_tries, (SELECT clock_timestamp() AS at) AS clock WHERE subject = $1) AS past
+             FROM sign_in_attempts, (SELECT clock_timestamp() AS at) AS clock WHERE subject = $1) AS past
        WHERE t.subject = $1 RETURNING at::text`,
       [subject, MOST_WRONG],
     );
@@ -38,7 +38,7 @@ export function beginTry(pool: Pool, subject: Buffer): Promise<Try> {
 /** Takes a try back that was right, or was not made. @param at as {@link beginTry} gave it */
 export async function takeBackTry(db: Queryable, subject: Buffer, at: string): Promise<void> {
   await db.query(
-    `UPDATE sign_in_tries SET tried_at = array_remove(tried_at, $2::timestamptz),
+    `UPDATE sign_in_attempts SET tried_at = array_remove(tried_at, $2::timestamptz),
        locked_until = CASE WHEN cardinality(array_remove(tried_at, $2::timestamptz)) >= $3 THEN locked_until END
      WHERE subject = $1`,
     [subject, at, MOST_WRONG],

@@ -10,26 +10,27 @@ const FOLDER = new URL('../migrations/', import.meta.url);
 const SECRETS = ['visitor_key', 'cookie_key', 'address_key', 'address_hash_key'];
 
 /**
- * How long a migration waits for a table, in milliseconds. Whoever comes for the table meanwhile waits behind it, and a backup
- * holds every table until it ends. Longer than PostgreSQL's `deadlock_timeout` (1 s), after which autovacuum makes way.
+ * How long a migration waits for a table, in milliseconds: other queries of the table wait behind it, and a backup holds every
+ * table until it ends. Longer than PostgreSQL's `deadlock_timeout` (1 s), after which autovacuum makes way.
  */
 const LOCK_MS = 2_000;
-/** Before it asks for the table again: those who have waited behind it go first. */
+/** The pause before the next attempt, in milliseconds: the queries that waited behind it run first. */
 const PAUSE_MS = 2_000;
 const GIVE_UP_MS = 600_000;
 
 /**
- * Applies the numbered migrations that the database lacks, each in a transaction of its own, and makes the deployment's
- * secrets. In its turn: {@link inTurn}.
+ * Applies the numbered migrations that the database lacks, each in its own transaction, and creates the deployment's
+ * secrets. Holds the lock of {@link inTurn} meanwhile.
  *
+ * @param folder the directory URL of the migrations
  * @returns names of the migrations applied now, in order
  * @throws Error naming the migration that failed
  */
-export function migrate(pool: Pool): Promise<string[]> {
-  return inTurn(pool, applyMissing);
+export function migrate(pool: Pool, folder: URL = FOLDER): Promise<string[]> {
+  return inTurn(pool, (client) => applyMissing(client, folder));
 }
 
-/** Does `work` while no other process changes the schema of this database, or of the store beside it, under this lock. */
+/** Runs `work` under a lock that keeps other processes from changing this schema, or ClickHouse's beside it. */
 export async function inTurn<Result>(
   pool: Pool,
   work: (client: PoolClient) => Promise<Result>,
@@ -44,17 +45,17 @@ export async function inTurn<Result>(
   }
 }
 
-/** As {@link migrate}, by whoever has the turn. */
-export async function applyMissing(client: PoolClient): Promise<string[]> {
+/** As {@link migrate}, on a connection that holds the lock. */
+export async function applyMissing(client: PoolClient, folder: URL = FOLDER): Promise<string[]> {
   await client.query(
     `CREATE TABLE IF NOT EXISTS migrations (name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())`,
   );
   const { rows } = await client.query<{ name: string }>('SELECT name FROM migrations');
   const done = new Set(rows.map((row) => row.name));
-  const files = await knownMigrations();
+  const files = await knownMigrations(folder);
   const applied: string[] = [];
   for (const file of files.filter((name) => !done.has(name))) {
-    await apply(client, file);
+    await apply(client, file, folder);
     applied.push(file);
   }
   for (const name of SECRETS) {
@@ -66,8 +67,8 @@ export async function applyMissing(client: PoolClient): Promise<string[]> {
   return applied;
 }
 
-async function apply(client: PoolClient, file: string): Promise<void> {
-  const sql = await readFile(new URL(file, FOLDER), 'utf8');
+async function apply(client: PoolClient, file: string, folder: URL): Promise<void> {
+  const sql = await readFile(new URL(file, folder), 'utf8');
   const deadline = Date.now() + GIVE_UP_MS;
   for (;;) {
     try {
@@ -81,7 +82,7 @@ async function apply(client: PoolClient, file: string): Promise<void> {
       await client.query('ROLLBACK');
       if (!isInTheWay(error)) throw new Error(`migration ${file} failed`, { cause: error });
       if (Date.now() > deadline) {
-        throw new Error(`migration ${file} failed: others hold its tables, a backup perhaps`, {
+        throw new Error(`migration ${file} failed: another transaction, perhaps a backup, holds its tables`, {
           cause: error,
         });
       }
@@ -95,13 +96,13 @@ function isInTheWay(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === '55P03' || error.code === '40P01');
 }
 
-/** Names of migrations that the database has and this release lacks: a later one has made them. */
+/** Returns names of migrations that the database has and this release lacks: a later release applied them. */
 export async function migrationsOfLater(db: Queryable): Promise<string[]> {
   const { rows } = await db.query<{ name: string }>('SELECT name FROM migrations ORDER BY name');
-  const known = new Set(await knownMigrations());
+  const known = new Set(await knownMigrations(FOLDER));
   return rows.map((row) => row.name).filter((name) => !known.has(name));
 }
 
-async function knownMigrations(): Promise<string[]> {
-  return (await readdir(FOLDER)).filter((file) => /^\d{4}_\w+\.sql$/.test(file)).sort();
+async function knownMigrations(folder: URL): Promise<string[]> {
+  return (await readdir(folder)).filter((file) => /^\d{4}_\w+\.sql$/.test(file)).sort();
 }

@@ -14,7 +14,7 @@ const PRUNED = {
   sessions: { column: 'last_seen_at', age: '15 days' },
   invites: { column: 'expires_at', age: '1 day' },
   passkey_challenges: { column: 'expires_at', age: '1 hour' },
-  sign_in_tries: { column: 'touched_at', age: '1 hour' },
+  sign_in_attempts: { column: 'touched_at', age: '1 hour' },
 } as const;
 
 export type PrunedTable = keyof typeof PRUNED;

@@ -106,7 +106,7 @@ export async function createAttributionRig() {
     await attributeOrders(dependencies);
     const result = await stores.clickhouse.query({
       query: `SELECT link_id, channel, toInt64(amount_minor) AS amount, share, first_channel
-        FROM order_credits_by_time FINAL WHERE workspace_id = {workspace:UUID} AND order_id = {order:String}
+        FROM attributed_shares FINAL WHERE workspace_id = {workspace:UUID} AND order_id = {order:String}
           AND NOT replaced ORDER BY version, part`,
       query_params: { workspace: workspaceId, order: orderId },
       format: 'JSONEachRow',

@@ -172,7 +172,7 @@ export async function storeCredits(
 ): Promise<void> {
   await insert(
     stores,
-    'order_credits_by_time',
+    'attributed_shares',
     orders.flatMap((order) => [
       ...creditRows(order, false),
       ...(order.replaces ?? []).flatMap((before) => creditRows(before, true)),

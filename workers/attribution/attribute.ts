@@ -81,11 +81,11 @@ async function insertCredits(
     ...replacedCredits(order, own.length, noted),
   ]);
   await insertBlock(clickhouse, {
-    table: 'order_credits_by_time',
+    table: 'attributed_shares',
     block: orderCreditBlock(rows),
     token: tokenOf(credits.map(({ order }) => order)),
   });
-  metrics.insertedRows.inc({ table: 'order_credits_by_time' }, rows.length);
+  metrics.insertedRows.inc({ table: 'attributed_shares' }, rows.length);
 }
 
 /** The present version, and those of which nobody noted how many parts they have. */

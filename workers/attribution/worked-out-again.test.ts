@@ -116,7 +116,7 @@ describe('credits of an order that is worked out again', () => {
     });
     const clickhouse = Object.create(rig.stores.clickhouse, { questions: { value: questions } });
     await attributeOrders({ ...rig.dependencies, clickhouse });
-    const stored = `SELECT order_id, toUInt32(amount_minor) AS amount FROM order_credits_by_time
+    const stored = `SELECT order_id, toUInt32(amount_minor) AS amount FROM attributed_shares
       WHERE workspace_id = {workspace:UUID}`;
     const rows = async () => {
       const params = { workspace: rig.workspaceId };

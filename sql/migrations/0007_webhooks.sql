@@ -1,4 +1,14 @@
--- Webhooks, their signing secrets and their deliveries.
+-- Webhooks, their signing secrets, the outbox of their events, and their deliveries.
+
+-- Events of records, written in the transaction that causes them and taken by the deliverer.
+CREATE TABLE webhook_outbox (
+  id           uuid PRIMARY KEY, -- UUIDv7: the event's id, and its `webhook-id`
+  workspace_id uuid NOT NULL REFERENCES workspaces (id),
+  type         text NOT NULL,
+  data         jsonb NOT NULL,
+  created_at   timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX webhook_outbox_age ON webhook_outbox (created_at);
 
 CREATE TABLE webhooks (
   id            uuid PRIMARY KEY,
@@ -7,9 +17,11 @@ CREATE TABLE webhooks (
   events        text[] NOT NULL,
   description   text,
   is_active     boolean NOT NULL DEFAULT true,
-  active_since  timestamptz NOT NULL,          -- what happened before is none of its business
-  failing_since timestamptz,                   -- first failed attempt since the last good one
-  disabled_at   timestamptz,                   -- disabled by us, after five days of failures
+  active_since  timestamptz NOT NULL,          -- earlier events are not sent
+  failing_since timestamptz,                   -- first failed attempt since the last success
+  failing_days  integer NOT NULL DEFAULT 0,    -- UTC days with a failed attempt since the last success
+  failed_on     date,                          -- the newest of them
+  disabled_at   timestamptz,                   -- by the service, after five days of failures
   deleted_at    timestamptz,
   created_at    timestamptz NOT NULL,
   updated_at    timestamptz NOT NULL
@@ -18,7 +30,7 @@ CREATE TABLE webhooks (
 CREATE UNIQUE INDEX webhooks_listed ON webhooks (workspace_id, created_at) WHERE deleted_at IS NULL;
 CREATE INDEX webhooks_deleted ON webhooks (deleted_at) WHERE deleted_at IS NOT NULL;
 
--- The newest one signs; those that were rotated out sign as well until they expire.
+-- The newest one signs; rotated ones sign too until they expire.
 CREATE TABLE webhook_secrets (
   webhook_id uuid NOT NULL REFERENCES webhooks (id) ON DELETE CASCADE,
   secret     bytea NOT NULL,
@@ -28,24 +40,25 @@ CREATE TABLE webhook_secrets (
 );
 CREATE UNIQUE INDEX webhook_secrets_in_force ON webhook_secrets (webhook_id) WHERE expires_at IS NULL;
 
--- One row. Deliverers keep all webhooks in memory and load them anew when this number has changed. Every change locks
--- the row until it commits, so numbers become visible in their order.
+-- One row. Deliverers cache all webhooks and reload them when this number changes. Every change locks the row until it
+-- commits, so numbers become visible in order.
 CREATE TABLE webhook_changes (version bigint NOT NULL);
 INSERT INTO webhook_changes VALUES (0);
 
--- Deliveries of clicks are here only while they fail, and the newest ones of each webhook.
+-- Deliveries of clicks are stored only while they fail, and the newest of each webhook.
 CREATE TABLE webhook_deliveries (
   id              uuid PRIMARY KEY,            -- derived from webhook and event
   workspace_id    uuid NOT NULL,
   webhook_id      uuid NOT NULL REFERENCES webhooks (id),
   event_id        uuid NOT NULL,
   type            text NOT NULL,
-  body            text NOT NULL,               -- the very bytes that are sent and signed
+  body            text NOT NULL,               -- the exact bytes that are sent and signed
   status          text NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'delivered', 'failed')),
   attempts        integer NOT NULL DEFAULT 0,
   response_status integer,
   response_body   text,
   error           text,
+  request         jsonb,                       -- of the last attempt: { url, headers }; null: no attempt yet
   next_attempt_at timestamptz,                 -- while an attempt is under way: when it counts as lost
   created_at      timestamptz NOT NULL,
   delivered_at    timestamptz,
@@ -59,7 +72,19 @@ ALTER TABLE webhook_deliveries SET (autovacuum_vacuum_scale_factor = 0.02, autov
 CREATE INDEX webhook_deliveries_old_clicks ON webhook_deliveries (webhook_id, status, created_at)
   WHERE type = 'click.created' AND status <> 'pending';
 
--- A plan that lapses silences its webhooks, one that is renewed wakes them.
+-- The log of a webhook by type: rarer events are found without scanning its clicks. Partial, so that clicks cost nothing.
+CREATE INDEX webhook_deliveries_typed ON webhook_deliveries (webhook_id, type, created_at) WHERE type <> 'click.created';
+-- Erasure finds deliveries by what their bodies name: a link, a visitor, an order, a user.
+CREATE INDEX webhook_deliveries_of_link ON webhook_deliveries (((body::json #>> '{data,link_id}')::uuid))
+  WHERE type = 'click.created';
+CREATE INDEX webhook_deliveries_of_visitor ON webhook_deliveries (((body::json #>> '{data,visitor_id}')::uuid))
+  WHERE type IN ('click.created', 'lead.created', 'sale.created');
+CREATE INDEX webhook_deliveries_of_order ON webhook_deliveries ((body::json #>> '{data,order_id}'))
+  WHERE type = 'sale.created';
+CREATE INDEX webhook_deliveries_of_lead ON webhook_deliveries ((body::json #>> '{data,external_user_id}'))
+  WHERE type = 'lead.created';
+
+-- A plan that lapses pauses its webhooks; one that is renewed resumes them.
 CREATE FUNCTION note_plan_change_for_webhooks() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   UPDATE webhook_changes SET version = version + 1;

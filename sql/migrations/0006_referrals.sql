@@ -1,12 +1,11 @@
--- Referral programmes, who refers whom, and the ledger of what is owed for it.
+-- Referral programs, enrollments, signups, purchases, rewards, payouts, and the ledger.
 --
 -- Money is minor units of the currency beside it; credits are hundredths of a credit. What was earned never
--- changes: grants and commissions are written once, the entries of the ledger are append-only, and every balance is
--- a sum of entries. The status of a grant or commission is a row beside the entries; a trigger logs each change.
+-- changes: grants and commissions are written once, ledger entries are append-only, and every balance is a sum of entries. The status of a grant or commission is a row beside the entries; a trigger logs each change.
 
--- A programme is a campaign: its name and destination are the row in `destinations`, its code is a link with the
--- programme's own id, and its referrers' links belong to that campaign too. So redirects, clicks and reports need
--- nothing special.
+-- A program is a campaign: its name and destination are the row in `destinations`, its code is a link with the
+-- program's own id, and its referrers' links belong to that campaign too. So redirects, clicks and reports treat them
+-- as any other link.
 CREATE TABLE programs (
   id                      uuid PRIMARY KEY,
   workspace_id            uuid NOT NULL REFERENCES workspaces (id),
@@ -23,7 +22,7 @@ CREATE TABLE programs (
   commission_rate         numeric NOT NULL CHECK (commission_rate >= 0), -- percent, or major units when flat
   levels                  numeric[] NOT NULL,                            -- rates of levels 2 and up
   first_sale_only         boolean NOT NULL,
-  commission_months       integer CHECK (commission_months >= 1),        -- null: for ever
+  commission_months       integer CHECK (commission_months >= 1),        -- null: no limit
   hold_days               integer NOT NULL CHECK (hold_days >= 0),
   allow_affiliate_upgrade boolean NOT NULL,
   payout_methods          text[] NOT NULL CHECK (payout_methods <@ ARRAY['paypal', 'payoneer', 'wise']),
@@ -55,8 +54,9 @@ CREATE TABLE enrollments (
   CHECK ((payout_method IS NULL) = (payout_email IS NULL))
 );
 CREATE INDEX enrollments_program ON enrollments (program_id);
+CREATE INDEX enrollments_workspace ON enrollments (workspace_id, id DESC);
 
--- Every link that was ever minted for a referrer: the newest live one is the referral link, all of them count.
+-- Every link minted for a referrer: the newest live one is the referral link, all of them count.
 CREATE TABLE referral_links (
   link_id       uuid PRIMARY KEY REFERENCES links (id),
   enrollment_id uuid NOT NULL REFERENCES enrollments (id)
@@ -72,8 +72,8 @@ END $$;
 CREATE TRIGGER links_ref BEFORE UPDATE OF slug ON links FOR EACH ROW
   WHEN (NEW.channel = 'referral' AND OLD.extra_query IS NOT NULL) EXECUTE FUNCTION keep_ref_of_slug();
 
--- A user who signed up. `pending`: reported with a visitor whose click is not visible yet. A report that matches
--- no referrer leaves no row.
+-- A user who signed up. `pending`: reported with a visitor whose click is not visible yet. A report that matches no referrer
+-- leaves no row.
 CREATE TABLE signups (
   id               uuid PRIMARY KEY,
   workspace_id     uuid NOT NULL REFERENCES workspaces (id),
@@ -85,6 +85,9 @@ CREATE TABLE signups (
   state            text NOT NULL CHECK (state IN ('pending', 'matched')),
   program_id       uuid REFERENCES programs (id),
   enrollment_id    uuid REFERENCES enrollments (id),
+  -- The referrer of a pending signup when no click of its visitor decides: the one that its report named.
+  fallback_enrollment_id uuid REFERENCES enrollments (id)
+    CHECK (fallback_enrollment_id IS NULL OR state = 'pending'),
   block_reason     text CHECK (block_reason IN
     ('same_user', 'same_email', 'same_device', 'same_visitor', 'same_ip', 'suspended')),
   reported_at      timestamptz NOT NULL,
@@ -95,16 +98,19 @@ CREATE TABLE signups (
 CREATE INDEX signups_pending ON signups (reported_at) WHERE state = 'pending';
 CREATE INDEX signups_enrollment ON signups (enrollment_id, reported_at);
 CREATE INDEX signups_email ON signups (workspace_id, lower(email)) WHERE email IS NOT NULL;
+CREATE INDEX signups_workspace ON signups (workspace_id, id DESC);
+CREATE INDEX signups_blocked ON signups (workspace_id, id DESC) WHERE block_reason IS NOT NULL;
 CREATE INDEX signups_visitor ON signups (workspace_id, visitor_id) WHERE visitor_id IS NOT NULL;
 
--- What was found about an order that may be a referred purchase: one verdict per order. A purchase whose buyer's
--- signup is still pending has that signup and no enrollment yet, and is judged with it.
+-- The outcome of an order that may be a referred purchase, one row per order. A purchase whose buyer's signup is pending
+-- has that signup and no enrollment yet, and is evaluated with it.
 CREATE TABLE purchases (
   order_internal_id bigint PRIMARY KEY REFERENCES orders (internal_id),
   workspace_id      uuid NOT NULL REFERENCES workspaces (id),
-  signup_id         uuid REFERENCES signups (id),       -- null: the buyer was referred by nobody
+  signup_id         uuid REFERENCES signups (id),       -- null: the buyer was not referred
   enrollment_id     uuid REFERENCES enrollments (id),
   external_user_id  text,
+  email             text, -- of the purchase's report, while it waits for the buyer's signup
   amount_minor      bigint NOT NULL CHECK (amount_minor >= 0),
   currency          text NOT NULL,
   is_renewal        boolean NOT NULL,
@@ -116,6 +122,7 @@ CREATE TABLE purchases (
   CHECK (signup_id IS NOT NULL OR enrollment_id IS NULL),
   CHECK (rewarded = (ledger_rows > 0))
 );
+CREATE INDEX purchases_workspace ON purchases (workspace_id, order_internal_id DESC);
 CREATE INDEX purchases_signup ON purchases (signup_id) WHERE signup_id IS NOT NULL;
 CREATE INDEX purchases_enrollment ON purchases (enrollment_id, purchased_at) WHERE enrollment_id IS NOT NULL;
 
@@ -132,7 +139,19 @@ CREATE TABLE refunds (
 );
 CREATE INDEX refunds_order ON refunds (order_internal_id);
 
--- A non-cash reward. The unique indexes are the last line: whatever the code does, one cause grants once.
+-- Refunds of orders that have not been reported yet.
+CREATE TABLE early_refunds (
+  workspace_id uuid NOT NULL REFERENCES workspaces (id),
+  refund_id    text NOT NULL,
+  order_id     text NOT NULL,
+  amount       float8,               -- major units of the order's currency; null: all of it
+  reported_at  timestamptz NOT NULL,
+  PRIMARY KEY (workspace_id, refund_id)
+);
+CREATE INDEX early_refunds_order ON early_refunds (workspace_id, order_id);
+CREATE INDEX early_refunds_age ON early_refunds (reported_at);
+
+-- A non-cash reward. The unique indexes are the last defense: one cause grants once.
 CREATE TABLE grants (
   id                       bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   workspace_id             uuid NOT NULL REFERENCES workspaces (id),
@@ -169,7 +188,7 @@ CREATE TABLE commissions (
   level             smallint NOT NULL CHECK (level >= 1),
   kind              text NOT NULL CHECK (kind IN ('sale', 'refund')),
   refund_id         uuid REFERENCES refunds (id),
-  refunds           uuid REFERENCES commissions (id), -- the paid one that a negative one takes back
+  refunds           uuid REFERENCES commissions (id), -- the paid commission that a negative one reverses
   amount_minor      bigint NOT NULL,
   currency          text NOT NULL,
   status            text NOT NULL CHECK (status IN ('pending', 'eligible', 'paid', 'reversed')),
@@ -183,11 +202,12 @@ CREATE TABLE commissions (
 CREATE UNIQUE INDEX commissions_sale_once ON commissions (order_internal_id, level) WHERE kind = 'sale';
 CREATE UNIQUE INDEX commissions_refund_once ON commissions (refund_id, refunds) WHERE kind = 'refund';
 CREATE INDEX commissions_enrollment ON commissions (enrollment_id, created_at DESC, id DESC);
+CREATE INDEX commissions_order ON commissions (order_internal_id);
 CREATE INDEX commissions_held ON commissions (eligible_at) WHERE status = 'pending';
 CREATE INDEX commissions_eligible ON commissions (workspace_id, program_id) WHERE status = 'eligible';
 CREATE INDEX commissions_period ON commissions (workspace_id, created_at);
 
--- A file of what is to be paid. Paying it marks exactly its commissions, whatever has become eligible since.
+-- A payout file. Paying it marks exactly its commissions, not those that became eligible since.
 CREATE TABLE payout_exports (
   id           uuid PRIMARY KEY,
   workspace_id uuid NOT NULL REFERENCES workspaces (id),
@@ -195,6 +215,8 @@ CREATE TABLE payout_exports (
   created_at   timestamptz NOT NULL,
   paid_at      timestamptz
 );
+
+CREATE INDEX payout_exports_workspace ON payout_exports (workspace_id, id DESC);
 
 CREATE TABLE payouts (
   id            uuid PRIMARY KEY,
@@ -208,12 +230,13 @@ CREATE TABLE payouts (
   paid_at       timestamptz,
   UNIQUE (export_id, enrollment_id)
 );
+CREATE INDEX payouts_export ON payouts (export_id, id);
 CREATE INDEX payouts_enrollment ON payouts (enrollment_id, paid_at DESC) WHERE paid_at IS NOT NULL;
 
 CREATE TABLE payout_commissions (
   payout_id     uuid NOT NULL REFERENCES payouts (id),
   commission_id uuid NOT NULL REFERENCES commissions (id),
-  amount_minor  bigint NOT NULL, -- what was left of it when it was exported
+  amount_minor  bigint NOT NULL, -- what was unpaid of it at the export
   PRIMARY KEY (payout_id, commission_id)
 );
 CREATE INDEX payout_commissions_commission ON payout_commissions (commission_id);
@@ -240,6 +263,8 @@ CREATE TABLE ledger_entries (
 );
 CREATE INDEX ledger_entries_holder ON ledger_entries (workspace_id, external_user_id, account, unit)
   INCLUDE (amount);
+CREATE INDEX ledger_entries_workspace ON ledger_entries (workspace_id, id DESC);
+CREATE INDEX ledger_entries_enrollment ON ledger_entries (enrollment_id, id DESC);
 CREATE INDEX ledger_entries_commission ON ledger_entries (commission_id) WHERE commission_id IS NOT NULL;
 CREATE INDEX ledger_entries_grant ON ledger_entries (grant_id) WHERE grant_id IS NOT NULL;
 
@@ -299,8 +324,8 @@ CREATE TRIGGER enrollments_log_change AFTER UPDATE ON enrollments FOR EACH ROW
   WHEN ((OLD.status, OLD.reward_mode, OLD.tier) IS DISTINCT FROM (NEW.status, NEW.reward_mode, NEW.tier))
   EXECUTE FUNCTION log_enrollment_change();
 
--- What was written stays as it was written: entries and logs refuse every change, grants and commissions every
--- change but the moves of their status. Rows are never deleted, not even by the tables' owner.
+-- Entries and logs refuse every change; grants and commissions refuse every change but those of their status. Rows are
+-- never deleted, not even by the tables' owner.
 CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   RAISE EXCEPTION '% is append-only: % refused', TG_TABLE_NAME, TG_OP USING ERRCODE = 'integrity_constraint_violation';
@@ -348,23 +373,3 @@ BEGIN
 END $$;
 CREATE TRIGGER commissions_moves BEFORE UPDATE ON commissions
   FOR EACH ROW EXECUTE FUNCTION check_commission_change();
-
--- Orders reported with a secret key wait here until the programme has judged them.
-ALTER TABLE orders ADD COLUMN referral_judged_at timestamptz;
-CREATE INDEX orders_unjudged ON orders (internal_id) WHERE source = 'server' AND referral_judged_at IS NULL;
-
--- Orders that did not come through the event log, on their way into ClickHouse.
-CREATE TABLE order_publications (
-  order_internal_id bigint PRIMARY KEY REFERENCES orders (internal_id),
-  created_at        timestamptz NOT NULL DEFAULT now()
-);
-
--- Events of the records, written in the transaction that causes them, for the webhook deliverer to take.
-CREATE TABLE webhook_outbox (
-  id           uuid PRIMARY KEY, -- UUIDv7: the event's id, and its `webhook-id`
-  workspace_id uuid NOT NULL REFERENCES workspaces (id),
-  type         text NOT NULL,
-  data         jsonb NOT NULL,
-  created_at   timestamptz NOT NULL DEFAULT now()
-);
-CREATE INDEX webhook_outbox_age ON webhook_outbox (created_at);

@@ -1,4 +1,4 @@
--- Workspaces, their keys and partners; the secrets of the deployment; idempotency.
+-- Workspaces, their API keys and partners; secrets of the deployment; idempotency keys; currency rates.
 
 CREATE TABLE deployment_secrets (
   name       text PRIMARY KEY,
@@ -47,7 +47,7 @@ CREATE TABLE api_keys (
 );
 CREATE INDEX api_keys_workspace ON api_keys (workspace_id, created_at);
 
--- A record commits in the transaction of the work itself; only 2xx answers are kept, for 24 hours.
+-- A record commits in the transaction of its request; only 2xx responses are stored, for 24 hours.
 CREATE TABLE idempotency_keys (
   workspace_id uuid NOT NULL REFERENCES workspaces (id),
   key          text NOT NULL CHECK (length(key) BETWEEN 1 AND 200),
@@ -59,7 +59,17 @@ CREATE TABLE idempotency_keys (
 );
 CREATE INDEX idempotency_keys_age ON idempotency_keys (created_at);
 
--- Rates by which an order's currency is converted into the workspace's: set by the operator.
+-- Reserves the key of a request that waits before its transaction and can't hold an advisory lock meanwhile. It ends
+-- with the response, or at ends_at when its process died.
+CREATE TABLE idempotency_reservations (
+  workspace_id uuid NOT NULL REFERENCES workspaces (id),
+  key          text NOT NULL CHECK (length(key) BETWEEN 1 AND 200),
+  holder       uuid NOT NULL, -- the request
+  ends_at      timestamptz NOT NULL,
+  PRIMARY KEY (workspace_id, key)
+);
+
+-- Rates that convert an order's currency into the workspace's currency; set by the operator.
 CREATE TABLE currency_rates (
   currency   text NOT NULL,
   base       text NOT NULL,

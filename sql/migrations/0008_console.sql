@@ -1,4 +1,4 @@
--- Who uses the console: members, the invitations that make them, their sessions and passkeys.
+-- The console's members, their invites, sessions, passkeys and failed sign-ins.
 
 CREATE TABLE members (
   id            uuid PRIMARY KEY,
@@ -14,14 +14,17 @@ CREATE TABLE members (
 CREATE UNIQUE INDEX members_email ON members (email, workspace_id) WHERE removed_at IS NULL;
 CREATE INDEX members_listed ON members (workspace_id, created_at) WHERE removed_at IS NULL;
 
--- Links that make a member, or let one in again who has lost the password. Each serves once, for 15 minutes.
+-- Links that make a member, or let in a member who lost the password. Each works once, for 15 minutes.
 CREATE TABLE invites (
   id           uuid PRIMARY KEY,
   workspace_id uuid NOT NULL REFERENCES workspaces (id),
   token_hash   bytea NOT NULL UNIQUE, -- SHA-256
   role         text NOT NULL CHECK (role IN ('owner', 'operator', 'analyst')),
-  email        text,                  -- null: the invited person says it
-  member_id    uuid NOT NULL,         -- whom it makes, or the member that has this email
+  email        text,                  -- null: the invited person enters it
+  member_id    uuid NOT NULL,         -- the member that it makes, or that has this email
+  -- An invite ends when its maker could not make it any more. Both null: made by the operator of the service.
+  maker_member_id uuid REFERENCES members (id),
+  maker_key_id    uuid REFERENCES api_keys (id),
   created_at   timestamptz NOT NULL DEFAULT now(),
   expires_at   timestamptz NOT NULL,
   used_at      timestamptz
@@ -47,7 +50,7 @@ CREATE TABLE passkeys (
   member_id     uuid NOT NULL REFERENCES members (id),
   credential_id text NOT NULL UNIQUE,     -- base64url, as the authenticator gives it
   public_key    bytea NOT NULL,           -- COSE
-  counter       bigint NOT NULL,          -- of signatures; one that falls back tells of a copy
+  counter       bigint NOT NULL,          -- of signatures; one that goes back reveals a copy
   transports    text[] NOT NULL,
   label         text NOT NULL CHECK (length(label) BETWEEN 1 AND 100),
   created_at    timestamptz NOT NULL DEFAULT now(),
@@ -55,20 +58,20 @@ CREATE TABLE passkeys (
 );
 CREATE INDEX passkeys_member ON passkeys (member_id, created_at);
 
--- What an authenticator is asked to sign. Deleted by whoever answers it, so that an answer counts once.
+-- Challenges for authenticators. The response deletes its challenge, so that it counts once.
 CREATE TABLE passkey_challenges (
   challenge  text PRIMARY KEY,
-  member_id  uuid,                 -- whose passkey is made; null: somebody signs in
+  member_id  uuid,                 -- whose passkey is created; null: a sign-in
   created_at timestamptz NOT NULL DEFAULT now(),
   expires_at timestamptz NOT NULL
 );
 CREATE INDEX passkey_challenges_age ON passkey_challenges (expires_at);
 
--- Wrong sign-ins of the last minute, by account and by network address (keyed hashes of both).
-CREATE TABLE sign_in_tries (
+-- Failed sign-ins of the last minute, by account and by network address (keyed hashes of both).
+CREATE TABLE sign_in_attempts (
   subject      bytea PRIMARY KEY,
   tried_at     timestamptz[] NOT NULL DEFAULT '{}',
   locked_until timestamptz,
   touched_at   timestamptz NOT NULL DEFAULT now()
 );
-CREATE INDEX sign_in_tries_age ON sign_in_tries (touched_at);
+CREATE INDEX sign_in_attempts_age ON sign_in_attempts (touched_at);

@@ -15,8 +15,10 @@ CREATE TABLE bio_pages (
   metadata      jsonb,
   created_at    timestamptz NOT NULL, -- unique in its workspace: it is the cursor
   updated_at    timestamptz NOT NULL,
+  made_in       text NOT NULL DEFAULT 'api' CHECK (made_in IN ('api', 'console')), -- the console shows and edits its own
   UNIQUE (workspace_id, created_at)
 );
+CREATE INDEX bio_pages_of_console ON bio_pages (workspace_id, created_at) WHERE made_in = 'console';
 CREATE UNIQUE INDEX bio_pages_external_id ON bio_pages (workspace_id, external_id) WHERE external_id IS NOT NULL;
 
 CREATE TABLE bio_buttons (
@@ -34,7 +36,27 @@ CREATE TABLE bio_buttons (
 );
 CREATE INDEX bio_buttons_link ON bio_buttons (link_id) WHERE link_id IS NOT NULL;
 
--- Whoever changes buttons touches their page too, so that one change tells of both.
+-- Every short link that a button of a page ever had. They are counted together, and erased with the button.
+CREATE TABLE bio_button_links (
+  link_id      uuid PRIMARY KEY REFERENCES links (id),
+  workspace_id uuid NOT NULL REFERENCES workspaces (id),
+  page_id      uuid NOT NULL REFERENCES bio_pages (id) ON DELETE CASCADE,
+  button_id    text NOT NULL,
+  -- Deleted by its page, which restores it when it can. A link that was deleted by another call stays deleted.
+  set_aside    boolean NOT NULL DEFAULT false
+);
+CREATE INDEX bio_button_links_page ON bio_button_links (page_id);
+
+CREATE FUNCTION keep_bio_button_link() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO bio_button_links (link_id, workspace_id, page_id, button_id)
+  VALUES (NEW.link_id, NEW.workspace_id, NEW.page_id, NEW.id) ON CONFLICT DO NOTHING;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER bio_buttons_linked AFTER INSERT ON bio_buttons FOR EACH ROW
+  WHEN (NEW.link_id IS NOT NULL) EXECUTE FUNCTION keep_bio_button_link();
+
+-- A change of buttons touches their page too, so that one change record covers both.
 CREATE TRIGGER bio_pages_changed AFTER INSERT OR UPDATE OR DELETE ON bio_pages
   FOR EACH ROW EXECUTE FUNCTION note_change('bio_page');
 
