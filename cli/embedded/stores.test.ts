@@ -125,37 +125,6 @@ test('ClickHouse keeps what was written over a stop and a start', async () => {
   await second.stop();
 });
 
-test('ClickHouse lets nobody read, write or stop anything without the password', async () => {
-  const store = await clickhouse();
-  await command(store.url, 'CREATE DATABASE kept ENGINE = Atomic');
-  await command(store.url, 'CREATE TABLE kept.rows (a Int32) ENGINE = MergeTree ORDER BY a');
-  const stranger = `http://127.0.0.1:${store.port}`;
-  const wrong = new URL(store.url);
-  wrong.password = 'guessed';
-  for (const url of [stranger, wrong.href]) {
-    for (const query of [
-      'SELECT count() FROM kept.rows',
-      "SELECT * FROM file('/etc/passwd', 'LineAsString', 'line String')",
-      'SELECT * FROM system.users',
-    ]) {
-      await expect(ask(url, query)).rejects.toThrow();
-    }
-    for (const query of [
-      'INSERT INTO kept.rows VALUES (1)',
-      'CREATE DATABASE mine ENGINE = Atomic',
-      'SYSTEM STOP LISTEN HTTP',
-      'SYSTEM SHUTDOWN',
-    ]) {
-      await expect(command(url, query)).rejects.toThrow();
-    }
-  }
-  expect(await ask(store.url, 'SELECT count() AS n FROM kept.rows')).toEqual([{ n: '0' }]);
-  for (const file of ['password', 'users.xml', 'config.xml']) {
-    expect(statSync(join(dataDir(), 'clickhouse', file)).mode & 0o777).toBe(0o600);
-  }
-  await store.stop();
-});
-
 test('ClickHouse ends with its parent, and a start right after it works', async () => {
   await killedParent('startEmbeddedClickHouse', './clickhouse.ts');
   const store = await clickhouse();
