@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createClickHouse } from '../../clickhouse/client.ts';
-import { silentLogger } from '../../core/log.ts';
+import { silentLogger } from '../../core/tier/log.ts';
 import { temporaryDirectory } from '../../test/support/process-fixtures.ts';
 import {
   nativeHello,
