@@ -247,6 +247,7 @@ describe('the topic', () => {
       'min.insync.replicas',
       'max.message.bytes',
       'unclean.leader.election.enable',
+      'message.timestamp.type',
     ];
     const { resources } = await admin.describeConfigs({
       includeSynonyms: false,
@@ -262,6 +263,7 @@ describe('the topic', () => {
       'min.insync.replicas': '1',
       'max.message.bytes': String(964 * 1024),
       'unclean.leader.election.enable': 'false',
+      'message.timestamp.type': 'LogAppendTime',
     });
   });
 
