@@ -6,6 +6,7 @@ import { createAddressSealer } from '../core/events/address-seal.ts';
 import { type Config, ConfigError } from '../core/settings/config.ts';
 import type { Logger } from '../core/tier/log.ts';
 import { createPool } from '../sql/database/pool.ts';
+import { clockResetAsked } from '../sql/event-log/clock-corrections.ts';
 import { highWater, registerStream, streamRecord } from '../sql/event-log/streams.ts';
 import { createIngest, type Ingest } from './create-ingest.ts';
 import { loadSecrets } from './kept-secrets.ts';
@@ -50,6 +51,7 @@ export async function openIngest(given: {
     register: (id, former) => registerStream(pool, streamName, id, former),
     recorded: (id) => streamRecord(pool, id, streamName),
     stored: (id) => highWater(pool, id),
+    clockResetAsked: (id) => clockResetAsked(pool, id),
     sealer,
     log,
     registry,

@@ -252,6 +252,7 @@ describe('the topic', () => {
       'min.insync.replicas',
       'max.message.bytes',
       'unclean.leader.election.enable',
+      'message.timestamp.type',
     ];
     const { resources } = await admin.describeConfigs({
       includeSynonyms: false,
@@ -267,6 +268,7 @@ describe('the topic', () => {
       'min.insync.replicas': '1',
       'max.message.bytes': String(964 * 1024),
       'unclean.leader.election.enable': 'false',
+      'message.timestamp.type': 'LogAppendTime',
     });
   });
 
