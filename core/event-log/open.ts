@@ -65,7 +65,7 @@ export async function openEventLogWriter(
     ...dependencies,
   });
   if (brokers.length === 0) return journal;
-  const endShipping = shipToKafka({
+  const shipping = shipToKafka({
     journal,
     stored: () => stored(journal.stream.streamId),
     brokers,
@@ -80,9 +80,10 @@ export async function openEventLogWriter(
     append: (event, settled) => journal.append(event, settled),
     flush: () => journal.flush(),
     fill: () => journal.fill(),
+    ready: () => shipping.hasStarted(),
     async close() {
       await journal.close();
-      await endShipping();
+      await shipping.end();
     },
   };
 }

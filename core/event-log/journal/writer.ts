@@ -139,6 +139,11 @@ export class JournalWriter implements EventLogWriter {
     return this.#files.supply.fill();
   }
 
+  /** Workers read the journal itself. */
+  ready(): boolean {
+    return true;
+  }
+
   async close(): Promise<void> {
     if (this.#closed) return;
     clearInterval(this.#heartbeat);
