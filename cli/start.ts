@@ -4,10 +4,10 @@
  *
  * Exit status: 0 after SIGTERM or SIGINT, 1 when it could not start.
  */
-import { readConfig, SettingsError } from '../core/config.ts';
-import { loadEnvFile } from '../core/env-file.ts';
-import { createLogger } from '../core/log.ts';
-import { misspeltSettings } from '../core/misspelt-settings.ts';
+import { readConfig, SettingsError } from '../core/settings/config.ts';
+import { loadEnvFile } from '../core/settings/env-file.ts';
+import { misspeltSettings } from '../core/settings/misspelt-settings.ts';
+import { createLogger } from '../core/tier/log.ts';
 import { AddressSpaceLimited, assertAddressSpace } from './embedded/address-space.ts';
 import { StoreNotStarted } from './embedded/store.ts';
 import { readyLine, readyText } from './supervisor/announcement.ts';

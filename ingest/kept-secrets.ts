@@ -1,9 +1,9 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Config } from '../core/config.ts';
-import type { Logger } from '../core/log.ts';
-import type { Pool } from '../sql/pool.ts';
-import { type DeploymentSecrets, readSecrets } from '../sql/secrets.ts';
+import type { Config } from '../core/settings/config.ts';
+import type { Logger } from '../core/tier/log.ts';
+import type { Pool } from '../sql/database/pool.ts';
+import { type DeploymentSecrets, readSecrets } from '../sql/database/secrets.ts';
 
 /** The secrets that ingest works with. */
 export type IngestSecrets = Pick<DeploymentSecrets, 'visitor' | 'cookie' | 'address'>;

@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
-import { type Config, ConfigError } from '../core/config.ts';
 import { freedAhead, openEventLogWriter, ownBatches } from '../core/event-log/open.ts';
 import { createAddressSealer } from '../core/events/address-seal.ts';
-import type { Logger } from '../core/log.ts';
-import { createPool } from '../sql/pool.ts';
-import { highWater, registerStream, streamRecord } from '../sql/streams.ts';
+import { type Config, ConfigError } from '../core/settings/config.ts';
+import type { Logger } from '../core/tier/log.ts';
+import { createPool } from '../sql/database/pool.ts';
+import { clockResetAsked } from '../sql/event-log/clock-corrections.ts';
+import { highWater, registerStream, streamRecord } from '../sql/event-log/streams.ts';
 import { createIngest, type Ingest } from './create-ingest.ts';
 import { loadSecrets, STREAM_NAME, secretsFile, tableDirectory } from './kept-secrets.ts';
 import { readOutstanding } from './max-clicks/outstanding.ts';
@@ -47,6 +48,7 @@ export async function openIngest(given: {
     register: (id, former) => registerStream(pool, streamName, id, former),
     recorded: (id) => streamRecord(pool, id, streamName),
     stored: (id) => highWater(pool, id),
+    clockResetAsked: (id) => clockResetAsked(pool, id),
     sealer,
     log,
     registry,

@@ -5,12 +5,12 @@ import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { Logger } from '../../core/log.ts';
+import type { Logger } from '../../core/tier/log.ts';
 import { endProcess } from '../processes/identity.ts';
 import { readRecord, writeRecord } from '../processes/record-file.ts';
 import { overwriteInPlace } from '../processes/standing-file.ts';
 import { followLines } from './child-output.ts';
-import { CLICKHOUSE_USER, configXml, usersXml } from './clickhouse-config.ts';
+import { authorization, CLICKHOUSE_USER, configXml, usersXml } from './clickhouse-config.ts';
 import { makeDataDir, makeOwnDirectory } from './data-dir.ts';
 import { freePort } from './free-port.ts';
 import { secretIn } from './secret-file.ts';
@@ -70,7 +70,7 @@ async function start(place: Place, stopping: AbortSignal): Promise<EmbeddedStore
   stopping.throwIfAborted();
   // In place: ClickHouse itself starts on a full disk.
   overwriteInPlace(join(home, 'users.xml'), usersXml(password));
-  overwriteInPlace(join(home, 'config.xml'), configXml({ dataPath, port }));
+  overwriteInPlace(join(home, 'config.xml'), configXml({ dataPath, port, password }));
 
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', CHILD, library], {
     cwd: home,
@@ -159,7 +159,7 @@ async function answers(child: ChildProcess, port: number, password: string): Pro
 
 /** Not `fetch`: its connections stay open for a while, and ClickHouse waits 5 s for open ones before it ends. */
 function selectOne(port: number, password: string): Promise<string> {
-  const headers = { 'X-ClickHouse-User': CLICKHOUSE_USER, 'X-ClickHouse-Key': password };
+  const headers = { Authorization: authorization(password) };
   return new Promise((resolve, reject) => {
     const sent = request(
       { host: '127.0.0.1', port, path: '/?query=SELECT%201', headers, agent: false, timeout: 30_000 },

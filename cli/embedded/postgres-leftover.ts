@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import type { Logger } from '../../core/log.ts';
+import type { Logger } from '../../core/tier/log.ts';
 import { endProcess, type ProcessRecord, recordOf, stillRuns } from '../processes/identity.ts';
 import { readRecord } from '../processes/record-file.ts';
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import type { Config } from '../../core/config.ts';
 import { readStreamIdentity } from '../../core/event-log/journal/stream-identity.ts';
+import type { Config } from '../../core/settings/config.ts';
 import { STREAM_NAME, secretsFile, tableDirectory } from '../../ingest/kept-secrets.ts';
 
 /** Whether redirects can start without a store: an earlier start has kept their secrets, their links and their stream. */

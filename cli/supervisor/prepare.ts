@@ -1,7 +1,7 @@
-import type { Config } from '../../core/config.ts';
-import type { Logger } from '../../core/log.ts';
-import { migrate } from '../../sql/migrate.ts';
-import { createPool, type Pool } from '../../sql/pool.ts';
+import type { Config } from '../../core/settings/config.ts';
+import type { Logger } from '../../core/tier/log.ts';
+import { migrate } from '../../sql/database/migrate.ts';
+import { createPool, type Pool } from '../../sql/database/pool.ts';
 import { migrateStores } from '../migrate-stores.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { silentLogger } from '../../core/log.ts';
+import { silentLogger } from '../../core/tier/log.ts';
 import { killed, runningProgram, temporaryDirectory } from '../../test/support/process-fixtures.ts';
 import { childRecords, endLeftovers } from './records.ts';
 

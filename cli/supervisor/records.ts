@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Logger } from '../../core/log.ts';
+import type { Logger } from '../../core/tier/log.ts';
 import { endProcess } from '../processes/identity.ts';
 import { clearRecord, readRecord, writeRecord } from '../processes/record-file.ts';
 

@@ -1,4 +1,4 @@
-import type { Config } from '../../core/config.ts';
+import type { Config } from '../../core/settings/config.ts';
 import { clearRecord, writeRecord } from '../processes/record-file.ts';
 import { runFile } from '../stores.ts';
 

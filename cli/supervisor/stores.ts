@@ -1,5 +1,5 @@
-import type { Config } from '../../core/config.ts';
-import type { Logger } from '../../core/log.ts';
+import type { Config } from '../../core/settings/config.ts';
+import type { Logger } from '../../core/tier/log.ts';
 import { embeddedClickHouse } from '../embedded/clickhouse.ts';
 import { embeddedPostgres } from '../embedded/postgres.ts';
 import type { StoreToKeep } from '../embedded/store.ts';

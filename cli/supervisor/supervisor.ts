@@ -1,11 +1,11 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Config, readConfig } from '../../core/config.ts';
-import type { Readiness } from '../../core/health.ts';
-import type { Logger } from '../../core/log.ts';
-import { createRegistry, serveMetrics } from '../../core/metrics.ts';
-import { createPool } from '../../sql/pool.ts';
+import { type Config, readConfig } from '../../core/settings/config.ts';
+import type { Readiness } from '../../core/tier/health.ts';
+import type { Logger } from '../../core/tier/log.ts';
+import { createRegistry, serveMetrics } from '../../core/tier/metrics.ts';
+import { createPool } from '../../sql/database/pool.ts';
 import { makeDataDir, makeOwnDirectory } from '../embedded/data-dir.ts';
 import { childMetrics } from './child-metrics.ts';
 import type { DemoWorkspace } from './first-start.ts';

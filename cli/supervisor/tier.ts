@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
-import { directStatus } from '../../core/direct-get.ts';
-import type { ListenPlace } from '../../core/listen-error.ts';
-import type { Logger } from '../../core/log.ts';
-import { CONFIGURATION_ERROR } from '../../core/tier-settings.ts';
+import { CONFIGURATION_ERROR } from '../../core/settings/tier-settings.ts';
+import { directStatus } from '../../core/tier/direct-get.ts';
+import type { ListenPlace } from '../../core/tier/listen-error.ts';
+import type { Logger } from '../../core/tier/log.ts';
 import { followLines } from '../embedded/child-output.ts';
 import { createBackoff } from './backoff.ts';
 import { problemOfPorts } from './ports.ts';
@@ -173,7 +173,7 @@ async function isReady(
       const why = readiness.urls.map((url, index) => `${url}: ${problems[index]}`).join('; ');
       log.warn({ child: spec.name }, `this child is up, but its health endpoint does not answer (${why})`);
     }
-    await Promise.race([delay(50), gone]);
+    await delay(50); // no race against `gone`, which would keep a record of each
   }
   return false;
 }

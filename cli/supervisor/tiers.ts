@@ -1,5 +1,5 @@
-import type { Config } from '../../core/config.ts';
-import type { ListenPlace } from '../../core/listen-error.ts';
+import type { Config } from '../../core/settings/config.ts';
+import type { ListenPlace } from '../../core/tier/listen-error.ts';
 import { nodeFlags, programFile } from '../programs/programs.ts';
 import type { Ports } from './ports.ts';
 import type { TierSpec } from './tier.ts';
