@@ -53,7 +53,7 @@ export const Ok = Type.Object({ ok: Type.Literal(true) });
 export const Limit = (maximum: number, otherwise: number) =>
   Type.Integer({ minimum: 1, maximum, default: otherwise, description: 'Rows per page.' });
 
-/** The query parameters of a reporting window; `resolveWindow` of core/windows.ts says what they mean together. */
+/** The query parameters of a reporting window; `resolveWindow` of api/time-window.ts says what they mean together. */
 export const WINDOW_PARAMETERS = {
   days: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 365, description: 'Days back from `to`, 30 unless given.' }),

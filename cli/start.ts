@@ -4,9 +4,9 @@
  *
  * Exit status: 0 after SIGTERM or SIGINT, 1 when it could not start.
  */
-import { readConfig, SettingsError } from '../core/config.ts';
-import { loadEnvFile } from '../core/env-file.ts';
-import { createLogger } from '../core/log.ts';
+import { readConfig, SettingsError } from '../core/settings/config.ts';
+import { loadEnvFile } from '../core/settings/env-file.ts';
+import { createLogger } from '../core/tier/log.ts';
 import { readyLine, readyText } from './supervisor/announcement.ts';
 import { AlreadyRunning } from './supervisor/lock.ts';
 import { onNpmDeath } from './supervisor/npm-parent.ts';

@@ -1,8 +1,8 @@
 import { createClickHouse } from '../clickhouse/client.ts';
-import type { Config } from '../core/config.ts';
-import { liveWorkers } from '../sql/live-workers.ts';
-import { createPool, type Pool } from '../sql/pool.ts';
-import { type Progress, readProgress } from '../sql/progress.ts';
+import type { Config } from '../core/settings/config.ts';
+import { createPool, type Pool } from '../sql/database/pool.ts';
+import { liveWorkers } from '../sql/event-log/live-workers.ts';
+import { type Progress, readProgress } from '../sql/event-log/progress.ts';
 
 const PATIENCE_MS = 3_000;
 

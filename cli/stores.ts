@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { type ClickHouseClient, createClickHouse } from '../clickhouse/client.ts';
-import { type Config, readConfig } from '../core/config.ts';
-import { createPool, type Pool } from '../sql/pool.ts';
+import { type Config, readConfig } from '../core/settings/config.ts';
+import { createPool, type Pool } from '../sql/database/pool.ts';
 import { CommandFailed } from './output.ts';
 
 const Running = Type.Object({

@@ -1,8 +1,8 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { Logger } from '../core/log.ts';
-import type { Pool } from '../sql/pool.ts';
-import { type DeploymentSecrets, readSecrets } from '../sql/secrets.ts';
+import type { Logger } from '../core/tier/log.ts';
+import type { Pool } from '../sql/database/pool.ts';
+import { type DeploymentSecrets, readSecrets } from '../sql/database/secrets.ts';
 
 /** The secrets that ingest works with. */
 export type IngestSecrets = Pick<DeploymentSecrets, 'visitor' | 'cookie' | 'address'>;

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
-import { type Config, ConfigError } from '../core/config.ts';
 import { freedAhead, openEventLogWriter, ownBatches } from '../core/event-log/open.ts';
 import { createAddressSealer } from '../core/events/address-seal.ts';
-import type { Logger } from '../core/log.ts';
-import { createPool } from '../sql/pool.ts';
-import { highWater, registerStream, streamRecord } from '../sql/streams.ts';
+import { type Config, ConfigError } from '../core/settings/config.ts';
+import type { Logger } from '../core/tier/log.ts';
+import { createPool } from '../sql/database/pool.ts';
+import { highWater, registerStream, streamRecord } from '../sql/event-log/streams.ts';
 import { createIngest, type Ingest } from './create-ingest.ts';
 import { loadSecrets } from './kept-secrets.ts';
 import { readOutstanding } from './max-clicks/outstanding.ts';

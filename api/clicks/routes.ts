@@ -1,4 +1,4 @@
-import { type ExportFormat, exportClicks } from '../../clickhouse/questions/export-clicks.ts';
+import { type ExportFormat, exportClicks } from '../../clickhouse/queries/export-clicks.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { callerGone } from '../plugins/errors.ts';

@@ -1,5 +1,5 @@
 import { assertAnswers } from '../../clickhouse/client.ts';
-import { storesUp } from '../../core/health.ts';
+import { storesUp } from '../../core/tier/health.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type ClicksSince, clicksSince, newestOfStreams } from '../../clickhouse/questions/clicks-since.ts';
-import type { ShownClick } from '../../core/click-record.ts';
-import { NANOS_PER_DAY, NANOS_PER_MICRO, nowNanos } from '../../core/timestamps.ts';
-import { watermark } from '../../sql/streams.ts';
+import { type ClicksSince, clicksSince, newestOfStreams } from '../../clickhouse/queries/clicks-since.ts';
+import type { ShownClick } from '../../core/clicks/click-record.ts';
+import { NANOS_PER_DAY, NANOS_PER_MICRO, nowNanos } from '../../core/time/timestamps.ts';
+import { watermark } from '../../sql/event-log/streams.ts';
 import type { ApiDeps } from '../dependencies.ts';
 import { Position } from './position.ts';
 

@@ -1,4 +1,4 @@
-import { formatInstant, parseInstant } from '../../core/timestamps.ts';
+import { formatInstant, parseInstant } from '../../core/time/timestamps.ts';
 
 /** Streams that there can be: a click's stream is its time's last three digits. */
 const STREAMS = 1_000n;

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { AppError, badRequest } from '../../core/errors.ts';
-import { NANOS_PER_DAY, NANOS_PER_SECOND, nowNanos } from '../../core/timestamps.ts';
+import { NANOS_PER_DAY, NANOS_PER_SECOND, nowNanos } from '../../core/time/timestamps.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { readIdList } from '../id-lists.ts';
 import { isStillAdmitted } from '../plugins/auth.ts';

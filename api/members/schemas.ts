@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { ROLES } from '../../core/roles.ts';
+import { ROLES } from '../../core/access/roles.ts';
 import { Body, Instant, Nullable, OneOf, Uuid } from '../schemas.ts';
 import { Email } from '../session/schemas.ts';
 

@@ -3,7 +3,7 @@ import type { FastifySchemaValidationError } from 'fastify';
 import type { TSchema } from 'typebox';
 import { AppError, type ErrorDetail } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
-import { parseInstant } from '../../core/timestamps.ts';
+import { parseInstant } from '../../core/time/timestamps.ts';
 import type { Api } from '../dependencies.ts';
 import { compiledLater } from './compiled-later.ts';
 
@@ -71,7 +71,7 @@ function bodyAjv(): Ajv.Ajv {
     formats: {
       uuid: isUuid,
       'date-time': (text: string) => parseInstant(text) !== null,
-      // Which URLs are accepted where is core/destinations.ts's to say, with a message that helps.
+      // Which URLs are accepted where is core/links/destinations.ts's to say, with a message that helps.
       uri: true,
     },
   });

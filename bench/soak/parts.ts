@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { startEmbeddedClickHouse } from '../../cli/embedded/clickhouse.ts';
 import { freePort } from '../../cli/embedded/free-port.ts';
 import { startEmbeddedPostgres } from '../../cli/embedded/postgres.ts';
-import { silentLogger } from '../../core/log.ts';
+import { silentLogger } from '../../core/tier/log.ts';
 import { createLocalDeployment, type LocalDeployment } from '../../test/deploy/local-deployment.ts';
 import { type LocalNginx, NO_NGINX, startNginx, writeNginxConfig } from '../../test/deploy/nginx.ts';
 import { startKafka, type TestKafka } from '../../test/support/kafka.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { isUuid } from '../../core/ids.ts';
-import type { Pool } from '../../sql/pool.ts';
-import { type ListedStream, listStreams, retireStream } from '../../sql/streams.ts';
+import type { Pool } from '../../sql/database/pool.ts';
+import { type ListedStream, listStreams, retireStream } from '../../sql/event-log/streams.ts';
 import { CommandFailed, printResult, table } from '../output.ts';
 import { withStores } from '../stores.ts';
 

@@ -6,10 +6,10 @@ import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { Logger } from '../../core/log.ts';
+import type { Logger } from '../../core/tier/log.ts';
 import { endProcess, type ProcessRecord, recordOf } from '../processes/identity.ts';
 import { followLines } from './child-output.ts';
-import { CLICKHOUSE_USER, configXml, usersXml } from './clickhouse-config.ts';
+import { authorization, CLICKHOUSE_USER, configXml, usersXml } from './clickhouse-config.ts';
 import { makeDataDir } from './data-dir.ts';
 import { freePort } from './free-port.ts';
 import { secretIn, writePrivate } from './secret-file.ts';
@@ -46,7 +46,7 @@ export async function startEmbeddedClickHouse(options: ClickHouseOptions): Promi
   const password = secretIn(join(home, 'password'));
   const port = options.port ?? (await freePort());
   writePrivate(join(home, 'users.xml'), usersXml(password));
-  writePrivate(join(home, 'config.xml'), configXml({ dataPath, port }));
+  writePrivate(join(home, 'config.xml'), configXml({ dataPath, port, password }));
 
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', CHILD, library], {
     cwd: home,
@@ -127,7 +127,7 @@ async function answers(child: ChildProcess, port: number, password: string): Pro
 
 /** Not `fetch`: its connections stay open for a while, and ClickHouse waits 5 s for open ones before it ends. */
 function selectOne(port: number, password: string): Promise<string> {
-  const headers = { 'X-ClickHouse-User': CLICKHOUSE_USER, 'X-ClickHouse-Key': password };
+  const headers = { Authorization: authorization(password) };
   return new Promise((resolve, reject) => {
     const sent = request(
       { host: '127.0.0.1', port, path: '/?query=SELECT%201', headers, agent: false, timeout: 30_000 },

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createClickHouse } from '../../clickhouse/client.ts';
-import { silentLogger } from '../../core/log.ts';
+import { silentLogger } from '../../core/tier/log.ts';
 import { temporaryDirectory } from '../../test/support/process-fixtures.ts';
 import { startOf } from '../processes/identity.ts';
 import { keepStore } from '../supervisor/kept-store.ts';
@@ -59,7 +59,7 @@ async function command(url: string, query: string): Promise<void> {
 /** Starts a store in a process of its own and kills that, as a supervisor may be. */
 async function killedParent(name: string, module: string): Promise<void> {
   const source = `const { ${name} } = await import(${JSON.stringify(new URL(module, import.meta.url).href)});
-    const { silentLogger } = await import(${JSON.stringify(new URL('../../core/log.ts', import.meta.url).href)});
+    const { silentLogger } = await import(${JSON.stringify(new URL('../../core/tier/log.ts', import.meta.url).href)});
     await ${name}({ dataDir: ${JSON.stringify(dataDir())}, log: silentLogger() });
     console.log('up');`;
   const parent = spawn(
@@ -123,37 +123,6 @@ test('ClickHouse keeps what was written over a stop and a start', async () => {
   const second = await clickhouse();
   expect(await ask(second.url, 'SELECT a FROM kept.rows')).toEqual([{ a: 7 }]);
   await second.stop();
-});
-
-test('ClickHouse lets nobody read, write or stop anything without the password', async () => {
-  const store = await clickhouse();
-  await command(store.url, 'CREATE DATABASE kept ENGINE = Atomic');
-  await command(store.url, 'CREATE TABLE kept.rows (a Int32) ENGINE = MergeTree ORDER BY a');
-  const stranger = `http://127.0.0.1:${store.port}`;
-  const wrong = new URL(store.url);
-  wrong.password = 'guessed';
-  for (const url of [stranger, wrong.href]) {
-    for (const query of [
-      'SELECT count() FROM kept.rows',
-      "SELECT * FROM file('/etc/passwd', 'LineAsString', 'line String')",
-      'SELECT * FROM system.users',
-    ]) {
-      await expect(ask(url, query)).rejects.toThrow();
-    }
-    for (const query of [
-      'INSERT INTO kept.rows VALUES (1)',
-      'CREATE DATABASE mine ENGINE = Atomic',
-      'SYSTEM STOP LISTEN HTTP',
-      'SYSTEM SHUTDOWN',
-    ]) {
-      await expect(command(url, query)).rejects.toThrow();
-    }
-  }
-  expect(await ask(store.url, 'SELECT count() AS n FROM kept.rows')).toEqual([{ n: '0' }]);
-  for (const file of ['password', 'users.xml', 'config.xml']) {
-    expect(statSync(join(dataDir(), 'clickhouse', file)).mode & 0o777).toBe(0o600);
-  }
-  await store.stop();
 });
 
 test('ClickHouse ends with its parent, and a start right after it works', async () => {

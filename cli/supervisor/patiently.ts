@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Logger } from '../../core/log.ts';
+import type { Logger } from '../../core/tier/log.ts';
 import { createBackoff } from './backoff.ts';
 
 const UNREACHABLE = new Set([

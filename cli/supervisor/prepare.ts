@@ -1,6 +1,6 @@
-import type { Config } from '../../core/config.ts';
-import type { Logger } from '../../core/log.ts';
-import { createPool } from '../../sql/pool.ts';
+import type { Config } from '../../core/settings/config.ts';
+import type { Logger } from '../../core/tier/log.ts';
+import { createPool } from '../../sql/database/pool.ts';
 import { migrateStores } from '../migrate-stores.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { silentLogger } from '../../core/log.ts';
+import { silentLogger } from '../../core/tier/log.ts';
 import { killed, runningProgram, temporaryDirectory } from '../../test/support/process-fixtures.ts';
 import { recordOf, stillRuns } from '../processes/identity.ts';
 import { childRecords, endLeftovers } from './records.ts';

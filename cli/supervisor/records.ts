@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Logger } from '../../core/log.ts';
+import type { Logger } from '../../core/tier/log.ts';
 import { writePrivate } from '../embedded/secret-file.ts';
 import { endProcess, type ProcessRecord, recordOf } from '../processes/identity.ts';
 

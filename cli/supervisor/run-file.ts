@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import type { Config } from '../../core/config.ts';
+import type { Config } from '../../core/settings/config.ts';
 import { writePrivate } from '../embedded/secret-file.ts';
 import { runFile } from '../stores.ts';
 

@@ -1,10 +1,10 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Config, readConfig } from '../../core/config.ts';
-import type { Logger } from '../../core/log.ts';
-import { createRegistry, serveMetrics } from '../../core/metrics.ts';
-import { createPool } from '../../sql/pool.ts';
+import { type Config, readConfig } from '../../core/settings/config.ts';
+import type { Logger } from '../../core/tier/log.ts';
+import { createRegistry, serveMetrics } from '../../core/tier/metrics.ts';
+import { createPool } from '../../sql/database/pool.ts';
 import { startEmbeddedClickHouse } from '../embedded/clickhouse.ts';
 import { makeDataDir } from '../embedded/data-dir.ts';
 import { startEmbeddedPostgres } from '../embedded/postgres.ts';

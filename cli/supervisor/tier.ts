@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Logger } from '../../core/log.ts';
-import { CONFIGURATION_ERROR } from '../../core/tier-settings.ts';
+import { CONFIGURATION_ERROR } from '../../core/settings/tier-settings.ts';
+import type { Logger } from '../../core/tier/log.ts';
 import { followLines } from '../embedded/child-output.ts';
 import { createBackoff } from './backoff.ts';
 import type { ChildRecords } from './records.ts';

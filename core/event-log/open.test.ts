@@ -10,9 +10,9 @@ import {
   temporaryDataDir,
   testSealer,
 } from '../../test/support/journal.ts';
-import { readConfig } from '../config.ts';
 import { isUuid } from '../ids.ts';
-import { silentLogger } from '../log.ts';
+import { readConfig } from '../settings/config.ts';
+import { silentLogger } from '../tier/log.ts';
 import {
   openEventLogReader,
   openEventLogWriter,

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { Registry } from 'prom-client';
-import type { Config } from '../config.ts';
 import type { AddressSealer } from '../events/address-seal.ts';
-import { createLogger, type Logger } from '../log.ts';
+import type { Config } from '../settings/config.ts';
+import { createLogger, type Logger } from '../tier/log.ts';
 import { openJournal } from './journal/open-journal.ts';
 import { JournalReader } from './journal/reader.ts';
 import { clientConfig, createKafka } from './kafka/client.ts';

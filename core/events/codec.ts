@@ -1,6 +1,6 @@
-import { asBuffer } from '../as-buffer.ts';
 import type { DecodedEvent, LogBatch } from '../event-log/port.ts';
 import { ADDRESS_BYTES, type AddressSealer, applyPad } from './address-seal.ts';
+import { asBuffer } from './as-buffer.ts';
 import { CLICK_BODY_VERSION, writeClickBody } from './click-body.ts';
 import { readClickBody } from './click-reader.ts';
 import { otherSchema, type SchemaFingerprints } from './fingerprints.ts';

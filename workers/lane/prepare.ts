@@ -1,10 +1,10 @@
 import type { ClickRow } from '../../clickhouse/inserts/clicks.ts';
 import type { IdentifyRow } from '../../clickhouse/inserts/identifies.ts';
 import type { OrderRow } from '../../clickhouse/inserts/orders.ts';
-import { normaliseEmail } from '../../core/emails.ts';
 import type { Enricher } from '../../core/enrich/enrich.ts';
 import type { DecodedEvent, LogBatch } from '../../core/event-log/port.ts';
 import { clickKey, ReadClick } from '../../core/events/click-reader.ts';
+import { orderVersion } from '../../core/events/order-version.ts';
 import {
   CLICK_FLAGS,
   type ClickEvent,
@@ -12,11 +12,11 @@ import {
   type OrderEvent,
 } from '../../core/events/types.ts';
 import { bytesToUuid } from '../../core/ids.ts';
-import type { Logger } from '../../core/log.ts';
-import { orderVersion } from '../../core/order-version.ts';
-import type { DeadLetter } from '../../sql/dead-letters.ts';
-import type { StreamProgress } from '../../sql/streams.ts';
-import type { LeaseUse } from '../../sql/used-leases.ts';
+import type { Logger } from '../../core/tier/log.ts';
+import { normaliseEmail } from '../../core/tracking/emails.ts';
+import type { DeadLetter } from '../../sql/event-log/dead-letters.ts';
+import type { StreamProgress } from '../../sql/event-log/streams.ts';
+import type { LeaseUse } from '../../sql/links/used-leases.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import { deadBatch, deadDamage, deadEvent } from './dead-letters.ts';
 import type { Range } from './gather.ts';

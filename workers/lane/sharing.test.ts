@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { EventLogReader } from '../../core/event-log/port.ts';
-import { silentLogger } from '../../core/log.ts';
+import { silentLogger } from '../../core/tier/log.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
 import { createWorkerMetrics } from '../metrics.ts';
 import { type Lanes, startLanes } from './lanes.ts';

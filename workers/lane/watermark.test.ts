@@ -4,8 +4,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openJournal } from '../../core/event-log/journal/open-journal.ts';
 import { createAddressSealer } from '../../core/events/address-seal.ts';
 import { uuidv7 } from '../../core/ids.ts';
-import { silentLogger } from '../../core/log.ts';
-import { registerStream, retireStream, watermark } from '../../sql/streams.ts';
+import { silentLogger } from '../../core/tier/log.ts';
+import { registerStream, retireStream, watermark } from '../../sql/event-log/streams.ts';
 import { createRig, type Rig } from '../../test/support/worker-rig.ts';
 import { click, heartbeat } from '../test-support/events.ts';
 

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Enricher } from '../../core/enrich/enrich.ts';
 import type { EventLogReader } from '../../core/event-log/port.ts';
-import type { Logger } from '../../core/log.ts';
+import type { Logger } from '../../core/tier/log.ts';
+import { inTransaction, type Pool } from '../../sql/database/pool.ts';
 import {
   advanceLane,
   type Lane,
@@ -10,9 +11,8 @@ import {
   lockLane,
   renewLane,
   resetLane,
-} from '../../sql/lanes.ts';
-import { inTransaction, type Pool } from '../../sql/pool.ts';
-import { readStreams } from '../../sql/streams.ts';
+} from '../../sql/event-log/lanes.ts';
+import { readStreams } from '../../sql/event-log/streams.ts';
 import { gather, type Range } from '../lane/gather.ts';
 import { LANE_DEFAULTS, type LaneControl } from '../lane/lane.ts';
 import { assertForward, createEndWatch, logBounds } from '../lane/place.ts';

@@ -1,10 +1,10 @@
+import type { Pool } from '../../sql/database/pool.ts';
 import {
   dropDeletedWebhooks,
   dropOldClickDeliveries,
   dropOldDeliveries,
   dropSleepingClicks,
-} from '../../sql/delivery-pruning.ts';
-import type { Pool } from '../../sql/pool.ts';
+} from '../../sql/webhooks/delivery-pruning.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import type { Backlogs } from './backlogs.ts';
 

@@ -1,11 +1,11 @@
 import type { Registry } from 'prom-client';
 import type { Enricher } from '../../core/enrich/enrich.ts';
 import type { EventLogReader } from '../../core/event-log/port.ts';
-import type { Logger } from '../../core/log.ts';
+import type { Logger } from '../../core/tier/log.ts';
 import { createHostResolver, type ResolveHost } from '../../core/webhooks/resolve-host.ts';
-import { countAllPending } from '../../sql/delivery-queue.ts';
-import type { Pool } from '../../sql/pool.ts';
-import { startClock } from '../clocks/clock.ts';
+import type { Pool } from '../../sql/database/pool.ts';
+import { countAllPending } from '../../sql/webhooks/delivery-queue.ts';
+import { startClock } from '../jobs/clock.ts';
 import { startLanes } from '../lane/lanes.ts';
 import type { Decode } from '../lane/prepare.ts';
 import type { WorkerMetrics } from '../metrics.ts';

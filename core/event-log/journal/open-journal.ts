@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import type { Registry } from 'prom-client';
 import type { AddressSealer } from '../../events/address-seal.ts';
 import { uuidv7 } from '../../ids.ts';
-import type { Logger } from '../../log.ts';
+import type { Logger } from '../../tier/log.ts';
 import { type NewStream, NOTHING_RECORDED, type StreamIdentity, type StreamRecord } from '../port.ts';
 import { EpochFile } from './epoch-file.ts';
 import { recover } from './recovery.ts';

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Logger } from '../../log.ts';
+import type { Logger } from '../../tier/log.ts';
 import type { LogDamage, StreamRecord } from '../port.ts';
 import { type EpochFile, epochAt, MAX_EPOCH } from './epoch-file.ts';
 import { sizeOf } from './segment-file.ts';

@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 import type { AddressSealer } from '../../events/address-seal.ts';
 import type { Unstamped } from '../../events/types.ts';
-import type { Logger } from '../../log.ts';
+import type { Logger } from '../../tier/log.ts';
 import type { Appended, AppendOutcome, EventLogWriter, StreamIdentity } from '../port.ts';
 import { BatchBuffer } from './batch-buffer.ts';
 import type { EpochFile } from './epoch-file.ts';

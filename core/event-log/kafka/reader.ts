@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Admin, Batch, Consumer, Kafka } from 'kafkajs';
-import type { KafkaSettings } from '../../config.ts';
-import type { Logger } from '../../log.ts';
+import type { KafkaSettings } from '../../settings/config.ts';
+import type { Logger } from '../../tier/log.ts';
 import type { EventLogReader } from '../port.ts';
 import { PartitionBuffer } from './partition-buffer.ts';
 import { explained } from './refusals.ts';

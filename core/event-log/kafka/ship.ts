@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { KafkaSettings } from '../../config.ts';
-import { startLastingThread } from '../../lasting-thread.ts';
-import type { Logger } from '../../log.ts';
+import type { KafkaSettings } from '../../settings/config.ts';
+import { startLastingThread } from '../../tier/lasting-thread.ts';
+import type { Logger } from '../../tier/log.ts';
 import type { EventLogWriter, StreamIdentity } from '../port.ts';
 
 export type ShipperData = {

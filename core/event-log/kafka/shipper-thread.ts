@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { createLogger } from '../../log.ts';
+import { createLogger } from '../../tier/log.ts';
 import { createKafka } from './client.ts';
 import type { FromShipper, ShipperData, ToShipper } from './ship.ts';
 import { startShipper } from './shipper.ts';

@@ -14,9 +14,9 @@ import {
   testSealer,
 } from '../../../test/support/journal.ts';
 import { NO_KAFKA, startKafka, type TestKafka } from '../../../test/support/kafka.ts';
-import { type KafkaSettings, readConfig } from '../../config.ts';
 import { decodeEvents } from '../../events/codec.ts';
-import { silentLogger } from '../../log.ts';
+import { type KafkaSettings, readConfig } from '../../settings/config.ts';
+import { silentLogger } from '../../tier/log.ts';
 import type { JournalWriter } from '../journal/writer.ts';
 import { createKafka } from './client.ts';
 import { KafkaReader } from './reader.ts';

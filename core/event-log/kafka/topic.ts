@@ -1,5 +1,5 @@
 import kafkajs, { type Admin } from 'kafkajs';
-import { ConfigError, type KafkaSettings } from '../../config.ts';
+import { ConfigError, type KafkaSettings } from '../../settings/config.ts';
 
 /** A record holds one merged batch, compressed: the design's limit. */
 export const RECORD_MAX_BYTES = 900 * 1024;
