@@ -8,6 +8,7 @@ import { createLogger } from '../core/tier/log.ts';
 import { createRegistry, serveMetrics } from '../core/tier/metrics.ts';
 import { createPool } from '../sql/database/pool.ts';
 import { secretsOnceThere } from '../sql/database/secrets.ts';
+import { clockResetAsked } from '../sql/event-log/clock-corrections.ts';
 import { highWater, registerStream, streamRecord } from '../sql/event-log/streams.ts';
 import { createApi } from './app.ts';
 
@@ -40,6 +41,7 @@ const eventLog = await openEventLogWriter(config, {
   register: (id, former) => registerStream(pool, streamName, id, former),
   recorded: (streamId) => streamRecord(pool, streamId, streamName),
   stored: (streamId) => highWater(pool, streamId),
+  clockResetAsked: (streamId) => clockResetAsked(pool, streamId),
   sealer: createAddressSealer(secrets.address),
   log,
   registry,

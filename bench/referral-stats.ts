@@ -55,6 +55,7 @@ const noEventLog: EventLogWriter = {
   },
   flush: () => undefined,
   fill: () => 0,
+  ready: () => true,
   close: async () => undefined,
 };
 

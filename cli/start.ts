@@ -37,6 +37,15 @@ const supervisor = createSupervisor({
 });
 
 let stoppingSince: number | undefined;
+// The disk that the output goes to may be full: that ends nothing.
+for (const output of [process.stdout, process.stderr]) output.on('error', () => {});
+// Ended without order, this process would leave its children behind.
+process.on('uncaughtException', (error) => {
+  process.stderr.write(`hoplog: ${message(error)}\n`);
+  if (stoppingSince !== undefined) return;
+  stoppingSince = Date.now();
+  void end(1);
+});
 const unwatch = onNpmDeath(process.env, () => stop('npm died'));
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => stop(signal));
 

@@ -159,6 +159,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
     health: createHealth(
       {
         loaded: linkTable.ready,
+        shipping: () => eventLog.ready(),
         silenceSeconds: () => followed.silence() / 1_000,
         draining: () => draining,
         links: () => table.size(),

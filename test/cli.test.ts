@@ -308,7 +308,14 @@ describe('migrate and status', () => {
     const up = await hoplog(['status', '--json'], env);
     const status = JSON.parse(up.stdout);
     expect(Object.keys(status)).toEqual(['parts', 'progress']);
-    expect(Object.keys(status.parts)).toEqual(['redirects', 'api', 'workers', 'postgres', 'clickhouse']);
+    expect(Object.keys(status.parts)).toEqual([
+      'redirects',
+      'api',
+      'workers',
+      'postgres',
+      'clickhouse',
+      'clock',
+    ]);
     expect(status.parts).toMatchObject({
       api: { ok: true },
       workers: { ok: true, detail: '2 live' },

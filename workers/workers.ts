@@ -8,6 +8,7 @@ import type { Pool } from '../sql/database/pool.ts';
 import { attributeOrders } from './attribution/attribute.ts';
 import { publishDeadLetters } from './dead-letters/publish.ts';
 import { startClock } from './jobs/clock.ts';
+import { correctTimes } from './jobs/correct-times.ts';
 import { eraseRequested } from './jobs/erase.ts';
 import { pruneOld } from './jobs/prune.ts';
 import { createWaiting } from './jobs/waiting.ts';
@@ -57,6 +58,7 @@ const DRAIN_MS = 2_000;
 const ATTRIBUTE_EVERY_MS = 500;
 const ERASE_EVERY_MS = 10_000;
 const PUBLISH_EVERY_MS = 2_000;
+const CORRECT_EVERY_MS = 5_000;
 const PRUNE_EVERY_MS = 60_000;
 const ROLL_UP_EVERY_MS = 600_000;
 
@@ -90,6 +92,12 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
       work: async () => (await shared.waits('attribution')) && attributeOrders(shared),
     }),
     startClock({ ...shared, name: 'erase', everyMs: ERASE_EVERY_MS, work: () => eraseRequested(shared) }),
+    startClock({
+      ...shared,
+      name: 'correct_times',
+      everyMs: CORRECT_EVERY_MS,
+      work: () => correctTimes(shared),
+    }),
     startClock({ ...shared, name: 'prune', everyMs: PRUNE_EVERY_MS, work: () => pruneOld(shared) }),
     startClock({ ...shared, name: 'rollups', everyMs: ROLL_UP_EVERY_MS, work: () => keepRolledUp(shared) }),
     ...startReferralClocks(shared),

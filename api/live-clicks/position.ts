@@ -44,6 +44,14 @@ export class Position {
     return [...this.#newest.values()];
   }
 
+  /** The place before the clock was set right, as it is since. */
+  earlier(nanos: bigint): Position {
+    return new Position(
+      this.#settled - nanos,
+      this.newest.map((time) => time - nanos),
+    );
+  }
+
   copy(): Position {
     return new Position(this.#settled, this.newest);
   }

@@ -41,7 +41,7 @@ function keep(source: string, given: Partial<TierSpec> = {}): Tier {
     },
     {
       log: silentLogger(),
-      records: childRecords(directory.path),
+      records: childRecords(directory.path, silentLogger()),
       onChange: (_name, up) => changes.push(up),
     },
   );

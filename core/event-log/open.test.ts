@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Registry } from 'prom-client';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import {
   appendClicks,
   readJournal,
@@ -162,6 +162,9 @@ describe('opening the event log', () => {
   test('takes events while no broker answers, and keeps them in the journal', async () => {
     const unreachable = { ...config(), kafkaBrokers: ['127.0.0.1:9'] };
     const writer = await openEventLogWriter(unreachable, dependencies());
+    // Once the shipper's thread has loaded: it needs no broker for that.
+    expect(writer.ready()).toBe(false);
+    await vi.waitFor(() => expect(writer.ready()).toBe(true), 20_000);
     const [click] = await appendClicks(writer, ['x']);
     await writer.close();
     const { batches } = await readJournal(dataDir);

@@ -1,6 +1,7 @@
 import type { SocialLink } from '../../core/bio/public-page.ts';
 import type { Theme } from '../../core/bio/theme.ts';
 import { uuidv7 } from '../../core/ids.ts';
+import { NOT_AHEAD } from '../database/creation-times.ts';
 import { isoMicros } from '../database/instants.ts';
 import type { Queryable } from '../database/pool.ts';
 
@@ -47,7 +48,8 @@ export async function insertBioPage(
        is_published, show_branding, metadata, made_in, created_at, updated_at)
      SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, at, at FROM (SELECT GREATEST(
        date_trunc('microseconds', clock_timestamp()),
-       (SELECT max(created_at) + interval '1 microsecond' FROM bio_pages WHERE workspace_id = $2)) AS at) AS now`,
+       (SELECT max(created_at) + interval '1 microsecond' FROM bio_pages
+        WHERE workspace_id = $2 AND ${NOT_AHEAD})) AS at) AS now`,
     [
       page.id,
       page.workspace_id,

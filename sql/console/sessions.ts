@@ -7,8 +7,12 @@ import type { Workspace } from '../workspaces/workspaces.ts';
 /** Longest life of a session, whatever is done with it. Seconds. */
 export const SESSION_SECONDS = 90 * 86_400;
 
-/** Still good: not over, and not left alone for 14 days. */
-const ALIVE = `s.expires_at > now() AND s.last_seen_at > now() - interval '14 days'`;
+/**
+ * Still good: not over, and not left alone for 14 days. One that was used while the clock was ahead ends with that: nothing else
+ * would end it for as long.
+ */
+const ALIVE = `s.expires_at > now() AND s.last_seen_at > now() - interval '14 days'
+  AND s.last_seen_at < now() + interval '1 hour'`;
 
 /** A signed-in browser as its member sees it. */
 export type SessionRecord = {

@@ -15,7 +15,9 @@ export function beginTry(pool: Pool, subject: Buffer): Promise<Try> {
   return inTransaction(pool, async (tx) => {
     await tx.query('INSERT INTO sign_in_attempts (subject) VALUES ($1) ON CONFLICT DO NOTHING', [subject]);
     const { rows: locks } = await tx.query<{ wait: number | null }>(
-      `SELECT ceil(extract(epoch FROM locked_until - clock_timestamp()))::integer AS wait
+      // A lock of more than its minute was made while the clock was ahead.
+      `SELECT CASE WHEN locked_until < clock_timestamp() + interval '2 minutes'
+         THEN ceil(extract(epoch FROM locked_until - clock_timestamp()))::integer END AS wait
        FROM sign_in_attempts WHERE subject = $1 FOR UPDATE`,
       [subject],
     );
@@ -25,7 +27,7 @@ export function beginTry(pool: Pool, subject: Buffer): Promise<Try> {
       `UPDATE sign_in_attempts t SET tried_at = recent || at, touched_at = at,
          locked_until = CASE WHEN cardinality(recent) + 1 >= $2 THEN at + interval '1 minute' END
        FROM (SELECT clock.at, ARRAY(SELECT tried FROM unnest(tried_at) AS tried
-                                    WHERE tried > clock.at - interval '1 minute') AS recent
+                                    WHERE tried > clock.at - interval '1 minute' AND tried <= clock.at) AS recent
              FROM sign_in_attempts, (SELECT clock_timestamp() AS at) AS clock WHERE subject = $1) AS past
        WHERE t.subject = $1 RETURNING at::text`,
       [subject, MOST_WRONG],

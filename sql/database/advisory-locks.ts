@@ -13,4 +13,6 @@ export const ADVISORY_LOCKS = {
   currencyRates: 7_205_011_976,
   /** One process at a time looks whether there is a workspace. */
   firstStart: 7_205_011_977,
+  /** One worker at a time corrects the times of stored events. */
+  clockCorrections: 7_205_011_978,
 } as const;

@@ -2,7 +2,7 @@ import { ADVISORY_LOCKS } from './advisory-locks.ts';
 import type { Pool } from './pool.ts';
 
 /** Jobs of which one worker at a time does the work. */
-type Job = Extract<keyof typeof ADVISORY_LOCKS, 'rollups'>;
+type Job = Extract<keyof typeof ADVISORY_LOCKS, 'rollups' | 'clockCorrections'>;
 
 /**
  * Runs a job unless another worker is at it. The lock is the connection's and not a transaction's: an open

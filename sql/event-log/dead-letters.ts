@@ -79,8 +79,8 @@ export async function countUnreplayed(db: Queryable): Promise<number> {
 }
 
 // One that was replayed before it was copied has nothing left to copy.
-const UNPUBLISHED =
-  'published_at IS NULL AND replayed_at IS NULL AND (publish_after IS NULL OR publish_after <= now())';
+const UNPUBLISHED = `published_at IS NULL AND replayed_at IS NULL AND (publish_after IS NULL OR publish_after <= now()
+    OR publish_after > now() + interval '2 hours')`; // a longer wait was set while the clock was ahead
 
 /** Whether {@link claimUnpublished} has a letter to give. */
 export async function hasUnpublished(db: Queryable): Promise<boolean> {

@@ -26,6 +26,9 @@ export type Lane = {
   doubt: Doubt;
 };
 
+/** A lease that runs for longer was made while the clock was ahead: it counts as over. Milliseconds beyond a lease. */
+const LONGEST_LEAD_MS = 60_000;
+
 /** Another worker has raised the lane's epoch: nothing may be written for it any more. */
 export class LaneLost extends Error {
   constructor(lane: Pick<Lane, 'consumer' | 'partition' | 'epoch'>) {
@@ -67,8 +70,16 @@ export async function takeLane(
      ON CONFLICT (consumer, partition) DO UPDATE
        SET epoch = lane.epoch + 1, held_by = EXCLUDED.held_by, held_until = EXCLUDED.held_until, updated_at = now()
        WHERE lane.held_until IS NULL OR lane.held_until < clock_timestamp() OR lane.held_by = $5
+         OR lane.held_until > clock_timestamp() + $6 * interval '1 millisecond'
      RETURNING epoch, next_offset, intent`,
-    [given.consumer, given.partition, given.holder, given.leaseMs, given.deadHolder ?? null],
+    [
+      given.consumer,
+      given.partition,
+      given.holder,
+      given.leaseMs,
+      given.deadHolder ?? null,
+      given.leaseMs + LONGEST_LEAD_MS,
+    ],
   );
   const row = rows[0];
   if (!row) return null;

@@ -1,5 +1,8 @@
 import type { Queryable } from '../database/pool.ts';
 
+/** What is longer than any worker says it lives was said while the clock was ahead. */
+const LIVES = `live_until > clock_timestamp() AND live_until < clock_timestamp() + interval '1 hour'`;
+
 /**
  * Says that a worker lives, for another `liveMs`, and forgets those that have been silent for long.
  *
@@ -17,9 +20,10 @@ export async function noteLiveWorker(
        ON CONFLICT (consumer, holder) DO UPDATE SET live_until = EXCLUDED.live_until
      ), forgotten AS (
        DELETE FROM live_workers WHERE live_until < clock_timestamp() - interval '1 hour'
+         OR (live_until > clock_timestamp() + interval '1 hour' AND (consumer, holder) <> ($1, $2))
      )
      SELECT holder FROM live_workers
-     WHERE consumer = $1 AND holder <> $2 AND live_until > clock_timestamp()`,
+     WHERE consumer = $1 AND holder <> $2 AND ${LIVES}`,
     values: [given.consumer, given.holder, given.liveMs],
   });
   return [given.holder, ...rows.map((row) => row.holder)];
@@ -31,7 +35,7 @@ export async function noteLiveWorker(
  */
 export async function liveWorkers(db: Queryable): Promise<{ live: number; until: Date | null }> {
   const { rows } = await db.query<{ live: number; until: Date | null }>(
-    `SELECT count(DISTINCT holder) FILTER (WHERE live_until > clock_timestamp()) AS live, max(live_until) AS until
+    `SELECT count(DISTINCT holder) FILTER (WHERE ${LIVES}) AS live, max(live_until) AS until
      FROM live_workers`,
   );
   return rows[0] ?? { live: 0, until: null };

@@ -4,6 +4,8 @@ import type { Queryable } from '../database/pool.ts';
 export type Progress = {
   streams: { name: string; ordinal: number; state: 'active' | 'retired'; visible_before: number }[];
   lanes: { consumer: string; partition: string; next_offset: string; updated_at: Date; replaying: boolean }[];
+  /** Streams whose events of a time when their clock was ahead are still being corrected. */
+  clock_corrections: number;
   /** Dead letters not replayed. */
   dead_letters: number;
   /** Orders whose attribution is still to come. */
@@ -19,9 +21,19 @@ export async function readProgress(db: Queryable): Promise<Progress> {
     `SELECT consumer, partition, next_offset, updated_at, intent IS NOT NULL AS replaying
      FROM log_lanes ORDER BY consumer, partition`,
   );
-  const { rows } = await db.query<Pick<Progress, 'dead_letters' | 'orders_unattributed'>>(
-    `SELECT (SELECT count(*) FROM dead_letters WHERE replayed_at IS NULL) AS dead_letters,
+  const { rows } = await db.query<
+    Pick<Progress, 'clock_corrections' | 'dead_letters' | 'orders_unattributed'>
+  >(
+    `SELECT (SELECT count(*) FROM clock_corrections WHERE done_at IS NULL) AS clock_corrections,
+            (SELECT count(*) FROM dead_letters WHERE replayed_at IS NULL) AS dead_letters,
             (SELECT count(*) FROM orders WHERE credited_version IS DISTINCT FROM version) AS orders_unattributed`,
   );
-  return { dead_letters: 0, orders_unattributed: 0, ...rows[0], streams: streams.rows, lanes: lanes.rows };
+  return {
+    clock_corrections: 0,
+    dead_letters: 0,
+    orders_unattributed: 0,
+    ...rows[0],
+    streams: streams.rows,
+    lanes: lanes.rows,
+  };
 }

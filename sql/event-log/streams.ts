@@ -14,6 +14,8 @@ export type StreamProgress = {
   highWater: bigint;
   /** Microseconds: every event of the stream older than this is visible. */
   visibleBefore: number;
+  /** The stream's clock was set back since it was advanced last, so `visibleBefore` may be less than what is stored. */
+  isSetBack?: boolean;
 };
 
 export type RegisteredStream = Required<NewStream>;
@@ -144,7 +146,7 @@ export async function highWater(db: Queryable, streamId: string): Promise<bigint
   return BigInt(rows[0]?.high_water ?? -1);
 }
 
-/** Moves streams forward, never back. In the transaction that advances their lane. */
+/** Moves streams forward, and back only where their clock was set back. In the transaction that advances their lane. */
 export async function advanceStreams(
   transaction: Queryable,
   streams: readonly StreamProgress[],
@@ -155,14 +157,17 @@ export async function advanceStreams(
 
 const ADVANCE_STREAMS = `UPDATE ingest_streams AS stream
   SET high_water = greatest(stream.high_water, moved.high_water),
-      visible_before = greatest(stream.visible_before, moved.visible_before)
-  FROM unnest($1::uuid[], $2::numeric[], $3::bigint[]) AS moved (stream_id, high_water, visible_before)
+      visible_before = CASE WHEN moved.is_set_back THEN moved.visible_before
+        ELSE greatest(stream.visible_before, moved.visible_before) END
+  FROM unnest($1::uuid[], $2::numeric[], $3::bigint[], $4::boolean[])
+    AS moved (stream_id, high_water, visible_before, is_set_back)
   WHERE stream.stream_id = moved.stream_id`;
 
 const columnsOf = (streams: readonly StreamProgress[]) => [
   streams.map((stream) => stream.streamId),
   streams.map((stream) => String(stream.highWater)),
   streams.map((stream) => stream.visibleBefore),
+  streams.map((stream) => stream.isSetBack ?? false),
 ];
 
 /**
@@ -180,8 +185,8 @@ export async function advanceLaneAndStreams(
   const { rows } = await db.query<{ advanced: boolean }>({
     name: 'advance_lane_and_streams',
     text: `WITH lane AS (
-       UPDATE log_lanes SET next_offset = $8, intent = ${DOUBT_ONLY}, updated_at = now()
-       WHERE consumer = $4 AND partition = $5 AND epoch = $6 AND next_offset = $7 RETURNING 1),
+       UPDATE log_lanes SET next_offset = $9, intent = ${DOUBT_ONLY}, updated_at = now()
+       WHERE consumer = $5 AND partition = $6 AND epoch = $7 AND next_offset = $8 RETURNING 1),
      streams AS (${ADVANCE_STREAMS} AND EXISTS (SELECT FROM lane))
      SELECT EXISTS (SELECT FROM lane) AS advanced`,
     values: [...columnsOf(streams), lane.consumer, lane.partition, lane.epoch, String(from), String(to)],

@@ -1,4 +1,5 @@
 import { uuidv7 } from '../../core/ids.ts';
+import { NOT_AHEAD } from '../database/creation-times.ts';
 import { isoMicros } from '../database/instants.ts';
 import type { Queryable } from '../database/pool.ts';
 
@@ -12,7 +13,8 @@ export async function insertFolder(tx: Queryable, workspaceId: string, name: str
   const { rows } = await tx.query<Folder>(
     `INSERT INTO folders (id, workspace_id, name, created_at)
      SELECT $1, $2, $3, GREATEST(date_trunc('microseconds', clock_timestamp()),
-       (SELECT max(created_at) + interval '1 microsecond' FROM folders WHERE workspace_id = $2))
+       (SELECT max(created_at) + interval '1 microsecond' FROM folders
+        WHERE workspace_id = $2 AND ${NOT_AHEAD}))
      RETURNING ${COLUMNS}`,
     [uuidv7(), workspaceId, name],
   );

@@ -79,3 +79,12 @@ export async function dropDeletedWebhooks(db: Queryable, limit: number): Promise
   );
   return rowCount ?? 0;
 }
+
+/** Makes deliveries due at once that would wait for longer than any may. Milliseconds. */
+export async function bringForward(db: Queryable, now: number, longestMs: number): Promise<void> {
+  await db.query(
+    `UPDATE webhook_deliveries SET next_attempt_at = to_timestamp($1::float8 / 1000)
+     WHERE status = 'pending' AND next_attempt_at > to_timestamp(($1::float8 + $2) / 1000)`,
+    [now, longestMs],
+  );
+}

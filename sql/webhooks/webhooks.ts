@@ -1,4 +1,5 @@
 import { uuidv7 } from '../../core/ids.ts';
+import { NOT_AHEAD } from '../database/creation-times.ts';
 import { isoMicros } from '../database/instants.ts';
 import type { Queryable } from '../database/pool.ts';
 
@@ -38,7 +39,8 @@ export async function insertWebhook(
     `INSERT INTO webhooks (id, workspace_id, url, events, description, is_active, active_since, created_at, updated_at)
      SELECT $2, $1, $3, $4, $5, $6, at, at, at FROM (
        SELECT GREATEST(date_trunc('microseconds', clock_timestamp()),
-         (SELECT max(created_at) + interval '1 microsecond' FROM webhooks WHERE workspace_id = $1)) AS at) AS clock
+         (SELECT max(created_at) + interval '1 microsecond' FROM webhooks
+          WHERE workspace_id = $1 AND ${NOT_AHEAD})) AS at) AS clock
      RETURNING ${COLUMNS}`,
     [workspaceId, uuidv7(), given.url, given.events, given.description, given.is_active],
   );

@@ -47,8 +47,10 @@ export async function stateOfKey(
      FROM (VALUES (1)) AS one
      LEFT JOIN idempotency_keys k
        ON k.workspace_id = $1 AND k.key = $2 AND k.created_at > now() - interval '24 hours'
+         AND k.created_at < now() + interval '1 hour' -- else made while the clock was ahead
      LEFT JOIN idempotency_reservations r
-       ON r.workspace_id = $1 AND r.key = $2 AND r.ends_at > now() AND r.holder IS DISTINCT FROM $3`,
+       ON r.workspace_id = $1 AND r.key = $2 AND r.ends_at > now()
+         AND r.ends_at < now() + interval '1 hour' AND r.holder IS DISTINCT FROM $3`,
     [workspaceId, key, holder],
   );
   const { fingerprint = null, status = 0, body, reserved = false } = rows[0] ?? {};

@@ -1,5 +1,6 @@
 import { mintKey } from '../../core/access/keys.ts';
 import { uuidv7 } from '../../core/ids.ts';
+import { NOT_AHEAD } from '../database/creation-times.ts';
 import { isoMicros } from '../database/instants.ts';
 import type { Queryable } from '../database/pool.ts';
 
@@ -34,7 +35,8 @@ export async function createKey(
     const { rows } = await db.query<KeyRecord>(
       `INSERT INTO api_keys (id, workspace_id, kind, lookup, hash, label, partner_id, created_at)
        SELECT $1, $2, $3, $4, $5, $6, $7, GREATEST(date_trunc('microseconds', clock_timestamp()),
-         (SELECT max(created_at) + interval '1 microsecond' FROM api_keys WHERE workspace_id = $2))
+         (SELECT max(created_at) + interval '1 microsecond' FROM api_keys
+          WHERE workspace_id = $2 AND ${NOT_AHEAD}))
        ON CONFLICT (lookup) DO NOTHING RETURNING ${COLUMNS}`,
       [
         uuidv7(),
@@ -127,7 +129,8 @@ export async function revokeKey(db: Queryable, id: string): Promise<KeyRecord | 
 export async function noteKeyUse(db: Queryable, id: string): Promise<void> {
   await db.query(
     `UPDATE api_keys SET last_used_at = now()
-     WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`,
+     WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute'
+       OR last_used_at > now() + interval '1 minute')`,
     [id],
   );
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../core/tier/log.ts';
+import { AHEAD_MICROS, createWallClock } from '../../core/time/wall-clock.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import { causeOf } from '../retry.ts';
 
@@ -14,11 +15,27 @@ export type ClockOptions = {
   work: () => Promise<boolean>;
 };
 
-/** Runs `work` again and again. A round that fails is logged, counted, and made again at its next time. */
+/**
+ * Runs `work` again and again. A run that fails is logged, counted, and made again at its next time. While the wall clock is ahead of
+ * the monotonic clock since less than a minute nothing runs: what is dropped or paid because its time has come does not come back.
+ */
 export function startClock(options: ClockOptions): Clock {
   const { name, everyMs, log, metrics, work } = options;
   const end = new AbortController();
+  const clock = createWallClock();
   let failing = false;
+  let isHeld = false;
+
+  function isTimely(): boolean {
+    const found = clock.check();
+    // A job keeps no time of its own, so it follows a clock that is set back.
+    if (found?.step === 'behind' || found?.step === 'returned') clock.set(clock.wall());
+    const held = clock.wall() - clock.now() > AHEAD_MICROS;
+    if (held && !isHeld)
+      log.warn({ job: name }, 'the wall clock jumped ahead: the job waits until it has stayed for a minute');
+    isHeld = held;
+    return !held;
+  }
 
   async function round(): Promise<boolean> {
     try {
@@ -36,7 +53,7 @@ export function startClock(options: ClockOptions): Clock {
 
   async function run(): Promise<void> {
     while (!end.signal.aborted) {
-      if (await round()) continue;
+      if (isTimely() && (await round())) continue;
       await sleep(everyMs, undefined, { signal: end.signal }).catch(() => undefined);
     }
   }

@@ -35,7 +35,7 @@ async function write(count: number, at: number): Promise<bigint> {
     syncMs: 5,
     budgetBytes: 64 * 2 ** 20,
     sealer: createAddressSealer(rig.addressKey),
-    clock: { now: () => at * 1000, check: () => undefined },
+    clock: { now: () => at * 1000 },
     log: silentLogger(),
     registry: new Registry(),
   });

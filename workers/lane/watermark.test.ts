@@ -71,7 +71,7 @@ describe('the watermark', () => {
       sealer: createAddressSealer(rig.addressKey),
       log: silentLogger(),
       registry: new Registry(),
-      clock: { now: () => NOW - 3_600_000_000, check: () => undefined },
+      clock: { now: () => NOW - 3_600_000_000 },
     });
     const { ts: _, ...event } = clickAt(0);
     const { ts } = late.append(event, () => undefined);

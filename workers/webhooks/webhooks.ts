@@ -146,11 +146,15 @@ export function startWebhooks(dependencies: WebhooksDependencies): Webhooks {
   };
 }
 
+const FAR_AHEAD_MICROS = 5_000_000;
+
 /** A clock of microseconds that never says the same twice, so that times can be cursors. */
 function createMicroClock(now: () => number): () => number {
   let last = 0;
   return () => {
-    last = Math.max(last + 1, now() * 1_000);
+    const at = now() * 1_000;
+    // Far ahead of now it was the clock: times that were given then don't come again soon.
+    last = at > last || last - at > FAR_AHEAD_MICROS ? at : last + 1;
     return last;
   };
 }

@@ -27,7 +27,11 @@ function groupSync(quickMs: number): GroupSync {
   return new GroupSync({
     intervalMs: 5,
     quickMs,
-    metrics: createJournalMetrics(registry, () => 0),
+    metrics: createJournalMetrics(
+      registry,
+      () => 0,
+      () => 0,
+    ),
     log: silentLogger(),
     settle: (appends, outcome) => {
       for (const append of appends) append(outcome);

@@ -33,6 +33,8 @@ const shipper = startShipper({
   onOutage: (outage) => tell({ outage }),
 });
 
+tell({ started: true });
+
 // The thread's owner starts another: what broke this one, such as a full disk, may pass.
 void shipper.ended.then((error) => {
   if (!error) return;

@@ -257,7 +257,7 @@ test('nothing is given back that Kafka has not taken, however full the journal i
 
 test('a thread that dies is replaced, and ends in order even while there is none', async () => {
   const registry = new Registry();
-  const end = shipToKafka({
+  const shipping = shipToKafka({
     journal,
     stored: async () => -1n,
     log: silentLogger(),
@@ -271,7 +271,7 @@ test('a thread that dies is replaced, and ends in order even while there is none
   await vi.waitFor(async () => {
     expect(await registry.getSingleMetricAsString('hoplog_shipper_outage')).toMatch(/outage 1/);
   }, 40_000);
-  await end();
+  await shipping.end();
 });
 
 test('a topic that is too small is said once, and nothing is sent', async () => {

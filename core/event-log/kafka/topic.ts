@@ -52,6 +52,8 @@ async function createTopic(admin: Admin, kafka: KafkaSettings): Promise<void> {
             { name: 'min.insync.replicas', value: String(Math.min(2, replication)) },
             { name: 'max.message.bytes', value: String(TOPIC_MAX_BYTES) },
             { name: 'unclean.leader.election.enable', value: 'false' },
+            // Retention goes by the brokers' clocks: a producer's may be wrong, and then records would go at once, or stay for years.
+            { name: 'message.timestamp.type', value: 'LogAppendTime' },
           ],
         },
       ],
