@@ -1,5 +1,6 @@
 import { createClickHouse } from '../clickhouse/client.ts';
 import type { Config } from '../core/settings/config.ts';
+import { directStatus } from '../core/tier/direct-get.ts';
 import { createPool, type Pool } from '../sql/database/pool.ts';
 import { liveWorkers } from '../sql/event-log/live-workers.ts';
 import { type Progress, readProgress } from '../sql/event-log/progress.ts';
@@ -107,9 +108,8 @@ async function part(ask: () => Promise<string>): Promise<PartStatus> {
 }
 
 async function health(origin: string): Promise<string> {
-  const response = await fetch(`${origin}/health/ready`, { signal: AbortSignal.timeout(PATIENCE_MS) });
-  await response.body?.cancel();
-  if (!response.ok) throw new Error(`${origin}/health/ready answers ${response.status}`);
+  const status = await directStatus(`${origin}/health/ready`, PATIENCE_MS);
+  if (status !== 200) throw new Error(`${origin}/health/ready answers ${status}`);
   return `ready at ${origin}`;
 }
 
