@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type Imports, nodeFlags, PROGRAM_NAMES } from '../../cli/programs/programs.ts';
-import { readConfig } from '../../core/config.ts';
+import { readConfig } from '../../core/settings/config.ts';
 import { bound } from '../support/bound-process.ts';
 import { testStores } from '../support/stores.ts';
 import { ROOT, readComposeFile } from './compose-file.ts';
