@@ -20,9 +20,10 @@ export type Status = {
 export type StatusProgress = Omit<Progress, 'streams'> & {
   /** ISO 8601: every click older than it is visible. Null before the first stream. */
   watermark: string | null;
-  /** `ahead_seconds`: of this machine's clock. */
+  /** `ordinal` tells streams of one name apart, such as of a volume that was replaced. `ahead_seconds`: of this machine's clock. */
   streams: {
     name: string;
+    ordinal: number;
     state: string;
     visible_before: string;
     lag_seconds: number;
@@ -148,8 +149,9 @@ function withLag(progress: Progress, nowMillis: number): StatusProgress {
   return {
     ...progress,
     watermark: watermark === null ? null : isoMicros(watermark),
-    streams: progress.streams.map(({ name, state, visible_before }) => ({
+    streams: progress.streams.map(({ name, ordinal, state, visible_before }) => ({
       name,
+      ordinal,
       state,
       visible_before: isoMicros(visible_before),
       lag_seconds: Math.max(0, nowMillis - visible_before / 1_000) / 1_000,
