@@ -1,8 +1,8 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { type FastifyBaseLogger, fastify, LogController } from 'fastify';
-import { inBlocks } from '../core/address-blocks.ts';
-import { withoutPort } from '../core/address-port.ts';
+import { inBlocks } from '../core/addresses/address-blocks.ts';
+import { withoutPort } from '../core/addresses/address-port.ts';
 import { bioPageRoutes } from './bio-pages/routes.ts';
 import { channelRoutes } from './channels/routes.ts';
 import { clickRoutes } from './clicks/routes.ts';

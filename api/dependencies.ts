@@ -4,19 +4,19 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest }
 import type { Registry } from 'prom-client';
 import type { TSchema } from 'typebox';
 import type { ClickHouseClient } from '../clickhouse/client.ts';
-import type { Config } from '../core/config.ts';
+import type { Cost } from '../core/access/passwords.ts';
+import type { Role } from '../core/access/roles.ts';
 import type { ErrorCode } from '../core/errors.ts';
 import type { EventLogWriter } from '../core/event-log/port.ts';
-import type { Logger } from '../core/log.ts';
-import type { Cost } from '../core/passwords.ts';
-import type { Role } from '../core/roles.ts';
+import type { Config } from '../core/settings/config.ts';
+import type { Logger } from '../core/tier/log.ts';
 import type { ResolveHost } from '../core/webhooks/resolve-host.ts';
-import type { KeyRecord } from '../sql/keys.ts';
-import type { Partner } from '../sql/partners.ts';
-import type { Pool } from '../sql/pool.ts';
-import type { ReadingPoint } from '../sql/reading-points.ts';
-import type { SessionRecord } from '../sql/sessions.ts';
-import type { Workspace } from '../sql/workspaces.ts';
+import type { SessionRecord } from '../sql/console/sessions.ts';
+import type { Pool } from '../sql/database/pool.ts';
+import type { ReadingPoint } from '../sql/event-log/reading-points.ts';
+import type { KeyRecord } from '../sql/workspaces/keys.ts';
+import type { Partner } from '../sql/workspaces/partners.ts';
+import type { Workspace } from '../sql/workspaces/workspaces.ts';
 import type { ExpectedReader } from './plugins/expected-readers.ts';
 
 /** What the API needs of the world. `main.ts` makes it for a process, `test/support/api.ts` for a test. */

@@ -2,13 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createClickHouse } from '../clickhouse/client.ts';
 import { openEventLogWriter } from '../core/event-log/open.ts';
 import { createAddressSealer } from '../core/events/address-seal.ts';
-import { listenError } from '../core/listen-error.ts';
-import { createLogger } from '../core/log.ts';
-import { createRegistry, serveMetrics } from '../core/metrics.ts';
-import { readTierConfig, refuseSetting } from '../core/tier-settings.ts';
-import { createPool } from '../sql/pool.ts';
-import { secretsOnceThere } from '../sql/secrets.ts';
-import { highWater, registerStream, streamRecord } from '../sql/streams.ts';
+import { readTierConfig, refuseSetting } from '../core/settings/tier-settings.ts';
+import { listenError } from '../core/tier/listen-error.ts';
+import { createLogger } from '../core/tier/log.ts';
+import { createRegistry, serveMetrics } from '../core/tier/metrics.ts';
+import { createPool } from '../sql/database/pool.ts';
+import { secretsOnceThere } from '../sql/database/secrets.ts';
+import { clockResetAsked } from '../sql/event-log/clock-corrections.ts';
+import { highWater, registerStream, streamRecord } from '../sql/event-log/streams.ts';
 import { createApi } from './app.ts';
 
 /** The stream that `/track/*` writes, unless `STREAM_NAME` says another. */
@@ -40,6 +41,7 @@ const eventLog = await openEventLogWriter(config, {
   register: (id, former) => registerStream(pool, streamName, id, former),
   recorded: (streamId) => streamRecord(pool, streamId, streamName),
   stored: (streamId) => highWater(pool, streamId),
+  clockResetAsked: (streamId) => clockResetAsked(pool, streamId),
   sealer: createAddressSealer(secrets.address),
   log,
   registry,

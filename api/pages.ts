@@ -1,4 +1,4 @@
-import { clampToStored, formatInstant, NANOS_PER_MICRO, requireInstant } from '../core/timestamps.ts';
+import { clampToStored, formatInstant, NANOS_PER_MICRO, requireInstant } from '../core/time/timestamps.ts';
 
 /**
  * A cursor of rows whose times have microseconds, as PostgreSQL keeps them. Rows older than it follow. A cursor

@@ -1,4 +1,4 @@
-import { type ReadingPoint, readingPoint } from '../sql/reading-points.ts';
+import { type ReadingPoint, readingPoint } from '../sql/event-log/reading-points.ts';
 import type { ApiDeps, Auth } from './dependencies.ts';
 
 /** What is to be known before clicks are read: what came with the key, else it is asked for now. */

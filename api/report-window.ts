@@ -1,5 +1,5 @@
-import { clampToStored, nowNanos } from '../core/timestamps.ts';
-import { resolveWindow } from '../core/windows.ts';
+import { clampToStored, nowNanos } from '../core/time/timestamps.ts';
+import { resolveWindow } from './time-window.ts';
 
 /** The window parameters of a request after its schema: `days` is a number by then. */
 export type WindowRequest = { days?: number; from?: string; to?: string };

@@ -105,7 +105,7 @@ export const NextNumberCursor = Nullable(Type.Integer(NEXT_CURSOR));
 /** Link ids of one query parameter; `readIdList` of api/id-lists.ts judges them. */
 export const LinkIds = (description: string) => Type.String({ format: 'uuid-list', description });
 
-/** The query parameters of a reporting window; `resolveWindow` of core/windows.ts says what they mean together. */
+/** The query parameters of a reporting window; `resolveWindow` of api/time-window.ts says what they mean together. */
 export const WINDOW_PARAMETERS = {
   days: Type.Optional(
     Type.Integer({

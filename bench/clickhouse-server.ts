@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEmbeddedClickHouse } from '../cli/embedded/clickhouse.ts';
-import { createLogger } from '../core/log.ts';
+import { createLogger } from '../core/tier/log.ts';
 
 /**
  * Runs `work` on a ClickHouse server: the one that `url` names, or an embedded one in a temporary directory that is

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Browser, BrowserContext } from 'playwright-core';
 import { createClickHouse } from '../clickhouse/client.ts';
 import { rollUp } from '../clickhouse/rollups/roll-up.ts';
-import { createInvite } from '../sql/invites.ts';
+import { createInvite } from '../sql/console/invites.ts';
 import { launchChromium } from '../test/browser/chromium.ts';
 import { buildWeb } from '../web/build.ts';
 import { addRecords } from './api/data.ts';

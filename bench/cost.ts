@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { createClickHouse } from '../clickhouse/client.ts';
-import { ask } from '../clickhouse/questions/ask.ts';
+import { ask } from '../clickhouse/queries/ask.ts';
 import { type Bench, benchmark } from './harness/bench.ts';
 import { readOptions } from './harness/options.ts';
 import { cpuByPart, used } from './harness/processes.ts';

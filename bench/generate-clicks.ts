@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from '../clickhouse/client.ts';
-import { ALIVE } from '../clickhouse/questions/ask.ts';
+import { ALIVE } from '../clickhouse/queries/ask.ts';
 
 /**
  * Clicks as a busy deployment has them, made inside ClickHouse from `numbers(N)`, so that ten million rows take

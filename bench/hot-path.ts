@@ -5,8 +5,8 @@ import { openGeo } from '../core/enrich/geo.ts';
 import { inferChannel } from '../core/enrich/infer-channel.ts';
 import { createUserAgents, parseUserAgent } from '../core/enrich/user-agents.ts';
 import { bytesToUuid } from '../core/ids.ts';
-import { Destination } from '../core/redirect-url.ts';
-import { createVisitorIds, parseVisitorCookie, visitorCookie } from '../core/visitors.ts';
+import { createVisitorIds, parseVisitorCookie, visitorCookie } from '../core/tracking/visitors.ts';
+import { Destination } from '../ingest/redirect/redirect-url.ts';
 import { corpusClicks } from '../test/corpora/clicks.ts';
 
 /**

@@ -4,7 +4,7 @@ import { Registry } from 'prom-client';
 import { openJournal } from '../core/event-log/journal/open-journal.ts';
 import { createAddressSealer } from '../core/events/address-seal.ts';
 import { createEventEncoder } from '../core/events/codec.ts';
-import { silentLogger } from '../core/log.ts';
+import { silentLogger } from '../core/tier/log.ts';
 import { clicksFrom } from './data/clicks.ts';
 import { benchmark } from './harness/bench.ts';
 import { metric } from './harness/metrics.ts';

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startEmbeddedPostgres } from '../cli/embedded/postgres.ts';
-import { silentLogger } from '../core/log.ts';
-import { generateSlug } from '../core/slugs.ts';
+import { generateSlug } from '../core/links/slugs.ts';
+import { silentLogger } from '../core/tier/log.ts';
 import { LINKS_FILE } from '../ingest/link-table/disk/paths.ts';
 import { openLinkTable } from '../ingest/link-table/open.ts';
-import { migrate } from '../sql/migrate.ts';
-import { createPool, type Pool } from '../sql/pool.ts';
-import { createWorkspace } from '../sql/workspaces.ts';
+import { migrate } from '../sql/database/migrate.ts';
+import { createPool, type Pool } from '../sql/database/pool.ts';
+import { createWorkspace } from '../sql/workspaces/workspaces.ts';
 
 /**
  * What the link table costs: `node bench/link-table.ts [--links 1000000]`. Fills a PostgreSQL of its own, loads the

@@ -1,16 +1,16 @@
 import { parseArgs } from 'node:util';
 import { type ClickHouseClient, createClickHouse } from '../clickhouse/client.ts';
 import { migrate } from '../clickhouse/migrate.ts';
-import { ask } from '../clickhouse/questions/ask.ts';
-import { channelsReport } from '../clickhouse/questions/channels-report.ts';
-import { countEvents } from '../clickhouse/questions/events-used.ts';
-import { exportClicks } from '../clickhouse/questions/export-clicks.ts';
-import { linksReport } from '../clickhouse/questions/links-report.ts';
-import { type ClickFilter, newestClicks } from '../clickhouse/questions/newest-clicks.ts';
-import { IN_SPAN, type Span } from '../clickhouse/questions/visible-clicks.ts';
-import { visitorJourney } from '../clickhouse/questions/visitor-journey.ts';
+import { ask } from '../clickhouse/queries/ask.ts';
+import { channelsReport } from '../clickhouse/queries/channels-report.ts';
+import { countEvents } from '../clickhouse/queries/events-used.ts';
+import { exportClicks } from '../clickhouse/queries/export-clicks.ts';
+import { linksReport } from '../clickhouse/queries/links-report.ts';
+import { type ClickFilter, newestClicks } from '../clickhouse/queries/newest-clicks.ts';
+import { IN_SPAN, type Span } from '../clickhouse/queries/visible-clicks.ts';
+import { visitorJourney } from '../clickhouse/queries/visitor-journey.ts';
 import { rollUp } from '../clickhouse/rollups/roll-up.ts';
-import { NANOS_PER_DAY, parseInstant } from '../core/timestamps.ts';
+import { NANOS_PER_DAY, parseInstant } from '../core/time/timestamps.ts';
 import { withClickHouse } from './clickhouse-server.ts';
 import { generateClicks, WORKSPACES } from './generate-clicks.ts';
 

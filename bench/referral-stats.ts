@@ -9,13 +9,13 @@ import { startEmbeddedPostgres } from '../cli/embedded/postgres.ts';
 import { type ClickHouseClient, createClickHouse } from '../clickhouse/client.ts';
 import { migrate as migrateClickHouse } from '../clickhouse/migrate.ts';
 import { rollUp } from '../clickhouse/rollups/roll-up.ts';
-import { readConfig } from '../core/config.ts';
 import type { EventLogWriter } from '../core/event-log/port.ts';
-import { createLogger, silentLogger } from '../core/log.ts';
-import { createKey } from '../sql/keys.ts';
-import { migrate } from '../sql/migrate.ts';
-import { createPool, type Pool } from '../sql/pool.ts';
-import { createWorkspace } from '../sql/workspaces.ts';
+import { readConfig } from '../core/settings/config.ts';
+import { createLogger, silentLogger } from '../core/tier/log.ts';
+import { migrate } from '../sql/database/migrate.ts';
+import { createPool, type Pool } from '../sql/database/pool.ts';
+import { createKey } from '../sql/workspaces/keys.ts';
+import { createWorkspace } from '../sql/workspaces/workspaces.ts';
 
 /**
  * Times `GET /referrals/stats` over HTTP for one enrollment with many clicks, signups and purchases, in a workspace
@@ -55,6 +55,7 @@ const noEventLog: EventLogWriter = {
   },
   flush: () => undefined,
   fill: () => 0,
+  ready: () => true,
   close: async () => undefined,
 };
 

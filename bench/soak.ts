@@ -5,21 +5,27 @@ import { NO_KAFKA } from '../test/support/kafka.ts';
 import { account } from './soak/account.ts';
 import { conduct } from './soak/conduct.ts';
 import { createFaults } from './soak/faults.ts';
+import { createHeapProbe } from './soak/inspector.ts';
 import { type Asked, startLoad } from './soak/load.ts';
-import { type Parts, startParts } from './soak/parts.ts';
+import { startMemoryWatch } from './soak/memory.ts';
+import { APIS, INGEST, type Parts, startParts, WORKERS } from './soak/parts.ts';
 import { type Poller, startPoller } from './soak/poller.ts';
 import { createRandom } from './soak/random.ts';
-import { reportSoak } from './soak/report.ts';
+import { reportIdle, reportSoak } from './soak/report.ts';
+import { startSingleNode } from './soak/single-node.ts';
 import { startWatch } from './soak/watch.ts';
 
 /**
  * Kills random parts of the scaled deployment under load, and counts every visitor at the end.
  *
- *   npm run soak -- --minutes 30 [--rate 100] [--seed 7]
+ *   npm run soak -- --minutes 30 [--rate 100] [--seed 7]     kills random parts
+ *   npm run soak -- --minutes 60 --calm                      kills nothing
+ *   npm run soak -- --minutes 360 --idle                     nothing happens at all, also to an `npm start` beside it
  *
  * Everything runs on this machine: three brokers, PostgreSQL, ClickHouse and the processes of docker-compose.yml,
  * behind nginx where it is installed. The same seed strikes the same blows. Ends with status 1 when a click is lost,
- * stored twice or missed by the poller, when a watermark goes back, or when the deployment does not recover.
+ * stored twice or missed by the poller, when a watermark goes back, or when the deployment does not recover; and when the
+ * heap of a process, after a forced collection, has grown by over 10 % (`--idle`: 5 %) since its tenth minute.
  */
 
 const { values } = parseArgs({
@@ -27,6 +33,11 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: '5' },
     rate: { type: 'string', default: '100' },
     seed: { type: 'string' },
+    /** Strikes no faults: only processes that live for long are judged by their memory. */
+    calm: { type: 'boolean', default: false },
+    idle: { type: 'boolean', default: false },
+    /** Minutes after which a process's heap is what it is to stay at. */
+    'warm-up': { type: 'string', default: '10' },
     /** Folder of the report; empty: bench/results. */
     out: { type: 'string', default: '' },
   },
@@ -34,6 +45,9 @@ const { values } = parseArgs({
 const minutes = positive('minutes', values.minutes);
 const rate = positive('rate', values.rate);
 const seed = values.seed === undefined ? Math.floor(Math.random() * 2 ** 32) : positive('seed', values.seed);
+const warmUpMs = positive('warm-up', values['warm-up']) * 60_000;
+/** By how much a heap may grow once its process is warm. */
+const GROWTH_LIMIT = { busy: 0.1, idle: 0.05 };
 const LINKS = 10;
 /** What waits in journals and brokers at the end has to be stored within this time. */
 const DRAIN_LIMIT_MS = 600_000;
@@ -62,20 +76,28 @@ async function soak(parts: Parts): Promise<boolean> {
   for (let n = 0; n < LINKS; n++) slugs.push((await makeLink(service, parts.key, `soak ${n}`)).slug);
   const poller = startPoller(parts.apis, parts.key);
   const watch = startWatch(parts, say);
+  const memory = startMemoryWatch({
+    processes: () => processesOf(parts),
+    measure: createHeapProbe(parts.deployment.log),
+    warmUpMs,
+    say,
+  });
   const load = startLoad({ origins: parts.redirects, slugs, rate });
   try {
     const until = Date.now() + minutes * 60_000;
     say(`${rate} redirects a second for ${minutes} minutes; seed ${seed}`);
-    const faults = createFaults(parts, random);
+    const faults = values.calm ? [] : createFaults(parts, random);
     const course = await conduct({ parts, poller, faults, random, until, signal, say });
     await load.stop();
     say('no more visitors; waiting until everything is stored');
     await drained(poller, load.asked, signal);
     await poller.stop();
+    const courses = await memory.finish();
     const counted = await account(parts, load.asked, poller);
     await watch.stop();
     return reportSoak({
       folder: values.out,
+      calm: values.calm,
       minutes,
       rate,
       seed,
@@ -84,10 +106,42 @@ async function soak(parts: Parts): Promise<boolean> {
       course,
       counted,
       watch,
+      memory: { courses, limit: GROWTH_LIMIT.busy, warmUpMs },
     });
   } finally {
-    await Promise.all([load.stop(), poller.stop(), watch.stop()]);
+    await Promise.all([load.stop(), poller.stop(), watch.stop(), memory.finish()]);
   }
+}
+
+/** Lets the cluster, and the service as `npm start` runs it, stand still side by side. */
+async function standIdle(parts: Parts): Promise<boolean> {
+  say('starting the service as `npm start` does');
+  const single = await startSingleNode();
+  try {
+    const log = () => parts.deployment.log() + single.log();
+    const processes = () => [...processesOf(parts), ...single.processes()];
+    const memory = startMemoryWatch({ processes, measure: createHeapProbe(log), warmUpMs, say });
+    say(`nothing happens for ${minutes} minutes`);
+    const { signal } = interrupted;
+    await delay(minutes * 60_000, undefined, { signal }).catch(() => undefined);
+    const courses = await memory.finish();
+    signal.throwIfAborted();
+    return reportIdle({
+      folder: values.out,
+      minutes,
+      memory: { courses, limit: GROWTH_LIMIT.idle, warmUpMs },
+    });
+  } finally {
+    await single.close();
+  }
+}
+
+/** Hoplog's own processes of the cluster, those that run now. */
+function processesOf({ deployment }: Parts): { name: string; pid: number }[] {
+  return [...INGEST, ...WORKERS, ...APIS].flatMap((name) => {
+    const pid = deployment.pid(name);
+    return pid === null ? [] : [{ name, pid }];
+  });
 }
 
 /** Waits until the watermark has passed this moment and the poller has seen what is behind it. */
@@ -109,7 +163,7 @@ async function main(): Promise<number> {
   if (NO_KAFKA !== false) throw new Error(NO_KAFKA);
   const parts = await startParts(say, interrupted.signal);
   try {
-    return (await soak(parts)) ? 0 : 1;
+    return (await (values.idle ? standIdle(parts) : soak(parts))) ? 0 : 1;
   } catch (error) {
     if (!interrupted.signal.aborted) process.stderr.write(`${parts.deployment.log().slice(-20_000)}\n`);
     throw error;

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { isUuid } from '../core/ids.ts';
-import { isCurrency } from '../core/money.ts';
+import { isCurrency } from '../core/money/money.ts';
 
 /** Reads an option as a whole number from `least` to `most`. */
 export function wholeNumber(least: number, most: number): (text: string) => number {

@@ -2,16 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClickHouseClient } from '../clickhouse/client.ts';
 import { hideVisitor } from '../clickhouse/erasures.ts';
 import { rollUp } from '../clickhouse/rollups/roll-up.ts';
+import { withJobLock } from '../sql/database/job-locks.ts';
+import { inTransaction, type Pool } from '../sql/database/pool.ts';
 import {
   forgetOrdersNaming,
   forgetSignupsNaming,
   forgetVisitors,
   namesOfVisitorAlone,
   requestErasure,
-} from '../sql/erasures.ts';
-import { withJobLock } from '../sql/job-locks.ts';
-import { inTransaction, type Pool } from '../sql/pool.ts';
-import { watermark } from '../sql/streams.ts';
+} from '../sql/erasure/erasures.ts';
+import { watermark } from '../sql/event-log/streams.ts';
 import { CommandFailed } from './output.ts';
 
 const ASK_AGAIN_MS = 500;

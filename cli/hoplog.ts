@@ -1,8 +1,8 @@
 #!/usr/bin/env -S node --disable-warning=ExperimentalWarning
 import { Command, CommanderError } from 'commander';
-import { SettingsError } from '../core/config.ts';
-import { loadEnvFile } from '../core/env-file.ts';
 import { AppError } from '../core/errors.ts';
+import { SettingsError } from '../core/settings/config.ts';
+import { loadEnvFile } from '../core/settings/env-file.ts';
 import { consoleCommands } from './commands/console.ts';
 import { deadLetterCommands } from './commands/dead-letter.ts';
 import { enrollmentCommands } from './commands/enrollment.ts';

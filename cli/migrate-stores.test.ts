@@ -25,7 +25,7 @@ test('of four that migrate new stores at once one does it, and the others find i
   const printed = await Promise.all([1, 2, 3, 4].map(() => cli.json<Printed>('migrate')));
   const did = printed.filter(({ applied }) => applied.postgres.length + applied.clickhouse.length > 0);
   expect(did).toHaveLength(1);
-  expect(did[0]?.applied.postgres[0]).toBe('0001_tenancy.sql');
+  expect(did[0]?.applied.postgres[0]).toBe('0001_workspaces.sql');
   expect(did[0]?.applied.clickhouse[0]).toBe('0001_events.sql');
 });
 

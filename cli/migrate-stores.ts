@@ -3,9 +3,9 @@ import {
   migrationsOfLater as laterInClickHouse,
   migrate as migrateClickHouse,
 } from '../clickhouse/migrate.ts';
-import type { Config } from '../core/config.ts';
-import { applyMissing, inTurn, migrationsOfLater as laterInPostgres } from '../sql/migrate.ts';
-import type { Pool } from '../sql/pool.ts';
+import type { Config } from '../core/settings/config.ts';
+import { applyMissing, inTurn, migrationsOfLater as laterInPostgres } from '../sql/database/migrate.ts';
+import type { Pool } from '../sql/database/pool.ts';
 
 const MIGRATION_MS = 600_000;
 

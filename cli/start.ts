@@ -4,9 +4,9 @@
  *
  * Exit status: 0 after SIGTERM or SIGINT, 1 when it could not start.
  */
-import { readConfig, SettingsError } from '../core/config.ts';
-import { loadEnvFile } from '../core/env-file.ts';
-import { createLogger } from '../core/log.ts';
+import { readConfig, SettingsError } from '../core/settings/config.ts';
+import { loadEnvFile } from '../core/settings/env-file.ts';
+import { createLogger } from '../core/tier/log.ts';
 import { readyLine, readyText } from './supervisor/announcement.ts';
 import { AlreadyRunning } from './supervisor/lock.ts';
 import { onNpmDeath } from './supervisor/npm-parent.ts';
@@ -37,6 +37,15 @@ const supervisor = createSupervisor({
 });
 
 let stoppingSince: number | undefined;
+// The disk that the output goes to may be full: that ends nothing.
+for (const output of [process.stdout, process.stderr]) output.on('error', () => {});
+// Ended without order, this process would leave its children behind.
+process.on('uncaughtException', (error) => {
+  process.stderr.write(`hoplog: ${message(error)}\n`);
+  if (stoppingSince !== undefined) return;
+  stoppingSince = Date.now();
+  void end(1);
+});
 const unwatch = onNpmDeath(process.env, () => stop('npm died'));
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => stop(signal));
 

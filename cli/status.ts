@@ -1,15 +1,15 @@
 import { createClickHouse } from '../clickhouse/client.ts';
-import type { Config } from '../core/config.ts';
-import { liveWorkers } from '../sql/live-workers.ts';
-import { createPool, type Pool } from '../sql/pool.ts';
-import { type Progress, readProgress } from '../sql/progress.ts';
+import type { Config } from '../core/settings/config.ts';
+import { createPool, type Pool } from '../sql/database/pool.ts';
+import { liveWorkers } from '../sql/event-log/live-workers.ts';
+import { type Progress, readProgress } from '../sql/event-log/progress.ts';
 
 const PATIENCE_MS = 3_000;
 
 export type PartStatus = { ok: boolean; detail: string };
 
 export type Status = {
-  /** `redirects`, `api`, `workers`, `postgres`, `clickhouse`, and `kafka` where there is one. */
+  /** `redirects`, `api`, `workers`, `postgres`, `clickhouse`, `clock` while PostgreSQL answers, and `kafka` where there is one. */
   parts: Record<string, PartStatus>;
   /** Null while PostgreSQL is down. */
   progress: StatusProgress | null;
@@ -18,8 +18,18 @@ export type Status = {
 export type StatusProgress = Omit<Progress, 'streams'> & {
   /** ISO 8601: every click older than it is visible. Null before the first stream. */
   watermark: string | null;
-  streams: { name: string; state: string; visible_before: string; lag_seconds: number }[];
+  /** `ahead_seconds`: of this machine's clock. */
+  streams: {
+    name: string;
+    state: string;
+    visible_before: string;
+    lag_seconds: number;
+    ahead_seconds: number;
+  }[];
 };
+
+/** A stream whose time is further ahead of this machine's clock is a fault. Seconds. */
+export const MOST_AHEAD_SECONDS = 5;
 
 /** Asks every part for its health, each for at most three seconds, and PostgreSQL for the lag of every stream. */
 export async function readStatus(config: Config): Promise<Status> {
@@ -53,11 +63,38 @@ export async function readStatus(config: Config): Promise<Status> {
       }),
       config.kafkaBrokers.length === 0 ? null : part(() => brokersThere(config)),
     ]);
-    const parts = { redirects, api, workers, postgres, clickhouse: store, ...(kafka && { kafka }) };
+    const read = progress as StatusProgress | null; // set in a closure, which the compiler does not see
+    const clock = read && clockStatus(read);
+    const parts = {
+      redirects,
+      api,
+      workers,
+      postgres,
+      clickhouse: store,
+      ...(kafka && { kafka }),
+      ...(clock && { clock }),
+    };
     return { parts, progress };
   } finally {
     await Promise.all([pool.end(), clickhouse.close()]);
   }
+}
+
+/** Events of a stream that is ahead get times that are wrong, and are in no report until these have come. */
+function clockStatus({ streams, clock_corrections: corrections }: StatusProgress): PartStatus {
+  const ahead = streams.filter(
+    ({ state, ahead_seconds: seconds }) => state === 'active' && seconds > MOST_AHEAD_SECONDS,
+  );
+  if (ahead.length > 0) {
+    const named = ahead
+      .map(({ name, ahead_seconds: seconds }) => `${name} by ${Math.round(seconds)} s`)
+      .join(', ');
+    return {
+      ok: false,
+      detail: `streams are ahead of this machine's clock: ${named}; set the clock, then run "hoplog stream reset-clock"`,
+    };
+  }
+  return { ok: true, detail: corrections === 0 ? 'streams agree' : `${corrections} corrections under way` };
 }
 
 async function part(ask: () => Promise<string>): Promise<PartStatus> {
@@ -102,6 +139,7 @@ function withLag(progress: Progress, nowMillis: number): StatusProgress {
       state,
       visible_before: isoMicros(visible_before),
       lag_seconds: Math.max(0, nowMillis - visible_before / 1_000) / 1_000,
+      ahead_seconds: Math.max(0, visible_before / 1_000 - nowMillis) / 1_000,
     })),
   };
 }

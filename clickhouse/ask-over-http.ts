@@ -65,9 +65,10 @@ export function createQuestionConnection(given: {
     database,
     default_format: 'JSONEachRow',
   };
+  const user = decodeURIComponent(url.username) || 'default';
+  // The embedded ClickHouse replies to this header alone, as the store's client sends it.
   const headers = {
-    'X-ClickHouse-User': decodeURIComponent(url.username) || 'default',
-    'X-ClickHouse-Key': decodeURIComponent(url.password),
+    Authorization: `Basic ${Buffer.from(`${user}:${decodeURIComponent(url.password)}`).toString('base64')}`,
   };
 
   function send(query: string, type: string, body: string): Promise<string> {

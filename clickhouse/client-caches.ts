@@ -1,4 +1,4 @@
-import { type BoundedCache, createBoundedCache } from '../core/bounded-cache.ts';
+import { type BoundedCache, createBoundedCache } from '../core/caching/bounded-cache.ts';
 import type { ClickHouseClient } from './client.ts';
 
 /**

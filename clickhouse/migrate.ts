@@ -7,10 +7,12 @@ export type MigrateOptions = {
   database: string;
   /** Cluster for `ON CLUSTER` and Replicated engines; empty on one node. */
   cluster: string;
+  /** The directory URL of the migrations; by default this release's. */
+  folder?: URL;
 };
 
 /**
- * Applies the numbered migrations that the store lacks. In the files, `{{engine:X}}` becomes engine `X`, or
+ * Applies the numbered migrations that ClickHouse lacks. In the files, `{{engine:X}}` becomes engine `X`, or
  * `ReplicatedX` with a cluster, and `{{on_cluster}}` the clause or nothing. ClickHouse has no transactions:
  * every statement is written to be safe to run twice (`IF NOT EXISTS`), one process after the other.
  *
@@ -38,7 +40,7 @@ export async function migrate(client: ClickHouseClient, options: MigrateOptions)
   return applied;
 }
 
-/** Names of migrations that the store has and this release lacks: a later one has made them. */
+/** Returns names of migrations that ClickHouse has and this release lacks: a later release applied them. */
 export async function migrationsOfLater(
   client: ClickHouseClient,
   options: MigrateOptions,
@@ -59,10 +61,11 @@ async function appliedMigrations(client: ClickHouseClient, database: string): Pr
 export async function readMigrations(
   options: MigrateOptions,
 ): Promise<{ name: string; statements: string[] }[]> {
-  const names = (await readdir(FOLDER)).filter((file) => /^\d{4}_\w+\.sql$/.test(file)).sort();
+  const folder = options.folder ?? FOLDER;
+  const names = (await readdir(folder)).filter((file) => /^\d{4}_\w+\.sql$/.test(file)).sort();
   return Promise.all(
     names.map(async (name) => {
-      const text = await readFile(new URL(name, FOLDER), 'utf8');
+      const text = await readFile(new URL(name, folder), 'utf8');
       return { name, statements: statements(render(text, options.database, options.cluster)) };
     }),
   );

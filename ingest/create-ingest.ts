@@ -1,12 +1,12 @@
 import { fileURLToPath } from 'node:url';
 import type { Registry } from 'prom-client';
-import { type Config, ConfigError } from '../core/config.ts';
 import { createAgentKinds } from '../core/enrich/agent-kinds.ts';
 import type { EventLogWriter } from '../core/event-log/port.ts';
-import type { Logger } from '../core/log.ts';
-import { createVisitorIds } from '../core/visitors.ts';
-import type { Pool } from '../sql/pool.ts';
-import type { DeploymentSecrets } from '../sql/secrets.ts';
+import { type Config, ConfigError } from '../core/settings/config.ts';
+import type { Logger } from '../core/tier/log.ts';
+import { createVisitorIds } from '../core/tracking/visitors.ts';
+import type { Pool } from '../sql/database/pool.ts';
+import type { DeploymentSecrets } from '../sql/database/secrets.ts';
 import { createBioPageHandler } from './bio/handler.ts';
 import { createCollectHandlers } from './collect/handler.ts';
 import { createKeyUses } from './collect/key-uses.ts';
@@ -159,6 +159,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
     health: createHealth(
       {
         loaded: linkTable.ready,
+        shipping: () => eventLog.ready(),
         silenceSeconds: () => followed.silence() / 1_000,
         draining: () => draining,
         links: () => table.size(),

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { hashPassword, LINK_COST } from '../core/passwords.ts';
+import { hashPassword, LINK_COST } from '../core/access/passwords.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../test/support/api.ts';
 import { makeBioPage } from '../test/support/bio.ts';
 import { type LinkColumns, makeLink, startTestIngest, type TestIngest } from '../test/support/ingest.ts';

@@ -6,7 +6,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { silentLogger } from '../core/log.ts';
+import { silentLogger } from '../core/tier/log.ts';
 import { journalEvents, makeLink, makeWorkspace, startTestIngest } from '../test/support/ingest.ts';
 import { startIngestProcess } from '../test/support/ingest-process.ts';
 import { PROGRAM_ENV, programArguments } from '../test/support/program.ts';

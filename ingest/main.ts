@@ -1,8 +1,8 @@
-import { readConfig, SettingsError } from '../core/config.ts';
-import { loadEnvFile } from '../core/env-file.ts';
-import { createLogger } from '../core/log.ts';
-import { createRegistry, serveMetrics } from '../core/metrics.ts';
-import { CONFIGURATION_ERROR } from '../core/tier-settings.ts';
+import { readConfig, SettingsError } from '../core/settings/config.ts';
+import { loadEnvFile } from '../core/settings/env-file.ts';
+import { CONFIGURATION_ERROR } from '../core/settings/tier-settings.ts';
+import { createLogger } from '../core/tier/log.ts';
+import { createRegistry, serveMetrics } from '../core/tier/metrics.ts';
 import { openIngest } from './open.ts';
 
 /** The redirect tier's process: settings in, signals out. Everything else is in `open.ts`. */

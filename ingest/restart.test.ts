@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '../cli/embedded/free-port.ts';
-import { retireStream } from '../sql/streams.ts';
+import { retireStream } from '../sql/event-log/streams.ts';
 import { clickLinks } from '../test/support/clicker.ts';
 import { isCurrent, journalEvents, makeLink, makeWorkspace } from '../test/support/ingest.ts';
 import { type IngestProcess, startIngestProcess } from '../test/support/ingest-process.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ChangeBody, CreateBody } from '../api/bio-pages/schemas.ts';
 import type { PublicPage } from '../core/bio/public-page.ts';
 import { renderBioPage } from '../core/bio/render.ts';
-import { othersWithSlugs } from '../sql/link-table.ts';
+import { othersWithSlugs } from '../sql/links/link-table.ts';
 import { type TestApi, type TestWorkspace, testApi } from './support/api.ts';
 import { makeBioPage } from './support/bio.ts';
 

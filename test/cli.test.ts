@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { keyMatches } from '../core/access/keys.ts';
 import { createAddressSealer } from '../core/events/address-seal.ts';
 import { createEventEncoder } from '../core/events/codec.ts';
 import { uuidv7 } from '../core/ids.ts';
-import { keyMatches } from '../core/keys.ts';
-import { addDeadLetters } from '../sql/dead-letters.ts';
-import { noteLiveWorker } from '../sql/live-workers.ts';
-import { partnerByLookup } from '../sql/partners.ts';
-import { readSecrets } from '../sql/secrets.ts';
-import { registerStream } from '../sql/streams.ts';
+import { readSecrets } from '../sql/database/secrets.ts';
+import { addDeadLetters } from '../sql/event-log/dead-letters.ts';
+import { noteLiveWorker } from '../sql/event-log/live-workers.ts';
+import { registerStream } from '../sql/event-log/streams.ts';
+import { partnerByLookup } from '../sql/workspaces/partners.ts';
 import { click } from '../workers/test-support/events.ts';
 import { type TestApi, testApi } from './support/api.ts';
 import { hoplog, operator } from './support/hoplog.ts';
@@ -285,7 +285,7 @@ describe('migrate and status', () => {
       const first = await hoplog(['migrate', '--json'], env);
       expect(first).toMatchObject({ status: 0, stderr: '' });
       const { applied } = JSON.parse(first.stdout);
-      expect(applied.postgres[0]).toBe('0001_tenancy.sql');
+      expect(applied.postgres[0]).toBe('0001_workspaces.sql');
       expect(applied.clickhouse[0]).toBe('0001_events.sql');
       const second = await hoplog(['migrate', '--json'], env);
       expect(JSON.parse(second.stdout)).toEqual({ applied: { postgres: [], clickhouse: [] } });
@@ -308,7 +308,14 @@ describe('migrate and status', () => {
     const up = await hoplog(['status', '--json'], env);
     const status = JSON.parse(up.stdout);
     expect(Object.keys(status)).toEqual(['parts', 'progress']);
-    expect(Object.keys(status.parts)).toEqual(['redirects', 'api', 'workers', 'postgres', 'clickhouse']);
+    expect(Object.keys(status.parts)).toEqual([
+      'redirects',
+      'api',
+      'workers',
+      'postgres',
+      'clickhouse',
+      'clock',
+    ]);
     expect(status.parts).toMatchObject({
       api: { ok: true },
       workers: { ok: true, detail: '2 live' },

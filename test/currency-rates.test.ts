@@ -1,12 +1,12 @@
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { orderVersion } from '../core/events/order-version.ts';
 import { uuidv7 } from '../core/ids.ts';
-import { silentLogger } from '../core/log.ts';
-import { orderVersion } from '../core/order-version.ts';
-import { nowNanos } from '../core/timestamps.ts';
-import type { CurrencyRate } from '../sql/currency-rates.ts';
-import { upsertOrders } from '../sql/orders.ts';
-import { advanceStreams, registerStream } from '../sql/streams.ts';
+import { silentLogger } from '../core/tier/log.ts';
+import { nowNanos } from '../core/time/timestamps.ts';
+import { advanceStreams, registerStream } from '../sql/event-log/streams.ts';
+import { upsertOrders } from '../sql/orders/orders.ts';
+import type { CurrencyRate } from '../sql/workspaces/currency-rates.ts';
 import { attributeOrders } from '../workers/attribution/attribute.ts';
 import { createWorkerMetrics } from '../workers/metrics.ts';
 import { merchant } from './referrals/support.ts';

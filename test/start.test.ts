@@ -87,7 +87,7 @@ test('a first start prints keys that work, a click can be read back, nobody else
 
   const { status, log } = await refusedStart({ dataDir });
   expect(status).toBe(1);
-  expect(log).toContain('already runs on this DATA_DIR');
+  expect(log).toContain(`already runs on DATA_DIR=${JSON.stringify(dataDir)}`);
 });
 
 test('a first start that fails or is interrupted keeps the keys of demo for the next one', async () => {

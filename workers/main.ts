@@ -1,17 +1,17 @@
 import { assertAnswers, createClickHouse } from '../clickhouse/client.ts';
-import { ConfigError } from '../core/config.ts';
 import { createEnricher } from '../core/enrich/enrich.ts';
 import { openGeo } from '../core/enrich/geo.ts';
 import { openDeadLetterTopic, openEventLogReader } from '../core/event-log/open.ts';
 import type { EventLogReader } from '../core/event-log/port.ts';
 import { createAddressSealer } from '../core/events/address-seal.ts';
 import { decodeEvents } from '../core/events/codec.ts';
-import { type Readiness, storesUp } from '../core/health.ts';
-import { createLogger } from '../core/log.ts';
-import { createRegistry, serveMetrics } from '../core/metrics.ts';
-import { readTierConfig, refuseSetting } from '../core/tier-settings.ts';
-import { createPool } from '../sql/pool.ts';
-import { secretsOnceThere } from '../sql/secrets.ts';
+import { ConfigError } from '../core/settings/config.ts';
+import { readTierConfig, refuseSetting } from '../core/settings/tier-settings.ts';
+import { type Readiness, storesUp } from '../core/tier/health.ts';
+import { createLogger } from '../core/tier/log.ts';
+import { createRegistry, serveMetrics } from '../core/tier/metrics.ts';
+import { createPool } from '../sql/database/pool.ts';
+import { secretsOnceThere } from '../sql/database/secrets.ts';
 import { createWorkers } from './workers.ts';
 
 /** What the supervisor leaves is 3 s: the drain, and a little to close. */

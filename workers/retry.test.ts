@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
-import { silentLogger } from '../core/log.ts';
+import { silentLogger } from '../core/tier/log.ts';
 import { createWorkerMetrics } from './metrics.ts';
 import { createRetry } from './retry.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Logger } from '../core/log.ts';
+import type { Logger } from '../core/tier/log.ts';
 import type { WorkerMetrics } from './metrics.ts';
 
 /** Runs one step until it succeeds. Rejects with a final error, or with the signal's reason. */

@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createPool } from '../sql/pool.ts';
-import { registerStream, retireStream } from '../sql/streams.ts';
+import { createPool } from '../sql/database/pool.ts';
+import { registerStream, retireStream } from '../sql/event-log/streams.ts';
 import { type TestStores, testStores } from '../test/support/stores.ts';
 import { exposeWatermarkAge } from './watermark-age.ts';
 

@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
-import type { Pool } from '../sql/pool.ts';
-import { watermark } from '../sql/streams.ts';
+import type { Pool } from '../sql/database/pool.ts';
+import { watermark } from '../sql/event-log/streams.ts';
 
 /** A scrape does not wait longer for PostgreSQL. Milliseconds. */
 const ANSWER_MS = 2_000;

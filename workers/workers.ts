@@ -3,14 +3,15 @@ import type { ClickHouseClient } from '../clickhouse/client.ts';
 import type { Enricher } from '../core/enrich/enrich.ts';
 import type { DeadTopic } from '../core/event-log/kafka/dead-topic.ts';
 import type { EventLogReader } from '../core/event-log/port.ts';
-import type { Logger } from '../core/log.ts';
-import type { Pool } from '../sql/pool.ts';
+import type { Logger } from '../core/tier/log.ts';
+import type { Pool } from '../sql/database/pool.ts';
 import { attributeOrders } from './attribution/attribute.ts';
-import { startClock } from './clocks/clock.ts';
-import { eraseRequested } from './clocks/erase.ts';
-import { pruneOld } from './clocks/prune.ts';
-import { createWaiting } from './clocks/waiting.ts';
 import { publishDeadLetters } from './dead-letters/publish.ts';
+import { startClock } from './jobs/clock.ts';
+import { correctTimes } from './jobs/correct-times.ts';
+import { eraseRequested } from './jobs/erase.ts';
+import { pruneOld } from './jobs/prune.ts';
+import { createWaiting } from './jobs/waiting.ts';
 import { type LaneDependencies, runLane } from './lane/lane.ts';
 import { startLanes } from './lane/lanes.ts';
 import { createPace } from './lane/pace.ts';
@@ -57,6 +58,7 @@ const DRAIN_MS = 2_000;
 const ATTRIBUTE_EVERY_MS = 500;
 const ERASE_EVERY_MS = 10_000;
 const PUBLISH_EVERY_MS = 2_000;
+const CORRECT_EVERY_MS = 5_000;
 const PRUNE_EVERY_MS = 60_000;
 const ROLL_UP_EVERY_MS = 600_000;
 
@@ -90,6 +92,12 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
       work: async () => (await shared.waits('attribution')) && attributeOrders(shared),
     }),
     startClock({ ...shared, name: 'erase', everyMs: ERASE_EVERY_MS, work: () => eraseRequested(shared) }),
+    startClock({
+      ...shared,
+      name: 'correct_times',
+      everyMs: CORRECT_EVERY_MS,
+      work: () => correctTimes(shared),
+    }),
     startClock({ ...shared, name: 'prune', everyMs: PRUNE_EVERY_MS, work: () => pruneOld(shared) }),
     startClock({ ...shared, name: 'rollups', everyMs: ROLL_UP_EVERY_MS, work: () => keepRolledUp(shared) }),
     ...startReferralClocks(shared),

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DEFAULT_THEME } from '../../core/bio/theme.ts';
-import { RESERVED_SLUGS } from '../../core/slugs.ts';
+import { RESERVED_SLUGS } from '../../core/links/slugs.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
 import { bioBody, bioPage, makeBioPage } from '../../test/support/bio.ts';
 import type { LinkRecord } from '../links/schemas.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createClickHouse } from '../../clickhouse/client.ts';
-import { openErasures } from '../../sql/erasures.ts';
+import { openErasures } from '../../sql/erasure/erasures.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
 import { addClicks, bioPage, changeBioPage, makeBioPage, trackedLinks } from '../../test/support/bio.ts';
 import { storeCredits } from '../../test/support/stored-events.ts';

@@ -1,9 +1,9 @@
 import type { SocialLink } from '../../core/bio/public-page.ts';
 import { IMAGE_URL_LIMIT } from '../../core/bio/theme.ts';
 import { badRequest } from '../../core/errors.ts';
-import { bioSlugProblem, generateSlug, normaliseBioSlug } from '../../core/slugs.ts';
-import { requireWebUrl } from '../../core/web-urls.ts';
-import type { BioButton } from '../../sql/bio-buttons.ts';
+import { bioSlugProblem, generateSlug, normaliseBioSlug } from '../../core/links/slugs.ts';
+import { requireWebUrl } from '../../core/links/web-urls.ts';
+import type { BioButton } from '../../sql/bio/buttons.ts';
 import { checkMetadata } from '../schemas.ts';
 import { BUTTON_URL_LIMIT, type ButtonBody, type ChangeBody } from './schemas.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { PublicPage } from '../../core/bio/public-page.ts';
 import { renderBioPage } from '../../core/bio/render.ts';
-import { othersWithSlugs } from '../../sql/link-table.ts';
+import { othersWithSlugs } from '../../sql/links/link-table.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
 import { bioBody, makeBioPage } from '../../test/support/bio.ts';
 

@@ -1,7 +1,7 @@
 import type { PublicPage } from '../../core/bio/public-page.ts';
 import { type Origins, type RenderedBioPage, renderBioPage } from '../../core/bio/render.ts';
 import { DEFAULT_THEME, mergeTheme } from '../../core/bio/theme.ts';
-import { normaliseBioSlug } from '../../core/slugs.ts';
+import { normaliseBioSlug } from '../../core/links/slugs.ts';
 import { readPageRequest } from './page-request.ts';
 import type { PreviewBody } from './schemas.ts';
 

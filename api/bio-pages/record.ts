@@ -1,7 +1,7 @@
-import type { Config } from '../../core/config.ts';
-import { buttonsOfPages, type TrackedButton } from '../../sql/bio-buttons.ts';
-import type { BioPage } from '../../sql/bio-pages.ts';
-import type { Queryable } from '../../sql/pool.ts';
+import type { Config } from '../../core/settings/config.ts';
+import { buttonsOfPages, type TrackedButton } from '../../sql/bio/buttons.ts';
+import type { BioPage } from '../../sql/bio/pages.ts';
+import type { Queryable } from '../../sql/database/pool.ts';
 import type { BioPageRecord } from './schemas.ts';
 
 type Origins = Pick<Config, 'publicUrl' | 'shortUrl'>;

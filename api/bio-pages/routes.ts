@@ -1,7 +1,7 @@
 import { badRequest } from '../../core/errors.ts';
-import { bioSlugProblem, normaliseBioSlug } from '../../core/slugs.ts';
-import { type BioPage, findBioPage, isBioSlugFree, listBioPages } from '../../sql/bio-pages.ts';
-import { inTransaction } from '../../sql/pool.ts';
+import { bioSlugProblem, normaliseBioSlug } from '../../core/links/slugs.ts';
+import { type BioPage, findBioPage, isBioSlugFree, listBioPages } from '../../sql/bio/pages.ts';
+import { inTransaction } from '../../sql/database/pool.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { cutPage, readCursor } from '../pages.ts';
 import { withIdempotency } from '../plugins/idempotency.ts';

@@ -9,7 +9,7 @@ import {
   CARD_MODES,
   FONTS,
 } from '../../core/bio/theme.ts';
-import { PAGE_ORIGINS } from '../../sql/bio-pages.ts';
+import { PAGE_ORIGINS } from '../../sql/bio/pages.ts';
 import {
   Body,
   ExternalId,

@@ -2,9 +2,9 @@ import { hideLinks } from '../../clickhouse/erasures.ts';
 import { DEFAULT_THEME, mergeTheme } from '../../core/bio/theme.ts';
 import { AppError } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
-import { normaliseBioSlug } from '../../core/slugs.ts';
-import { takeLinksOfPage } from '../../sql/bio-button-links.ts';
-import { buttonsOfPages, replaceButtons, type TrackedButton } from '../../sql/bio-buttons.ts';
+import { normaliseBioSlug } from '../../core/links/slugs.ts';
+import { takeLinksOfPage } from '../../sql/bio/button-links.ts';
+import { buttonsOfPages, replaceButtons, type TrackedButton } from '../../sql/bio/buttons.ts';
 import {
   type BioPage,
   type BioPageFields,
@@ -16,12 +16,12 @@ import {
   type PageOrigin,
   reclaimBioSlug,
   updateBioPage,
-} from '../../sql/bio-pages.ts';
-import { requestErasure } from '../../sql/erasures.ts';
-import { deleteLink } from '../../sql/links.ts';
-import type { PoolClient, Queryable } from '../../sql/pool.ts';
-import { claimSlugs } from '../../sql/slugs.ts';
-import { lockWorkspace, type Workspace } from '../../sql/workspaces.ts';
+} from '../../sql/bio/pages.ts';
+import type { PoolClient, Queryable } from '../../sql/database/pool.ts';
+import { requestErasure } from '../../sql/erasure/erasures.ts';
+import { deleteLink } from '../../sql/links/links.ts';
+import { claimSlugs } from '../../sql/links/slugs.ts';
+import { lockWorkspace, type Workspace } from '../../sql/workspaces/workspaces.ts';
 import type { ApiDeps, Auth } from '../dependencies.ts';
 import type { PageRequest } from './page-request.ts';
 import { type TrackingRules, trackButtons } from './tracking.ts';

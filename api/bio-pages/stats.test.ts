@@ -23,7 +23,7 @@ beforeAll(async () => {
   ]);
   await addClicks(api, shop.workspace.id, blog ?? '', [{ visitor: ada }]);
   await api.stores.clickhouse.insert({
-    table: 'order_credits_by_time',
+    table: 'attributed_shares',
     format: 'JSONEachRow',
     values: [creditOf(first ?? '')],
   });

@@ -1,9 +1,9 @@
-import { type LinkFigures, linksReport } from '../../clickhouse/questions/links-report.ts';
-import type { Figures } from '../../clickhouse/questions/report-figures.ts';
-import { visitorsOfLinks } from '../../clickhouse/questions/visitors-of-links.ts';
-import { toMajor } from '../../core/money.ts';
-import { linksOfButtons } from '../../sql/bio-button-links.ts';
-import { buttonsOfPages } from '../../sql/bio-buttons.ts';
+import { type LinkFigures, linksReport } from '../../clickhouse/queries/links-report.ts';
+import type { Figures } from '../../clickhouse/queries/report-figures.ts';
+import { visitorsOfLinks } from '../../clickhouse/queries/visitors-of-links.ts';
+import { toMajor } from '../../core/money/money.ts';
+import { linksOfButtons } from '../../sql/bio/button-links.ts';
+import { buttonsOfPages } from '../../sql/bio/buttons.ts';
 import type { ApiDeps, Auth } from '../dependencies.ts';
 import { reportWindow, type WindowRequest } from '../report-window.ts';
 import type { Stats } from './schemas.ts';

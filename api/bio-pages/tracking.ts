@@ -1,21 +1,21 @@
-import { isOnOrigin } from '../../core/destinations.ts';
+import { limitsOf } from '../../core/access/plans.ts';
 import { utmMediumOf } from '../../core/enrich/channels.ts';
-import type { Logger } from '../../core/log.ts';
-import { limitsOf } from '../../core/plans.ts';
-import { generateSlug } from '../../core/slugs.ts';
+import { isOnOrigin } from '../../core/links/destinations.ts';
+import { generateSlug } from '../../core/links/slugs.ts';
+import type { Logger } from '../../core/tier/log.ts';
 import {
   type LinkSetAside,
   linksSetAside,
   markSetAside,
   takeLinksOfOthers,
-} from '../../sql/bio-button-links.ts';
-import type { BioButton, TrackedButton } from '../../sql/bio-buttons.ts';
-import { insertDestination, updateDestination } from '../../sql/destinations.ts';
-import { deleteLink, insertLinks, newLinkId, restoreLink } from '../../sql/links.ts';
-import type { PoolClient } from '../../sql/pool.ts';
-import { claimSlugs } from '../../sql/slugs.ts';
-import { countLinks } from '../../sql/usage.ts';
-import type { Workspace } from '../../sql/workspaces.ts';
+} from '../../sql/bio/button-links.ts';
+import type { BioButton, TrackedButton } from '../../sql/bio/buttons.ts';
+import type { PoolClient } from '../../sql/database/pool.ts';
+import { insertDestination, updateDestination } from '../../sql/links/destinations.ts';
+import { deleteLink, insertLinks, newLinkId, restoreLink } from '../../sql/links/links.ts';
+import { claimSlugs } from '../../sql/links/slugs.ts';
+import { countLinks } from '../../sql/workspaces/usage.ts';
+import type { Workspace } from '../../sql/workspaces/workspaces.ts';
 import type { WantedButton } from './page-request.ts';
 
 const CHANNEL = 'bio';

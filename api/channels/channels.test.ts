@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
-import { formatInstant, NANOS_PER_DAY } from '../../core/timestamps.ts';
+import { formatInstant, NANOS_PER_DAY } from '../../core/time/timestamps.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
 import {
   deleteWithHistory,

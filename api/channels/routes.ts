@@ -1,6 +1,6 @@
-import { channelsReport, channelsWithValues } from '../../clickhouse/questions/channels-report.ts';
-import { EXACT_CLICKS } from '../../clickhouse/questions/clicks-by.ts';
-import { toMajor } from '../../core/money.ts';
+import { channelsReport, channelsWithValues } from '../../clickhouse/queries/channels-report.ts';
+import { EXACT_CLICKS } from '../../clickhouse/queries/clicks-by.ts';
+import { toMajor } from '../../core/money/money.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { reportWindow } from '../report-window.ts';
 import { ChannelsQuery, ChannelsReport } from './schemas.ts';

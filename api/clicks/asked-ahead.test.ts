@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { ClickHouseClient } from '../../clickhouse/client.ts';
-import { revokeKey } from '../../sql/keys.ts';
-import type { Pool } from '../../sql/pool.ts';
-import { advanceStreams, type RegisteredStream, registerStream } from '../../sql/streams.ts';
+import type { Pool } from '../../sql/database/pool.ts';
+import { advanceStreams, type RegisteredStream, registerStream } from '../../sql/event-log/streams.ts';
+import { revokeKey } from '../../sql/workspaces/keys.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
 import { deleteWithHistory, storeClicks } from '../../test/support/stored-events.ts';
 

@@ -1,8 +1,8 @@
-import type { ClickText } from '../../clickhouse/questions/click-text.ts';
-import type { ClickFilter } from '../../clickhouse/questions/newest-clicks.ts';
+import type { ClickText } from '../../clickhouse/queries/click-text.ts';
+import type { ClickFilter } from '../../clickhouse/queries/newest-clicks.ts';
 import { AppError } from '../../core/errors.ts';
-import { NANOS_PER_MICRO } from '../../core/timestamps.ts';
-import type { ReadingPoint } from '../../sql/reading-points.ts';
+import { NANOS_PER_MICRO } from '../../core/time/timestamps.ts';
+import type { ReadingPoint } from '../../sql/event-log/reading-points.ts';
 import type { FastifyRequest } from '../dependencies.ts';
 import type { ExpectedReader } from '../plugins/expected-readers.ts';
 import { filterOf, type PageRequest } from './service.ts';

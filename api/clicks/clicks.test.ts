@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { clickId, uuidv7 } from '../../core/ids.ts';
-import { formatInstant } from '../../core/timestamps.ts';
+import { formatInstant } from '../../core/time/timestamps.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
 import { deleteWithHistory, nextNanos, storeClicks } from '../../test/support/stored-events.ts';
 

@@ -1,9 +1,9 @@
 import fastJson from 'fast-json-stringify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ask } from '../../clickhouse/questions/ask.ts';
-import { SHOWN_COLUMNS, type ShownClickRow, toShownClick } from '../../clickhouse/questions/shown-clicks.ts';
-import { clickRecord } from '../../core/click-record.ts';
-import { formatInstant } from '../../core/timestamps.ts';
+import { ask } from '../../clickhouse/queries/ask.ts';
+import { SHOWN_COLUMNS, type ShownClickRow, toShownClick } from '../../clickhouse/queries/shown-clicks.ts';
+import { clickRecord } from '../../core/clicks/click-record.ts';
+import { formatInstant } from '../../core/time/timestamps.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
 import { ClicksPage } from './schemas.ts';
 

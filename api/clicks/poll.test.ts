@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { clickId } from '../../core/ids.ts';
-import { advanceStreams, type RegisteredStream, registerStream, retireStream } from '../../sql/streams.ts';
+import {
+  advanceStreams,
+  type RegisteredStream,
+  registerStream,
+  retireStream,
+} from '../../sql/event-log/streams.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
 import { storeClicks } from '../../test/support/stored-events.ts';
 

@@ -1,12 +1,14 @@
-import { type ExportFormat, exportClicks } from '../../clickhouse/questions/export-clicks.ts';
+import { type ExportFormat, exportClicks } from '../../clickhouse/queries/export-clicks.ts';
 import { AppError } from '../../core/errors.ts';
+import { formatInstant, parseInstant } from '../../core/time/timestamps.ts';
+import { aheadOfClock } from '../ahead-of-clock.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { callerGone } from '../plugins/errors.ts';
 import { readingPointOf } from '../reading-point.ts';
 import { reportWindow } from '../report-window.ts';
 import { createAskedAhead } from './asked-ahead.ts';
 import { ClicksPage, ClicksQuery, ExportQuery } from './schemas.ts';
-import { clicksPage, linksOf } from './service.ts';
+import { clicksPage, linksOf, type PageRequest } from './service.ts';
 import { createClickReader } from './shared-polls.ts';
 
 const MEDIA_TYPES: Record<ExportFormat, string> = {
@@ -52,7 +54,8 @@ export async function clickRoutes(app: Api, deps: ApiDeps): Promise<void> {
     async (request, reply) => {
       const { auth, query } = request;
       const point = await readingPointOf(deps, auth);
-      const { rows, watermark } = await ahead.read(request, auth.workspace.id, point, query);
+      const wanted = await putRight(deps, query);
+      const { rows, watermark } = await ahead.read(request, auth.workspace.id, point, wanted);
       return reply.type('application/json; charset=utf-8').send(clicksPage(rows, watermark, query.limit));
     },
   );
@@ -107,4 +110,11 @@ export async function clickRoutes(app: Api, deps: ApiDeps): Promise<void> {
         .send(file);
     },
   );
+}
+
+/** A poll's place, as it is since the clock was set right. */
+async function putRight({ pool }: Pick<ApiDeps, 'pool'>, query: PageRequest): Promise<PageRequest> {
+  const since = query.since === undefined ? null : parseInstant(query.since);
+  const ahead = since === null ? 0n : await aheadOfClock(pool, since);
+  return since === null || ahead === 0n ? query : { ...query, since: formatInstant(since - ahead, 9) };
 }

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { EXPORT_FORMATS } from '../../clickhouse/questions/export-clicks.ts';
+import { EXPORT_FORMATS } from '../../clickhouse/queries/export-clicks.ts';
 import { Limit, LinkIds, Nullable, OneOf, Uuid, WINDOW_PARAMETERS } from '../schemas.ts';
 
 /** Whether clicks of bots are in the response. */

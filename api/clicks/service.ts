@@ -1,6 +1,6 @@
-import type { ClickText } from '../../clickhouse/questions/click-text.ts';
-import type { ClickFilter } from '../../clickhouse/questions/newest-clicks.ts';
-import { clampToStored, formatInstant, NANOS_PER_MICRO, requireInstant } from '../../core/timestamps.ts';
+import type { ClickText } from '../../clickhouse/queries/click-text.ts';
+import type { ClickFilter } from '../../clickhouse/queries/newest-clicks.ts';
+import { clampToStored, formatInstant, NANOS_PER_MICRO, requireInstant } from '../../core/time/timestamps.ts';
 import { readIdList } from '../id-lists.ts';
 
 /** The parameters that say which clicks, after their schema. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createClickHouse } from '../../clickhouse/client.ts';
 import { clickId, uuidv7 } from '../../core/ids.ts';
-import { formatInstant, nowNanos } from '../../core/timestamps.ts';
+import { formatInstant, nowNanos } from '../../core/time/timestamps.ts';
 import { type TestApi, testApi } from '../../test/support/api.ts';
 import { storeClicks } from '../../test/support/stored-events.ts';
 

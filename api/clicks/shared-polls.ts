@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '../../clickhouse/client.ts';
-import type { ClickText } from '../../clickhouse/questions/click-text.ts';
-import { type ClickFilter, newestClicks } from '../../clickhouse/questions/newest-clicks.ts';
-import { NANOS_PER_MICRO, nowNanos } from '../../core/timestamps.ts';
+import type { ClickText } from '../../clickhouse/queries/click-text.ts';
+import { type ClickFilter, newestClicks } from '../../clickhouse/queries/newest-clicks.ts';
+import { NANOS_PER_MICRO, nowNanos } from '../../core/time/timestamps.ts';
 
 /** Reads the newest clicks of a filter, `limit` at most, newest first. */
 export type ReadClicks = (filter: ClickFilter, limit: number) => Promise<ClickText[]>;

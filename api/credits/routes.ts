@@ -1,8 +1,8 @@
 import { badRequest } from '../../core/errors.ts';
 import { toCredits } from '../../core/referrals/credits.ts';
-import { grantBalances, grantRecord, listGrants } from '../../sql/grants.ts';
-import { inTransaction } from '../../sql/pool.ts';
-import { markDelivered } from '../../sql/rewards/deliver.ts';
+import { inTransaction } from '../../sql/database/pool.ts';
+import { grantBalances, grantRecord, listGrants } from '../../sql/referrals/grants.ts';
+import { markDelivered } from '../../sql/transactions/deliver.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { Credits, CreditsQuery, Delivered, GrantParams } from './schemas.ts';
 

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { GRANT_STATUSES } from '../../sql/grants.ts';
+import { GRANT_STATUSES } from '../../sql/referrals/grants.ts';
 import { Instant, Limit, Nullable, OneOf, Uuid } from '../schemas.ts';
 
 export const GrantRecord = Type.Object(

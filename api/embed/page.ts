@@ -1,4 +1,4 @@
-import { embedOrigin } from '../../core/embed-origin.ts';
+import { embedOrigin } from '../../core/links/embed-origin.ts';
 import type { Asset } from '../assets.ts';
 
 /** Where a page's files are found, their content's hash in the name. */

@@ -1,5 +1,5 @@
-import { listEnrollments } from '../../sql/enrollment-list.ts';
-import { inTransaction } from '../../sql/pool.ts';
+import { inTransaction } from '../../sql/database/pool.ts';
+import { listEnrollments } from '../../sql/referrals/enrollment-list.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { cutPageAt } from '../pages.ts';
 import { IdParams } from '../schemas.ts';

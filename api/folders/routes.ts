@@ -1,7 +1,13 @@
 import { AppError } from '../../core/errors.ts';
-import { deleteFolder, folderById, insertFolder, listFolders, renameFolder } from '../../sql/folders.ts';
-import { inTransaction } from '../../sql/pool.ts';
-import { lockWorkspace } from '../../sql/workspaces.ts';
+import { inTransaction } from '../../sql/database/pool.ts';
+import {
+  deleteFolder,
+  folderById,
+  insertFolder,
+  listFolders,
+  renameFolder,
+} from '../../sql/links/folders.ts';
+import { lockWorkspace } from '../../sql/workspaces/workspaces.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { cutPage, readCursor } from '../pages.ts';
 import { withIdempotency } from '../plugins/idempotency.ts';

@@ -1,10 +1,10 @@
 import { assertAnswers } from '../../clickhouse/client.ts';
-import { storesUp } from '../../core/health.ts';
+import { storesUp } from '../../core/tier/health.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 
 /**
  * `/health/live`: the process answers. `/health/ready`: its stores answer too, each reported by name, and it is not
- * stopping. A store's blip makes it unready and restarts nothing.
+ * stopping. `/track` needs the event log's shipper to have started. A store's blip makes it unready and restarts nothing.
  */
 export async function healthRoutes(app: Api, deps: ApiDeps): Promise<void> {
   let stopping = false;
@@ -17,11 +17,13 @@ export async function healthRoutes(app: Api, deps: ApiDeps): Promise<void> {
       postgres: deps.pool.query('SELECT 1'),
       clickhouse: assertAnswers(deps.clickhouse),
     });
-    const ready = up && !stopping;
+    const shipping = deps.eventLog.ready();
+    const ready = up && shipping && !stopping;
     if (!ready) reply.header('retry-after', '1');
     return reply.status(ready ? 200 : 503).send({
       status: stopping ? 'stopping' : ready ? 'ready' : 'unready',
       stores,
+      ...(!shipping && { shipper: 'not started' }),
     });
   });
 }

@@ -1,7 +1,13 @@
 import { AppError } from '../../core/errors.ts';
-import { createKey, type ListedKey, listedKey, listKeyPage, revokeWorkspaceKey } from '../../sql/keys.ts';
-import { inTransaction } from '../../sql/pool.ts';
-import { lockWorkspace } from '../../sql/workspaces.ts';
+import { inTransaction } from '../../sql/database/pool.ts';
+import {
+  createKey,
+  type ListedKey,
+  listedKey,
+  listKeyPage,
+  revokeWorkspaceKey,
+} from '../../sql/workspaces/keys.ts';
+import { lockWorkspace } from '../../sql/workspaces/workspaces.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { cutPage, readCursor } from '../pages.ts';
 import { IdParams, Ok } from '../schemas.ts';

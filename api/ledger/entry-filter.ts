@@ -1,8 +1,8 @@
 import { badRequest } from '../../core/errors.ts';
-import { isCurrency } from '../../core/money.ts';
-import { formatInstant } from '../../core/timestamps.ts';
-import type { Account } from '../../sql/ledger.ts';
-import type { EntryFilter } from '../../sql/ledger-list.ts';
+import { isCurrency } from '../../core/money/money.ts';
+import { formatInstant } from '../../core/time/timestamps.ts';
+import type { Account } from '../../sql/referrals/ledger.ts';
+import type { EntryFilter } from '../../sql/referrals/ledger-list.ts';
 import { reportWindow } from '../report-window.ts';
 import { PLACE_OF } from './places.ts';
 import type { EntryFilterQuery } from './schemas.ts';

@@ -1,6 +1,6 @@
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { toMinor } from '../../core/money.ts';
+import { toMinor } from '../../core/money/money.ts';
 import { toHundredths } from '../../core/referrals/credits.ts';
 import { type Merchant, merchant } from '../../test/referrals/support.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';

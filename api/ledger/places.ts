@@ -1,4 +1,4 @@
-import type { Account } from '../../sql/ledger.ts';
+import type { Account } from '../../sql/referrals/ledger.ts';
 
 export const KINDS = ['commission', 'credit'] as const;
 export const STATUSES = ['pending', 'eligible', 'paid', 'earned', 'delivered'] as const;

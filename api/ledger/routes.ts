@@ -1,7 +1,7 @@
-import { toMajor } from '../../core/money.ts';
+import { toMajor } from '../../core/money/money.ts';
 import { toCredits } from '../../core/referrals/credits.ts';
-import type { Balance } from '../../sql/ledger.ts';
-import { type ListedEntry, listEntries, sumEntries } from '../../sql/ledger-list.ts';
+import type { Balance } from '../../sql/referrals/ledger.ts';
+import { type ListedEntry, listEntries, sumEntries } from '../../sql/referrals/ledger-list.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { cutPageAt } from '../pages.ts';
 import { readEntryFilter } from './entry-filter.ts';

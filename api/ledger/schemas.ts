@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { ENTRY_CAUSES } from '../../sql/ledger.ts';
+import { ENTRY_CAUSES } from '../../sql/referrals/ledger.ts';
 import {
   Currency,
   CurrencyInput,

@@ -1,7 +1,7 @@
 import { AppError } from '../../core/errors.ts';
-import { channelSlug } from '../../core/slugs.ts';
-import { type Link, linksBySlugs } from '../../sql/links.ts';
-import type { PoolClient } from '../../sql/pool.ts';
+import { channelSlug } from '../../core/links/slugs.ts';
+import type { PoolClient } from '../../sql/database/pool.ts';
+import { type Link, linksBySlugs } from '../../sql/links/links.ts';
 import type { BulkRow } from '../links/create-each.ts';
 import type { CreateRequest } from '../links/create-request.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { updateWorkspace } from '../../sql/workspaces.ts';
+import { updateWorkspace } from '../../sql/workspaces/workspaces.ts';
 import {
   anotherTarget,
   csv,

@@ -1,5 +1,5 @@
 import { AppError, badRequest } from '../../core/errors.ts';
-import type { PoolClient } from '../../sql/pool.ts';
+import type { PoolClient } from '../../sql/database/pool.ts';
 import type { FastifyRequest } from '../dependencies.ts';
 import { UnstorableRow } from '../plugins/body.ts';
 import { envelope } from '../plugins/errors.ts';

@@ -1,10 +1,11 @@
-import { requireDestination } from '../../core/destinations.ts';
 import { AppError, badRequest } from '../../core/errors.ts';
-import { linkSlugProblem } from '../../core/slugs.ts';
-import { requireWebUrl } from '../../core/web-urls.ts';
-import { moveButtons } from '../../sql/bio-buttons.ts';
-import { type DestinationChange, updateDestination } from '../../sql/destinations.ts';
-import { holdFolder } from '../../sql/folders.ts';
+import { requireDestination } from '../../core/links/destinations.ts';
+import { linkSlugProblem } from '../../core/links/slugs.ts';
+import { requireWebUrl } from '../../core/links/web-urls.ts';
+import { moveButtons } from '../../sql/bio/buttons.ts';
+import type { PoolClient, Queryable } from '../../sql/database/pool.ts';
+import { type DestinationChange, updateDestination } from '../../sql/links/destinations.ts';
+import { holdFolder } from '../../sql/links/folders.ts';
 import {
   deleteLink,
   type Link,
@@ -14,11 +15,10 @@ import {
   linksOfDestination,
   lockLink,
   updateLink,
-} from '../../sql/links.ts';
-import type { PoolClient, Queryable } from '../../sql/pool.ts';
-import { programById, programOfDestination, updateProgramCode } from '../../sql/programs.ts';
-import { claimSlugs } from '../../sql/slugs.ts';
-import { lockWorkspace } from '../../sql/workspaces.ts';
+} from '../../sql/links/links.ts';
+import { claimSlugs } from '../../sql/links/slugs.ts';
+import { programById, programOfDestination, updateProgramCode } from '../../sql/referrals/programs.ts';
+import { lockWorkspace } from '../../sql/workspaces/workspaces.ts';
 import { BUTTON_URL_LIMIT } from '../bio-pages/schemas.ts';
 import { requireCode, requireRoomForReferral } from '../programs/settings.ts';
 import { checkMetadata } from '../schemas.ts';

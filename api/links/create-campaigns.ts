@@ -1,8 +1,9 @@
+import { limitsOf } from '../../core/access/plans.ts';
 import { utmMediumOf } from '../../core/enrich/channels.ts';
 import { AppError } from '../../core/errors.ts';
-import { limitsOf } from '../../core/plans.ts';
-import { type Destination, insertDestinations } from '../../sql/destinations.ts';
-import { holdFolder } from '../../sql/folders.ts';
+import type { PoolClient } from '../../sql/database/pool.ts';
+import { type Destination, insertDestinations } from '../../sql/links/destinations.ts';
+import { holdFolder } from '../../sql/links/folders.ts';
 import {
   insertLinks,
   type Link,
@@ -10,10 +11,9 @@ import {
   linksByExternalIds,
   type NewLink,
   newLinkId,
-} from '../../sql/links.ts';
-import type { PoolClient } from '../../sql/pool.ts';
-import { countLinks } from '../../sql/usage.ts';
-import type { Workspace } from '../../sql/workspaces.ts';
+} from '../../sql/links/links.ts';
+import { countLinks } from '../../sql/workspaces/usage.ts';
+import type { Workspace } from '../../sql/workspaces/workspaces.ts';
 import type { CreateRequest, NewCampaign } from './create-request.ts';
 import { keepToOwnDomain } from './own-domain.ts';
 import { claimFresh, type Draft, slugDrafts } from './slug-choice.ts';

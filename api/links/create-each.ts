@@ -1,8 +1,8 @@
 import { AppError } from '../../core/errors.ts';
-import { slugKey } from '../../core/slugs.ts';
-import type { PoolClient } from '../../sql/pool.ts';
-import { holdSlugs, takenSlugs } from '../../sql/slugs.ts';
-import { lockWorkspace, type Workspace } from '../../sql/workspaces.ts';
+import { slugKey } from '../../core/links/slugs.ts';
+import type { PoolClient } from '../../sql/database/pool.ts';
+import { holdSlugs, takenSlugs } from '../../sql/links/slugs.ts';
+import { lockWorkspace, type Workspace } from '../../sql/workspaces/workspaces.ts';
 import { toAppError } from '../plugins/errors.ts';
 import { createLinks } from './create.ts';
 import { type CampaignRequest, type Created, createCampaigns } from './create-campaigns.ts';

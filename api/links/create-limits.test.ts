@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { CREATABLE_CHANNELS } from '../../core/enrich/channels.ts';
-import { workspaceById } from '../../sql/workspaces.ts';
+import { workspaceById } from '../../sql/workspaces/workspaces.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
 import { type CreatedLinks, campaign, createLink, refusedLink } from '../../test/support/links.ts';
 

@@ -1,8 +1,8 @@
-import { requireDestination } from '../../core/destinations.ts';
 import { type CreatableChannel, creatableChannel } from '../../core/enrich/channels.ts';
 import { badRequest } from '../../core/errors.ts';
-import { linkSlugProblem, SLUG_LIMIT } from '../../core/slugs.ts';
-import type { LinkSettings } from '../../sql/links.ts';
+import { requireDestination } from '../../core/links/destinations.ts';
+import { linkSlugProblem, SLUG_LIMIT } from '../../core/links/slugs.ts';
+import type { LinkSettings } from '../../sql/links/links.ts';
 import { checkMetadata } from '../schemas.ts';
 import type { CreateBody } from './schemas.ts';
 import { readSettings } from './settings.ts';

@@ -1,4 +1,4 @@
-import { lockWorkspace } from '../../sql/workspaces.ts';
+import { lockWorkspace } from '../../sql/workspaces/workspaces.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { withIdempotency } from '../plugins/idempotency.ts';
 import { bodyCheck } from '../plugins/validation.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { passwordMatches } from '../../core/access/passwords.ts';
 import { CREATABLE_CHANNELS } from '../../core/enrich/channels.ts';
-import { passwordMatches } from '../../core/passwords.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
 import { type CreatedLinks, campaign, createLink, refusedLink } from '../../test/support/links.ts';
 

@@ -1,9 +1,9 @@
 import type { Channel } from '../../core/enrich/channels.ts';
 import { AppError } from '../../core/errors.ts';
-import { destinationById } from '../../sql/destinations.ts';
-import { insertLinks, type Link, linkByExternalId, linksOfDestination } from '../../sql/links.ts';
-import type { PoolClient } from '../../sql/pool.ts';
-import type { Workspace } from '../../sql/workspaces.ts';
+import type { PoolClient } from '../../sql/database/pool.ts';
+import { destinationById } from '../../sql/links/destinations.ts';
+import { insertLinks, type Link, linkByExternalId, linksOfDestination } from '../../sql/links/links.ts';
+import type { Workspace } from '../../sql/workspaces/workspaces.ts';
 import { type Created, createCampaigns, draftsOf, newLink, refuseBeyondCap } from './create-campaigns.ts';
 import type { CreateRequest } from './create-request.ts';
 import { chooseSlugs } from './slug-choice.ts';

@@ -1,7 +1,7 @@
-import { isOnDomain, registrableDomain } from '../../core/destinations.ts';
 import { badRequest } from '../../core/errors.ts';
-import type { Queryable } from '../../sql/pool.ts';
-import { updateWorkspace, type Workspace } from '../../sql/workspaces.ts';
+import { isOnDomain, registrableDomain } from '../../core/links/destinations.ts';
+import type { Queryable } from '../../sql/database/pool.ts';
+import { updateWorkspace, type Workspace } from '../../sql/workspaces/workspaces.ts';
 
 /**
  * Holds own-site destinations against the workspace's one domain; the first one ever sets it.

@@ -1,13 +1,13 @@
-import { EXACT_CLICKS } from '../../clickhouse/questions/clicks-by.ts';
+import { EXACT_CLICKS } from '../../clickhouse/queries/clicks-by.ts';
 import {
   type LinkChoice,
   type LinkFigures,
   linksReport,
   type Shown,
-} from '../../clickhouse/questions/links-report.ts';
-import { byRevenueThenClicks } from '../../clickhouse/questions/report-figures.ts';
-import { toMajor } from '../../core/money.ts';
-import { type Link, linksByIds, type NamedLink, namedLinksByIds } from '../../sql/links.ts';
+} from '../../clickhouse/queries/links-report.ts';
+import { byRevenueThenClicks } from '../../clickhouse/queries/report-figures.ts';
+import { toMajor } from '../../core/money/money.ts';
+import { type Link, linksByIds, type NamedLink, namedLinksByIds } from '../../sql/links/links.ts';
 import type { ApiDeps, Auth } from '../dependencies.ts';
 import { readIdList } from '../id-lists.ts';
 import { reportWindow } from '../report-window.ts';

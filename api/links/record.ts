@@ -1,5 +1,5 @@
-import { formatInstantShort, parseInstant } from '../../core/timestamps.ts';
-import type { Link } from '../../sql/links.ts';
+import { formatInstantShort, parseInstant } from '../../core/time/timestamps.ts';
+import type { Link } from '../../sql/links/links.ts';
 import type { LinkRecord } from './schemas.ts';
 
 /** A link as the API shows it: never its password. */

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { filterChannel } from '../../core/enrich/channels.ts';
-import { linkById, listLinks } from '../../sql/links.ts';
-import { inTransaction } from '../../sql/pool.ts';
+import { inTransaction } from '../../sql/database/pool.ts';
+import { linkById, listLinks } from '../../sql/links/links.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { readIdList } from '../id-lists.ts';
 import { linkImportRoutes } from '../link-imports/routes.ts';

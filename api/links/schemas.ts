@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
-import { DESTINATION_LIMIT } from '../../core/destinations.ts';
 import { CHANNELS, CREATABLE_CHANNELS } from '../../core/enrich/channels.ts';
-import { SLUG_LIMIT } from '../../core/slugs.ts';
+import { DESTINATION_LIMIT } from '../../core/links/destinations.ts';
+import { SLUG_LIMIT } from '../../core/links/slugs.ts';
 import { ErrorBody } from '../error-schemas.ts';
 import {
   Body,

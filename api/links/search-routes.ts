@@ -1,4 +1,4 @@
-import { tagsInUse } from '../../sql/link-search.ts';
+import { tagsInUse } from '../../sql/links/link-search.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { findLinks } from './search.ts';
 import { FoundLinks, type SearchQuery as Query, SearchQuery, Tags } from './search-schemas.ts';

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { CHANNELS } from '../../core/enrich/channels.ts';
-import { LINK_STATUSES } from '../../sql/link-search.ts';
+import { LINK_STATUSES } from '../../sql/links/link-search.ts';
 import { Figures, Limit, LinkIds, Nullable, OneOf, WINDOW_PARAMETERS, Window } from '../schemas.ts';
 import { LinkRecord } from './schemas.ts';
 

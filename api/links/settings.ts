@@ -1,8 +1,8 @@
-import { requireDestination } from '../../core/destinations.ts';
+import { hashPassword, LINK_COST } from '../../core/access/passwords.ts';
 import { badRequest } from '../../core/errors.ts';
-import { hashPassword, LINK_COST } from '../../core/passwords.ts';
-import { formatInstant, NANOS_PER_MILLI, requireInstant } from '../../core/timestamps.ts';
-import type { LinkSettings, Retargeting, Targeting } from '../../sql/links.ts';
+import { requireDestination } from '../../core/links/destinations.ts';
+import { formatInstant, NANOS_PER_MILLI, requireInstant } from '../../core/time/timestamps.ts';
+import type { LinkSettings, Retargeting, Targeting } from '../../sql/links/links.ts';
 import type { SettingFields } from './schemas.ts';
 
 /**

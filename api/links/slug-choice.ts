@@ -1,9 +1,9 @@
 import type { Channel } from '../../core/enrich/channels.ts';
 import { AppError } from '../../core/errors.ts';
-import { channelSlug, generateSlug, linkSlugProblem, numberedSlug, slugKey } from '../../core/slugs.ts';
-import type { Link } from '../../sql/links.ts';
-import type { Queryable } from '../../sql/pool.ts';
-import { claimSlugs, type SlugClaim } from '../../sql/slugs.ts';
+import { channelSlug, generateSlug, linkSlugProblem, numberedSlug, slugKey } from '../../core/links/slugs.ts';
+import type { Queryable } from '../../sql/database/pool.ts';
+import type { Link } from '../../sql/links/links.ts';
+import { claimSlugs, type SlugClaim } from '../../sql/links/slugs.ts';
 
 /** A link that is about to be made. */
 export type Draft = { id: string; channel: Channel | null };

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type ClicksSince, clicksSince, newestOfStreams } from '../../clickhouse/questions/clicks-since.ts';
-import type { ShownClick } from '../../core/click-record.ts';
-import { NANOS_PER_DAY, NANOS_PER_MICRO, nowNanos } from '../../core/timestamps.ts';
-import { watermark } from '../../sql/streams.ts';
+import { type ClicksSince, clicksSince, newestOfStreams } from '../../clickhouse/queries/clicks-since.ts';
+import type { ShownClick } from '../../core/clicks/click-record.ts';
+import { NANOS_PER_DAY, NANOS_PER_MICRO, NANOS_PER_SECOND, nowNanos } from '../../core/time/timestamps.ts';
+import { watermark } from '../../sql/event-log/streams.ts';
 import type { ApiDeps } from '../dependencies.ts';
 import { Position } from './position.ts';
 
@@ -13,6 +13,12 @@ const POLL_MS = 500;
 const BATCH = 1_000;
 /** The store may be away that long before those who listen are sent away. Milliseconds. */
 const PATIENCE_MS = 10_000;
+
+/**
+ * The watermark goes back only where a clock was ahead and was set back. Readers then connect again, and go on where they were.
+ * Nanoseconds, more than what the oldest live click moves between two looks.
+ */
+const SET_BACK = 5n * NANOS_PER_SECOND;
 
 /** New clicks, oldest first; afterwards every click before `settled` was given. */
 export type Listener = {
@@ -102,6 +108,10 @@ async function startFeed(
   /** @returns whether there may be more at once */
   async function look(): Promise<boolean> {
     const before = await settledBefore(deps);
+    if (before < position.settled - SET_BACK) {
+      isOver = true;
+      return false;
+    }
     const found = await nextClicks(deps, position, filter, BATCH);
     for (const { tsNanos } of found) position.take(tsNanos);
     const settled = settledAfter(found, BATCH, before);
@@ -113,7 +123,7 @@ async function startFeed(
   async function run(): Promise<void> {
     let answeredAt = Date.now();
     let more = false;
-    for (;;) {
+    while (!isOver) {
       if (!more) await delay(POLL_MS, undefined, { ref: false });
       if (listeners.size === 0) break;
       try {

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
-import { advanceStreams, type RegisteredStream, registerStream } from '../../sql/streams.ts';
+import { advanceStreams, type RegisteredStream, registerStream } from '../../sql/event-log/streams.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
 import { type EventStream, openEventStream, originOf } from '../../test/support/event-stream.ts';
 import { type GivenClick, storeClicks } from '../../test/support/stored-events.ts';

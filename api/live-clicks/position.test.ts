@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseInstant } from '../../core/timestamps.ts';
+import { parseInstant } from '../../core/time/timestamps.ts';
 import { Position } from './position.ts';
 
 const AT = parseInstant('2026-11-20T10:00:00Z') ?? 0n;

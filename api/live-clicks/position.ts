@@ -1,4 +1,4 @@
-import { formatInstant, parseInstant } from '../../core/timestamps.ts';
+import { formatInstant, parseInstant } from '../../core/time/timestamps.ts';
 
 /** Streams that there can be: a click's stream is its time's last three digits. */
 const STREAMS = 1_000n;
@@ -42,6 +42,14 @@ export class Position {
   /** Times of the newest clicks that were given, of each stream that has one not before {@link settled}. */
   get newest(): bigint[] {
     return [...this.#newest.values()];
+  }
+
+  /** The place before the clock was set right, as it is since. */
+  earlier(nanos: bigint): Position {
+    return new Position(
+      this.#settled - nanos,
+      this.newest.map((time) => time - nanos),
+    );
   }
 
   copy(): Position {

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { AppError, badRequest } from '../../core/errors.ts';
-import { NANOS_PER_DAY, NANOS_PER_SECOND, nowNanos } from '../../core/timestamps.ts';
+import { NANOS_PER_DAY, NANOS_PER_SECOND, nowNanos } from '../../core/time/timestamps.ts';
+import { aheadOfClock } from '../ahead-of-clock.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { readIdList } from '../id-lists.ts';
 import { isStillAdmitted } from '../plugins/auth.ts';
@@ -73,7 +74,7 @@ export async function liveClickRoutes(app: Api, deps: ApiDeps): Promise<void> {
     },
     async (request, reply) => {
       const { query } = request;
-      const after = positionOf(request, query.since);
+      const after = await positionOf(deps, request, query.since);
       const filter = {
         linkIds: query.link_ids === undefined ? null : readIdList('link_ids', query.link_ids),
         channel: query.channel ?? null,
@@ -112,13 +113,19 @@ export async function liveClickRoutes(app: Api, deps: ApiDeps): Promise<void> {
 }
 
 /** @throws {AppError} `bad_request` for what is no position, or one that is more than a day away */
-function positionOf({ headers }: FastifyRequest, since: string | undefined): Position | null {
+async function positionOf(
+  { pool }: Pick<ApiDeps, 'pool'>,
+  { headers }: FastifyRequest,
+  since: string | undefined,
+): Promise<Position | null> {
   const header = headers['last-event-id'];
   const [path, text] =
     typeof header === 'string' && header !== '' ? ['Last-Event-ID', header] : ['since', since];
   if (text === undefined) return null;
-  const position = Position.parse(text);
-  if (!position) throw badRequest(path, "must be an event's id or an ISO 8601 instant");
+  const given = Position.parse(text);
+  if (!given) throw badRequest(path, "must be an event's id or an ISO 8601 instant");
+  const ahead = await aheadOfClock(pool, given.settled);
+  const position = ahead === 0n ? given : given.earlier(ahead);
   const { settled } = position;
   if (settled < oldestLive() - SLACK || settled > nowNanos() + NANOS_PER_DAY) {
     throw badRequest(path, 'must be at most a day away; GET /clicks has what is older');

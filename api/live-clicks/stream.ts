@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { PassThrough, type Readable } from 'node:stream';
-import { clickRecord, type ShownClick } from '../../core/click-record.ts';
+import { clickRecord, type ShownClick } from '../../core/clicks/click-record.ts';
 import type { ApiDeps } from '../dependencies.ts';
 import { type Feed, type Feeds, type Listener, nextClicks, settledAfter, settledBefore } from './feed.ts';
 import type { Position } from './position.ts';

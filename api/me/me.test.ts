@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { usagePeriod } from '../../core/plans.ts';
-import { createWorkspace } from '../../sql/workspaces.ts';
+import { usagePeriod } from '../../core/access/plans.ts';
+import { createWorkspace } from '../../sql/workspaces/workspaces.ts';
 import { type TestApi, testApi } from '../../test/support/api.ts';
 import type { Me } from './schemas.ts';
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { PLAN_TIERS } from '../../core/plans.ts';
-import { ATTRIBUTION_MODELS, PLAN_STATUSES } from '../../sql/workspaces.ts';
+import { PLAN_TIERS } from '../../core/access/plans.ts';
+import { ATTRIBUTION_MODELS, PLAN_STATUSES } from '../../sql/workspaces/workspaces.ts';
 import { Instant, Nullable, OneOf, Uuid } from '../schemas.ts';
 
 const Usage = Type.Object(

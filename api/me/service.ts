@@ -1,6 +1,6 @@
-import { countEvents } from '../../clickhouse/questions/events-used.ts';
-import { limitsOf, PLAN_NAMES, usagePeriod } from '../../core/plans.ts';
-import { commissionUsed, countLinks } from '../../sql/usage.ts';
+import { countEvents } from '../../clickhouse/queries/events-used.ts';
+import { limitsOf, PLAN_NAMES, usagePeriod } from '../../core/access/plans.ts';
+import { commissionUsed, countLinks } from '../../sql/workspaces/usage.ts';
 import type { ApiDeps, Auth } from '../dependencies.ts';
 import type { Me } from './schemas.ts';
 

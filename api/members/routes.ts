@@ -1,6 +1,6 @@
+import { inviteUrl } from '../../core/access/session-tokens.ts';
 import { AppError } from '../../core/errors.ts';
-import { inviteUrl } from '../../core/session-tokens.ts';
-import { createInvite, endInvitesOf } from '../../sql/invites.ts';
+import { createInvite, endInvitesOf } from '../../sql/console/invites.ts';
 import {
   countOwners,
   listMembers,
@@ -8,9 +8,9 @@ import {
   memberById,
   removeMember,
   setRole,
-} from '../../sql/members.ts';
-import { inTransaction, type PoolClient } from '../../sql/pool.ts';
-import { lockWorkspace } from '../../sql/workspaces.ts';
+} from '../../sql/console/members.ts';
+import { inTransaction, type PoolClient } from '../../sql/database/pool.ts';
+import { lockWorkspace } from '../../sql/workspaces/workspaces.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { IdParams, Ok } from '../schemas.ts';
 import { requireEmail } from '../session/accept.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createKey } from '../../sql/keys.ts';
-import { createPartner } from '../../sql/partners.ts';
+import { createKey } from '../../sql/workspaces/keys.ts';
+import { createPartner } from '../../sql/workspaces/partners.ts';
 import {
   type Answer,
   type ErrorBody,

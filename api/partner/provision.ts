@@ -1,13 +1,13 @@
-import { createKey } from '../../sql/keys.ts';
+import type { PoolClient } from '../../sql/database/pool.ts';
+import { createKey } from '../../sql/workspaces/keys.ts';
 import {
   lockPartnerWorkspace,
   type PartnerWorkspace,
   partnerWorkspace,
   revokePartnerKeys,
-} from '../../sql/partner-workspaces.ts';
-import type { Partner } from '../../sql/partners.ts';
-import type { PoolClient } from '../../sql/pool.ts';
-import { createWorkspace } from '../../sql/workspaces.ts';
+} from '../../sql/workspaces/partner-workspaces.ts';
+import type { Partner } from '../../sql/workspaces/partners.ts';
+import { createWorkspace } from '../../sql/workspaces/workspaces.ts';
 import type { ProvisionBody, Provisioned } from './schemas.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { AppError } from '../../core/errors.ts';
-import { partnerWorkspace } from '../../sql/partner-workspaces.ts';
-import { inTransaction } from '../../sql/pool.ts';
+import { inTransaction } from '../../sql/database/pool.ts';
+import { partnerWorkspace } from '../../sql/workspaces/partner-workspaces.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { provision } from './provision.ts';
 import { ExternalIdParams, PartnerWorkspaceAnswer, ProvisionBody, Provisioned } from './schemas.ts';

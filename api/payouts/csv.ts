@@ -1,5 +1,5 @@
-import { exponentOf, toMajor } from '../../core/money.ts';
-import type { PayoutLine } from '../../sql/rewards/pay-out.ts';
+import { exponentOf, toMajor } from '../../core/money/money.ts';
+import type { PayoutLine } from '../../sql/transactions/pay-out.ts';
 
 const COLUMNS = [
   'partner_id',

@@ -1,7 +1,11 @@
 import { AppError } from '../../core/errors.ts';
-import { toMajor } from '../../core/money.ts';
-import { type EligibleBalance as Balance, listEligible, sumPayable } from '../../sql/eligible-balances.ts';
-import { listExportLines, listExports } from '../../sql/payout-list.ts';
+import { toMajor } from '../../core/money/money.ts';
+import {
+  type EligibleBalance as Balance,
+  listEligible,
+  sumPayable,
+} from '../../sql/referrals/eligible-balances.ts';
+import { listExportLines, listExports } from '../../sql/referrals/payout-list.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { cutPageAt } from '../pages.ts';
 import { savedMethod } from '../referrals/payout-method.ts';

@@ -1,7 +1,7 @@
-import { toMajor } from '../../core/money.ts';
-import { inTransaction } from '../../sql/pool.ts';
-import { programById } from '../../sql/programs.ts';
-import { exportPayouts, payExport } from '../../sql/rewards/pay-out.ts';
+import { toMajor } from '../../core/money/money.ts';
+import { inTransaction } from '../../sql/database/pool.ts';
+import { programById } from '../../sql/referrals/programs.ts';
+import { exportPayouts, payExport } from '../../sql/transactions/pay-out.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { withIdempotency } from '../plugins/idempotency.ts';
 import { noSuchProgram } from '../programs/service.ts';

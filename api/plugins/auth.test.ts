@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { mintKey } from '../../core/keys.ts';
-import { revokeKey } from '../../sql/keys.ts';
+import { mintKey } from '../../core/access/keys.ts';
+import { revokeKey } from '../../sql/workspaces/keys.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
 
 let api: TestApi;

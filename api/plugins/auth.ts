@@ -1,10 +1,10 @@
 import cookie from '@fastify/cookie';
 import type { FastifyContextConfig, FastifyRequest } from 'fastify';
+import { keyMatches, parseKey } from '../../core/access/keys.ts';
 import { AppError } from '../../core/errors.ts';
-import { keyMatches, parseKey } from '../../core/keys.ts';
-import { type Caller, callerByLookup, clickReaderByLookup } from '../../sql/callers.ts';
-import { noteKeyUse } from '../../sql/keys.ts';
-import { partnerByLookup } from '../../sql/partners.ts';
+import { type Caller, callerByLookup, clickReaderByLookup } from '../../sql/workspaces/callers.ts';
+import { noteKeyUse } from '../../sql/workspaces/keys.ts';
+import { partnerByLookup } from '../../sql/workspaces/partners.ts';
 import type { Api, ApiDeps, Auth, Scope } from '../dependencies.ts';
 import { callerOfCookie, refuseRole } from '../session/caller.ts';
 import { createExpectedReaders, type ExpectedReaders } from './expected-readers.ts';

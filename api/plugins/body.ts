@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Readable } from 'node:stream';
 import { errorCodes, type FastifyRequest } from 'fastify';
 import { AppError, badRequest } from '../../core/errors.ts';
-import { type Unstorable, unstorableIn } from '../../core/storable.ts';
+import { type Unstorable, unstorableIn } from '../../core/text/storable.ts';
 import type { Api } from '../dependencies.ts';
 
 /**

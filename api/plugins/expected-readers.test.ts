@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { mintKey } from '../../core/keys.ts';
+import { mintKey } from '../../core/access/keys.ts';
 import type { Auth } from '../dependencies.ts';
 import { createExpectedReaders } from './expected-readers.ts';
 

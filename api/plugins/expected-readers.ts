@@ -1,6 +1,6 @@
-import { createBoundedCache } from '../../core/bounded-cache.ts';
-import { hashKey } from '../../core/keys.ts';
-import type { ReadingPoint } from '../../sql/reading-points.ts';
+import { hashKey } from '../../core/access/keys.ts';
+import { createBoundedCache } from '../../core/caching/bounded-cache.ts';
+import type { ReadingPoint } from '../../sql/event-log/reading-points.ts';
 import type { Auth } from '../dependencies.ts';
 
 /** Who a caller is expected to be, and what was to be known before clicks are read when that was last asked. */

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, badRequest } from '../../core/errors.ts';
+import { inTransaction, type Pool, type PoolClient } from '../../sql/database/pool.ts';
 import {
   awaitIdempotencyKey,
   type KeptAnswer,
@@ -9,8 +10,7 @@ import {
   releaseKey,
   reserveKey,
   stateOfKey,
-} from '../../sql/idempotency.ts';
-import { inTransaction, type Pool, type PoolClient } from '../../sql/pool.ts';
+} from '../../sql/workspaces/idempotency.ts';
 import type { Api } from '../dependencies.ts';
 
 const PRINTABLE = /^[\x20-\x7e]{1,200}$/;

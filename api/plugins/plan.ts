@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
+import { isPaid } from '../../core/access/plans.ts';
 import { AppError } from '../../core/errors.ts';
-import { isPaid } from '../../core/plans.ts';
 
 /** A 402 when the route needs an active paid plan and the workspace has none. */
 export function refuseUncovered(request: FastifyRequest): void {

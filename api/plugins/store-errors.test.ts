@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClickHouse } from '../../clickhouse/client.ts';
-import { createPool } from '../../sql/pool.ts';
+import { createPool } from '../../sql/database/pool.ts';
 import { type TestApi, testApi } from '../../test/support/api.ts';
 import { storeError } from './store-errors.ts';
 

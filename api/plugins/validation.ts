@@ -3,7 +3,7 @@ import type { FastifySchemaValidationError } from 'fastify';
 import type { TSchema } from 'typebox';
 import { AppError, type ErrorDetail } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
-import { parseInstant } from '../../core/timestamps.ts';
+import { parseInstant } from '../../core/time/timestamps.ts';
 import type { Api } from '../dependencies.ts';
 import { compiledLater } from './compiled-later.ts';
 

@@ -1,5 +1,5 @@
-import { inTransaction } from '../../sql/pool.ts';
-import { listPrograms, programById } from '../../sql/programs.ts';
+import { inTransaction } from '../../sql/database/pool.ts';
+import { listPrograms, programById } from '../../sql/referrals/programs.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { withIdempotency } from '../plugins/idempotency.ts';
 import { IdParams } from '../schemas.ts';

@@ -1,9 +1,10 @@
 import { AppError } from '../../core/errors.ts';
-import { toMajor } from '../../core/money.ts';
+import { generateSlug } from '../../core/links/slugs.ts';
+import { toMajor } from '../../core/money/money.ts';
 import { toCredits } from '../../core/referrals/credits.ts';
-import { generateSlug } from '../../core/slugs.ts';
-import { insertDestination, updateDestination } from '../../sql/destinations.ts';
-import type { Queryable } from '../../sql/pool.ts';
+import type { Queryable } from '../../sql/database/pool.ts';
+import { insertDestination, updateDestination } from '../../sql/links/destinations.ts';
+import { claimSlugs } from '../../sql/links/slugs.ts';
 import {
   insertProgram,
   lockProgram,
@@ -12,10 +13,9 @@ import {
   programById,
   programHasCommissions,
   updateProgram,
-} from '../../sql/programs.ts';
-import { insertCodeLink, updateCodeLink } from '../../sql/referral-links.ts';
-import { claimSlugs } from '../../sql/slugs.ts';
-import { lockWorkspace } from '../../sql/workspaces.ts';
+} from '../../sql/referrals/programs.ts';
+import { insertCodeLink, updateCodeLink } from '../../sql/referrals/referral-links.ts';
+import { lockWorkspace } from '../../sql/workspaces/workspaces.ts';
 import type { ProgramChange, ProgramRecord } from './schemas.ts';
 import { changedSettings, defaultSettings, requireProgramDestination } from './settings.ts';
 

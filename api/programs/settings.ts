@@ -1,9 +1,9 @@
-import { requireDestination } from '../../core/destinations.ts';
 import { badRequest } from '../../core/errors.ts';
-import { isCurrency, MoneyError, toMajor, toMinor } from '../../core/money.ts';
+import { requireDestination } from '../../core/links/destinations.ts';
+import { programCodeProblem } from '../../core/links/slugs.ts';
+import { isCurrency, MoneyError, toMajor, toMinor } from '../../core/money/money.ts';
 import { toHundredths } from '../../core/referrals/credits.ts';
-import { programCodeProblem } from '../../core/slugs.ts';
-import type { ProgramSettings } from '../../sql/programs.ts';
+import type { ProgramSettings } from '../../sql/referrals/programs.ts';
 import type { ProgramChange } from './schemas.ts';
 
 /** What a new programme promises where its create says nothing. */

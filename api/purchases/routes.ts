@@ -1,5 +1,5 @@
-import { toMajor } from '../../core/money.ts';
-import { listPurchases } from '../../sql/purchase-list.ts';
+import { toMajor } from '../../core/money/money.ts';
+import { listPurchases } from '../../sql/referrals/purchase-list.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { cutPageAt } from '../pages.ts';
 import { PurchaseList, PurchaseQuery } from './schemas.ts';

@@ -1,17 +1,17 @@
-import { isEmail } from '../../core/emails.ts';
 import { AppError, badRequest } from '../../core/errors.ts';
 import type { Tier } from '../../core/referrals/terms.ts';
+import { isEmail } from '../../core/tracking/emails.ts';
+import { inTransaction, type Pool, type Queryable } from '../../sql/database/pool.ts';
 import {
   type Enrollment,
   enrollmentOfUser,
   insertEnrollment,
   lockEnrollmentOfUser,
   updateEnrollment,
-} from '../../sql/enrollments.ts';
-import { inTransaction, type Pool, type Queryable } from '../../sql/pool.ts';
-import { latestProgram, type Program, programById } from '../../sql/programs.ts';
-import { mintReferralLink, referralSlug } from '../../sql/referral-links.ts';
-import { lockWorkspace } from '../../sql/workspaces.ts';
+} from '../../sql/referrals/enrollments.ts';
+import { latestProgram, type Program, programById } from '../../sql/referrals/programs.ts';
+import { mintReferralLink, referralSlug } from '../../sql/referrals/referral-links.ts';
+import { lockWorkspace } from '../../sql/workspaces/workspaces.ts';
 
 /** Whoever is to be enrolled. Null: not said. */
 export type EnrollRequest = {

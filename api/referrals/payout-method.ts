@@ -1,8 +1,8 @@
 import { AppError, badRequest } from '../../core/errors.ts';
 import type { PayoutMethod, RewardMode } from '../../core/referrals/terms.ts';
-import { type Enrollment, lockEnrollmentOfUser, updateEnrollment } from '../../sql/enrollments.ts';
-import type { Queryable } from '../../sql/pool.ts';
-import { type Program, programById } from '../../sql/programs.ts';
+import type { Queryable } from '../../sql/database/pool.ts';
+import { type Enrollment, lockEnrollmentOfUser, updateEnrollment } from '../../sql/referrals/enrollments.ts';
+import { type Program, programById } from '../../sql/referrals/programs.ts';
 import { requireEmail } from './enroll.ts';
 import type { PayoutMethodBody, SavedMethod } from './schemas.ts';
 

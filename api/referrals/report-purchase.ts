@@ -1,10 +1,10 @@
-import { normaliseEmail } from '../../core/emails.ts';
 import { badRequest } from '../../core/errors.ts';
-import { NANOS_PER_MILLI, requireInstant, STORED_MAX_NANOS } from '../../core/timestamps.ts';
-import { readAmount } from '../../core/track-reports.ts';
-import type { Purchase } from '../../sql/purchases.ts';
-import type { Refund } from '../../sql/refunds.ts';
-import type { PurchaseReport } from '../../sql/rewards/record-purchase.ts';
+import { NANOS_PER_MILLI, requireInstant, STORED_MAX_NANOS } from '../../core/time/timestamps.ts';
+import { normaliseEmail } from '../../core/tracking/emails.ts';
+import { readAmount } from '../../core/tracking/track-reports.ts';
+import type { Purchase } from '../../sql/referrals/purchases.ts';
+import type { Refund } from '../../sql/referrals/refunds.ts';
+import type { PurchaseReport } from '../../sql/transactions/record-purchase.ts';
 import { requireEmail } from './enroll.ts';
 import type { PurchaseBody } from './schemas.ts';
 

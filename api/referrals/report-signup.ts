@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { referralLinksClicked } from '../../clickhouse/questions/referral-clicks.ts';
-import { enrollmentOfUser } from '../../sql/enrollments.ts';
-import { enrollmentOfLinks, enrollmentOfRef } from '../../sql/referral-links.ts';
-import type { Referrer } from '../../sql/rewards/record-signup.ts';
-import type { Signup } from '../../sql/signups.ts';
-import { watermark } from '../../sql/streams.ts';
+import { referralLinksClicked } from '../../clickhouse/queries/referral-clicks.ts';
+import { watermark } from '../../sql/event-log/streams.ts';
+import { enrollmentOfUser } from '../../sql/referrals/enrollments.ts';
+import { enrollmentOfLinks, enrollmentOfRef } from '../../sql/referrals/referral-links.ts';
+import type { Signup } from '../../sql/referrals/signups.ts';
+import type { Referrer } from '../../sql/transactions/record-signup.ts';
 import type { ApiDeps } from '../dependencies.ts';
 import type { SignupAnswer, SignupBody } from './schemas.ts';
 

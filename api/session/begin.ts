@@ -1,11 +1,16 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Config } from '../../core/config.ts';
+import { isPaid } from '../../core/access/plans.ts';
+import { csrfTokenOf, hashSessionToken } from '../../core/access/session-tokens.ts';
 import { AppError } from '../../core/errors.ts';
-import { isPaid } from '../../core/plans.ts';
-import { csrfTokenOf, hashSessionToken } from '../../core/session-tokens.ts';
-import { inTransaction, type Pool } from '../../sql/pool.ts';
-import { callerBySession, createSession, endSessionByToken, type SigningIn } from '../../sql/sessions.ts';
-import type { Workspace } from '../../sql/workspaces.ts';
+import type { Config } from '../../core/settings/config.ts';
+import {
+  callerBySession,
+  createSession,
+  endSessionByToken,
+  type SigningIn,
+} from '../../sql/console/sessions.ts';
+import { inTransaction, type Pool } from '../../sql/database/pool.ts';
+import type { Workspace } from '../../sql/workspaces/workspaces.ts';
 import type { SignedIn } from '../dependencies.ts';
 import { sessionTokenOf, setSessionCookie } from './cookie.ts';
 import type { SessionBody } from './schemas.ts';

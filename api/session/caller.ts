@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
+import { mayDo } from '../../core/access/roles.ts';
+import { csrfTokenMatches, csrfTokenOf, hashSessionToken } from '../../core/access/session-tokens.ts';
 import { AppError } from '../../core/errors.ts';
-import { mayDo } from '../../core/roles.ts';
-import { csrfTokenMatches, csrfTokenOf, hashSessionToken } from '../../core/session-tokens.ts';
-import { callerBySession, noteSessionUse, type SessionCaller } from '../../sql/sessions.ts';
+import { callerBySession, noteSessionUse, type SessionCaller } from '../../sql/console/sessions.ts';
 import type { ApiDeps, Auth, SignedIn } from '../dependencies.ts';
 import { sessionTokenOf } from './cookie.ts';
 import { refuseForeignPage } from './own-origin.ts';

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { SESSION_SECONDS } from '../../sql/sessions.ts';
+import { SESSION_SECONDS } from '../../sql/console/sessions.ts';
 
 /** Name of the cookie that a signed-in browser has. */
 export const SESSION_COOKIE = 'hoplog_session';

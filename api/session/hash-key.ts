@@ -1,5 +1,5 @@
-import type { Pool } from '../../sql/pool.ts';
-import { readSecrets } from '../../sql/secrets.ts';
+import type { Pool } from '../../sql/database/pool.ts';
+import { readSecrets } from '../../sql/database/secrets.ts';
 
 /** The deployment's key for hashes of accounts and addresses, read once. */
 export type HashKey = () => Promise<Buffer>;

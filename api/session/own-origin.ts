@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import type { Config } from '../../core/config.ts';
 import { AppError } from '../../core/errors.ts';
+import type { Config } from '../../core/settings/config.ts';
 
 /** What browsers say of a call that a page of this very origin makes, or that somebody typed in. */
 const OWN_SITES = ['same-origin', 'none'];

@@ -1,9 +1,14 @@
+import { passwordMatches } from '../../core/access/passwords.ts';
 import { AppError, badRequest } from '../../core/errors.ts';
-import { passwordMatches } from '../../core/passwords.ts';
-import { lockMember, passwordHashOf, setPassword } from '../../sql/members.ts';
-import { deletePasskey, insertPasskey, listPasskeys, type PasskeyRecord } from '../../sql/passkeys.ts';
-import { inTransaction } from '../../sql/pool.ts';
-import { endOtherSessions } from '../../sql/sessions.ts';
+import { lockMember, passwordHashOf, setPassword } from '../../sql/console/members.ts';
+import {
+  deletePasskey,
+  insertPasskey,
+  listPasskeys,
+  type PasskeyRecord,
+} from '../../sql/console/passkeys.ts';
+import { endOtherSessions } from '../../sql/console/sessions.ts';
+import { inTransaction } from '../../sql/database/pool.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { IdParams, Ok } from '../schemas.ts';
 import { agentName } from './agent-name.ts';

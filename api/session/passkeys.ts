@@ -8,11 +8,16 @@ import {
   verifyRegistrationResponse,
   type WebAuthnCredential,
 } from '@simplewebauthn/server';
-import type { Config } from '../../core/config.ts';
 import { AppError, badRequest } from '../../core/errors.ts';
-import { keepChallenge, takeChallenge } from '../../sql/passkey-challenges.ts';
-import { listPasskeys, notePasskeyUse, type Passkey, passkeyByCredential } from '../../sql/passkeys.ts';
-import type { Pool } from '../../sql/pool.ts';
+import type { Config } from '../../core/settings/config.ts';
+import { keepChallenge, takeChallenge } from '../../sql/console/passkey-challenges.ts';
+import {
+  listPasskeys,
+  notePasskeyUse,
+  type Passkey,
+  passkeyByCredential,
+} from '../../sql/console/passkeys.ts';
+import type { Pool } from '../../sql/database/pool.ts';
 import { storeError } from '../plugins/store-errors.ts';
 
 const NAME = 'Hoplog';

@@ -8,9 +8,9 @@ import {
   LINK_COST,
   MEMBER_COST,
   SALT_BYTES,
-} from '../../core/passwords.ts';
-import { type PasswordHolder, passwordHolders, replacePasswordHash } from '../../sql/members.ts';
-import type { Pool } from '../../sql/pool.ts';
+} from '../../core/access/passwords.ts';
+import { type PasswordHolder, passwordHolders, replacePasswordHash } from '../../sql/console/members.ts';
+import type { Pool } from '../../sql/database/pool.ts';
 import type { HashKey } from './hash-key.ts';
 
 /**

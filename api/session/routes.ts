@@ -1,6 +1,6 @@
-import { normaliseEmail } from '../../core/emails.ts';
 import { AppError } from '../../core/errors.ts';
-import { endSession } from '../../sql/sessions.ts';
+import { normaliseEmail } from '../../core/tracking/emails.ts';
+import { endSession } from '../../sql/console/sessions.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { Ok } from '../schemas.ts';
 import { beginSession, describeSession } from './begin.ts';

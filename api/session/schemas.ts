@@ -1,7 +1,7 @@
 import { type Static, type TObject, type TProperties, Type } from 'typebox';
-import { EMAIL_LIMIT } from '../../core/emails.ts';
-import { ROLES } from '../../core/roles.ts';
-import { PLANS } from '../../sql/workspaces.ts';
+import { ROLES } from '../../core/access/roles.ts';
+import { EMAIL_LIMIT } from '../../core/tracking/emails.ts';
+import { PLANS } from '../../sql/workspaces/workspaces.ts';
 import { Body, Currency, Email, Instant, Nullable, OneOf, Url, Uuid } from '../schemas.ts';
 
 export const PASSWORD_LEAST = 10;

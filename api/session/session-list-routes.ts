@@ -1,6 +1,6 @@
 import { parseUserAgent } from '../../core/enrich/user-agents.ts';
 import { AppError } from '../../core/errors.ts';
-import { endOtherSessions, endSession, listSessions } from '../../sql/sessions.ts';
+import { endOtherSessions, endSession, listSessions } from '../../sql/console/sessions.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { IdParams, Ok } from '../schemas.ts';
 import { signedIn } from './caller.ts';

@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hashPassword, LINK_COST } from '../../core/passwords.ts';
-import { hashSessionToken } from '../../core/session-tokens.ts';
+import { hashPassword, LINK_COST } from '../../core/access/passwords.ts';
+import { hashSessionToken } from '../../core/access/session-tokens.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
 import { consoleBrowser, invite, PASSWORD, signedInAs } from '../../test/support/members.ts';
 import { createApi } from '../app.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readConfig } from '../../core/config.ts';
+import { readConfig } from '../../core/settings/config.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
 import { consoleBrowser, PASSWORD, signedInAs } from '../../test/support/members.ts';
 
@@ -22,7 +22,7 @@ async function signIn(email: string, password: string, address = elsewhere()) {
 /** Moves all that was counted into the past, as if so much time had gone by. */
 const wait = (time: string) =>
   api.stores.pool.query(
-    `UPDATE sign_in_tries SET locked_until = locked_until - $1::interval,
+    `UPDATE sign_in_attempts SET locked_until = locked_until - $1::interval,
        tried_at = ARRAY(SELECT tried - $1::interval FROM unnest(tried_at) AS tried)`,
     [time],
   );
@@ -147,7 +147,9 @@ test('guessing the current password of a session that was left open is locked as
 
 test('neither emails nor addresses are kept in clear', async () => {
   await signIn('kept@example.com', 'wrong password', '192.0.2.77');
-  const { rows } = await api.stores.pool.query(`SELECT encode(subject, 'escape') AS kept FROM sign_in_tries`);
+  const { rows } = await api.stores.pool.query(
+    `SELECT encode(subject, 'escape') AS kept FROM sign_in_attempts`,
+  );
   expect(rows.length).toBeGreaterThan(1);
   expect(JSON.stringify(rows)).not.toMatch(/kept@|192\.0\.2\.77/);
 });

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
-import { addressHash } from '../../core/address-hash.ts';
+import { addressHash } from '../../core/addresses/address-hash.ts';
 import { AppError } from '../../core/errors.ts';
-import type { Pool } from '../../sql/pool.ts';
-import { beginTry, takeBackTry } from '../../sql/sign-in-tries.ts';
+import { beginTry, takeBackTry } from '../../sql/console/sign-in-attempts.ts';
+import type { Pool } from '../../sql/database/pool.ts';
 import type { HashKey } from './hash-key.ts';
 
 /** Whose wrong tries are counted together: an account's from everywhere, and an address's at every account. */

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { hashSessionToken } from '../../core/session-tokens.ts';
-import { endInvitesOf, takeInvite } from '../../sql/invites.ts';
-import { removeMember, setPassword } from '../../sql/members.ts';
-import { inTransaction, type Queryable } from '../../sql/pool.ts';
-import { endOtherSessions } from '../../sql/sessions.ts';
+import { hashSessionToken } from '../../core/access/session-tokens.ts';
+import { endInvitesOf, takeInvite } from '../../sql/console/invites.ts';
+import { removeMember, setPassword } from '../../sql/console/members.ts';
+import { endOtherSessions } from '../../sql/console/sessions.ts';
+import { inTransaction, type Queryable } from '../../sql/database/pool.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
 import {
   type ConsoleBrowser,

@@ -1,4 +1,4 @@
-import { listSignups } from '../../sql/signup-list.ts';
+import { listSignups } from '../../sql/referrals/signup-list.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { cutPageAt } from '../pages.ts';
 import { SignupList, SignupQuery } from './schemas.ts';

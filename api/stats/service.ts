@@ -1,10 +1,10 @@
-import { channelsReport } from '../../clickhouse/questions/channels-report.ts';
-import { EXACT_CLICKS } from '../../clickhouse/questions/clicks-by.ts';
-import type { Figures } from '../../clickhouse/questions/report-figures.ts';
-import { clicksByDimension, workspaceStats } from '../../clickhouse/questions/workspace-stats.ts';
-import { toMajor } from '../../core/money.ts';
-import { clampToStored, formatInstantShort } from '../../core/timestamps.ts';
-import type { Workspace } from '../../sql/workspaces.ts';
+import { channelsReport } from '../../clickhouse/queries/channels-report.ts';
+import { EXACT_CLICKS } from '../../clickhouse/queries/clicks-by.ts';
+import type { Figures } from '../../clickhouse/queries/report-figures.ts';
+import { clicksByDimension, workspaceStats } from '../../clickhouse/queries/workspace-stats.ts';
+import { toMajor } from '../../core/money/money.ts';
+import { clampToStored, formatInstantShort } from '../../core/time/timestamps.ts';
+import type { Workspace } from '../../sql/workspaces/workspaces.ts';
 import type { ApiDeps } from '../dependencies.ts';
 import { linkPerformance } from '../links/performance.ts';
 import { reportWindow } from '../report-window.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { workspaceStats } from '../../clickhouse/questions/workspace-stats.ts';
+import { workspaceStats } from '../../clickhouse/queries/workspace-stats.ts';
 import { rollUp } from '../../clickhouse/rollups/roll-up.ts';
 import { uuidv7 } from '../../core/ids.ts';
-import { NANOS_PER_DAY, parseInstant } from '../../core/timestamps.ts';
+import { NANOS_PER_DAY, parseInstant } from '../../core/time/timestamps.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
 import { NO_UUID, nextNanos, storeClicks, storeCredits } from '../../test/support/stored-events.ts';
 import type { Breakdown, Stats } from './schemas.ts';

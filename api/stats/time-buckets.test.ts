@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { formatInstantShort, parseInstant } from '../../core/timestamps.ts';
+import { formatInstantShort, parseInstant } from '../../core/time/timestamps.ts';
 import { bucketsOf, checkTimeZone } from './time-buckets.ts';
 
 const at = (text: string) => parseInstant(text) ?? 0n;

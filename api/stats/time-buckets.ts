@@ -1,5 +1,5 @@
 import { badRequest } from '../../core/errors.ts';
-import { NANOS_PER_DAY, NANOS_PER_MILLI } from '../../core/timestamps.ts';
+import { NANOS_PER_DAY, NANOS_PER_MILLI } from '../../core/time/timestamps.ts';
 
 /** How finely a series is cut: in the hours, days or months of a time zone. */
 export type BucketSize = 'hour' | 'day' | 'month';

@@ -1,5 +1,5 @@
 import { uuidToBytes } from '../../core/ids.ts';
-import { readAmount, readPerson } from '../../core/track-reports.ts';
+import { readAmount, readPerson } from '../../core/tracking/track-reports.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { Ok } from '../schemas.ts';
 import { IdentifyBody, OrderBody } from './schemas.ts';

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { EMAIL_LIMIT } from '../../core/emails.ts';
+import { EMAIL_LIMIT } from '../../core/tracking/emails.ts';
 import { Body, CurrencyInput, Nullable, Uuid } from '../schemas.ts';
 
 /** Who did it: at least one of them. */

@@ -1,8 +1,8 @@
-import { type JourneyStep, visitorJourney } from '../../clickhouse/questions/visitor-journey.ts';
+import { type JourneyStep, visitorJourney } from '../../clickhouse/queries/visitor-journey.ts';
 import { AppError } from '../../core/errors.ts';
-import { toMajor } from '../../core/money.ts';
-import { formatInstant } from '../../core/timestamps.ts';
-import { slugsOfLinks } from '../../sql/link-slugs.ts';
+import { toMajor } from '../../core/money/money.ts';
+import { formatInstant } from '../../core/time/timestamps.ts';
+import { slugsOfLinks } from '../../sql/links/link-slugs.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { readingPointOf } from '../reading-point.ts';
 import { IdParams } from '../schemas.ts';

@@ -1,10 +1,10 @@
-import { newestClickOf, newestVisitors } from '../../clickhouse/questions/newest-visitors.ts';
-import { clickRecord, type ShownClick } from '../../core/click-record.ts';
-import { isEmail, normaliseEmail } from '../../core/emails.ts';
+import { newestClickOf, newestVisitors } from '../../clickhouse/queries/newest-visitors.ts';
+import { clickRecord, type ShownClick } from '../../core/clicks/click-record.ts';
 import { badRequest } from '../../core/errors.ts';
-import { formatInstant, NANOS_PER_MICRO } from '../../core/timestamps.ts';
-import { slugsOfLinks } from '../../sql/link-slugs.ts';
-import { emailsOfVisitors, visitorsByEmail } from '../../sql/visitor-emails.ts';
+import { formatInstant, NANOS_PER_MICRO } from '../../core/time/timestamps.ts';
+import { isEmail, normaliseEmail } from '../../core/tracking/emails.ts';
+import { slugsOfLinks } from '../../sql/links/link-slugs.ts';
+import { emailsOfVisitors, visitorsByEmail } from '../../sql/orders/visitor-emails.ts';
 import type { ApiDeps } from '../dependencies.ts';
 import type { VisitorsQuery } from './schemas.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
-import { upsertIdentities } from '../../sql/identities.ts';
+import { upsertIdentities } from '../../sql/orders/identities.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
 import { nextNanos, storeClicks } from '../../test/support/stored-events.ts';
 import type { LinkRecord } from '../links/schemas.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
 import { deliveryId } from '../../core/webhooks/delivery.ts';
-import { insertDelivery } from '../../sql/deliveries.ts';
+import { insertDelivery } from '../../sql/webhooks/deliveries.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
 import { changeBioPage, makeBioPage, trackedLinks } from '../../test/support/bio.ts';
 

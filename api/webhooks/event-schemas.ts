@@ -1,8 +1,8 @@
 import { type Static, type TSchema, Type } from 'typebox';
-import type { ClickRecord } from '../../core/click-fields.ts';
+import type { ClickRecord } from '../../core/clicks/click-fields.ts';
 import type { EventType, TEST_EVENT } from '../../core/webhooks/event-types.ts';
-import type { GrantRecord as Grant } from '../../sql/grants.ts';
-import type { RecordEvent } from '../../sql/outbox.ts';
+import type { GrantRecord as Grant } from '../../sql/referrals/grants.ts';
+import type { RecordEvent } from '../../sql/webhooks/outbox.ts';
 import { Click } from '../clicks/schemas.ts';
 import { GrantRecord } from '../credits/schemas.ts';
 import { Currency, Email, Instant, Nullable, OneOf, Uuid } from '../schemas.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { badRequest } from '../../core/errors.ts';
-import { requireWebUrl } from '../../core/web-urls.ts';
+import { requireWebUrl } from '../../core/links/web-urls.ts';
 import { allowedAddresses, RefusedAddress, type ResolveHost } from '../../core/webhooks/resolve-host.ts';
 
 /** A name server that does not answer must not hold up the request: the address is checked again at each delivery. */

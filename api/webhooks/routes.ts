@@ -1,7 +1,7 @@
 import { createHostResolver } from '../../core/webhooks/resolve-host.ts';
-import { listDeliveries } from '../../sql/deliveries.ts';
-import { inTransaction } from '../../sql/pool.ts';
-import { deleteWebhook, listWebhooks, webhookById } from '../../sql/webhooks.ts';
+import { inTransaction } from '../../sql/database/pool.ts';
+import { listDeliveries } from '../../sql/webhooks/deliveries.ts';
+import { deleteWebhook, listWebhooks, webhookById } from '../../sql/webhooks/webhooks.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { cutPage, readCursor } from '../pages.ts';
 import { withIdempotency, withPreparedIdempotency } from '../plugins/idempotency.ts';

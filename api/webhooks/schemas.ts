@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { EVENT_TYPES, TEST_EVENT } from '../../core/webhooks/event-types.ts';
-import { DELIVERY_STATUSES } from '../../sql/deliveries.ts';
+import { DELIVERY_STATUSES } from '../../sql/webhooks/deliveries.ts';
 import { Body, Cursor, Instant, Limit, NextCursor, Nullable, OneOf, Url, Uuid } from '../schemas.ts';
 import { RECEIVER_URL_LIMIT } from './receiver-url.ts';
 

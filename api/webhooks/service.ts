@@ -3,14 +3,14 @@ import { uuidv7 } from '../../core/ids.ts';
 import { deliveryBody, deliveryId } from '../../core/webhooks/delivery.ts';
 import { TEST_EVENT } from '../../core/webhooks/event-types.ts';
 import { newSecret, printSecret } from '../../core/webhooks/signature.ts';
+import type { Queryable } from '../../sql/database/pool.ts';
 import {
   type Delivery,
   deliveryById,
   insertDelivery,
   lastDeliveries,
   redeliver,
-} from '../../sql/deliveries.ts';
-import type { Queryable } from '../../sql/pool.ts';
+} from '../../sql/webhooks/deliveries.ts';
 import {
   insertWebhook,
   lockWebhook,
@@ -18,8 +18,8 @@ import {
   updateWebhook,
   type Webhook,
   webhookById,
-} from '../../sql/webhooks.ts';
-import { lockWorkspace } from '../../sql/workspaces.ts';
+} from '../../sql/webhooks/webhooks.ts';
+import { lockWorkspace } from '../../sql/workspaces/workspaces.ts';
 import type { DeliveryWithRequest, WebhookBody, WebhookChange, WebhookShown } from './schemas.ts';
 
 export const noSuchWebhook = () => new AppError('not_found', 'the workspace has no such webhook');

@@ -18,7 +18,9 @@ export function createAsker(given: {
 }): Asker {
   const agent = new Agent({ keepAlive: true });
   const store = new URL(given.clickhouseUrl);
-  const user = { 'X-ClickHouse-User': store.username, 'X-ClickHouse-Key': store.password };
+  const user = {
+    Authorization: `Basic ${Buffer.from(`${store.username}:${store.password}`).toString('base64')}`,
+  };
   const storeUrl = `http://${store.host}/?database=${given.database}&default_format=JSONEachRow`;
 
   function send(url: string, headers: Record<string, string>, body?: string): Promise<string> {

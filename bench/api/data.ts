@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '../../clickhouse/client.ts';
-import { ALIVE, ask } from '../../clickhouse/questions/ask.ts';
+import { ALIVE, ask } from '../../clickhouse/queries/ask.ts';
 import { rollUp } from '../../clickhouse/rollups/roll-up.ts';
-import type { Pool } from '../../sql/pool.ts';
+import type { Pool } from '../../sql/database/pool.ts';
 import { generateClicks, WORKSPACES } from '../generate-clicks.ts';
 import { progress } from '../harness/bench.ts';
 
@@ -77,7 +77,7 @@ async function addOrders(client: ClickHouseClient, first: number): Promise<void>
   // As a worker would have: within the minute, not all of a year in the hour before the questions.
   const written = 'toDateTime(ts) + INTERVAL 1 MINUTE';
   const amount = '500 + cityHash64(sequence, 12) % 10000';
-  const credits = `INSERT INTO order_credits_by_time (workspace_id, ts, order_id, version, part, link_id, channel, share,
+  const credits = `INSERT INTO attributed_shares (workspace_id, ts, order_id, version, part, link_id, channel, share,
     amount_minor, first_channel, replaced, written) SELECT workspace_id`;
   const fills = [
     `INSERT INTO orders (workspace_id, order_id, version, ts, visitor_id, email, external_user_id, amount_minor,

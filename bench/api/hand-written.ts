@@ -35,7 +35,7 @@ export function channelsSql({ workspace, window, estimated }: ReportOf): string 
   return `SELECT channel, sum(n) AS clicks, sum(v) AS visitors, sum(orders) AS conversions, sum(minor) AS revenue FROM (
       SELECT channel, n, v, 0. AS orders, 0 AS minor FROM (${counted('channel', { workspace, window, estimated })})
       UNION ALL
-      SELECT channel, 0, 0, sum(share), sum(amount_minor) FROM order_credits_by_time FINAL
+      SELECT channel, 0, 0, sum(share), sum(amount_minor) FROM attributed_shares FINAL
       WHERE workspace_id = '${workspace}' AND NOT replaced AND channel != '' AND ${within(window)} GROUP BY channel)
     GROUP BY channel ORDER BY revenue DESC, clicks DESC, channel`;
 }
@@ -46,7 +46,7 @@ export function linksSql(report: ReportOf, limit: number): ((rows: Row[]) => str
   const best = `SELECT link_id, sum(n) AS clicks, sum(v) AS visitors, sum(orders) AS conversions, sum(minor) AS revenue FROM (
       SELECT link_id, n, v, 0. AS orders, 0 AS minor FROM (${counted('link_id', report, estimated ? 'clicks' : 'all')})
       UNION ALL
-      SELECT link_id, 0, 0, sum(share), sum(amount_minor) FROM order_credits_by_time FINAL
+      SELECT link_id, 0, 0, sum(share), sum(amount_minor) FROM attributed_shares FINAL
       WHERE workspace_id = '${workspace}' AND NOT replaced AND channel != '' AND ${within(window)} GROUP BY link_id)
     GROUP BY link_id ORDER BY revenue DESC, clicks DESC, toString(link_id) DESC LIMIT ${limit}`;
   if (!estimated) return [[() => best]];
@@ -56,7 +56,7 @@ export function linksSql(report: ReportOf, limit: number): ((rows: Row[]) => str
 }
 
 export function ltvSql(workspace: string): string {
-  return `SELECT first_channel AS origin, sum(amount_minor) AS revenue FROM order_credits_by_time FINAL
+  return `SELECT first_channel AS origin, sum(amount_minor) AS revenue FROM attributed_shares FINAL
     WHERE workspace_id = '${workspace}' AND NOT replaced AND first_channel != '' GROUP BY first_channel`;
 }
 

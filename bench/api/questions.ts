@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from '../../clickhouse/client.ts';
-import { ask } from '../../clickhouse/questions/ask.ts';
+import { ask } from '../../clickhouse/queries/ask.ts';
 import { channelsSql, clicksSql, journeySql, linksSql, ltvSql, type Window } from './hand-written.ts';
 
 /** A question of the API, and what a person would ask ClickHouse for the same answer. */

@@ -2,12 +2,12 @@ import { cpSync, linkSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as turnEnd } from 'node:timers/promises';
 import { Registry } from 'prom-client';
-import { readConfig } from '../../core/config.ts';
 import { openEventLogWriter, ownBatches } from '../../core/event-log/open.ts';
 import type { NewStream } from '../../core/event-log/port.ts';
 import type { AddressSealer } from '../../core/events/address-seal.ts';
 import { uuidToBytes, uuidv7 } from '../../core/ids.ts';
-import { silentLogger } from '../../core/log.ts';
+import { readConfig } from '../../core/settings/config.ts';
+import { silentLogger } from '../../core/tier/log.ts';
 import { clicksFrom } from './clicks.ts';
 
 /** Of a busy ingest process: so many visitors are answered with one write. */

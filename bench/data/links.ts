@@ -1,4 +1,4 @@
-import type { Pool } from '../../sql/pool.ts';
+import type { Pool } from '../../sql/database/pool.ts';
 
 const BATCH = 100_000;
 const LINK_FRONT = '019a0000-0000-7000-8000';

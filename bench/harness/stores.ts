@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { startEmbeddedClickHouse } from '../../cli/embedded/clickhouse.ts';
 import { startEmbeddedPostgres } from '../../cli/embedded/postgres.ts';
 import type { EmbeddedStore } from '../../cli/embedded/store.ts';
-import { createLogger } from '../../core/log.ts';
-import { migrate } from '../../sql/migrate.ts';
-import { createPool, type Pool } from '../../sql/pool.ts';
+import { createLogger } from '../../core/tier/log.ts';
+import { migrate } from '../../sql/database/migrate.ts';
+import { createPool, type Pool } from '../../sql/database/pool.ts';
 import type { Bench } from './bench.ts';
 
 const log = createLogger('bench', 'error');

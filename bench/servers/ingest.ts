@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { freePort } from '../../cli/embedded/free-port.ts';
 import { nodeFlags } from '../../cli/programs/programs.ts';
-import type { Pool } from '../../sql/pool.ts';
-import { createWorkspace } from '../../sql/workspaces.ts';
+import type { Pool } from '../../sql/database/pool.ts';
+import { createWorkspace } from '../../sql/workspaces/workspaces.ts';
 import { fillLinks } from '../data/links.ts';
 import type { Bench } from '../harness/bench.ts';
 import { metric } from '../harness/metrics.ts';

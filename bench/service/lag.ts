@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Pool } from '../../sql/pool.ts';
-import { watermark } from '../../sql/streams.ts';
+import type { Pool } from '../../sql/database/pool.ts';
+import { watermark } from '../../sql/event-log/streams.ts';
 
 const LOOK_EVERY_MS = 100;
 const PATIENCE_MS = 300_000;

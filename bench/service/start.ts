@@ -1,4 +1,4 @@
-import { createPool, type Pool } from '../../sql/pool.ts';
+import { createPool, type Pool } from '../../sql/database/pool.ts';
 import { storesOf } from '../../test/kafka/deployment.ts';
 import { startService } from '../../test/support/service.ts';
 import { fillLinks, linkIdOf, slugOf } from '../data/links.ts';

@@ -1,14 +1,14 @@
 import { Producer } from '@platformatic/kafka';
 import { CompressionTypes } from 'kafkajs';
 import { Registry } from 'prom-client';
-import { asBuffer } from '../../core/as-buffer.ts';
-import { readConfig } from '../../core/config.ts';
 import { createKafka } from '../../core/event-log/kafka/client.ts';
 import { mergeBatches, toMessage } from '../../core/event-log/kafka/record.ts';
 import { openEventLogWriter, ownBatches } from '../../core/event-log/open.ts';
 import type { LogBatch } from '../../core/event-log/port.ts';
 import { createAddressSealer } from '../../core/events/address-seal.ts';
-import { silentLogger } from '../../core/log.ts';
+import { asBuffer } from '../../core/events/as-buffer.ts';
+import { readConfig } from '../../core/settings/config.ts';
+import { silentLogger } from '../../core/tier/log.ts';
 
 /** What a way is given, and what it tells. */
 export type Shipment = {

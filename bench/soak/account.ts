@@ -1,5 +1,5 @@
 import { createClickHouse } from '../../clickhouse/client.ts';
-import { createPool } from '../../sql/pool.ts';
+import { createPool } from '../../sql/database/pool.ts';
 import type { Asked } from './load.ts';
 import { DATABASE, type Parts } from './parts.ts';
 import type { Poller } from './poller.ts';

@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { startEmbeddedClickHouse } from '../../cli/embedded/clickhouse.ts';
 import { freePort } from '../../cli/embedded/free-port.ts';
 import { startEmbeddedPostgres } from '../../cli/embedded/postgres.ts';
-import { silentLogger } from '../../core/log.ts';
+import { silentLogger } from '../../core/tier/log.ts';
 import { createLocalDeployment, type LocalDeployment } from '../../test/deploy/local-deployment.ts';
 import { type LocalNginx, NO_NGINX, startNginx, writeNginxConfig } from '../../test/deploy/nginx.ts';
 import { startKafka, type TestKafka } from '../../test/support/kafka.ts';
+import { PROBED } from './inspector.ts';
 import { type MortalStore, startMortalStore } from './store.ts';
 
 export const INGEST = ['ingest-0', 'ingest-1', 'ingest-2'];
@@ -68,6 +69,7 @@ export async function startParts(say: (text: string) => void, signal: AbortSigna
       clickhouseDatabase: DATABASE,
       brokers: kafka.brokers,
       replication: 3,
+      settings: PROBED,
     });
     closing.push(() => deployment.stop());
     say('starting three ingest processes, two workers and two APIs');

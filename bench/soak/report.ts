@@ -3,8 +3,12 @@ import { quantile } from '../harness/statistics.ts';
 import type { Account } from './account.ts';
 import type { Course } from './conduct.ts';
 import type { Asked } from './load.ts';
+import { grown, type MemoryCourse, memoryTable } from './memory.ts';
 import type { Poller } from './poller.ts';
 import type { Watch } from './watch.ts';
+
+/** What the processes needed, and the share by which a heap may grow once it is warm. */
+export type Memory = { courses: readonly MemoryCourse[]; limit: number; warmUpMs: number };
 
 type Polled = Pick<Poller, 'seen' | 'regressions' | 'polls' | 'failures'>;
 
@@ -12,13 +16,15 @@ type Polled = Pick<Poller, 'seen' | 'regressions' | 'polls' | 'failures'>;
 const BEFORE_FAULT_MS = 2_000;
 
 /**
- * Prints the report and keeps it as `soak.txt`.
+ * Prints the report and keeps it as `soak.txt`, or `soak-calm.txt` of a run without faults.
  *
  * @param folder where; empty: `bench/results`
- * @returns whether nothing was lost, double or missed, and no watermark went back
+ * @returns whether nothing was lost, double or missed, no watermark went back, and no heap grew over the limit
  */
 export function reportSoak(soaked: {
   folder: string;
+  /** Whether no faults struck. */
+  calm: boolean;
   minutes: number;
   rate: number;
   seed: number;
@@ -27,16 +33,19 @@ export function reportSoak(soaked: {
   course: Course;
   counted: Account;
   watch: Pick<Watch, 'ended' | 'mostOnDisk'>;
+  memory: Memory;
 }): boolean {
-  const { asked, poller, course, counted, watch } = soaked;
+  const { asked, poller, course, counted, watch, memory } = soaked;
+  const leaks = grown(memory.courses, memory.limit);
   const waits = quietWaits(asked, poller, course);
   const refused = [...asked.refused].map(([status, count]) => `${count} with ${status}`);
   const worst = course.recoveries.toSorted((a, b) => b.seconds - a.seconds)[0];
   const faults = [...course.struck].toSorted(([, a], [, b]) => b - a);
   report(soaked.folder, {
-    name: 'soak',
-    question:
-      'Is a click lost or counted twice when random parts of the scaled deployment are killed under load?',
+    name: soaked.calm ? 'soak-calm' : 'soak',
+    question: soaked.calm
+      ? 'Does a process of the scaled deployment grow under a steady load?'
+      : 'Is a click lost or counted twice when random parts of the scaled deployment are killed under load?',
     versions: [],
     tables: [
       {
@@ -65,15 +74,40 @@ export function reportSoak(soaked: {
         ],
       },
       { header: ['Fault', 'Times'], rows: faults.map(([name, times]) => [name, number(times)]) },
+      memoryTable(memory.courses, memory.warmUpMs),
     ],
-    notes: [...examples('lost', counted.lost), ...examples('double', counted.double), ...poller.regressions],
+    notes: [
+      ...examples('lost', counted.lost),
+      ...examples('double', counted.double),
+      ...poller.regressions,
+      ...leaks,
+    ],
   });
   return (
     counted.lost.length === 0 &&
     counted.double.length === 0 &&
     counted.missed.length === 0 &&
-    poller.regressions.length === 0
+    poller.regressions.length === 0 &&
+    leaks.length === 0
   );
+}
+
+/**
+ * Prints what an idle deployment needs and keeps it as `soak-idle.txt`.
+ *
+ * @returns whether no heap grew over the limit
+ */
+export function reportIdle(soaked: { folder: string; minutes: number; memory: Memory }): boolean {
+  const { courses, limit, warmUpMs } = soaked.memory;
+  const leaks = grown(courses, limit);
+  report(soaked.folder, {
+    name: 'soak-idle',
+    question: `Does a process grow in ${soaked.minutes} minutes in which nothing happens?`,
+    versions: [],
+    tables: [memoryTable(courses, warmUpMs)],
+    notes: leaks,
+  });
+  return leaks.length === 0;
 }
 
 /** How long after their answer clicks were seen, milliseconds, ascending: of those that no fault was near. */

@@ -1,8 +1,12 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { chooseFault, type Fault } from './faults.ts';
+import { createHeapProbe, PROBED } from './inspector.ts';
+import type { MemoryCourse } from './memory.ts';
 import { createRandom } from './random.ts';
 import { reportSoak } from './report.ts';
 
@@ -45,10 +49,12 @@ test('a second fault touches another part than the first one', () => {
 function soaked(
   counted: { lost?: string[]; double?: string[]; missed?: string[] },
   regressions: string[] = [],
+  memory: MemoryCourse[] = [],
 ) {
   const at = Date.now();
   return reportSoak({
     folder,
+    calm: false,
     minutes: 1,
     rate: 1,
     seed: 1,
@@ -57,6 +63,7 @@ function soaked(
     course: { struck: new Map([['kafka', 1]]), quiet: [{ from: at - 1, to: at + 5_000 }], recoveries: [] },
     counted: { lost: [], double: [], missed: [], stored: 1, deadLetters: 0, ...counted },
     watch: { ended: [], mostOnDisk: () => 0 },
+    memory: { courses: memory, limit: 0.1, warmUpMs: 600_000 },
   });
 }
 
@@ -70,4 +77,42 @@ test('the soak fails when a click is lost, double or missed, and when a watermar
   const text = readFileSync(join(folder, 'soak.txt'), 'utf8');
   expect(text).toMatch(/\nredirects refused +2 with 503\n/);
   expect(text).toMatch(/\nvisible after, p99 in quiet times +120 ms \(1 clicks\)\n/);
+});
+
+/** A process whose heap was 100 MiB when it was warm, and had this size at the end. */
+function course(name: string, endMiB: number | null): MemoryCourse {
+  const of = (mib: number) => ({ heap: mib * 2 ** 20, buffers: 0, rss: 2 ** 28, pss: 2 ** 27 });
+  const end = endMiB === null ? null : of(endMiB);
+  return { name, pid: 7, seenAt: 0, start: of(50), warm: of(100), end };
+}
+
+test('the soak fails when a heap has grown by more than a tenth since its process was warm', () => {
+  expect(soaked({}, [], [course('workers-0', 109), course('api-0', null)])).toBe(true);
+  expect(soaked({}, [], [course('workers-0', 111)])).toBe(false);
+  const text = readFileSync(join(folder, 'soak.txt'), 'utf8');
+  expect(text).toMatch(/\nworkers-0 +50\.0 +100\.0 +111\.0 +11\.0 %/);
+  expect(text).toContain('the heap of workers-0 (7) grew by 11.0 %, more than 10.0 %');
+});
+
+test('the heap of a running process is measured with its threads, without what is no longer needed', async () => {
+  const lists = 'Array.from({ length: 1e6 }, (_, at) => ({ at }))';
+  const thread = `globalThis.held = ${lists}; setInterval(() => {}, 1e6); require("node:worker_threads").parentPort.postMessage(0)`;
+  const script = `
+    let garbage = ${lists};
+    garbage = null;
+    new (require("node:worker_threads").Worker)(${JSON.stringify(thread)}, { eval: true })
+      .on("message", () => console.log("ready"));`;
+  const child = spawn(process.execPath, ['--eval', script], { env: { ...process.env, ...PROBED } });
+  onTestFinished(() => void child.kill());
+  let log = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    log += text;
+  });
+  await once(child.stdout, 'data');
+  const measure = createHeapProbe(() => log);
+  const { heap } = await measure(child.pid ?? 0);
+  // The thread holds a million objects of 32 bytes and their list, 38 MiB; the garbage would be as much again.
+  expect(heap).toBeGreaterThan(38 * 2 ** 20);
+  expect(heap).toBeLessThan(65 * 2 ** 20);
+  expect((await measure(child.pid ?? 0)).heap).toBeLessThan(65 * 2 ** 20);
 });

@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { isEmail, normaliseEmail } from '../../core/emails.ts';
-import { ROLES, type Role } from '../../core/roles.ts';
-import { inviteUrl } from '../../core/session-tokens.ts';
-import { createInvite } from '../../sql/invites.ts';
+import { ROLES, type Role } from '../../core/access/roles.ts';
+import { inviteUrl } from '../../core/access/session-tokens.ts';
+import { isEmail, normaliseEmail } from '../../core/tracking/emails.ts';
+import { createInvite } from '../../sql/console/invites.ts';
 import { printResult, table } from '../output.ts';
 import { withStores } from '../stores.ts';
 import { namedWorkspace } from './workspace.ts';

@@ -4,10 +4,14 @@ import { createEnricher } from '../../core/enrich/enrich.ts';
 import { openGeo } from '../../core/enrich/geo.ts';
 import { createAddressSealer } from '../../core/events/address-seal.ts';
 import { decodeEvents } from '../../core/events/codec.ts';
-import { createLogger } from '../../core/log.ts';
-import { countUnreplayed, type StoredDeadLetter, unreplayedDeadLetters } from '../../sql/dead-letters.ts';
-import type { Pool } from '../../sql/pool.ts';
-import { readSecrets } from '../../sql/secrets.ts';
+import { createLogger } from '../../core/tier/log.ts';
+import type { Pool } from '../../sql/database/pool.ts';
+import { readSecrets } from '../../sql/database/secrets.ts';
+import {
+  countUnreplayed,
+  type StoredDeadLetter,
+  unreplayedDeadLetters,
+} from '../../sql/event-log/dead-letters.ts';
 import { replayDeadLetters } from '../../workers/dead-letters/replay.ts';
 import { createWorkerMetrics } from '../../workers/metrics.ts';
 import { wholeNumber } from '../arguments.ts';

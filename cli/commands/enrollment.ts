@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { EnrollmentStatus } from '../../core/referrals/terms.ts';
-import { type Enrollment, lockEnrollmentOfUser, updateEnrollment } from '../../sql/enrollments.ts';
-import { inTransaction, type Pool } from '../../sql/pool.ts';
-import { findWorkspace } from '../../sql/workspaces.ts';
+import { inTransaction, type Pool } from '../../sql/database/pool.ts';
+import { type Enrollment, lockEnrollmentOfUser, updateEnrollment } from '../../sql/referrals/enrollments.ts';
+import { findWorkspace } from '../../sql/workspaces/workspaces.ts';
 import { printResult, table } from '../output.ts';
 import { withStores } from '../stores.ts';
 

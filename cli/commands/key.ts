@@ -1,7 +1,13 @@
 import { type Command, Option } from 'commander';
 import { AppError } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
-import { createKey, type KeyRecord, listKeys, revokeKey, type WorkspaceKeyKind } from '../../sql/keys.ts';
+import {
+  createKey,
+  type KeyRecord,
+  listKeys,
+  revokeKey,
+  type WorkspaceKeyKind,
+} from '../../sql/workspaces/keys.ts';
 import { printResult, table } from '../output.ts';
 import { withStores } from '../stores.ts';
 import { namedWorkspace } from './workspace.ts';

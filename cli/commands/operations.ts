@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { createPool } from '../../sql/pool.ts';
+import { createPool } from '../../sql/database/pool.ts';
 import { migrateStores } from '../migrate-stores.ts';
 import { printResult, table } from '../output.ts';
 import { readStatus } from '../status.ts';

@@ -1,7 +1,12 @@
 import type { Command } from 'commander';
 import { AppError } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
-import { createPartner, listPartners, type Partner, rotatePartnerKey } from '../../sql/partners.ts';
+import {
+  createPartner,
+  listPartners,
+  type Partner,
+  rotatePartnerKey,
+} from '../../sql/workspaces/partners.ts';
 import { name } from '../arguments.ts';
 import { printResult, table } from '../output.ts';
 import { withStores } from '../stores.ts';

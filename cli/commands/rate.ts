@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { AppError } from '../../core/errors.ts';
-import { type CurrencyRate, deleteRate, listRates, setRate } from '../../sql/currency-rates.ts';
-import { attributeAnew } from '../../sql/orders-without-rate.ts';
+import { attributeAnew } from '../../sql/orders/orders-without-rate.ts';
+import { type CurrencyRate, deleteRate, listRates, setRate } from '../../sql/workspaces/currency-rates.ts';
 import { currency, exchangeRate } from '../arguments.ts';
 import { printResult, table } from '../output.ts';
 import { withStores } from '../stores.ts';

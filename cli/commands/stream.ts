@@ -1,15 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { isUuid } from '../../core/ids.ts';
-import type { Pool } from '../../sql/pool.ts';
-import { type ListedStream, listStreams, retireStream } from '../../sql/streams.ts';
+import type { Pool } from '../../sql/database/pool.ts';
+import { askClockReset, openCorrections } from '../../sql/event-log/clock-corrections.ts';
+import { type ListedStream, listStreams, retireStream } from '../../sql/event-log/streams.ts';
 import { CommandFailed, printResult, table } from '../output.ts';
+import { MOST_AHEAD_SECONDS } from '../status.ts';
 import { withStores } from '../stores.ts';
 
 /** A stream whose process lives moves each 250 ms, and a moment later where much is to be stored. */
 const MOVES_WITHIN_MS = 1_500;
 
-/** `hoplog stream list | retire`. */
+/** A writer that is ahead looks for a request each two seconds; its event then travels through the log to the workers. */
+const RESET_WITHIN_MS = 60_000;
+const LOOK_EVERY_MS = 500;
+
+/** `hoplog stream list | retire | reset-clock`. */
 export function streamCommands(program: Command): void {
   const group = program.command('stream').description('journals of the processes that take events in');
   group
@@ -47,6 +53,68 @@ export function streamCommands(program: Command): void {
       });
       printResult(command, result, ({ retired, name }) => `${name} (${retired}) is retired`);
     });
+
+  group
+    .command('reset-clock [stream]')
+    .description(
+      "set the times of streams that are ahead of the clock right, those of stored events too; set the machine's clock first",
+    )
+    .action(async (wanted: string | undefined, _options: object, command: Command) => {
+      const result = await withStores(({ pool }) => resetClocks(pool, wanted));
+      printResult(command, result, ({ reset }) =>
+        reset.length === 0 ? 'no stream is ahead of the clock' : `right again: ${reset.join(', ')}`,
+      );
+    });
+}
+
+/** Resolves with how many seconds a stream's time is ahead of PostgreSQL's clock and of this machine's, whichever is less. */
+async function aheadStreams(pool: Pool): Promise<(ListedStream & { seconds: number })[]> {
+  const { rows } = await pool.query<{ now: number }>(
+    'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now',
+  );
+  const now = Math.max(Date.now(), rows[0]?.now ?? 0);
+  if (now - Math.min(Date.now(), rows[0]?.now ?? now) > MOST_AHEAD_SECONDS * 1_000) {
+    throw new CommandFailed(
+      `this machine's clock (${new Date().toISOString()}) and PostgreSQL's (${new Date(rows[0]?.now ?? 0).toISOString()}) disagree: set them right first`,
+    );
+  }
+  return (await listStreams(pool))
+    .filter(({ state }) => state === 'active')
+    .map((stream) => ({ ...stream, seconds: stream.visible_before / 1e6 - now / 1e3 }))
+    .filter(({ seconds }) => seconds > MOST_AHEAD_SECONDS);
+}
+
+/**
+ * Has the times of streams that are ahead set back, and waits until that is done and their stored events are corrected.
+ *
+ * @throws {CommandFailed} when it takes too long: the request stays
+ */
+async function resetClocks(pool: Pool, wanted: string | undefined): Promise<{ reset: string[] }> {
+  const ahead = await aheadStreams(pool);
+  const only = wanted === undefined ? null : oneOf(await listStreams(pool), wanted).stream_id;
+  const streams = ahead.filter((stream) => only === null || stream.stream_id === only);
+  await askClockReset(
+    pool,
+    streams.map((stream) => stream.stream_id),
+  );
+  const deadline = performance.now() + RESET_WITHIN_MS;
+  for (;;) {
+    const left = (await aheadStreams(pool)).filter(({ stream_id: id }) =>
+      streams.some((one) => one.stream_id === id),
+    );
+    const corrections = await openCorrections(pool);
+    if (left.length === 0 && corrections.length === 0) return { reset: streams.map(({ name }) => name) };
+    if (performance.now() > deadline) {
+      const what =
+        left.length > 0
+          ? `${left.map(({ name }) => name).join(', ')} still ahead`
+          : 'stored events not corrected yet';
+      throw new CommandFailed(
+        `${what}: the request stays; its writer and the workers must run ("hoplog status")`,
+      );
+    }
+    await sleep(LOOK_EVERY_MS);
+  }
 }
 
 /** The stream of this id, or the only active one of this name. @throws {CommandFailed} */

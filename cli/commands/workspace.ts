@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { AppError } from '../../core/errors.ts';
-import { createKey } from '../../sql/keys.ts';
-import { inTransaction, type Queryable } from '../../sql/pool.ts';
+import { inTransaction, type Queryable } from '../../sql/database/pool.ts';
+import { createKey } from '../../sql/workspaces/keys.ts';
 import {
   ATTRIBUTION_MODELS,
   type AttributionModel,
@@ -15,7 +15,7 @@ import {
   type PlanStatus,
   updateWorkspace,
   type Workspace,
-} from '../../sql/workspaces.ts';
+} from '../../sql/workspaces/workspaces.ts';
 import { currency, domain, name, wholeNumber } from '../arguments.ts';
 import { printResult, table } from '../output.ts';
 import { withStores } from '../stores.ts';

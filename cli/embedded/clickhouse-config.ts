@@ -6,16 +6,29 @@ const MIB = 2 ** 20;
 /** Name of the one user that may do anything; the built-in `default` user only starts the listener. */
 export const CLICKHOUSE_USER = 'hoplog';
 
+/** The one `Authorization` header to which the embedded ClickHouse replies. */
+export function authorization(password: string): string {
+  return `Basic ${Buffer.from(`${CLICKHOUSE_USER}:${password}`).toString('base64')}`;
+}
+
 /**
- * The config.xml of the embedded ClickHouse: where it listens, limits that leave room for the rest, and where `BACKUP` may write:
- * below its data, as a server's own default is.
+ * The config.xml of the embedded ClickHouse: where it listens, who gets a reply, limits that leave room for the rest, and
+ * where `BACKUP` may write: below its data, as a server's own default is.
+ *
+ * Without `defaults` in `http_handlers`, a request that matches no rule gets 404 from the router: no session, no query, none
+ * of the pages (`/play`, `/webterminal`) that ClickHouse serves without a password.
  */
-export function configXml(options: { dataPath: string; port: number }): string {
+export function configXml(options: { dataPath: string; port: number; password: string }): string {
+  const headers = `<headers><Authorization>${authorization(options.password)}</Authorization></headers>`;
   return `<clickhouse>
   <logger><level>warning</level><console>1</console></logger>
   <path>${escapeXml(options.dataPath)}/</path>
   <http_port>${options.port}</http_port>
   <listen_host>127.0.0.1</listen_host>
+  <http_handlers>
+    <rule_ping><url>/ping</url>${headers}<handler><type>ping</type></handler></rule_ping>
+    <rule_query>${headers}<handler><type>dynamic_query_handler</type></handler></rule_query>
+  </http_handlers>
   <users_config>users.xml</users_config>
   <max_server_memory_usage>${memoryLimit()}</max_server_memory_usage>
   <mark_cache_size>${128 * MIB}</mark_cache_size>
@@ -34,9 +47,10 @@ export function configXml(options: { dataPath: string; port: number }): string {
 }
 
 /**
- * The users.xml. chDB's own session is the user `default`, without a password, from 127.0.0.1; nobody can
- * change that, and other users of the machine come from 127.0.0.1 too. So `default` may do only what starts
- * the listener, and its quota is used up by that: whoever comes later without the password is refused.
+ * The users.xml. chDB's own session is the user `default` without a password, from 127.0.0.1, which no setting changes.
+ * Other users of the machine come from 127.0.0.1 too. That session lasts until the listener is closed and is the one that
+ * `default` may have, so ClickHouse refuses every other one before it reads a query. Grants and quotas would not do:
+ * the function `file()` needs no grant, and a query without a table counts toward no quota.
  */
 export function usersXml(password: string): string {
   const hash = createHash('sha256').update(password).digest('hex');
@@ -44,8 +58,8 @@ export function usersXml(password: string): string {
   <users>
     <default>
       <password></password>
-      <profile>default</profile>
-      <quota>starting</quota>
+      <profile>starting</profile>
+      <quota>default</quota>
       <networks><ip>127.0.0.1</ip></networks>
       <grants>
         <query>GRANT SYSTEM LISTEN ON *.*</query>
@@ -61,11 +75,11 @@ export function usersXml(password: string): string {
       <access_management>1</access_management>
     </${CLICKHOUSE_USER}>
   </users>
-  <profiles><default/></profiles>
-  <quotas>
+  <profiles>
     <default/>
-    <starting><interval><duration>2147483647</duration><queries>2</queries></interval></starting>
-  </quotas>
+    <starting><max_sessions_for_user>1</max_sessions_for_user></starting>
+  </profiles>
+  <quotas><default/></quotas>
 </clickhouse>
 `;
 }

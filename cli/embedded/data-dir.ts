@@ -1,5 +1,5 @@
 import { accessSync, chmodSync, constants, existsSync, mkdirSync } from 'node:fs';
-import { ConfigError } from '../../core/config.ts';
+import { ConfigError } from '../../core/settings/config.ts';
 
 /**
  * Makes DATA_DIR unless it is there. Nobody else may list it; under root others may pass it, because

@@ -1,7 +1,16 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { isBuiltin } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
-import { build, type OutputFile, type Plugin } from 'esbuild';
-import { BUNDLES_DIR, PROGRAMS, ROOT_DIR } from './programs.ts';
+import { build, type Metafile, type OutputFile, type Plugin } from 'esbuild';
+import {
+  BUNDLES_DIR,
+  bundleOf,
+  IMPORTS_FILE,
+  type Imports,
+  PROGRAM_NAMES,
+  PROGRAMS,
+  ROOT_DIR,
+} from './programs.ts';
 
 /**
  * Packages that a bundle reads from `node_modules`: they bring files that are no JavaScript, or look for others of
@@ -22,18 +31,20 @@ const OUTSIDE = [
 /**
  * Writes every program as one file to `dist/`: reading and stripping hundreds of sources is most of the work of a
  * start. What a source finds beside itself (migrations, schemas) it still finds there: `import.meta.url` stays the
- * source's. A program among it is found as its bundle.
+ * source's. A program among it is found as its bundle. Beside them, {@link IMPORTS_FILE} names the packages that each
+ * program reads from `node_modules`.
  *
  * A file that would be the same is left alone, and one is replaced whole, so that others may start from it meanwhile.
  *
  * @throws the bundler's error, with the file and line that it could not read
  */
 export async function buildPrograms(): Promise<void> {
-  const { outputFiles } = await build({
+  const { outputFiles, metafile } = await build({
     entryPoints: Object.entries(PROGRAMS).map(([out, source]) => ({ in: join(ROOT_DIR, source), out })),
     outdir: BUNDLES_DIR,
     bundle: true,
     write: false,
+    metafile: true,
     platform: 'node',
     target: 'node22',
     format: 'esm',
@@ -51,7 +62,18 @@ export async function buildPrograms(): Promise<void> {
     plugins: [sourcesInPlace()],
   });
   await mkdir(BUNDLES_DIR, { recursive: true });
-  await Promise.all(outputFiles.map(replace));
+  const imports = new TextEncoder().encode(`${JSON.stringify(importsOf(metafile), null, 2)}\n`);
+  await Promise.all([...outputFiles, { path: IMPORTS_FILE, contents: imports }].map(replace));
+}
+
+/** The packages that each bundle imports. */
+function importsOf({ outputs }: Metafile): Imports {
+  const packagesOf = (file: string) =>
+    (outputs[relative(process.cwd(), file)]?.imports ?? [])
+      .filter(({ path, external }) => external && !isBuiltin(path))
+      .map(({ path }) => path);
+  const all = PROGRAM_NAMES.map((name) => [name, [...new Set(packagesOf(bundleOf(name)))].sort()]);
+  return Object.fromEntries(all);
 }
 
 /** Gives a source its own address, wherever the bundle with it is. */
@@ -81,7 +103,7 @@ function bundleBeside(source: string): string | null {
   return name === undefined ? null : `new URL('./${name}.js', __bundleUrl)`;
 }
 
-async function replace({ path, contents }: OutputFile): Promise<void> {
+async function replace({ path, contents }: Pick<OutputFile, 'path' | 'contents'>): Promise<void> {
   const before = await readFile(path).catch(() => null);
   if (before?.equals(contents)) return;
   const fresh = join(BUNDLES_DIR, `.${basename(path)}.${process.pid}`);

@@ -15,6 +15,7 @@ export const PROGRAMS = {
   'links-reader': 'ingest/link-table/disk/reader-thread.ts',
 } as const;
 export type ProgramName = keyof typeof PROGRAMS;
+export const PROGRAM_NAMES = Object.keys(PROGRAMS) as ProgramName[];
 
 const QUIET = '--disable-warning=ExperimentalWarning';
 
@@ -30,6 +31,10 @@ export function nodeFlags(name: ProgramName): string[] {
 export const ROOT_DIR = fileURLToPath(new URL('../../', import.meta.url));
 /** Where `build.ts` writes each program as one file. */
 export const BUNDLES_DIR = join(ROOT_DIR, 'dist');
+/** Where `build.ts` writes which packages the programs import. */
+export const IMPORTS_FILE = join(BUNDLES_DIR, 'imports.json');
+/** Names of packages that a program reads from `node_modules`. */
+export type Imports = Record<ProgramName, string[]>;
 
 /** The program as one file, which {@link import('./build.ts').buildPrograms} has written. */
 export function bundleOf(name: ProgramName): string {

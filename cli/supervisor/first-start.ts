@@ -1,9 +1,9 @@
-import { inviteUrl } from '../../core/session-tokens.ts';
-import { ADVISORY_LOCKS } from '../../sql/advisory-locks.ts';
-import { createInvite } from '../../sql/invites.ts';
-import { createKey } from '../../sql/keys.ts';
-import { inTransaction, type Pool } from '../../sql/pool.ts';
-import { createWorkspace } from '../../sql/workspaces.ts';
+import { inviteUrl } from '../../core/access/session-tokens.ts';
+import { createInvite } from '../../sql/console/invites.ts';
+import { ADVISORY_LOCKS } from '../../sql/database/advisory-locks.ts';
+import { inTransaction, type Pool } from '../../sql/database/pool.ts';
+import { createKey } from '../../sql/workspaces/keys.ts';
+import { createWorkspace } from '../../sql/workspaces/workspaces.ts';
 
 /** What the first start prints, once. Neither the keys nor the link can be had a second time. */
 export type DemoWorkspace = {

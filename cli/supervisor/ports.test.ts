@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { ConfigError, readConfig } from '../../core/config.ts';
+import { ConfigError, readConfig } from '../../core/settings/config.ts';
 import { freePort } from '../embedded/free-port.ts';
 import { settlePorts } from './ports.ts';
 

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
-import { type Config, ConfigError } from '../../core/config.ts';
-import { listenError } from '../../core/listen-error.ts';
+import { type Config, ConfigError } from '../../core/settings/config.ts';
+import { listenError } from '../../core/tier/listen-error.ts';
 import { freePort } from '../embedded/free-port.ts';
 
 /** The ports of one start. The supervisor's metrics are on METRICS_PORT, its children's on the following ones. */

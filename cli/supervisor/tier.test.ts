@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { silentLogger } from '../../core/log.ts';
+import { silentLogger } from '../../core/tier/log.ts';
 import { programIn, temporaryDirectory } from '../../test/support/process-fixtures.ts';
 import { freePort } from '../embedded/free-port.ts';
 import { childRecords } from './records.ts';
@@ -41,7 +41,7 @@ function keep(source: string, given: Partial<TierSpec> = {}): Tier {
     },
     {
       log: silentLogger(),
-      records: childRecords(directory.path),
+      records: childRecords(directory.path, silentLogger()),
       onChange: (_name, up) => changes.push(up),
     },
   );

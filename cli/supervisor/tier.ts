@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Logger } from '../../core/log.ts';
-import { CONFIGURATION_ERROR } from '../../core/tier-settings.ts';
+import { CONFIGURATION_ERROR } from '../../core/settings/tier-settings.ts';
+import type { Logger } from '../../core/tier/log.ts';
 import { followLines } from '../embedded/child-output.ts';
 import { createBackoff } from './backoff.ts';
 import type { ChildRecords } from './records.ts';
@@ -43,8 +43,10 @@ export class TierNotStarted extends Error {
 export type TierDeps = {
   log: Logger;
   records: ChildRecords;
-  /** Told whenever it comes up or goes down. */
+  /** Called whenever it comes up or goes down. */
   onChange?: (name: string, up: boolean) => void;
+  /** Whether it is started again however often it dies before it was ever ready. */
+  isPersistent?: boolean;
 };
 
 /** Starts a tier as a child process and starts it again, after a growing pause, whenever it dies. */
@@ -71,7 +73,7 @@ export function keepTier(spec: TierSpec, deps: TierDeps): Tier {
     const outcome = await ended;
     child = undefined;
     await lines;
-    deps.records.remove(spec.name);
+    deps.records.clear(spec.name);
     deps.onChange?.(spec.name, false);
     return outcome;
   };
@@ -82,7 +84,8 @@ export function keepTier(spec: TierSpec, deps: TierDeps): Tier {
       const outcome = await runOnce();
       if (stopping.signal.aborted) return;
       // Settings with which it was ready were right: what is wrong now, such as its port taken meanwhile, may pass.
-      if (!wasReady && (outcome === CONFIGURATION_ERROR || deaths >= START_ATTEMPTS)) {
+      const attempts = deps.isPersistent ? Number.POSITIVE_INFINITY : START_ATTEMPTS;
+      if (!wasReady && (outcome === CONFIGURATION_ERROR || deaths >= attempts)) {
         deps.log.error({ child: spec.name, outcome }, 'this child can not be started');
         ready.reject(new TierNotStarted(`${spec.name} can not be started: it ended with ${outcome}`));
         return;
@@ -149,7 +152,7 @@ async function isReady(spec: TierSpec, child: ChildProcess, stopping: AbortSigna
     child.pid !== undefined
   ) {
     if (await answersOk(readiness.url)) return true;
-    await Promise.race([delay(50), gone]);
+    await delay(50); // no race against `gone`, which would keep a record of each
   }
   return false;
 }

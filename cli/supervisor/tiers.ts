@@ -1,4 +1,4 @@
-import type { Config } from '../../core/config.ts';
+import type { Config } from '../../core/settings/config.ts';
 import { nodeFlags, programFile } from '../programs/programs.ts';
 import type { Ports } from './ports.ts';
 import type { TierSpec } from './tier.ts';
@@ -29,7 +29,7 @@ export function tierSpecs(env: NodeJS.ProcessEnv, config: Config, ports: Ports):
       script: programFile('ingest'),
       flags: nodeFlags('ingest'),
       env: withMetrics(ports.metrics.ingest),
-      readiness: { kind: 'http', url: healthUrl(config.host, ports.ingest) },
+      readiness: { kind: 'http', url: `${origin(config.host, ports.ingest)}/health/ready` },
       drainMs: 3_000,
     },
     workers: {
@@ -46,15 +46,16 @@ export function tierSpecs(env: NodeJS.ProcessEnv, config: Config, ports: Ports):
       script: programFile('api'),
       flags: nodeFlags('api'),
       env: { ...withMetrics(ports.metrics.api), STREAM_NAME: '' },
-      readiness: { kind: 'http', url: healthUrl(config.host, ports.api) },
+      // It answers while ClickHouse is down, except for reports.
+      readiness: { kind: 'http', url: `${origin(config.host, ports.api)}/health/live` },
       drainMs: 3_000,
     },
   };
 }
 
 /** On this machine, also when the server listens on every address. */
-function healthUrl(host: string, port: number): string {
+function origin(host: string, port: number): string {
   const at =
     host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;
-  return `http://${at}:${port}/health/ready`;
+  return `http://${at}:${port}`;
 }

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs';
-import { inviteUrl } from '../../core/session-tokens.ts';
-import { createInvite } from '../../sql/invites.ts';
-import type { Pool } from '../../sql/pool.ts';
+import { inviteUrl } from '../../core/access/session-tokens.ts';
+import { createInvite } from '../../sql/console/invites.ts';
+import type { Pool } from '../../sql/database/pool.ts';
 import { writePrivate } from '../embedded/secret-file.ts';
 import { createDemoWorkspace, type DemoWorkspace } from './first-start.ts';
 

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { ClickHouseClient } from '../client.ts';
 
 export type BlockInsert = {
-  table: 'clicks' | 'identifies' | 'orders' | 'order_credits_by_time';
+  table: 'clicks' | 'identifies' | 'orders' | 'attributed_shares';
   /** A block of the Native format, see `native-columns.ts`. */
   block: readonly Uint8Array[];
   /**

@@ -148,7 +148,7 @@ describe('blocks', () => {
       firstOtherChannel,
     });
     await insertBlock(stores.clickhouse, {
-      table: 'order_credits_by_time',
+      table: 'attributed_shares',
       block: orderCreditBlock([
         { ...credit, ...origin([], ''), part: 3, replaced: true },
         { ...credit, ...origin(links.slice(0, 2), 'tiktok'), part: 4, replaced: false },
@@ -177,9 +177,7 @@ describe('blocks', () => {
       },
     ]);
     expect(
-      await rowsOf(
-        'SELECT part, ts, share, amount_minor, replaced FROM order_credits_by_time WHERE part = 3',
-      ),
+      await rowsOf('SELECT part, ts, share, amount_minor, replaced FROM attributed_shares WHERE part = 3'),
     ).toEqual([
       {
         part: 3,
@@ -191,7 +189,7 @@ describe('blocks', () => {
     ]);
     expect(
       await rowsOf(
-        'SELECT first_channel, first_bio_links, first_other_channel FROM order_credits_by_time ORDER BY part',
+        'SELECT first_channel, first_bio_links, first_other_channel FROM attributed_shares ORDER BY part',
       ),
     ).toEqual([
       { first_channel: '', first_bio_links: [], first_other_channel: '' },

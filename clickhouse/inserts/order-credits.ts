@@ -39,7 +39,7 @@ export type OrderCreditRow = {
   replaced: boolean;
 };
 
-/** The rows as one block of table `order_credits_by_time`. */
+/** The rows as one block of table `attributed_shares`. */
 export function orderCreditBlock(rows: readonly OrderCreditRow[]): Uint8Array[] {
   const size = rows.length;
   const workspace = uuidColumn('workspace_id', size);

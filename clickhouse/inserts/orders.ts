@@ -13,7 +13,7 @@ import {
 /** A report of an order on its way into the store. */
 export type OrderRow = {
   event: OrderEvent;
-  /** See `core/order-version.ts`. */
+  /** See `core/events/order-version.ts`. */
   version: bigint;
   ordinal: number;
   sequence: bigint;

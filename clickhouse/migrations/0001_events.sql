@@ -1,5 +1,10 @@
--- A click is one row. ts: microseconds unique within a stream, then the stream's ordinal in the last three
--- digits, so (workspace_id, ts) is a total order. The click's id derives from ts and is not stored.
+-- Clicks, identifies and orders.
+--
+-- Every table with rows that are not sent again syncs its inserts and merges: PostgreSQL syncs the lane's offset behind
+-- them, and the embedded server removes merged parts at once (old_parts_lifetime is 0).
+
+-- One row per click. ts: microseconds unique within a stream, then the stream's ordinal in the last three digits, so
+-- (workspace_id, ts) is a total order. The click's id derives from ts and is not stored.
 CREATE TABLE IF NOT EXISTS {{database}}.clicks {{on_cluster}} (
   workspace_id UUID,
   ts           DateTime64(9, 'UTC') CODEC(DoubleDelta, ZSTD(1)),
@@ -20,7 +25,8 @@ CREATE TABLE IF NOT EXISTS {{database}}.clicks {{on_cluster}} (
 ENGINE = {{engine:MergeTree}}
 PARTITION BY toYYYYMM(ts)
 ORDER BY (workspace_id, ts)
-SETTINGS non_replicated_deduplication_window = 10000;
+SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1,
+  min_rows_to_fsync_after_merge = 1;
 
 CREATE TABLE IF NOT EXISTS {{database}}.identifies {{on_cluster}} (
   workspace_id     UUID,
@@ -32,9 +38,10 @@ CREATE TABLE IF NOT EXISTS {{database}}.identifies {{on_cluster}} (
 )
 ENGINE = {{engine:ReplacingMergeTree}}
 ORDER BY (workspace_id, visitor_id, ts)
-SETTINGS non_replicated_deduplication_window = 10000;
+SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1,
+  min_rows_to_fsync_after_merge = 1;
 
--- Of several reports of one order the highest version stays: a server's before the pixel's, then the earliest.
+-- One order counts once: the row of its highest version. Journeys find orders by visitor, email and user.
 CREATE TABLE IF NOT EXISTS {{database}}.orders {{on_cluster}} (
   workspace_id     UUID,
   order_id         String,
@@ -46,36 +53,20 @@ CREATE TABLE IF NOT EXISTS {{database}}.orders {{on_cluster}} (
   amount_minor     Int64,
   currency         LowCardinality(String),
   sequence         UInt64,
-  INDEX by_visitor visitor_id TYPE bloom_filter(0.01) GRANULARITY 1
+  INDEX by_visitor visitor_id TYPE bloom_filter(0.01) GRANULARITY 1,
+  INDEX by_email email TYPE bloom_filter(0.01) GRANULARITY 1,
+  INDEX by_user external_user_id TYPE bloom_filter(0.01) GRANULARITY 1
 )
 ENGINE = {{engine:ReplacingMergeTree(version)}}
 ORDER BY (workspace_id, order_id)
-SETTINGS non_replicated_deduplication_window = 10000;
+SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1,
+  min_rows_to_fsync_after_merge = 1;
 
--- What an order is worth to the links whose clicks led to it; written once the watermark has passed the order.
--- The rows of the highest version count. part numbers the rows of one version; shares of a version add up to 1,
--- minor units (in the workspace's currency) to the order's amount. first_channel: where the person's
--- first click came from, for ltv: on part 0 at first, since 0003 on every part.
-CREATE TABLE IF NOT EXISTS {{database}}.order_credits {{on_cluster}} (
-  workspace_id  UUID,
-  order_id      String,
-  version       UInt64,
-  part          UInt16,
-  ts            DateTime64(9, 'UTC'),
-  link_id       UUID,
-  channel       LowCardinality(String),
-  share         Float64,
-  amount_minor  Int64,
-  first_channel LowCardinality(String)
-)
-ENGINE = {{engine:ReplacingMergeTree(version)}}
-ORDER BY (workspace_id, order_id, part)
-SETTINGS non_replicated_deduplication_window = 10000;
-
--- Links whose history must leave every answer at once; the store itself is rewritten within a day.
+-- Links whose history must leave every response at once; their clicks are rewritten within a day.
 CREATE TABLE IF NOT EXISTS {{database}}.deleted_links {{on_cluster}} (
   workspace_id UUID,
   link_id      UUID
 )
 ENGINE = {{engine:ReplacingMergeTree}}
-ORDER BY (workspace_id, link_id);
+ORDER BY (workspace_id, link_id)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1;

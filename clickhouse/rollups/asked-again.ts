@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ClickHouseClient } from '../client.ts';
 import { createClientCaches } from '../client-caches.ts';
-import { ALIVE } from '../questions/ask.ts';
+import { ALIVE } from '../queries/ask.ts';
 import { type Cover, generationsOf } from './cover.ts';
 
 /** Of so many things it is remembered when they were asked for. */

@@ -1,17 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
-import { NANOS_PER_DAY, parseInstant } from '../../core/timestamps.ts';
+import { NANOS_PER_DAY, parseInstant } from '../../core/time/timestamps.ts';
 import { type GivenClick, storeClicks } from '../../test/support/stored-events.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
 import { type ClickHouseClient, createClickHouse } from '../client.ts';
-import {
-  type ClickSpan,
-  clicksBeforeOrders,
-  type Origin,
-  origins,
-} from '../questions/clicks-before-orders.ts';
-import { newestClickOf } from '../questions/newest-visitors.ts';
-import { visitorJourney } from '../questions/visitor-journey.ts';
+import { type ClickSpan, clicksBeforeOrders, type Origin, origins } from '../queries/clicks-before-orders.ts';
+import { newestClickOf } from '../queries/newest-visitors.ts';
+import { visitorJourney } from '../queries/visitor-journey.ts';
 import { rollUp } from './roll-up.ts';
 
 const START = parseInstant('2025-12-20') ?? 0n;

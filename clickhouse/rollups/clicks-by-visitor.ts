@@ -1,6 +1,6 @@
-import { NANOS_PER_SECOND, STORED_MIN_NANOS } from '../../core/timestamps.ts';
+import { NANOS_PER_SECOND, STORED_MIN_NANOS } from '../../core/time/timestamps.ts';
 import type { ClickHouseClient } from '../client.ts';
-import { ask } from '../questions/ask.ts';
+import { ask } from '../queries/ask.ts';
 import { ON_DAY } from './periods.ts';
 
 /**

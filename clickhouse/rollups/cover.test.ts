@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseInstant } from '../../core/timestamps.ts';
+import { parseInstant } from '../../core/time/timestamps.ts';
 import { coverOf } from './cover.ts';
 import type { RolledUpPeriod } from './periods.ts';
 

@@ -1,4 +1,4 @@
-import type { Span } from '../questions/visible-clicks.ts';
+import type { Span } from '../queries/visible-clicks.ts';
 import type { RolledUpPeriod } from './periods.ts';
 
 /** How a window is put together: whole periods that stand rolled up, and the rest of it, click by click. */

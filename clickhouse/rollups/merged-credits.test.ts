@@ -1,15 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
-import { NANOS_PER_DAY, parseInstant } from '../../core/timestamps.ts';
+import { NANOS_PER_DAY, parseInstant } from '../../core/time/timestamps.ts';
 import { type GivenCredits, storeClicks, storeCredits } from '../../test/support/stored-events.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
-import { ask } from '../questions/ask.ts';
-import { channelsReport } from '../questions/channels-report.ts';
-import { lifetimeValues } from '../questions/lifetime-values.ts';
-import { standingCredits } from '../questions/standing-credits.ts';
-import type { Span } from '../questions/visible-clicks.ts';
-import { workspaceStats } from '../questions/workspace-stats.ts';
+import { ask } from '../queries/ask.ts';
+import { channelsReport } from '../queries/channels-report.ts';
+import { lifetimeValues } from '../queries/lifetime-values.ts';
+import { standingCredits } from '../queries/standing-credits.ts';
+import type { Span } from '../queries/visible-clicks.ts';
+import { workspaceStats } from '../queries/workspace-stats.ts';
 import { mergingDone } from './asked-again.ts';
 import { knownCredits, mergedCredits, ONE_MOMENT, wholeDays } from './merged-credits.ts';
 import { rollUp } from './roll-up.ts';
@@ -123,7 +123,7 @@ describe('credits that were asked for again', () => {
     for (let time = 0; time < 3; time++) await answered();
     const { values } = await truth();
     await stores.clickhouse.command({
-      query: 'DELETE FROM order_credits_by_time WHERE workspace_id = {workspace:UUID}',
+      query: 'DELETE FROM attributed_shares WHERE workspace_id = {workspace:UUID}',
       query_params: { workspace: workspaceId },
     });
     expect(await lifetimeValues(stores.clickhouse, workspaceId, false)).toEqual(new Map());
@@ -155,7 +155,7 @@ describe('credits that were asked for again', () => {
       expect(await answered()).toEqual(expected);
     }
     expect(await mergedTimes()).toBe(1);
-    await stores.clickhouse.command({ query: 'OPTIMIZE TABLE order_credits_by_time FINAL' });
+    await stores.clickhouse.command({ query: 'OPTIMIZE TABLE attributed_shares FINAL' });
     expect(await answered()).toEqual(await truth());
   });
 

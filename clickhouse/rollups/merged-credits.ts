@@ -1,8 +1,8 @@
-import { formatDay, NANOS_PER_DAY } from '../../core/timestamps.ts';
+import { formatDay, NANOS_PER_DAY } from '../../core/time/timestamps.ts';
 import type { ClickHouseClient } from '../client.ts';
 import { createClientCaches } from '../client-caches.ts';
-import { standingCredits } from '../questions/standing-credits.ts';
-import { IN_SPAN, type Span } from '../questions/visible-clicks.ts';
+import { standingCredits } from '../queries/standing-credits.ts';
+import { IN_SPAN, type Span } from '../queries/visible-clicks.ts';
 import { insertMerged, noteAsked, READ_MS } from './asked-again.ts';
 
 /** What credits are summed by: the credited link's channel, or where the person first came from. */
@@ -51,7 +51,7 @@ export const ONE_MOMENT = { enable_shared_storage_snapshot_in_query: 1 } as cons
 export function mergedCredits(of: CreditedTo, when: 'window' | 'all time'): string {
   const isWindow = when === 'window';
   // Scalars, which the store asks once wherever they stand.
-  const changed = `(SELECT groupUniqArray(${DAY}) FROM order_credits_by_time
+  const changed = `(SELECT groupUniqArray(${DAY}) FROM attributed_shares
     WHERE ${OWN} ${isWindow ? `AND ${IN_WHOLE_DAYS}` : ''} AND written > ${MADE} - INTERVAL 1 HOUR)`;
   const rest = `${isWindow ? `${IN_SPAN} AND` : ''}
     (${isWindow ? `${OUTSIDE} OR` : ''} ${MADE} = toDateTime(0) OR ${DAY} IN (SELECT arrayJoin(${changed})))`;
@@ -70,7 +70,9 @@ export function mergedCredits(of: CreditedTo, when: 'window' | 'all time'): stri
 export function knownCredits(client: ClickHouseClient, workspaceId: string): MergedCredits | null {
   noteAsked(client, `${workspaceId}/credits`, () => merge(client, workspaceId));
   const found = knownOf(client).get(workspaceId);
-  if (!found || found.readUntil < Date.now()) return null;
+  const left = (found?.readUntil ?? 0) - Date.now();
+  // More than there ever is: the clock was ahead.
+  if (!found || left < 0 || left > READ_MS) return null;
   return { merged_id: found.merged_id };
 }
 

@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from '../client.ts';
-import { ask } from '../questions/ask.ts';
+import { ask } from '../queries/ask.ts';
 
 /** A day or a month (UTC) whose clicks stand rolled up. */
 export type RolledUpPeriod = {

@@ -1,13 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
-import { NANOS_PER_DAY, parseInstant, STORED_MAX_NANOS, STORED_MIN_NANOS } from '../../core/timestamps.ts';
+import {
+  NANOS_PER_DAY,
+  parseInstant,
+  STORED_MAX_NANOS,
+  STORED_MIN_NANOS,
+} from '../../core/time/timestamps.ts';
 import { type GivenClick, storeClicks, storeCredits } from '../../test/support/stored-events.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
-import { ask } from '../questions/ask.ts';
-import { channelsReport } from '../questions/channels-report.ts';
-import { linksReport } from '../questions/links-report.ts';
-import type { Span } from '../questions/visible-clicks.ts';
-import { visitorsOfLinks } from '../questions/visitors-of-links.ts';
+import { ask } from '../queries/ask.ts';
+import { channelsReport } from '../queries/channels-report.ts';
+import { linksReport } from '../queries/links-report.ts';
+import type { Span } from '../queries/visible-clicks.ts';
+import { visitorsOfLinks } from '../queries/visitors-of-links.ts';
 import { rolledUpPeriods } from './periods.ts';
 import { rollUp } from './roll-up.ts';
 
@@ -137,20 +142,6 @@ describe('reports from roll-ups equal reports from clicks', () => {
     expect(await made()).toEqual(['day 2026-02-09', 'month 2026-02-01']);
     expect(await made()).toEqual([]);
     await expectSameReports(4);
-  });
-
-  test('after an upgrade from a release without fingerprints, which makes nothing again', async () => {
-    await stores.clickhouse.command({
-      query: 'INSERT INTO rolled_up_periods SELECT * REPLACE (0 AS fingerprint) FROM rolled_up_periods FINAL',
-    });
-    expect(await made()).toEqual([]);
-    const [row] = await ask<{ unknown: string }>(stores.clickhouse, {
-      sql: 'SELECT countIf(fingerprint = 0) AS unknown FROM rolled_up_periods FINAL',
-      params: {},
-      seconds: 20,
-    });
-    expect(row).toEqual({ unknown: '0' });
-    await expectSameReports(2);
   });
 
   test('after all clicks of a day were erased', async () => {

@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from '../client.ts';
-import { ALIVE, ask } from '../questions/ask.ts';
+import { ALIVE, ask } from '../queries/ask.ts';
 import { FILL_CLICKS_BY_VISITOR } from './clicks-by-visitor.ts';
 import { ON_DAY, type RolledUpPeriod, rolledUpPeriods, setRolledUp } from './periods.ts';
 
@@ -61,33 +61,18 @@ export async function rollUp(
   for (const [day, { people, withBots: byVisitor, fingerprint }] of clicks) {
     const stands = days.get(day);
     const isCounted = stands?.clicks === people && stands.byVisitor === byVisitor;
-    if (isCounted && (await isSame(client, stands, fingerprint))) continue;
+    if (isCounted && BigInt(stands.fingerprint) === fingerprint) continue;
     // Counted before they are listed: should more come meanwhile, the next pass makes the day again.
     await make('day', day, fillDay, { byVisitor, fingerprint });
   }
   const months = known('month');
   for (const [month, { people, fingerprint }] of clicksByMonth(clicks, closed)) {
     const stands = months.get(month);
-    if (stands?.clicks === people && (await isSame(client, stands, fingerprint))) continue;
+    if (stands?.clicks === people && BigInt(stands.fingerprint) === fingerprint) continue;
     await make('month', month, fillMonth, { byVisitor: 0, fingerprint });
   }
   if (standing.length > 0 && outcome.made.length > 0) await dropReplaced(client, now);
   return outcome;
-}
-
-/**
- * Whether a period that has as many clicks as are there was made of these. One from before there were fingerprints is taken to be,
- * and gets its own.
- */
-async function isSame(
-  client: ClickHouseClient,
-  stands: RolledUpPeriod,
-  fingerprint: bigint,
-): Promise<boolean> {
-  if (BigInt(stands.fingerprint) === fingerprint) return true;
-  if (stands.fingerprint !== '0') return false;
-  await setRolledUp(client, { ...stands, fingerprint: String(fingerprint) });
-  return true;
 }
 
 /** The clicks of every ended day that has any, the oldest day first. */

@@ -1,4 +1,4 @@
-import { isWebUrl } from '../web-urls.ts';
+import { isWebUrl } from '../links/web-urls.ts';
 import { type Colour, cssOf, isGroundFor, over, parseColour, readableOn } from './colours.ts';
 import { gradientNamed } from './gradients.ts';
 import { DEFAULT_THEME, IMAGE_URL_LIMIT, type Theme } from './theme.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { isOnOrigin } from '../destinations.ts';
-import { escapeHtml } from '../html.ts';
+import { isOnOrigin } from '../links/destinations.ts';
+import { escapeHtml } from '../text/html.ts';
 import { PLATFORM_ICONS, PLATFORM_NAMES } from './icons.ts';
 import type { PublicButton, PublicPage, SocialLink } from './public-page.ts';
 import { styleOf } from './style.ts';

@@ -1,4 +1,4 @@
-import { isWebUrl } from '../web-urls.ts';
+import { isWebUrl } from '../links/web-urls.ts';
 import { parseColour } from './colours.ts';
 import { gradientNamed } from './gradients.ts';
 

@@ -1,4 +1,4 @@
-import { remembered } from '../remembered.ts';
+import { remembered } from '../caching/memoize.ts';
 import { isBotAgent } from './bots.ts';
 import { type Device, deviceOf } from './devices.ts';
 

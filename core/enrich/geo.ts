@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { type CityResponse, open } from 'maxmind';
-import { createBoundedCache } from '../bounded-cache.ts';
+import { createBoundedCache } from '../caching/bounded-cache.ts';
 
 /** Country as ISO 3166-1 alpha-2 code, city by its English name; both empty when unknown. */
 export type Place = { readonly country: string; readonly city: string };

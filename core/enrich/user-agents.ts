@@ -1,5 +1,5 @@
 import UAParser from 'my-ua-parser';
-import { remembered } from '../remembered.ts';
+import { remembered } from '../caching/memoize.ts';
 import { isBotAgent } from './bots.ts';
 import { type Device, deviceOf } from './devices.ts';
 

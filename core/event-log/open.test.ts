@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Registry } from 'prom-client';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import {
   appendClicks,
   readJournal,
@@ -10,9 +10,9 @@ import {
   temporaryDataDir,
   testSealer,
 } from '../../test/support/journal.ts';
-import { readConfig } from '../config.ts';
 import { isUuid } from '../ids.ts';
-import { silentLogger } from '../log.ts';
+import { readConfig } from '../settings/config.ts';
+import { silentLogger } from '../tier/log.ts';
 import {
   openEventLogReader,
   openEventLogWriter,
@@ -162,6 +162,9 @@ describe('opening the event log', () => {
   test('takes events while no broker answers, and keeps them in the journal', async () => {
     const unreachable = { ...config(), kafkaBrokers: ['127.0.0.1:9'] };
     const writer = await openEventLogWriter(unreachable, dependencies());
+    // Once the shipper's thread has loaded: it needs no broker for that.
+    expect(writer.ready()).toBe(false);
+    await vi.waitFor(() => expect(writer.ready()).toBe(true), 20_000);
     const [click] = await appendClicks(writer, ['x']);
     await writer.close();
     const { batches } = await readJournal(dataDir);

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { Registry } from 'prom-client';
-import type { Config } from '../config.ts';
 import type { AddressSealer } from '../events/address-seal.ts';
-import { createLogger, type Logger } from '../log.ts';
+import type { Config } from '../settings/config.ts';
+import { createLogger, type Logger } from '../tier/log.ts';
 import { openJournal } from './journal/open-journal.ts';
 import { JournalReader } from './journal/reader.ts';
 import { clientConfig, createKafka } from './kafka/client.ts';
@@ -38,6 +38,8 @@ export type WriterDependencies = {
   recorded?: (streamId: string) => Promise<StreamRecord>;
   /** The stream's high-water mark in Postgres: how far workers have stored it; -1: nothing. */
   stored: (streamId: string) => Promise<bigint>;
+  /** Asked while the stream's time is ahead: whether an operator wants it set back. Left out: no. */
+  clockResetAsked?: (streamId: string) => Promise<boolean>;
   sealer: AddressSealer;
   log: Logger;
   registry: Registry;
@@ -63,7 +65,7 @@ export async function openEventLogWriter(
     ...dependencies,
   });
   if (brokers.length === 0) return journal;
-  const endShipping = shipToKafka({
+  const shipping = shipToKafka({
     journal,
     stored: () => stored(journal.stream.streamId),
     brokers,
@@ -78,9 +80,10 @@ export async function openEventLogWriter(
     append: (event, settled) => journal.append(event, settled),
     flush: () => journal.flush(),
     fill: () => journal.fill(),
+    ready: () => shipping.hasStarted(),
     async close() {
       await journal.close();
-      await endShipping();
+      await shipping.end();
     },
   };
 }

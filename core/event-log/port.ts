@@ -56,6 +56,11 @@ export interface EventLogWriter {
   flush(): void;
   /** Fraction of the disk budget in use, 0 to 1. */
   fill(): number;
+  /**
+   * Whether what is written gets to workers while their log is up. With Kafka it is false until the shipper has started:
+   * a process that is not ready takes events into its journal, and they wait there.
+   */
+  ready(): boolean;
   /** Writes and syncs what is pending, then closes. Nothing may be appended afterwards. */
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
-import { asBuffer } from '../as-buffer.ts';
 import type { DecodedEvent, LogBatch } from '../event-log/port.ts';
 import { ADDRESS_BYTES, type AddressSealer, applyPad } from './address-seal.ts';
+import { asBuffer } from './as-buffer.ts';
 import { CLICK_BODY_VERSION, writeClickBody } from './click-body.ts';
 import { readClickBody } from './click-reader.ts';
 import { otherSchema, type SchemaFingerprints } from './fingerprints.ts';
@@ -34,6 +34,7 @@ export function createEventEncoder(registry: SchemaRegistry = releasedRegistry()
     identify: registry.current('identify'),
     order: registry.current('order'),
     heartbeat: registry.current('heartbeat'),
+    clock: registry.current('clock'),
   };
   const byHand = types.click.version === CLICK_BODY_VERSION;
 
@@ -79,6 +80,8 @@ function bodyOf(event: Unstamped, ts: number, pad: Pad): object {
       return withBuffers(event, ts);
     case 'heartbeat':
       return { ts };
+    case 'clock':
+      return { ...event, ts };
   }
 }
 

@@ -10,6 +10,7 @@ export const KIND_CODES: Readonly<Record<EventKind, number>> = {
   identify: 2,
   order: 3,
   heartbeat: 4,
+  clock: 5,
 };
 
 /**
@@ -105,6 +106,7 @@ const SCHEMA_FILES: readonly { kind: EventKind; version: number }[] = [
   { kind: 'identify', version: 1 },
   { kind: 'order', version: 1 },
   { kind: 'heartbeat', version: 1 },
+  { kind: 'clock', version: 1 },
 ];
 
 /** Reads `schemas/<kind>.v<version>.avsc` of every version of this release. */

@@ -53,7 +53,21 @@ export type OrderEvent = {
 /** Says that everything of the stream up to `ts` stands before it. Moves the watermark, nothing else. */
 export type HeartbeatEvent = { kind: 'heartbeat'; ts: number };
 
-export type TrackedEvent = ClickEvent | IdentifyEvent | OrderEvent | HeartbeatEvent;
+/**
+ * The stream's clock was ahead and was set back: its earlier events with a sequence from `first` up to, not including, `before`
+ * and a time from `fromTs` to `toTs` happened `shift` microseconds earlier than they say. Sequences are decimal.
+ */
+export type ClockEvent = {
+  kind: 'clock';
+  ts: number;
+  first: string;
+  before: string;
+  fromTs: number;
+  toTs: number;
+  shift: number;
+};
+
+export type TrackedEvent = ClickEvent | IdentifyEvent | OrderEvent | HeartbeatEvent | ClockEvent;
 
 /** An event before its stream has given it a time. */
 export type Unstamped<E extends TrackedEvent = TrackedEvent> = E extends TrackedEvent ? Omit<E, 'ts'> : never;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isOnDomain } from '../destinations.ts';
+import { isOnDomain } from '../links/destinations.ts';
 
 /** A create body as a row gives it, not checked yet, and how the file calls the fields. */
 export type CreateRow = {

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { CsvError, parse } from 'csv-parse';
-import { unstorableIn } from '../storable.ts';
+import { unstorableIn } from '../text/storable.ts';
 import { formatOf } from './formats/known.ts';
 import { type ReadRow, RowProblem, type SourceRow, sourceRow } from './source-row.ts';
 

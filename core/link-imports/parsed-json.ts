@@ -1,4 +1,4 @@
-import { unstorableIn } from '../storable.ts';
+import { unstorableIn } from '../text/storable.ts';
 import { RowProblem } from './source-row.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { MoneyError, percentOfConverted, toMinor } from '../money.ts';
+import { MoneyError, percentOfConverted, toMinor } from '../money/money.ts';
 import { isOneMailbox } from './self-referral.ts';
 import {
   type BlockReason,

@@ -1,4 +1,4 @@
-import { halfEven } from '../money.ts';
+import { halfEven } from '../money/money.ts';
 
 /**
  * How much of a commission a refund takes back. Rounded once on the whole that has been refunded, half to even, so

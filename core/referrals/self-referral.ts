@@ -1,4 +1,4 @@
-import { selfReferralEmail } from '../emails.ts';
+import { selfReferralEmail } from '../tracking/emails.ts';
 import type { BlockReason, EnrollmentStatus } from './terms.ts';
 
 /** What is known of a referrer, from the enrollment and from the referrer's own signup. */

@@ -1,6 +1,6 @@
 import type { PublicPage } from '../../core/bio/public-page.ts';
 import { type Origins, type RenderedBioPage, renderBioPage } from '../../core/bio/render.ts';
-import { createBoundedCache } from '../../core/bounded-cache.ts';
+import { createBoundedCache } from '../../core/caching/bounded-cache.ts';
 import type { Exchange, Exchanges } from '../http/exchange.ts';
 import type { OtherRecord } from '../link-table/records.ts';
 import type { IngestMetrics } from '../metrics.ts';

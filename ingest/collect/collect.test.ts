@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bytesToUuid } from '../../core/ids.ts';
-import { createKey, listedKey, revokeKey } from '../../sql/keys.ts';
+import { createKey, listedKey, revokeKey } from '../../sql/workspaces/keys.ts';
 import { makeWorkspace, startTestIngest, TEST_PIXEL, type TestIngest } from '../../test/support/ingest.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
 

@@ -1,10 +1,10 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { isUtf8 } from 'node:buffer';
+import { keyMatches, parseKey } from '../../core/access/keys.ts';
 import { AppError, badRequest, type ErrorCode } from '../../core/errors.ts';
 import type { EventLogWriter } from '../../core/event-log/port.ts';
 import { uuidToBytes, uuidv7 } from '../../core/ids.ts';
-import { keyMatches, parseKey } from '../../core/keys.ts';
-import type { Logger } from '../../core/log.ts';
+import type { Logger } from '../../core/tier/log.ts';
 import { readBody } from '../http/body.ts';
 import type { Exchange, Exchanges, Headers } from '../http/exchange.ts';
 import type { Resolver } from '../link-table/resolver.ts';

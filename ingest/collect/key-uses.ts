@@ -1,7 +1,7 @@
-import { createBoundedCache } from '../../core/bounded-cache.ts';
-import type { Logger } from '../../core/log.ts';
-import { noteKeyUse } from '../../sql/keys.ts';
-import type { Queryable } from '../../sql/pool.ts';
+import { createBoundedCache } from '../../core/caching/bounded-cache.ts';
+import type { Logger } from '../../core/tier/log.ts';
+import type { Queryable } from '../../sql/database/pool.ts';
+import { noteKeyUse } from '../../sql/workspaces/keys.ts';
 
 /** How long a key's use is not noted again. Milliseconds. */
 const NOTED_EVERY_MS = 60_000;

@@ -1,7 +1,7 @@
 import { badRequest } from '../../core/errors.ts';
 import type { IdentifyEvent, OrderEvent, Unstamped } from '../../core/events/types.ts';
 import { isUuid } from '../../core/ids.ts';
-import { readAmount, readPerson, readPersonOrNobody } from '../../core/track-reports.ts';
+import { readAmount, readPerson, readPersonOrNobody } from '../../core/tracking/track-reports.ts';
 
 /** The fields of a body that has been parsed as JSON and is an object. */
 export type ReportBody = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js';
-import { inBlocks } from '../../core/address-blocks.ts';
-import { withoutPort } from '../../core/address-port.ts';
-import { remembered } from '../../core/remembered.ts';
+import { inBlocks } from '../../core/addresses/address-blocks.ts';
+import { withoutPort } from '../../core/addresses/address-port.ts';
+import { remembered } from '../../core/caching/memoize.ts';
 import { addressBytes, addressText, dotted, dottedBytes, mappedBytes, mappedNumber } from './addresses.ts';
 import { headerName } from './header-names.ts';
 import { followPeers } from './peers.ts';

@@ -1,6 +1,6 @@
 import type { us_listen_socket } from 'uWebSockets.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { silentLogger } from '../../core/log.ts';
+import { silentLogger } from '../../core/tier/log.ts';
 import { type KeptConnection, keepConnection } from '../../test/support/kept-connection.ts';
 import { createExchanges, type Exchange, type Exchanges } from './exchange.ts';
 import { listen, loadUws } from './uws.ts';

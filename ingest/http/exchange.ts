@@ -1,5 +1,5 @@
 import type { HttpResponse } from 'uWebSockets.js';
-import type { Logger } from '../../core/log.ts';
+import type { Logger } from '../../core/tier/log.ts';
 
 /**
  * One request and its answer. uWebSockets.js gives the response object away for good once it has ended or its client

@@ -1,6 +1,6 @@
 import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 import { readFileSync } from 'node:fs';
-import type { Logger } from '../../core/log.ts';
+import type { Logger } from '../../core/tier/log.ts';
 
 export type Uws = typeof import('uWebSockets.js');
 

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
-import { silentLogger } from '../../core/log.ts';
-import { createKey } from '../../sql/keys.ts';
-import { inTransaction, type Pool } from '../../sql/pool.ts';
+import { silentLogger } from '../../core/tier/log.ts';
+import { inTransaction, type Pool } from '../../sql/database/pool.ts';
+import { createKey } from '../../sql/workspaces/keys.ts';
 import {
   makeLink,
   makeWorkspace,

@@ -1,5 +1,5 @@
 import { bytesToUuid, uuidToBytes } from '../../core/ids.ts';
-import type { PublishableKeyRow } from '../../sql/link-table.ts';
+import type { PublishableKeyRow } from '../../sql/links/link-table.ts';
 
 /** A publishable key as `/collect` needs it. */
 export type KnownKey = { id: string; lookup: string; hash: Buffer; workspaceId: string };

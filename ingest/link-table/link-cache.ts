@@ -1,4 +1,4 @@
-import type { PublishableKeyRow } from '../../sql/link-table.ts';
+import type { PublishableKeyRow } from '../../sql/links/link-table.ts';
 import { LARGEST_RECORD } from './arena.ts';
 import { keyOf } from './known-key.ts';
 import { kindOf } from './records.ts';

@@ -1,5 +1,6 @@
-import type { Logger } from '../../core/log.ts';
-import { changesAfter, type LinkChange, oldestRunningTransaction } from '../../sql/link-changes.ts';
+import type { Logger } from '../../core/tier/log.ts';
+import type { Pool } from '../../sql/database/pool.ts';
+import { changesAfter, type LinkChange, oldestRunningTransaction } from '../../sql/links/link-changes.ts';
 import {
   FIRST_ID,
   linksAfter,
@@ -9,8 +10,7 @@ import {
   otherSlugsOf,
   publishableKeysAfter,
   publishableKeysWithIds,
-} from '../../sql/link-table.ts';
-import type { Pool } from '../../sql/pool.ts';
+} from '../../sql/links/link-table.ts';
 import { encodeLink, encodeOther } from './records.ts';
 import type { TableWriter } from './table-writer.ts';
 

@@ -1,5 +1,5 @@
-import { LINK_CHANGES_CHANNEL } from '../../sql/link-changes.ts';
-import type { Pool, PoolClient } from '../../sql/pool.ts';
+import type { Pool, PoolClient } from '../../sql/database/pool.ts';
+import { LINK_CHANGES_CHANNEL } from '../../sql/links/link-changes.ts';
 
 const RECONNECT_MS = 1_000;
 

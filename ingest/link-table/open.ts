@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Logger } from '../../core/log.ts';
-import type { Pool } from '../../sql/pool.ts';
+import type { Logger } from '../../core/tier/log.ts';
+import type { Pool } from '../../sql/database/pool.ts';
 import { removeLinksFile } from './disk/paths.ts';
 import { createKeptStore } from './kept-store.ts';
 import { createLinkCache } from './link-cache.ts';

@@ -1,6 +1,6 @@
 import { uuidToBytes } from '../../core/ids.ts';
-import type { LinkTableRow, OtherSlugRow } from '../../sql/link-table.ts';
-import type { Retargeting, Targeting } from '../../sql/links.ts';
+import type { LinkTableRow, OtherSlugRow } from '../../sql/links/link-table.ts';
+import type { Retargeting, Targeting } from '../../sql/links/links.ts';
 
 /**
  * The table's records, in memory and on disk alike:

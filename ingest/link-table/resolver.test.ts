@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
-import { createPool } from '../../sql/pool.ts';
+import { createPool } from '../../sql/database/pool.ts';
 import { createLinkCache } from './link-cache.ts';
 import { encodeOther } from './records.ts';
 import { createResolver } from './resolver.ts';

@@ -1,11 +1,11 @@
-import { type BoundedCache, createBoundedCache } from '../../core/bounded-cache.ts';
+import { type BoundedCache, createBoundedCache } from '../../core/caching/bounded-cache.ts';
+import type { Pool } from '../../sql/database/pool.ts';
 import {
   linksWithSlugs,
   othersWithSlugs,
   type PublishableKeyRow,
   publishableKeysWithLookups,
-} from '../../sql/link-table.ts';
-import type { Pool } from '../../sql/pool.ts';
+} from '../../sql/links/link-table.ts';
 import type { DiskTable } from './disk/disk-table.ts';
 import { type KnownKey, keyOf } from './known-key.ts';
 import type { LinkCache } from './link-cache.ts';

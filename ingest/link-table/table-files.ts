@@ -1,7 +1,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Logger } from '../../core/log.ts';
+import type { Logger } from '../../core/tier/log.ts';
 import { changeFrame, changing } from './change-frames.ts';
 import { readFrames } from './frames.ts';
 import type { KnownKey } from './known-key.ts';

@@ -1,6 +1,6 @@
 import { uuidToBytes } from '../../core/ids.ts';
-import type { Logger } from '../../core/log.ts';
-import type { LinkTableRow, OtherSlugRow, PublishableKeyRow } from '../../sql/link-table.ts';
+import type { Logger } from '../../core/tier/log.ts';
+import type { LinkTableRow, OtherSlugRow, PublishableKeyRow } from '../../sql/links/link-table.ts';
 import { LARGEST_RECORD } from './arena.ts';
 import { type KnownKey, keyOf } from './known-key.ts';
 import type { Standing } from './loader.ts';

@@ -1,8 +1,8 @@
 // Imported, because as a global it is a getter that every use calls.
 import { performance } from 'node:perf_hooks';
-import type { Logger } from '../../core/log.ts';
-import { claimLease, leaseCredits, returnCredits } from '../../sql/leases.ts';
-import type { Pool } from '../../sql/pool.ts';
+import type { Logger } from '../../core/tier/log.ts';
+import type { Pool } from '../../sql/database/pool.ts';
+import { claimLease, leaseCredits, returnCredits } from '../../sql/links/leases.ts';
 import { type Account, createAccount, type Take } from './account.ts';
 import type { Outstanding } from './outstanding.ts';
 

@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { silentLogger } from '../../core/log.ts';
-import { createPool, type Pool } from '../../sql/pool.ts';
-import { registerStream } from '../../sql/streams.ts';
+import { silentLogger } from '../../core/tier/log.ts';
+import { createPool, type Pool } from '../../sql/database/pool.ts';
+import { registerStream } from '../../sql/event-log/streams.ts';
 import { makeLink, makeWorkspace } from '../../test/support/ingest.ts';
 import { testSealer } from '../../test/support/journal.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';

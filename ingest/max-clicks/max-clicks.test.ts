@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { CLICK_FLAGS, type ClickEvent } from '../../core/events/types.ts';
 import { bytesToUuid } from '../../core/ids.ts';
-import { silentLogger } from '../../core/log.ts';
-import type { Pool } from '../../sql/pool.ts';
-import { registerStream } from '../../sql/streams.ts';
+import { silentLogger } from '../../core/tier/log.ts';
+import type { Pool } from '../../sql/database/pool.ts';
+import { registerStream } from '../../sql/event-log/streams.ts';
 import {
   journalEvents,
   type LinkColumns,

@@ -3,9 +3,9 @@ import { ownBatches } from '../../core/event-log/open.ts';
 import { type LogBatch, NOTHING_RECORDED, type StreamRecord } from '../../core/event-log/port.ts';
 import { CLICK_FLAGS } from '../../core/events/types.ts';
 import { uuidToBytes } from '../../core/ids.ts';
-import { leaseCredits } from '../../sql/leases.ts';
-import { advanceStreams, registerStream } from '../../sql/streams.ts';
-import { addUsedLeases } from '../../sql/used-leases.ts';
+import { advanceStreams, registerStream } from '../../sql/event-log/streams.ts';
+import { leaseCredits } from '../../sql/links/leases.ts';
+import { addUsedLeases } from '../../sql/links/used-leases.ts';
 import { makeLink, makeWorkspace } from '../../test/support/ingest.ts';
 import {
   openTestJournal,

@@ -3,8 +3,8 @@ import type { AddressSealer } from '../../core/events/address-seal.ts';
 import { decodeEvents } from '../../core/events/codec.ts';
 import { CLICK_FLAGS } from '../../core/events/types.ts';
 import { bytesToUuid } from '../../core/ids.ts';
-import { leasesOfStream } from '../../sql/leases.ts';
-import type { Pool } from '../../sql/pool.ts';
+import type { Pool } from '../../sql/database/pool.ts';
+import { leasesOfStream } from '../../sql/links/leases.ts';
 
 /**
  * What a stream's visitors have spent of each lease that is not known to be used up: `used`, and the counted clicks that

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { escapeHtml } from '../../core/html.ts';
+import { escapeHtml } from '../../core/text/html.ts';
 import type { Headers } from '../http/exchange.ts';
 
 /** An HTML page with its headers, ready to be sent. */

@@ -1,4 +1,4 @@
-import { escapeHtml } from '../../core/html.ts';
+import { escapeHtml } from '../../core/text/html.ts';
 import { createPage, type Page } from './layout.ts';
 
 /** The pages in place of a redirect, the same for every visitor but for what a form hands on. */

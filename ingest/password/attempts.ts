@@ -1,4 +1,4 @@
-import { createBoundedCache } from '../../core/bounded-cache.ts';
+import { createBoundedCache } from '../../core/caching/bounded-cache.ts';
 import { bytesToUuid } from '../../core/ids.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
+import { passwordMatches } from '../../core/access/passwords.ts';
 import { cleanReferer } from '../../core/enrich/referer.ts';
-import { passwordMatches } from '../../core/passwords.ts';
 import { readBody } from '../http/body.ts';
 import type { ClientAddress } from '../http/client-address.ts';
 import type { Exchange, Exchanges } from '../http/exchange.ts';

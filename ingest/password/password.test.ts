@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { hashPassword, LINK_COST } from '../../core/passwords.ts';
+import { hashPassword, LINK_COST } from '../../core/access/passwords.ts';
 import {
   type LinkColumns,
   makeLink,

@@ -1,10 +1,10 @@
 import { CHANNELS, type Channel, utmMediumOf } from '../../core/enrich/channels.ts';
 import { type Device, isMobileDevice } from '../../core/enrich/devices.ts';
 import { bytesToUuid } from '../../core/ids.ts';
-import { Destination, type LinkParameters } from '../../core/redirect-url.ts';
-import type { VisitorIds, WorkspaceVisitors } from '../../core/visitors.ts';
-import type { Retargeting } from '../../sql/links.ts';
+import type { VisitorIds, WorkspaceVisitors } from '../../core/tracking/visitors.ts';
+import type { Retargeting } from '../../sql/links/links.ts';
 import type { LinkRecord } from '../link-table/records.ts';
+import { Destination, type LinkParameters } from './redirect-url.ts';
 
 type Screen = 'all' | 'mobile' | 'desktop';
 

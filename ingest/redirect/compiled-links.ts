@@ -1,5 +1,5 @@
-import { createBoundedCache } from '../../core/bounded-cache.ts';
-import type { VisitorIds } from '../../core/visitors.ts';
+import { createBoundedCache } from '../../core/caching/bounded-cache.ts';
+import type { VisitorIds } from '../../core/tracking/visitors.ts';
 import type { OtherRecord, SlugRecord } from '../link-table/records.ts';
 import type { Resolver } from '../link-table/resolver.ts';
 import type { LinkTable } from '../link-table/table.ts';

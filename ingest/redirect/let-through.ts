@@ -8,7 +8,7 @@ import {
   hasVisitorCookie,
   parseVisitorCookie,
   visitorCookie,
-} from '../../core/visitors.ts';
+} from '../../core/tracking/visitors.ts';
 import type { Exchange, Exchanges } from '../http/exchange.ts';
 import type { IngestMetrics } from '../metrics.ts';
 import type { Interstitial } from '../retargeting/interstitial.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ClickEvent } from '../../core/events/types.ts';
 import { bytesToUuid, isUuid, uuidToBytes } from '../../core/ids.ts';
-import { createVisitorIds } from '../../core/visitors.ts';
-import { readSecrets } from '../../sql/secrets.ts';
+import { createVisitorIds } from '../../core/tracking/visitors.ts';
+import { readSecrets } from '../../sql/database/secrets.ts';
 import {
   type LinkColumns,
   makeLink,

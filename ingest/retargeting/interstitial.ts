@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { escapeHtml } from '../../core/html.ts';
-import type { Retargeting } from '../../sql/links.ts';
+import { escapeHtml } from '../../core/text/html.ts';
+import type { Retargeting } from '../../sql/links/links.ts';
 import type { Page } from '../pages/layout.ts';
 import { type Pixel, type PixelNetwork, pixelOf } from './pixels.ts';
 

@@ -1,4 +1,4 @@
-import type { Retargeting } from '../../sql/links.ts';
+import type { Retargeting } from '../../sql/links/links.ts';
 
 export type PixelNetwork = keyof Retargeting;
 

@@ -1,4 +1,4 @@
--- Folders, campaigns (called destinations, as `destination_id` is), links, and the one table of slugs.
+-- Folders, campaigns (`destinations`, as in `destination_id`), links, and the namespace of slugs.
 
 CREATE TABLE folders (
   id           uuid PRIMARY KEY,
@@ -22,8 +22,7 @@ CREATE TABLE destinations (
 CREATE INDEX destinations_workspace ON destinations (workspace_id);
 CREATE INDEX destinations_folder ON destinations (folder_id) WHERE folder_id IS NOT NULL;
 
--- Every slug of the deployment in lower case, with what it names. Rows are never deleted when a link is: its
--- slug stays reserved.
+-- Every slug of the deployment in lower case, with what it names. A deleted link keeps its row: its slug stays reserved.
 CREATE TABLE slugs (
   slug         text PRIMARY KEY CHECK (slug = lower(slug)),
   kind         text NOT NULL CHECK (kind IN ('link', 'bio_page', 'program')),
@@ -31,6 +30,8 @@ CREATE TABLE slugs (
   workspace_id uuid NOT NULL REFERENCES workspaces (id)
 );
 CREATE INDEX slugs_target ON slugs (target_id);
+-- Ingest reads the slugs of pages and programs at its start: without this index it scans every link's slug.
+CREATE INDEX slugs_of_others ON slugs (slug) WHERE kind <> 'link';
 
 CREATE TABLE links (
   id                   uuid PRIMARY KEY,
@@ -62,7 +63,7 @@ CREATE INDEX links_destination ON links (destination_id, created_at);
 CREATE INDEX links_live ON links (workspace_id, created_at DESC) WHERE deleted_at IS NULL;
 CREATE UNIQUE INDEX links_slug ON links (slug);
 
--- Read by ingest by transaction id, up to the oldest running one: sequence order is not commit order.
+-- Ingest reads these by transaction id, up to the oldest running one: sequence order is not commit order.
 CREATE TABLE link_changes (
   xid     xid8 NOT NULL DEFAULT pg_current_xact_id(),
   id      bigint GENERATED ALWAYS AS IDENTITY,
@@ -89,8 +90,8 @@ CREATE TRIGGER destinations_changed AFTER UPDATE ON destinations
 CREATE TRIGGER keys_changed AFTER INSERT OR UPDATE OF revoked_at ON api_keys
   FOR EACH ROW EXECUTE FUNCTION note_change('key');
 
--- A creation time no other row of the workspace has: microseconds are bumped until one is free.
--- The caller holds the workspace's row lock or inserts under the unique constraint and retries.
+-- Returns a creation time that no other link of the workspace has. The caller holds the workspace's row lock, or inserts
+-- under the unique constraint and retries.
 CREATE FUNCTION next_link_time(ws uuid) RETURNS timestamptz LANGUAGE sql AS $$
   SELECT GREATEST(
     date_trunc('microseconds', clock_timestamp()),

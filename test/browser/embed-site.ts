@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, Frame, Page } from 'playwright-core';
-import { createKey } from '../../sql/keys.ts';
-import { createWorkspace, type Plan } from '../../sql/workspaces.ts';
+import { createKey } from '../../sql/workspaces/keys.ts';
+import { createWorkspace, type Plan } from '../../sql/workspaces/workspaces.ts';
 import { buildWeb } from '../../web/build.ts';
 import { type ServedWorkspace, servedWorkspace } from '../support/shared-service.ts';
 import { sharedChromium } from './chromium.ts';

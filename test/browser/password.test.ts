@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { hashPassword, LINK_COST } from '../../core/passwords.ts';
+import { hashPassword, LINK_COST } from '../../core/access/passwords.ts';
 import { makeLink, makeWorkspace, startTestIngest, type TestIngest } from '../support/ingest.ts';
 import { type TestStores, testStores } from '../support/stores.ts';
 import { sharedChromium } from './chromium.ts';

@@ -1,5 +1,5 @@
 import { Agent, get } from 'node:http';
-import type { ClickRecord } from '../../core/click-fields.ts';
+import type { ClickRecord } from '../../core/clicks/click-fields.ts';
 import { untilVisible } from '../faults/accounting.ts';
 import type { Ready } from '../support/service.ts';
 import { type CorpusRequest, corpusRequests } from './clicks.ts';

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { Ajv } from 'ajv';
 import { DCLinter } from 'dclint';
 import { expect, test } from 'vitest';
-import { readConfig } from '../../core/config.ts';
+import { readConfig } from '../../core/settings/config.ts';
 import { composeSettings, ROOT, readComposeFile, readYaml } from './compose-file.ts';
 
 /** What dclint answers; its own types name files without their extension and do not resolve. */

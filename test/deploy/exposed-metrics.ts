@@ -33,7 +33,11 @@ export function declaredLabels(): Map<string, string[]> {
   const registry = new Registry();
   createWorkerMetrics(registry);
   createWebhookMetrics(registry);
-  createJournalMetrics(registry, () => 0);
+  createJournalMetrics(
+    registry,
+    () => 0,
+    () => 0,
+  );
   const zero = () => 0;
   createIngestMetrics(registry, {
     links: zero,

@@ -82,6 +82,7 @@ export function createLocalDeployment(directory: string, servers: Servers): Loca
       ...environment,
       ...servers.settings,
       PATH: process.env.PATH ?? '',
+      NODE_OPTIONS,
       // An image has no `.env` (`.dockerignore`); this checkout may have one.
       ENV_FILE: '',
       DATA_DIR: dataDir,
@@ -97,10 +98,8 @@ export function createLocalDeployment(directory: string, servers: Servers): Loca
   }
 
   function spawnService(name: string): ChildProcess {
-    const { file, args } = bound(process.execPath, [
-      ...entrypoint().slice(1),
-      ...(named(name).command ?? []),
-    ]);
+    // The image's entry point gives to Node.js what is no command.
+    const { file, args } = bound(process.execPath, named(name).command ?? []);
     const child = spawn(file, args, {
       cwd: ROOT,
       env: environmentOf(name),
@@ -195,11 +194,8 @@ export function createLocalDeployment(directory: string, servers: Servers): Loca
   };
 }
 
-/** `ENTRYPOINT` of the image. */
-function entrypoint(): string[] {
-  const [, json = '[]'] = /^ENTRYPOINT (.*)$/m.exec(readFileSync(`${ROOT}Dockerfile`, 'utf8')) ?? [];
-  return JSON.parse(json);
-}
+/** `NODE_OPTIONS` of the image. */
+const [, NODE_OPTIONS = ''] = /NODE_OPTIONS=(\S+)/.exec(readFileSync(`${ROOT}Dockerfile`, 'utf8')) ?? [];
 
 function exitOf(child: ChildProcess): Promise<number | null> {
   if (hasEnded(child)) return Promise.resolve(child.exitCode);

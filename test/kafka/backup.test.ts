@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createPool } from '../../sql/pool.ts';
+import { createPool } from '../../sql/database/pool.ts';
 import { createTestDeployment, type TestDeployment } from '../deploy/test-deployment.ts';
 import { accountFor, untilVisible } from '../faults/accounting.ts';
 import { type Backup, backUp } from '../support/backups.ts';

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startEmbeddedClickHouse } from '../../cli/embedded/clickhouse.ts';
 import { startEmbeddedPostgres } from '../../cli/embedded/postgres.ts';
 import type { EmbeddedStore } from '../../cli/embedded/store.ts';
-import { silentLogger } from '../../core/log.ts';
+import { silentLogger } from '../../core/tier/log.ts';
 import { accountFor } from '../faults/accounting.ts';
 import { makeLink } from '../support/first-click.ts';
 import { NO_KAFKA, startKafka, type TestKafka } from '../support/kafka.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { watermark } from '../../sql/streams.ts';
+import { watermark } from '../../sql/event-log/streams.ts';
 import { accountFor, untilVisible } from '../faults/accounting.ts';
 import { makeLink } from '../support/first-click.ts';
 import { operator } from '../support/hoplog.ts';

@@ -1,8 +1,8 @@
 import { setStatus } from '../../cli/commands/enrollment.ts';
-import { orderVersion } from '../../core/order-version.ts';
-import { upsertOrders } from '../../sql/orders.ts';
-import { inTransaction, type Pool } from '../../sql/pool.ts';
-import { releaseHeld } from '../../sql/rewards/release-held.ts';
+import { orderVersion } from '../../core/events/order-version.ts';
+import { inTransaction, type Pool } from '../../sql/database/pool.ts';
+import { upsertOrders } from '../../sql/orders/orders.ts';
+import { releaseHeld } from '../../sql/transactions/release-held.ts';
 import { type Action, PERSONS, type Terms } from './history.ts';
 import type { Answer, Balance } from './model.ts';
 

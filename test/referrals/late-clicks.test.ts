@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { orderVersion } from '../../core/order-version.ts';
-import { forgetVisitors } from '../../sql/erasures.ts';
-import { upsertOrders } from '../../sql/orders.ts';
-import { registerStream } from '../../sql/streams.ts';
+import { orderVersion } from '../../core/events/order-version.ts';
+import { forgetVisitors } from '../../sql/erasure/erasures.ts';
+import { registerStream } from '../../sql/event-log/streams.ts';
+import { upsertOrders } from '../../sql/orders/orders.ts';
 import { createSignupResolver } from '../../workers/referrals/pending-signups.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
 import { countRows, linkIdOf, type Merchant, merchant, queuedEvents, storeClicks } from './support.ts';

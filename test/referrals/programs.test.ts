@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ProgramRecord } from '../../api/programs/schemas.ts';
-import { inTransaction } from '../../sql/pool.ts';
-import { programHasCommissions } from '../../sql/programs.ts';
-import { recordPurchase } from '../../sql/rewards/record-purchase.ts';
+import { inTransaction } from '../../sql/database/pool.ts';
+import { programHasCommissions } from '../../sql/referrals/programs.ts';
+import { recordPurchase } from '../../sql/transactions/record-purchase.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
 import { linkIdOf, merchant } from './support.ts';
 

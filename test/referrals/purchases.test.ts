@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { visitorJourney } from '../../clickhouse/questions/visitor-journey.ts';
+import { visitorJourney } from '../../clickhouse/queries/visitor-journey.ts';
 import { publishOrders } from '../../workers/referrals/order-publication.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
 import { countRows, type Merchant, merchant, queuedEvents } from './support.ts';

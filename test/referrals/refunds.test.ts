@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { keepEarlyRefund } from '../../sql/early-refunds.ts';
+import { keepEarlyRefund } from '../../sql/referrals/early-refunds.ts';
 import { settleNextEarlyRefunds } from '../../workers/referrals/early-refunds.ts';
 import { endHoldPeriods } from '../../workers/referrals/hold-periods.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { setStatus } from '../../cli/commands/enrollment.ts';
-import { forgetVisitors } from '../../sql/erasures.ts';
-import { upsertIdentities } from '../../sql/identities.ts';
+import { forgetVisitors } from '../../sql/erasure/erasures.ts';
+import { upsertIdentities } from '../../sql/orders/identities.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
 import { type Merchant, merchant, queuedEvents } from './support.ts';
 

@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import type { ProgramRecord } from '../../api/programs/schemas.ts';
 import type { Stats } from '../../api/referrals/schemas.ts';
-import type { GrantRecord } from '../../sql/grants.ts';
+import type { GrantRecord } from '../../sql/referrals/grants.ts';
 import type { Answer, TestApi, TestWorkspace } from '../support/api.ts';
 
 export type Enrolled = { partner_id: string; program_id: string; referral_link: string; status: string };

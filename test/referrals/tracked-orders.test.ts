@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { orderVersion } from '../../core/order-version.ts';
-import { upsertIdentities } from '../../sql/identities.ts';
-import { upsertOrders } from '../../sql/orders.ts';
-import { visitorOfUser } from '../../sql/user-visitors.ts';
+import { orderVersion } from '../../core/events/order-version.ts';
+import { upsertIdentities } from '../../sql/orders/identities.ts';
+import { upsertOrders } from '../../sql/orders/orders.ts';
+import { visitorOfUser } from '../../sql/orders/user-visitors.ts';
 import { createOrderJudge } from '../../workers/referrals/tracked-purchases.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
 import { countRows, type Merchant, merchant, queuedEvents } from './support.ts';

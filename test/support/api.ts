@@ -2,17 +2,17 @@ import type { LightMyRequestResponse } from 'fastify';
 import { Registry } from 'prom-client';
 import { createApi } from '../../api/app.ts';
 import type { Api, ApiDeps } from '../../api/dependencies.ts';
-import { readConfig } from '../../core/config.ts';
-import { silentLogger } from '../../core/log.ts';
-import { LINK_COST } from '../../core/passwords.ts';
-import { createKey } from '../../sql/keys.ts';
+import { LINK_COST } from '../../core/access/passwords.ts';
+import { readConfig } from '../../core/settings/config.ts';
+import { silentLogger } from '../../core/tier/log.ts';
+import { createKey } from '../../sql/workspaces/keys.ts';
 import {
   createWorkspace,
   type Plan,
   updateWorkspace,
   type Workspace,
   type WorkspaceSettings,
-} from '../../sql/workspaces.ts';
+} from '../../sql/workspaces/workspaces.ts';
 import { openTestJournal, temporaryDataDir } from './journal.ts';
 import { type TestStores, testStores } from './stores.ts';
 

@@ -3,14 +3,14 @@ import { hideLinks } from '../../clickhouse/erasures.ts';
 import { type ClickRow, clickBlock } from '../../clickhouse/inserts/clicks.ts';
 import { insertBlock } from '../../clickhouse/inserts/insert-block.ts';
 import { clickKey } from '../../core/events/click-reader.ts';
+import { orderVersion } from '../../core/events/order-version.ts';
 import type { EventSource } from '../../core/events/types.ts';
 import { uuidToBytes } from '../../core/ids.ts';
-import { silentLogger } from '../../core/log.ts';
-import { orderVersion } from '../../core/order-version.ts';
-import { upsertIdentities } from '../../sql/identities.ts';
-import { upsertOrders } from '../../sql/orders.ts';
-import { advanceStreams, registerStream } from '../../sql/streams.ts';
-import { createWorkspace } from '../../sql/workspaces.ts';
+import { silentLogger } from '../../core/tier/log.ts';
+import { advanceStreams, registerStream } from '../../sql/event-log/streams.ts';
+import { upsertIdentities } from '../../sql/orders/identities.ts';
+import { upsertOrders } from '../../sql/orders/orders.ts';
+import { createWorkspace } from '../../sql/workspaces/workspaces.ts';
 import { type AttributionDependencies, attributeOrders } from '../../workers/attribution/attribute.ts';
 import { createWorkerMetrics } from '../../workers/metrics.ts';
 import { testStores } from './stores.ts';
@@ -106,7 +106,7 @@ export async function createAttributionRig() {
     await attributeOrders(dependencies);
     const result = await stores.clickhouse.query({
       query: `SELECT link_id, channel, toInt64(amount_minor) AS amount, share, first_channel
-        FROM order_credits_by_time FINAL WHERE workspace_id = {workspace:UUID} AND order_id = {order:String}
+        FROM attributed_shares FINAL WHERE workspace_id = {workspace:UUID} AND order_id = {order:String}
           AND NOT replaced ORDER BY version, part`,
       query_params: { workspace: workspaceId, order: orderId },
       format: 'JSONEachRow',

@@ -14,7 +14,7 @@ export async function startContainers(): Promise<Servers> {
         POSTGRES_USER: 'hoplog',
         POSTGRES_PASSWORD: PASSWORD,
         // Sorts as the embedded one does.
-        POSTGRES_INITDB_ARGS: '--locale=C --locale-provider=builtin --builtin-locale=C.UTF-8',
+        POSTGRES_INITDB_ARGS: '--encoding=UTF8 --locale=C --locale-provider=builtin --builtin-locale=C.UTF-8',
       })
       .withCommand(['postgres', '-c', 'max_connections=200', '-c', 'fsync=off'])
       .withExposedPorts(5432)

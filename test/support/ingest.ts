@@ -2,19 +2,19 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Registry } from 'prom-client';
-import { type Config, readConfig } from '../../core/config.ts';
 import { ownBatches } from '../../core/event-log/open.ts';
 import { createAddressSealer } from '../../core/events/address-seal.ts';
 import { decodeEvents } from '../../core/events/codec.ts';
 import type { TrackedEvent } from '../../core/events/types.ts';
 import { uuidv7 } from '../../core/ids.ts';
-import { silentLogger } from '../../core/log.ts';
+import { type Config, readConfig } from '../../core/settings/config.ts';
+import { silentLogger } from '../../core/tier/log.ts';
 import type { Ingest } from '../../ingest/create-ingest.ts';
 import { openIngest } from '../../ingest/open.ts';
-import { createKey } from '../../sql/keys.ts';
-import type { Pool, Queryable } from '../../sql/pool.ts';
-import { readSecrets } from '../../sql/secrets.ts';
-import { createWorkspace } from '../../sql/workspaces.ts';
+import type { Pool, Queryable } from '../../sql/database/pool.ts';
+import { readSecrets } from '../../sql/database/secrets.ts';
+import { createKey } from '../../sql/workspaces/keys.ts';
+import { createWorkspace } from '../../sql/workspaces/workspaces.ts';
 import { visit } from './visitors.ts';
 
 /** The redirect tier in this process, with a journal and a link table of its own. */

@@ -9,7 +9,7 @@ import type { AppendOutcome, EventLogWriter, LogBatch, LogDamage } from '../../c
 import { createAddressSealer } from '../../core/events/address-seal.ts';
 import { decodeEvents, type UndecodableEvent } from '../../core/events/codec.ts';
 import type { ClickEvent, Unstamped } from '../../core/events/types.ts';
-import { silentLogger } from '../../core/log.ts';
+import { silentLogger } from '../../core/tier/log.ts';
 
 /** A stream for tests of the journal alone, without Postgres. */
 export const TEST_STREAM = { streamId: '01900000-0000-7000-8000-0000000000aa', ordinal: 7 };

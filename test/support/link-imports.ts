@@ -3,8 +3,8 @@ import { type ImportOptions, type ImportResult, importLinks } from '../../api/li
 import { openTextFile, readText } from '../../cli/import/text-file.ts';
 import { csvRows } from '../../core/link-imports/csv-rows.ts';
 import { jsonRows } from '../../core/link-imports/json-rows.ts';
-import { type Link, listLinks } from '../../sql/links.ts';
-import { createWorkspace, updateWorkspace, type Workspace } from '../../sql/workspaces.ts';
+import { type Link, listLinks } from '../../sql/links/links.ts';
+import { createWorkspace, updateWorkspace, type Workspace } from '../../sql/workspaces/workspaces.ts';
 import type { TestStores } from './stores.ts';
 
 export type Rows = ImportOptions['rows'];

@@ -1,5 +1,5 @@
 import { uuidv7 } from '../../core/ids.ts';
-import type { LinkTableRow } from '../../sql/link-table.ts';
+import type { LinkTableRow } from '../../sql/links/link-table.ts';
 
 const PLAIN: Omit<LinkTableRow, 'id' | 'slug'> = {
   workspace_id: uuidv7(),

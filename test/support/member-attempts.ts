@@ -1,4 +1,4 @@
-import { insertPasskey } from '../../sql/passkeys.ts';
+import { insertPasskey } from '../../sql/console/passkeys.ts';
 import type { TestApi, TestWorkspace } from './api.ts';
 import { PASSWORD, signedInAs } from './members.ts';
 import type { Attempt } from './tenancy.ts';

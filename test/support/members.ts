@@ -1,6 +1,6 @@
-import { normaliseEmail } from '../../core/emails.ts';
-import type { Role } from '../../core/roles.ts';
-import { createInvite } from '../../sql/invites.ts';
+import type { Role } from '../../core/access/roles.ts';
+import { normaliseEmail } from '../../core/tracking/emails.ts';
+import { createInvite } from '../../sql/console/invites.ts';
 import type { Answer, CallOptions, ErrorBody, TestApi, TestWorkspace } from './api.ts';
 
 export const PASSWORD = 'correct horse battery';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEmbeddedClickHouse } from '../../cli/embedded/clickhouse.ts';
 import { startEmbeddedPostgres } from '../../cli/embedded/postgres.ts';
-import { createLogger } from '../../core/log.ts';
+import { createLogger } from '../../core/tier/log.ts';
 import { bindRunning } from './bound-process.ts';
 
 /** One PostgreSQL and one ClickHouse server, for as many tests as like. */

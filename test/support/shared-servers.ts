@@ -1,6 +1,6 @@
 import { inject } from 'vitest';
 import { createClickHouse } from '../../clickhouse/client.ts';
-import { createPool } from '../../sql/pool.ts';
+import { createPool } from '../../sql/database/pool.ts';
 
 /** Runs statements, one after the other, on the PostgreSQL server that the whole test run shares, in no test's database. */
 export async function onPostgres(...statements: string[]): Promise<void> {

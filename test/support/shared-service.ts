@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { inviteUrl } from '../../core/session-tokens.ts';
-import { createInvite } from '../../sql/invites.ts';
-import { createKey } from '../../sql/keys.ts';
-import { createPool, type Pool } from '../../sql/pool.ts';
-import { createWorkspace } from '../../sql/workspaces.ts';
+import { inviteUrl } from '../../core/access/session-tokens.ts';
+import { createInvite } from '../../sql/console/invites.ts';
+import { createPool, type Pool } from '../../sql/database/pool.ts';
+import { createKey } from '../../sql/workspaces/keys.ts';
+import { createWorkspace } from '../../sql/workspaces/workspaces.ts';
 import { storesOf } from '../kafka/deployment.ts';
 import { endBehind } from './bound-process.ts';
 import { type Ready, type Service, startService } from './service.ts';

@@ -1,6 +1,6 @@
 import { hideLinks } from '../../clickhouse/erasures.ts';
 import { uuidv7 } from '../../core/ids.ts';
-import { requestErasure } from '../../sql/erasures.ts';
+import { requestErasure } from '../../sql/erasure/erasures.ts';
 import type { TestStores } from './stores.ts';
 
 /**
@@ -172,7 +172,7 @@ export async function storeCredits(
 ): Promise<void> {
   await insert(
     stores,
-    'order_credits_by_time',
+    'attributed_shares',
     orders.flatMap((order) => [
       ...creditRows(order, false),
       ...(order.replaces ?? []).flatMap((before) => creditRows(before, true)),

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
 import { type ClickHouseClient, createClickHouse } from '../../clickhouse/client.ts';
 import { migrate } from '../../clickhouse/migrate.ts';
-import { createPool, type Pool } from '../../sql/pool.ts';
+import { createPool, type Pool } from '../../sql/database/pool.ts';
 import { databaseUrlOf } from './database-url.ts';
 import { onClickHouse, onPostgres } from './shared-servers.ts';
 

@@ -1,4 +1,4 @@
-import { moneyFormat } from '../../core/money-format.ts';
+import { moneyFormat } from '../../core/money/money-format.ts';
 
 /** How figures and times are written: the viewer's language and time zone. Pure but for those. */
 

@@ -1,4 +1,4 @@
-import { moneyFormat } from '../../core/money-format.ts';
+import { moneyFormat } from '../../core/money/money-format.ts';
 
 /** How figures are written, in the reader's own way of writing numbers. Pure but for the locale. */
 

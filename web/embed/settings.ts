@@ -1,6 +1,6 @@
 /** What the page's address says, judged. Pure. */
 
-import { embedOrigin } from '../../core/embed-origin.ts';
+import { embedOrigin } from '../../core/links/embed-origin.ts';
 
 export type Theme = 'light' | 'dark';
 export type Tier = 'free' | 'paid';

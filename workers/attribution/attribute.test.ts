@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
-import { upsertIdentities } from '../../sql/identities.ts';
-import { updateWorkspace } from '../../sql/workspaces.ts';
+import { upsertIdentities } from '../../sql/orders/identities.ts';
+import { updateWorkspace } from '../../sql/workspaces/workspaces.ts';
 import {
   type AttributionRig,
   createAttributionRig,
@@ -208,7 +208,7 @@ describe('attributeOrders', () => {
     for (let i = 0; i < 30; i++) ids.push(await rig.order({ ts: NOW - DAY + i }));
     await Promise.all([1, 2, 3].map(() => attributeOrders(rig.dependencies)));
     const result = await rig.stores.clickhouse.query({
-      query: `SELECT count() AS written, uniqExact(order_id) AS orders FROM order_credits_by_time
+      query: `SELECT count() AS written, uniqExact(order_id) AS orders FROM attributed_shares
         WHERE order_id IN {ids:Array(String)}`,
       query_params: { ids },
       format: 'JSONEachRow',

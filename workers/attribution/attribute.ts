@@ -7,21 +7,21 @@ import {
   type ClickSpan,
   clicksBeforeOrders,
   origins,
-} from '../../clickhouse/questions/clicks-before-orders.ts';
-import { type OrderVersion, storedCredits, versionKey } from '../../clickhouse/questions/stored-credits.ts';
-import type { Logger } from '../../core/log.ts';
-import { convertMinor, MoneyError } from '../../core/money.ts';
-import { holdRates, type RateOf } from '../../sql/currency-rates.ts';
-import { visitorsOfBuyers } from '../../sql/identities.ts';
-import { inTransaction, type Pool, type PoolClient } from '../../sql/pool.ts';
-import { watermark } from '../../sql/streams.ts';
+} from '../../clickhouse/queries/clicks-before-orders.ts';
+import { type OrderVersion, storedCredits, versionKey } from '../../clickhouse/queries/stored-credits.ts';
+import { convertMinor, MoneyError } from '../../core/money/money.ts';
+import type { Logger } from '../../core/tier/log.ts';
+import { inTransaction, type Pool, type PoolClient } from '../../sql/database/pool.ts';
+import { watermark } from '../../sql/event-log/streams.ts';
+import { visitorsOfBuyers } from '../../sql/orders/identities.ts';
 import {
   claimUnattributed,
   markAttributed,
   type NotedCredits,
   noteCredits,
   type UnattributedOrder,
-} from '../../sql/unattributed-orders.ts';
+} from '../../sql/orders/unattributed-orders.ts';
+import { holdRates, type RateOf } from '../../sql/workspaces/currency-rates.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import { creditsOf } from './credits.ts';
 import { replacedCredits } from './replaced-credits.ts';
@@ -81,11 +81,11 @@ async function insertCredits(
     ...replacedCredits(order, own.length, noted),
   ]);
   await insertBlock(clickhouse, {
-    table: 'order_credits_by_time',
+    table: 'attributed_shares',
     block: orderCreditBlock(rows),
     token: tokenOf(credits.map(({ order }) => order)),
   });
-  metrics.insertedRows.inc({ table: 'order_credits_by_time' }, rows.length);
+  metrics.insertedRows.inc({ table: 'attributed_shares' }, rows.length);
 }
 
 /** The present version, and those of which nobody noted how many parts they have. */

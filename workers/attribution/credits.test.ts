@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { ClickGroup } from '../../clickhouse/questions/clicks-before-orders.ts';
+import type { ClickGroup } from '../../clickhouse/queries/clicks-before-orders.ts';
 import { bytesToUuid, uuidv7 } from '../../core/ids.ts';
-import type { UnattributedOrder } from '../../sql/unattributed-orders.ts';
+import type { UnattributedOrder } from '../../sql/orders/unattributed-orders.ts';
 import { creditsOf } from './credits.ts';
 
 const [first, second, third] = [uuidv7(), uuidv7(), uuidv7()];

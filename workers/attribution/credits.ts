@@ -1,9 +1,9 @@
 import { NO_UUID } from '../../clickhouse/inserts/native-columns.ts';
 import type { OrderCreditRow } from '../../clickhouse/inserts/order-credits.ts';
-import type { ClickGroup, Origin } from '../../clickhouse/questions/clicks-before-orders.ts';
+import type { ClickGroup, Origin } from '../../clickhouse/queries/clicks-before-orders.ts';
 import { uuidToBytes } from '../../core/ids.ts';
-import { splitByLargestRemainder } from '../../core/money.ts';
-import type { UnattributedOrder } from '../../sql/unattributed-orders.ts';
+import { splitByLargestRemainder } from '../../core/money/money.ts';
+import type { UnattributedOrder } from '../../sql/orders/unattributed-orders.ts';
 
 export type CreditInput = {
   order: UnattributedOrder;

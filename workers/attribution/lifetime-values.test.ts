@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { lifetimeValues } from '../../clickhouse/questions/lifetime-values.ts';
+import { lifetimeValues } from '../../clickhouse/queries/lifetime-values.ts';
 import { uuidv7 } from '../../core/ids.ts';
-import { updateWorkspace } from '../../sql/workspaces.ts';
+import { updateWorkspace } from '../../sql/workspaces/workspaces.ts';
 import { type AttributionRig, createAttributionRig, DAY, NOW } from '../../test/support/attribution-rig.ts';
 
 let rig: AttributionRig;

@@ -1,9 +1,9 @@
 import { NO_UUID } from '../../clickhouse/inserts/native-columns.ts';
 import type { OrderCreditRow } from '../../clickhouse/inserts/order-credits.ts';
+import { versionNanos } from '../../core/events/order-version.ts';
 import { uuidToBytes } from '../../core/ids.ts';
-import { versionNanos } from '../../core/order-version.ts';
-import { NANOS_PER_MICRO } from '../../core/timestamps.ts';
-import type { UnattributedOrder } from '../../sql/unattributed-orders.ts';
+import { NANOS_PER_MICRO } from '../../core/time/timestamps.ts';
+import type { UnattributedOrder } from '../../sql/orders/unattributed-orders.ts';
 
 /**
  * The rows that say which credits of an order count no more: all of its other versions, and of its present one those parts that an

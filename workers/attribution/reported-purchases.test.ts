@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
-import { forgetVisitors } from '../../sql/erasures.ts';
-import { upsertIdentities } from '../../sql/identities.ts';
-import { inTransaction } from '../../sql/pool.ts';
-import { claimPublications, putReportedOrder } from '../../sql/reported-orders.ts';
-import { recordPurchase } from '../../sql/rewards/record-purchase.ts';
-import { takeSignup } from '../../sql/signups.ts';
-import { advanceStreams, readStreams } from '../../sql/streams.ts';
-import { updateWorkspace } from '../../sql/workspaces.ts';
+import { inTransaction } from '../../sql/database/pool.ts';
+import { forgetVisitors } from '../../sql/erasure/erasures.ts';
+import { advanceStreams, readStreams } from '../../sql/event-log/streams.ts';
+import { upsertIdentities } from '../../sql/orders/identities.ts';
+import { claimPublications, putReportedOrder } from '../../sql/orders/reported-orders.ts';
+import { takeSignup } from '../../sql/referrals/signups.ts';
+import { recordPurchase } from '../../sql/transactions/record-purchase.ts';
+import { updateWorkspace } from '../../sql/workspaces/workspaces.ts';
 import { type AttributionRig, createAttributionRig, DAY, NOW } from '../../test/support/attribution-rig.ts';
 
 let rig: AttributionRig;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
-import { setRate } from '../../sql/currency-rates.ts';
-import { attributeAnew } from '../../sql/orders-without-rate.ts';
+import { attributeAnew } from '../../sql/orders/orders-without-rate.ts';
+import { setRate } from '../../sql/workspaces/currency-rates.ts';
 import {
   type AttributionRig,
   createAttributionRig,

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { ExecParams } from '@clickhouse/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
-import { updateWorkspace } from '../../sql/workspaces.ts';
+import { updateWorkspace } from '../../sql/workspaces/workspaces.ts';
 import {
   type AttributionRig,
   createAttributionRig,
@@ -116,7 +116,7 @@ describe('credits of an order that is worked out again', () => {
     });
     const clickhouse = Object.create(rig.stores.clickhouse, { questions: { value: questions } });
     await attributeOrders({ ...rig.dependencies, clickhouse });
-    const stored = `SELECT order_id, toUInt32(amount_minor) AS amount FROM order_credits_by_time
+    const stored = `SELECT order_id, toUInt32(amount_minor) AS amount FROM attributed_shares
       WHERE workspace_id = {workspace:UUID}`;
     const rows = async () => {
       const params = { workspace: rig.workspaceId };

@@ -1,6 +1,6 @@
 import type { DeadTopic } from '../../core/event-log/kafka/dead-topic.ts';
-import { claimUnpublished, hasUnpublished, markPublished } from '../../sql/dead-letters.ts';
-import type { Pool } from '../../sql/pool.ts';
+import type { Pool } from '../../sql/database/pool.ts';
+import { claimUnpublished, hasUnpublished, markPublished } from '../../sql/event-log/dead-letters.ts';
 
 const ROUND = 50;
 

@@ -3,18 +3,18 @@ import type { Enricher } from '../../core/enrich/enrich.ts';
 import type { LogBatch } from '../../core/event-log/port.ts';
 import { schemasOfReason } from '../../core/events/fingerprints.ts';
 import { CLICK_FLAGS } from '../../core/events/types.ts';
-import type { Logger } from '../../core/log.ts';
+import type { Logger } from '../../core/tier/log.ts';
+import { inTransaction, type Pool, type PoolClient } from '../../sql/database/pool.ts';
 import {
   lockLettersBetween,
   markReplayed,
   type StoredDeadLetter,
   unreplayedDeadLetters,
-} from '../../sql/dead-letters.ts';
-import { upsertIdentities } from '../../sql/identities.ts';
-import { inTransaction, type Pool, type PoolClient } from '../../sql/pool.ts';
-import { recordSales } from '../../sql/recorded-sales.ts';
-import { readStreams, type StreamProgress } from '../../sql/streams.ts';
-import { addUsedLeases, type LeaseUse } from '../../sql/used-leases.ts';
+} from '../../sql/event-log/dead-letters.ts';
+import { readStreams, type StreamProgress } from '../../sql/event-log/streams.ts';
+import { addUsedLeases, type LeaseUse } from '../../sql/links/used-leases.ts';
+import { upsertIdentities } from '../../sql/orders/identities.ts';
+import { recordSales } from '../../sql/orders/recorded-sales.ts';
 import { encodeBlock, toBlocks } from '../lane/blocks.ts';
 import { reasonCode } from '../lane/dead-letters.ts';
 import { withoutErased } from '../lane/erased.ts';

@@ -1,11 +1,12 @@
-import type { Logger } from '../../core/log.ts';
-import { addDeadLetters, type DeadLetter } from '../../sql/dead-letters.ts';
-import { upsertIdentities } from '../../sql/identities.ts';
-import { advanceLane, type Lane, LaneMoved, lockLane } from '../../sql/lanes.ts';
-import { inTransaction, type Pool, type PoolClient } from '../../sql/pool.ts';
-import { recordSales } from '../../sql/recorded-sales.ts';
-import { advanceLaneAndStreams, advanceStreams } from '../../sql/streams.ts';
-import { addUsedLeases } from '../../sql/used-leases.ts';
+import type { Logger } from '../../core/tier/log.ts';
+import { inTransaction, type Pool, type PoolClient } from '../../sql/database/pool.ts';
+import { addCorrections } from '../../sql/event-log/clock-corrections.ts';
+import { addDeadLetters, type DeadLetter } from '../../sql/event-log/dead-letters.ts';
+import { advanceLane, type Lane, LaneMoved, lockLane } from '../../sql/event-log/lanes.ts';
+import { advanceLaneAndStreams, advanceStreams } from '../../sql/event-log/streams.ts';
+import { addUsedLeases } from '../../sql/links/used-leases.ts';
+import { upsertIdentities } from '../../sql/orders/identities.ts';
+import { recordSales } from '../../sql/orders/recorded-sales.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import type { Retry } from '../retry.ts';
 import type { BlockRow } from './blocks.ts';
@@ -64,6 +65,7 @@ export function createAdvanceStep(dependencies: AdvanceDependencies): AdvanceSte
           orders.map(({ report }) => report),
         );
       }
+      await addCorrections(transaction, prepared.corrections);
       await addUsedLeases(transaction, prepared.leaseUses);
       await addDeadLetters(transaction, letters);
       await advanceStreams(transaction, prepared.streams);
@@ -92,8 +94,8 @@ export function createAdvanceStep(dependencies: AdvanceDependencies): AdvanceSte
   };
 }
 
-const keepsNothing = ({ identifies, orders, leaseUses, deadLetters }: Prepared) =>
-  identifies.length + orders.length + leaseUses.length + deadLetters.length === 0;
+const keepsNothing = ({ identifies, orders, leaseUses, deadLetters, corrections }: Prepared) =>
+  identifies.length + orders.length + leaseUses.length + deadLetters.length + corrections.length === 0;
 
 /** Runs `work` so that its failure leaves the transaction usable. @returns why Postgres refuses it, or null */
 async function refusal(transaction: PoolClient, work: () => Promise<void>): Promise<string | null> {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
-import { unreplayedDeadLetters } from '../../sql/dead-letters.ts';
+import { unreplayedDeadLetters } from '../../sql/event-log/dead-letters.ts';
 import { createRig, metric, type Rig } from '../../test/support/worker-rig.ts';
 import { click, order } from '../test-support/events.ts';
 

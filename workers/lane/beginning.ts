@@ -1,10 +1,10 @@
 import type { ClickHouseClient } from '../../clickhouse/client.ts';
 import { storedAbove } from '../../clickhouse/inserts/stored-above.ts';
 import type { EventLogReader } from '../../core/event-log/port.ts';
-import type { Logger } from '../../core/log.ts';
-import { type Intent, type Lane, resetLane } from '../../sql/lanes.ts';
-import type { Pool } from '../../sql/pool.ts';
-import type { StreamProgress } from '../../sql/streams.ts';
+import type { Logger } from '../../core/tier/log.ts';
+import type { Pool } from '../../sql/database/pool.ts';
+import { type Intent, type Lane, resetLane } from '../../sql/event-log/lanes.ts';
+import type { StreamProgress } from '../../sql/event-log/streams.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import type { Retry } from '../retry.ts';
 import { type Range, readAgain } from './gather.ts';

@@ -1,5 +1,5 @@
 import type { LogBatch, LogDamage } from '../../core/event-log/port.ts';
-import type { DeadLetter } from '../../sql/dead-letters.ts';
+import type { DeadLetter } from '../../sql/event-log/dead-letters.ts';
 
 const LENGTH_BYTES = 4;
 /** Of one letter, so that the table and a record of the dead letters' topic hold all of it. */

@@ -1,6 +1,6 @@
 import { bytesToUuid } from '../../core/ids.ts';
-import { erasedUntil, hasErasuresSince } from '../../sql/erasures.ts';
-import type { Queryable } from '../../sql/pool.ts';
+import type { Queryable } from '../../sql/database/pool.ts';
+import { erasedUntil, hasErasuresSince } from '../../sql/erasure/erasures.ts';
 import type { Prepared } from './prepare.ts';
 
 /** As they stand in the ids of a click. */

@@ -1,7 +1,7 @@
 import type { EventLogReader } from '../../core/event-log/port.ts';
-import type { Logger } from '../../core/log.ts';
-import { lanePlaces } from '../../sql/lanes.ts';
-import type { Pool } from '../../sql/pool.ts';
+import type { Logger } from '../../core/tier/log.ts';
+import type { Pool } from '../../sql/database/pool.ts';
+import { lanePlaces } from '../../sql/event-log/lanes.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 
 export type FreeingDependencies = { pool: Pool; reader: EventLogReader; metrics: WorkerMetrics };

@@ -2,7 +2,7 @@ import type { ClickHouseClient } from '../../clickhouse/client.ts';
 import { insertBlock } from '../../clickhouse/inserts/insert-block.ts';
 import { presentSequences } from '../../clickhouse/inserts/present-sequences.ts';
 import { isRefusal } from '../../clickhouse/inserts/refusal.ts';
-import type { Logger } from '../../core/log.ts';
+import type { Logger } from '../../core/tier/log.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import type { Retry } from '../retry.ts';
 import { type Block, type BlockRow, encodeBlock, nameOf, partOf } from './blocks.ts';

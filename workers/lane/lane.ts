@@ -3,10 +3,11 @@ import type { ClickHouseClient } from '../../clickhouse/client.ts';
 import { isRefusal } from '../../clickhouse/inserts/refusal.ts';
 import type { Enricher } from '../../core/enrich/enrich.ts';
 import type { EventLogReader } from '../../core/event-log/port.ts';
-import type { Logger } from '../../core/log.ts';
-import { commitIntent, type Lane, LaneLost, LaneMoved, renewLane } from '../../sql/lanes.ts';
-import type { Pool } from '../../sql/pool.ts';
-import { readStreams, type StreamProgress } from '../../sql/streams.ts';
+import { linkSignals } from '../../core/tier/linked-signal.ts';
+import type { Logger } from '../../core/tier/log.ts';
+import type { Pool } from '../../sql/database/pool.ts';
+import { commitIntent, type Lane, LaneLost, LaneMoved, renewLane } from '../../sql/event-log/lanes.ts';
+import { readStreams, type StreamProgress } from '../../sql/event-log/streams.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import { createRetry } from '../retry.ts';
 import { createAdvanceStep } from './advance.ts';
@@ -92,7 +93,8 @@ export async function runLane(
   const { pool, reader, pace, metrics, onState } = dependencies;
   const log = dependencies.log.child({ partition: lane.partition, epoch: lane.epoch });
   const lost = new AbortController();
-  const signal = AbortSignal.any([control.signal, lost.signal]);
+  const ending = linkSignals(control.signal, lost.signal);
+  const { signal } = ending;
   const isFinal = (error: unknown) =>
     error instanceof LaneLost || error instanceof LaneMoved || isRefusal(error);
   const shared = { ...dependencies, log, signal };
@@ -101,7 +103,8 @@ export async function runLane(
   const insert = createInsertStep({ ...shared, retry, assertHeld });
   const advance = createAdvanceStep({ ...shared, retry });
   const begin = createBeginningStep({ ...shared, retry });
-  const idleRead = AbortSignal.any([signal, control.drain, control.release]);
+  const handingOver = linkSignals(signal, control.drain, control.release);
+  const idleRead = handingOver.signal;
 
   async function prepareRange(range: Range, streams: Map<string, StreamProgress>): Promise<Ready> {
     if (range.batches.some((batch) => !streams.has(batch.streamId))) {
@@ -247,9 +250,12 @@ export async function runLane(
     throw error;
   } finally {
     lost.abort();
+    await Promise.all([upkeep, storing.quiet]);
+    ending.release();
+    handingOver.release();
+    // Not before both have ended: each of them sets a gauge.
     metrics.visibleBefore.delete(lane.partition);
     metrics.lagBytes.remove({ partition: lane.partition });
-    await Promise.all([upkeep, storing.quiet]);
   }
 }
 

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventLogReader } from '../../core/event-log/port.ts';
-import type { Logger } from '../../core/log.ts';
-import { type Lane, LaneLost, laneHolder, releaseLane, takeLane } from '../../sql/lanes.ts';
-import { noteLiveWorker, removeLiveWorker } from '../../sql/live-workers.ts';
-import type { Pool } from '../../sql/pool.ts';
+import type { Logger } from '../../core/tier/log.ts';
+import type { Pool } from '../../sql/database/pool.ts';
+import { type Lane, LaneLost, laneHolder, releaseLane, takeLane } from '../../sql/event-log/lanes.ts';
+import { noteLiveWorker, removeLiveWorker } from '../../sql/event-log/live-workers.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import { hasDied, holderName } from './holder.ts';
 import { LANE_DEFAULTS, type LaneControl } from './lane.ts';

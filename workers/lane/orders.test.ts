@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { OrderEvent } from '../../core/events/types.ts';
 import { uuidToBytes, uuidv7 } from '../../core/ids.ts';
-import { inTransaction } from '../../sql/pool.ts';
-import { claimPublications, dropPublications } from '../../sql/reported-orders.ts';
-import { updateWorkspace } from '../../sql/workspaces.ts';
+import { inTransaction } from '../../sql/database/pool.ts';
+import { claimPublications, dropPublications } from '../../sql/orders/reported-orders.ts';
+import { updateWorkspace } from '../../sql/workspaces/workspaces.ts';
 import { createRig, type Rig } from '../../test/support/worker-rig.ts';
 import { publishOrders } from '../referrals/order-publication.ts';
 import { order } from '../test-support/events.ts';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createClickHouse } from '../../clickhouse/client.ts';
 import { uuidv7 } from '../../core/ids.ts';
-import { createPool } from '../../sql/pool.ts';
+import { createPool } from '../../sql/database/pool.ts';
 import { createSlowGate } from '../../test/support/slow-gate.ts';
 import { createRig, metric, type Rig } from '../../test/support/worker-rig.ts';
 import { click } from '../test-support/events.ts';

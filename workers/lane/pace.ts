@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClickHouseClient } from '../../clickhouse/client.ts';
-import type { Logger } from '../../core/log.ts';
+import type { Logger } from '../../core/tier/log.ts';
 
 /** How long a lane waits for more before it inserts. */
 export type Pace = { lingerMs(): number };

@@ -9,7 +9,7 @@ import { segmentPath, streamDirectory } from '../../core/event-log/journal/segme
 import { createAddressSealer } from '../../core/events/address-seal.ts';
 import type { ClickEvent } from '../../core/events/types.ts';
 import { uuidv7 } from '../../core/ids.ts';
-import { type RegisteredStream, registerStream } from '../../sql/streams.ts';
+import { type RegisteredStream, registerStream } from '../../sql/event-log/streams.ts';
 import { createRig, metric, type Rig } from '../../test/support/worker-rig.ts';
 import { click, heartbeat } from '../test-support/events.ts';
 import { createLogWriter, type LogWriter } from '../test-support/log-writer.ts';

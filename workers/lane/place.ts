@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventLogReader } from '../../core/event-log/port.ts';
-import { type Lane, LaneMoved } from '../../sql/lanes.ts';
+import { type Lane, LaneMoved } from '../../sql/event-log/lanes.ts';
 import type { Range } from './gather.ts';
 
 /**

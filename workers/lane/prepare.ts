@@ -1,22 +1,24 @@
 import type { ClickRow } from '../../clickhouse/inserts/clicks.ts';
 import type { IdentifyRow } from '../../clickhouse/inserts/identifies.ts';
 import type { OrderRow } from '../../clickhouse/inserts/orders.ts';
-import { normaliseEmail } from '../../core/emails.ts';
 import type { Enricher } from '../../core/enrich/enrich.ts';
 import type { DecodedEvent, LogBatch } from '../../core/event-log/port.ts';
 import { clickKey, ReadClick } from '../../core/events/click-reader.ts';
+import { orderVersion } from '../../core/events/order-version.ts';
 import {
   CLICK_FLAGS,
   type ClickEvent,
+  type ClockEvent,
   type IdentifyEvent,
   type OrderEvent,
 } from '../../core/events/types.ts';
 import { bytesToUuid } from '../../core/ids.ts';
-import type { Logger } from '../../core/log.ts';
-import { orderVersion } from '../../core/order-version.ts';
-import type { DeadLetter } from '../../sql/dead-letters.ts';
-import type { StreamProgress } from '../../sql/streams.ts';
-import type { LeaseUse } from '../../sql/used-leases.ts';
+import type { Logger } from '../../core/tier/log.ts';
+import { normaliseEmail } from '../../core/tracking/emails.ts';
+import type { CorrectionReport } from '../../sql/event-log/clock-corrections.ts';
+import type { DeadLetter } from '../../sql/event-log/dead-letters.ts';
+import type { StreamProgress } from '../../sql/event-log/streams.ts';
+import type { LeaseUse } from '../../sql/links/used-leases.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import { deadBatch, deadDamage, deadEvent } from './dead-letters.ts';
 import type { Range } from './gather.ts';
@@ -38,6 +40,7 @@ export type Prepared = {
   /** Streams of the range as they stand after it. */
   streams: StreamProgress[];
   leaseUses: LeaseUse[];
+  corrections: CorrectionReport[];
 };
 
 export type PrepareDependencies = {
@@ -112,6 +115,8 @@ export function createPrepareStep(dependencies: PrepareDependencies): PrepareSte
         if (event.flags & CLICK_FLAGS.counted) countUse(uses, event.linkId, batch.streamId);
       } else if (event.kind === 'heartbeat') {
         heartbeats += 1;
+      } else if (event.kind === 'clock') {
+        takeCorrection(into, batch, stream, event);
       } else if (event.kind === 'identify') {
         into.identifies.push({ event: withEmail(event), ordinal: stream.ordinal, sequence });
       } else {
@@ -132,6 +137,7 @@ export function createPrepareStep(dependencies: PrepareDependencies): PrepareSte
       deadLetters: range.damage.map((piece) => deadDamage(range.partition, piece)),
       streams: [],
       leaseUses: [],
+      corrections: [],
     };
     const uses = new Map<string, LeaseUse>();
     for (const batch of range.batches) takeBatch(prepared, batch, streams, uses);
@@ -143,9 +149,26 @@ export function createPrepareStep(dependencies: PrepareDependencies): PrepareSte
       const stream = streams.get(id);
       // A copy: the next range moves the original on while this one is still being stored.
       if (stream) prepared.streams.push({ ...stream });
+      if (stream) stream.isSetBack = false;
     }
     return prepared;
   };
+}
+
+/** The only event whose time may be less than that of the event before it: the stream goes on from there. */
+function takeCorrection(into: Prepared, batch: LogBatch, stream: StreamProgress, event: ClockEvent): void {
+  const { first, before, fromTs, toTs, shift } = event;
+  stream.visibleBefore = batch.maxTs + 1;
+  stream.isSetBack = true;
+  into.corrections.push({
+    streamId: batch.streamId,
+    ordinal: stream.ordinal,
+    first: BigInt(first),
+    before: BigInt(before),
+    fromTs,
+    toTs,
+    shift,
+  });
 }
 
 /** Emails identify people in one form only, whatever wrote the event. */

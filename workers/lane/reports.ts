@@ -1,8 +1,8 @@
 import type { IdentifyRow } from '../../clickhouse/inserts/identifies.ts';
 import type { OrderRow } from '../../clickhouse/inserts/orders.ts';
 import { bytesToUuid } from '../../core/ids.ts';
-import type { IdentityReport } from '../../sql/identities.ts';
-import type { OrderReport } from '../../sql/orders.ts';
+import type { IdentityReport } from '../../sql/orders/identities.ts';
+import type { OrderReport } from '../../sql/orders/orders.ts';
 
 /** What Postgres keeps of an identify: nothing, unless a visitor gave something that others may give too. */
 export function identityOf(row: IdentifyRow): { row: IdentifyRow; report: IdentityReport }[] {

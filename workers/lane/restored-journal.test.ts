@@ -8,8 +8,8 @@ import type { JournalWriter } from '../../core/event-log/journal/writer.ts';
 import { createAddressSealer } from '../../core/events/address-seal.ts';
 import type { Unstamped } from '../../core/events/types.ts';
 import { uuidv7 } from '../../core/ids.ts';
-import { silentLogger } from '../../core/log.ts';
-import { registerStream, streamRecord } from '../../sql/streams.ts';
+import { silentLogger } from '../../core/tier/log.ts';
+import { registerStream, streamRecord } from '../../sql/event-log/streams.ts';
 import { temporaryDataDir } from '../../test/support/journal.ts';
 import { createRig, metric, type Rig } from '../../test/support/worker-rig.ts';
 import { click } from '../test-support/events.ts';
@@ -35,7 +35,7 @@ async function write(count: number, at: number): Promise<bigint> {
     syncMs: 5,
     budgetBytes: 64 * 2 ** 20,
     sealer: createAddressSealer(rig.addressKey),
-    clock: { now: () => at * 1000, check: () => undefined },
+    clock: { now: () => at * 1000 },
     log: silentLogger(),
     registry: new Registry(),
   });

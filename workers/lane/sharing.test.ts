@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { EventLogReader } from '../../core/event-log/port.ts';
-import { silentLogger } from '../../core/log.ts';
+import { linkSignals } from '../../core/tier/linked-signal.ts';
+import { silentLogger } from '../../core/tier/log.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
 import { createWorkerMetrics } from '../metrics.ts';
 import { type Lanes, startLanes } from './lanes.ts';
@@ -35,8 +36,9 @@ function work(name: string): void {
       // Nobody else holds what this one takes.
       for (const other of working.values()) expect([...other.held]).not.toContain(partition);
       held.add(partition);
-      const end = AbortSignal.any([signal, drain, release]);
-      await sleep(600_000, undefined, { signal: end }).catch(() => undefined);
+      const end = linkSignals(signal, drain, release);
+      await sleep(600_000, undefined, { signal: end.signal }).catch(() => undefined);
+      end.release();
       held.delete(partition);
     },
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { LogBatch } from '../../core/event-log/port.ts';
-import type { StreamProgress } from '../../sql/streams.ts';
+import type { StreamProgress } from '../../sql/event-log/streams.ts';
 import { siftBatch } from './sift.ts';
 
 const EPOCH = 1n << 40n;

@@ -1,5 +1,5 @@
 import type { LogBatch } from '../../core/event-log/port.ts';
-import type { StreamProgress } from '../../sql/streams.ts';
+import type { StreamProgress } from '../../sql/event-log/streams.ts';
 
 /** Sequences missing between what a stream had delivered and a batch of the same epoch. */
 export type Gap = { streamId: string; expected: bigint; found: bigint };

@@ -4,8 +4,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openJournal } from '../../core/event-log/journal/open-journal.ts';
 import { createAddressSealer } from '../../core/events/address-seal.ts';
 import { uuidv7 } from '../../core/ids.ts';
-import { silentLogger } from '../../core/log.ts';
-import { registerStream, retireStream, watermark } from '../../sql/streams.ts';
+import { silentLogger } from '../../core/tier/log.ts';
+import { registerStream, retireStream, watermark } from '../../sql/event-log/streams.ts';
 import { createRig, type Rig } from '../../test/support/worker-rig.ts';
 import { click, heartbeat } from '../test-support/events.ts';
 
@@ -71,7 +71,7 @@ describe('the watermark', () => {
       sealer: createAddressSealer(rig.addressKey),
       log: silentLogger(),
       registry: new Registry(),
-      clock: { now: () => NOW - 3_600_000_000, check: () => undefined },
+      clock: { now: () => NOW - 3_600_000_000 },
     });
     const { ts: _, ...event } = clickAt(0);
     const { ts } = late.append(event, () => undefined);

@@ -1,8 +1,8 @@
 import type { ClickHouseClient } from '../../clickhouse/client.ts';
-import type { Logger } from '../../core/log.ts';
-import type { Pool } from '../../sql/pool.ts';
-import { type Clock, startClock } from '../clocks/clock.ts';
-import type { Waiting } from '../clocks/waiting.ts';
+import type { Logger } from '../../core/tier/log.ts';
+import type { Pool } from '../../sql/database/pool.ts';
+import { type Clock, startClock } from '../jobs/clock.ts';
+import type { Waiting } from '../jobs/waiting.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import { settleNextEarlyRefunds } from './early-refunds.ts';
 import { endHoldPeriods } from './hold-periods.ts';

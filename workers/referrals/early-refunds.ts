@@ -1,6 +1,6 @@
-import { judgedOrderWithEarlyRefund } from '../../sql/early-refunds.ts';
-import { inTransaction, type Pool } from '../../sql/pool.ts';
-import { settleEarlyRefunds } from '../../sql/rewards/early-refunds.ts';
+import { inTransaction, type Pool } from '../../sql/database/pool.ts';
+import { judgedOrderWithEarlyRefund } from '../../sql/referrals/early-refunds.ts';
+import { settleEarlyRefunds } from '../../sql/transactions/early-refunds.ts';
 
 /**
  * Settles the refunds of one order that were reported while it was being judged: neither saw the other then.

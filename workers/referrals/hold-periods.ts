@@ -1,5 +1,5 @@
-import { inTransaction, type Pool } from '../../sql/pool.ts';
-import { releaseHeld } from '../../sql/rewards/release-held.ts';
+import { inTransaction, type Pool } from '../../sql/database/pool.ts';
+import { releaseHeld } from '../../sql/transactions/release-held.ts';
 
 const CHUNK = 500;
 

@@ -3,8 +3,8 @@ import type { ClickHouseClient } from '../../clickhouse/client.ts';
 import { insertBlock } from '../../clickhouse/inserts/insert-block.ts';
 import { orderBlock } from '../../clickhouse/inserts/orders.ts';
 import { uuidToBytes } from '../../core/ids.ts';
-import { inTransaction, type Pool } from '../../sql/pool.ts';
-import { claimPublications, dropPublications, type Publication } from '../../sql/reported-orders.ts';
+import { inTransaction, type Pool } from '../../sql/database/pool.ts';
+import { claimPublications, dropPublications, type Publication } from '../../sql/orders/reported-orders.ts';
 
 const CHUNK = 1_000;
 /** No event of a stream has this sequence: these orders did not come through the event log. */

@@ -1,12 +1,17 @@
 import type { ClickHouseClient } from '../../clickhouse/client.ts';
-import { referralLinksClicked } from '../../clickhouse/questions/referral-clicks.ts';
-import { NANOS_PER_MILLI } from '../../core/timestamps.ts';
-import { inTransaction, type Pool } from '../../sql/pool.ts';
-import { enrollmentOfLinks } from '../../sql/referral-links.ts';
-import { recordSignup } from '../../sql/rewards/record-signup.ts';
-import { dropPendingSignup, lockSignupOfUser, nextPendingSignup, type Signup } from '../../sql/signups.ts';
-import { watermark } from '../../sql/streams.ts';
-import { workspaceById } from '../../sql/workspaces.ts';
+import { referralLinksClicked } from '../../clickhouse/queries/referral-clicks.ts';
+import { NANOS_PER_MILLI } from '../../core/time/timestamps.ts';
+import { inTransaction, type Pool } from '../../sql/database/pool.ts';
+import { watermark } from '../../sql/event-log/streams.ts';
+import { enrollmentOfLinks } from '../../sql/referrals/referral-links.ts';
+import {
+  dropPendingSignup,
+  lockSignupOfUser,
+  nextPendingSignup,
+  type Signup,
+} from '../../sql/referrals/signups.ts';
+import { recordSignup } from '../../sql/transactions/record-signup.ts';
+import { workspaceById } from '../../sql/workspaces/workspaces.ts';
 
 const CHUNK = 100;
 /** The clocks of the tiers may differ: a click that looks this much newer than its signup still led to it. */

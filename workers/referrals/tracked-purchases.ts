@@ -1,7 +1,7 @@
-import { inTransaction, type Pool } from '../../sql/pool.ts';
-import { lockUnjudgedOrders } from '../../sql/reported-orders.ts';
-import { judgeTrackedOrder } from '../../sql/rewards/record-purchase.ts';
-import { workspaceById } from '../../sql/workspaces.ts';
+import { inTransaction, type Pool } from '../../sql/database/pool.ts';
+import { lockUnjudgedOrders } from '../../sql/orders/reported-orders.ts';
+import { judgeTrackedOrder } from '../../sql/transactions/record-purchase.ts';
+import { workspaceById } from '../../sql/workspaces/workspaces.ts';
 
 const CHUNK = 200;
 

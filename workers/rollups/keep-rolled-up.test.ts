@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { rolledUpPeriods } from '../../clickhouse/rollups/periods.ts';
-import { silentLogger } from '../../core/log.ts';
-import { withJobLock } from '../../sql/job-locks.ts';
-import { advanceStreams, registerStream } from '../../sql/streams.ts';
+import { silentLogger } from '../../core/tier/log.ts';
+import { withJobLock } from '../../sql/database/job-locks.ts';
+import { advanceStreams, registerStream } from '../../sql/event-log/streams.ts';
 import { storeClicks } from '../../test/support/stored-events.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
 import { keepRolledUp } from './keep-rolled-up.ts';

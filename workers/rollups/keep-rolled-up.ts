@@ -1,9 +1,9 @@
 import type { ClickHouseClient } from '../../clickhouse/client.ts';
 import { rollUp } from '../../clickhouse/rollups/roll-up.ts';
-import type { Logger } from '../../core/log.ts';
-import { withJobLock } from '../../sql/job-locks.ts';
-import type { Pool } from '../../sql/pool.ts';
-import { watermark } from '../../sql/streams.ts';
+import type { Logger } from '../../core/tier/log.ts';
+import { withJobLock } from '../../sql/database/job-locks.ts';
+import type { Pool } from '../../sql/database/pool.ts';
+import { watermark } from '../../sql/event-log/streams.ts';
 
 export type RollUpDependencies = { pool: Pool; clickhouse: ClickHouseClient; log: Logger };
 

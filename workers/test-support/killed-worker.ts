@@ -9,8 +9,8 @@ import { emptyGeo } from '../../core/enrich/geo.ts';
 import { JournalReader } from '../../core/event-log/journal/reader.ts';
 import { createAddressSealer } from '../../core/events/address-seal.ts';
 import { decodeEvents } from '../../core/events/codec.ts';
-import { createLogger } from '../../core/log.ts';
-import { createPool } from '../../sql/pool.ts';
+import { createLogger } from '../../core/tier/log.ts';
+import { createPool } from '../../sql/database/pool.ts';
 import { createWorkers } from '../workers.ts';
 import { PATIENCE_MS } from './patience.ts';
 

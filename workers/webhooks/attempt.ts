@@ -1,5 +1,5 @@
 import { signatureHeaders } from '../../core/webhooks/signature.ts';
-import type { Subscription } from '../../sql/subscriptions.ts';
+import type { Subscription } from '../../sql/webhooks/subscriptions.ts';
 import type { WebhookMetrics } from './metrics.ts';
 import { type Outcome, outcomeOfError, outcomeOfReply } from './outcome.ts';
 import type { Send } from './send.ts';

@@ -1,5 +1,5 @@
-import { countPending } from '../../sql/delivery-queue.ts';
-import type { Pool } from '../../sql/pool.ts';
+import type { Pool } from '../../sql/database/pool.ts';
+import { countPending } from '../../sql/webhooks/delivery-queue.ts';
 
 /** Click deliveries that may wait for one webhook: about a gigabyte. A dead receiver of a busy link must end somewhere. */
 export const MOST_PENDING = 1_000_000;

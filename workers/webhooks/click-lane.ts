@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Enricher } from '../../core/enrich/enrich.ts';
 import type { EventLogReader } from '../../core/event-log/port.ts';
-import type { Logger } from '../../core/log.ts';
+import { linkSignals } from '../../core/tier/linked-signal.ts';
+import type { Logger } from '../../core/tier/log.ts';
+import { inTransaction, type Pool } from '../../sql/database/pool.ts';
 import {
   advanceLane,
   type Lane,
@@ -10,9 +12,8 @@ import {
   lockLane,
   renewLane,
   resetLane,
-} from '../../sql/lanes.ts';
-import { inTransaction, type Pool } from '../../sql/pool.ts';
-import { readStreams } from '../../sql/streams.ts';
+} from '../../sql/event-log/lanes.ts';
+import { readStreams } from '../../sql/event-log/streams.ts';
 import { gather, type Range } from '../lane/gather.ts';
 import { LANE_DEFAULTS, type LaneControl } from '../lane/lane.ts';
 import { assertForward, createEndWatch, logBounds } from '../lane/place.ts';
@@ -74,10 +75,13 @@ export async function runClickLane(
   const { partition } = lane;
   const log = dependencies.log.child({ partition, epoch: lane.epoch });
   const ended = new AbortController();
-  const letGo = AbortSignal.any([control.drain, control.release]);
-  const signal = AbortSignal.any([control.signal, letGo, ended.signal]);
-  // Storing goes on while the lane is being let go: what was delivered need not be delivered again.
-  const storing = AbortSignal.any([control.signal, ended.signal]);
+  const handingOver = linkSignals(control.drain, control.release);
+  const letGo = handingOver.signal;
+  const working = linkSignals(control.signal, letGo, ended.signal);
+  const { signal } = working;
+  // Storing continues while the lane is being let go: what was delivered need not be delivered again.
+  const ending = linkSignals(control.signal, ended.signal);
+  const storing = ending.signal;
   // A webhook that is gone for good can't be stored for: taken anew, the lane finds that nobody wants that any more.
   const isFinal = (error: unknown) =>
     error instanceof LaneLost || error instanceof LaneMoved || causeOf(error) === MISSING_REFERENCE;
@@ -221,7 +225,8 @@ export async function runClickLane(
     if (failure) throw failure;
   } finally {
     ended.abort();
-    metrics.lagBytes.remove({ partition });
     await Promise.all([upkeep, tail]);
+    for (const linked of [handingOver, working, ending]) linked.release();
+    metrics.lagBytes.remove({ partition });
   }
 }

@@ -1,11 +1,11 @@
-import { clickRecord } from '../../core/click-record.ts';
+import { clickRecord } from '../../core/clicks/click-record.ts';
 import type { Enricher } from '../../core/enrich/enrich.ts';
 import type { ClickEvent } from '../../core/events/types.ts';
 import { bytesToUuid } from '../../core/ids.ts';
-import { formatInstant, NANOS_PER_MICRO } from '../../core/timestamps.ts';
+import { formatInstant, NANOS_PER_MICRO } from '../../core/time/timestamps.ts';
 import { deliveryBody, deliveryId } from '../../core/webhooks/delivery.ts';
 import { CLICK_EVENT } from '../../core/webhooks/event-types.ts';
-import type { Subscription } from '../../sql/subscriptions.ts';
+import type { Subscription } from '../../sql/webhooks/subscriptions.ts';
 import type { Range } from '../lane/gather.ts';
 import type { Decode } from '../lane/prepare.ts';
 import type { Subscriptions } from './subscriptions.ts';

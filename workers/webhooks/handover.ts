@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CLICK_EVENT } from '../../core/webhooks/event-types.ts';
-import { addDeliveries, type DeliveryState, type NewDelivery } from '../../sql/delivery-queue.ts';
-import type { Queryable } from '../../sql/pool.ts';
+import type { Queryable } from '../../sql/database/pool.ts';
+import { addDeliveries, type DeliveryState, type NewDelivery } from '../../sql/webhooks/delivery-queue.ts';
 import type { Attempt } from './attempt.ts';
 import type { Backlogs } from './backlogs.ts';
 import type { ClickDelivery } from './clicks.ts';

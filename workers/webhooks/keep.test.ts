@@ -1,8 +1,8 @@
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
-import { dropOldClickDeliveries } from '../../sql/delivery-pruning.ts';
-import { addDeliveries, type DeliveryState, type NewDelivery } from '../../sql/delivery-queue.ts';
+import { dropOldClickDeliveries } from '../../sql/webhooks/delivery-pruning.ts';
+import { addDeliveries, type DeliveryState, type NewDelivery } from '../../sql/webhooks/delivery-queue.ts';
 import type { TestWorkspace } from '../../test/support/api.ts';
 import { createWebhookBench, type Hook, type WebhookBench } from '../../test/support/webhook-bench.ts';
 import { createWorkerMetrics } from '../metrics.ts';

@@ -1,16 +1,19 @@
+import type { Pool } from '../../sql/database/pool.ts';
 import {
+  bringForward,
   dropDeletedWebhooks,
   dropOldClickDeliveries,
   dropOldDeliveries,
   dropSleepingClicks,
-} from '../../sql/delivery-pruning.ts';
-import type { Pool } from '../../sql/pool.ts';
+} from '../../sql/webhooks/delivery-pruning.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import type { Backlogs } from './backlogs.ts';
 
 const CHUNK = 5_000;
 /** How long deliveries that are over stay, but for those of clicks, and clicks that wait for a plan. Milliseconds. */
 const KEPT_MS = 30 * 86_400_000;
+/** No delivery waits for longer: one that would was put off while the clock was ahead. Milliseconds. */
+const LONGEST_PAUSE_MS = 7 * 86_400_000;
 /** Deliveries of clicks that stay, of each webhook. */
 const KEPT_CLICKS = { delivered: 1_000, failed: 10_000 } as const;
 
@@ -22,6 +25,7 @@ export async function dropUnneeded(dependencies: {
   now: () => number;
 }): Promise<boolean> {
   const { pool, metrics, backlogs, now } = dependencies;
+  await bringForward(pool, now(), LONGEST_PAUSE_MS);
   const old = await dropOldDeliveries(pool, now() - KEPT_MS, CHUNK);
   const deleted = await dropDeletedWebhooks(pool, CHUNK);
   const slept = await dropSleepingClicks(pool, now() - KEPT_MS, CHUNK);

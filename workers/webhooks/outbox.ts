@@ -1,7 +1,7 @@
-import type { Logger } from '../../core/log.ts';
-import { fanOut, hasEvents } from '../../sql/outbox-fan-out.ts';
-import { inTransaction, type Pool } from '../../sql/pool.ts';
-import { type Clock, startClock } from '../clocks/clock.ts';
+import type { Logger } from '../../core/tier/log.ts';
+import { inTransaction, type Pool } from '../../sql/database/pool.ts';
+import { fanOut, hasEvents } from '../../sql/webhooks/outbox-fan-out.ts';
+import { type Clock, startClock } from '../jobs/clock.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import type { Subscriptions } from './subscriptions.ts';
 

@@ -1,6 +1,6 @@
 import { RefusedAddress } from '../../core/webhooks/resolve-host.ts';
 import { parseRetryAfter, retryWait } from '../../core/webhooks/retry-schedule.ts';
-import type { DeliveryState, SentRequest } from '../../sql/delivery-queue.ts';
+import type { DeliveryState, SentRequest } from '../../sql/webhooks/delivery-queue.ts';
 import { codeOf, type Reply } from './send.ts';
 
 /**

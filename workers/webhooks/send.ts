@@ -6,7 +6,7 @@ import {
 } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import { createBoundedCache } from '../../core/bounded-cache.ts';
+import { createBoundedCache } from '../../core/caching/bounded-cache.ts';
 import { allowedAddresses, type HostAddress, type ResolveHost } from '../../core/webhooks/resolve-host.ts';
 
 /** What came back. `body` is cut at {@link SEND.bodyBytes}. */

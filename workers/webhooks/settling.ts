@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Logger } from '../../core/log.ts';
+import type { Logger } from '../../core/tier/log.ts';
 import { DISABLE_AFTER } from '../../core/webhooks/retry-schedule.ts';
+import { inTransaction, type Pool } from '../../sql/database/pool.ts';
 import {
   type EndedDelivery,
   endDeliveries,
   releaseDeliveries,
   type SettledDelivery,
   settleDeliveries,
-} from '../../sql/delivery-queue.ts';
-import { inTransaction, type Pool } from '../../sql/pool.ts';
-import { noteFailing, noteWorking } from '../../sql/webhook-health.ts';
+} from '../../sql/webhooks/delivery-queue.ts';
+import { noteFailing, noteWorking } from '../../sql/webhooks/webhook-health.ts';
 import type { WebhookMetrics } from './metrics.ts';
 import { type Outcome, stateAfter } from './outcome.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Logger } from '../../core/log.ts';
-import { type ClaimedDelivery, claimDue, webhooksWithDue } from '../../sql/delivery-queue.ts';
-import type { Pool } from '../../sql/pool.ts';
+import type { Logger } from '../../core/tier/log.ts';
+import type { Pool } from '../../sql/database/pool.ts';
+import { type ClaimedDelivery, claimDue, webhooksWithDue } from '../../sql/webhooks/delivery-queue.ts';
 import type { Attempt } from './attempt.ts';
 import type { Settling } from './settling.ts';
 import type { Subscriptions } from './subscriptions.ts';

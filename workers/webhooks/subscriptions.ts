@@ -1,6 +1,6 @@
 import { CLICK_EVENT } from '../../core/webhooks/event-types.ts';
-import type { Pool } from '../../sql/pool.ts';
-import { readSubscriptions, type Subscription, webhookVersion } from '../../sql/subscriptions.ts';
+import type { Pool } from '../../sql/database/pool.ts';
+import { readSubscriptions, type Subscription, webhookVersion } from '../../sql/webhooks/subscriptions.ts';
 
 /** All active webhooks at one moment. Ten thousand of them are a few megabytes. */
 export type Subscriptions = {

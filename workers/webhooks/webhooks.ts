@@ -1,11 +1,11 @@
 import type { Registry } from 'prom-client';
 import type { Enricher } from '../../core/enrich/enrich.ts';
 import type { EventLogReader } from '../../core/event-log/port.ts';
-import type { Logger } from '../../core/log.ts';
+import type { Logger } from '../../core/tier/log.ts';
 import { createHostResolver, type ResolveHost } from '../../core/webhooks/resolve-host.ts';
-import { countAllPending } from '../../sql/delivery-queue.ts';
-import type { Pool } from '../../sql/pool.ts';
-import { startClock } from '../clocks/clock.ts';
+import type { Pool } from '../../sql/database/pool.ts';
+import { countAllPending } from '../../sql/webhooks/delivery-queue.ts';
+import { startClock } from '../jobs/clock.ts';
 import { startLanes } from '../lane/lanes.ts';
 import type { Decode } from '../lane/prepare.ts';
 import type { WorkerMetrics } from '../metrics.ts';
@@ -146,11 +146,15 @@ export function startWebhooks(dependencies: WebhooksDependencies): Webhooks {
   };
 }
 
+const FAR_AHEAD_MICROS = 5_000_000;
+
 /** A clock of microseconds that never says the same twice, so that times can be cursors. */
 function createMicroClock(now: () => number): () => number {
   let last = 0;
   return () => {
-    last = Math.max(last + 1, now() * 1_000);
+    const at = now() * 1_000;
+    // Far ahead of now it was the clock: times that were given then don't come again soon.
+    last = at > last || last - at > FAR_AHEAD_MICROS ? at : last + 1;
     return last;
   };
 }

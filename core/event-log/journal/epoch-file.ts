@@ -2,6 +2,7 @@ import { closeSync, constants, fsyncSync, openSync, readSync, writeSync } from '
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { FILE_MODE } from './segments.ts';
+import type { FollowedJump } from './stream-clock.ts';
 
 /** What a stream must never forget, whatever became of its segments. */
 export type EpochRecord = {
@@ -11,6 +12,8 @@ export type EpochRecord = {
   floor: bigint;
   /** No event made later may have a time up to this, microseconds. */
   lastTs: number;
+  /** Left out or null: the wall clock has made no jump that it may still take back. */
+  jump?: FollowedJump | null;
 };
 
 /** The largest start epoch: a start a second would need half a year to use them up. */
@@ -34,6 +37,9 @@ const FILE_NAME = 'epoch';
 const MAGIC = 0x31454c48;
 const SLOT_BYTES = 512;
 const RECORD_BYTES = 36;
+/** A release that does not know of jumps reads the record and passes over this: it has a checksum of its own. */
+const JUMP_AT = 64;
+const JUMP_END = JUMP_AT + 28;
 
 type Slot = { serial: number; record: EpochRecord };
 
@@ -66,6 +72,7 @@ export class EpochFile {
     bytes.writeBigUInt64LE(record.floor, 20);
     bytes.writeBigUInt64LE(BigInt(record.lastTs), 28);
     bytes.writeUInt32LE(crc32(bytes.subarray(8, RECORD_BYTES)), 4);
+    if (record.jump) writeJump(bytes, record.jump);
     writeSync(this.#fd, bytes, 0, SLOT_BYTES, (serial % 2) * SLOT_BYTES);
     fsyncSync(this.#fd);
     this.#newest = { serial, record };
@@ -77,8 +84,8 @@ export class EpochFile {
 }
 
 function readSlot(fd: number, index: number): Slot | null {
-  const bytes = Buffer.alloc(RECORD_BYTES);
-  const read = readSync(fd, bytes, 0, RECORD_BYTES, index * SLOT_BYTES);
+  const bytes = Buffer.alloc(SLOT_BYTES);
+  const read = readSync(fd, bytes, 0, SLOT_BYTES, index * SLOT_BYTES);
   if (read < RECORD_BYTES || bytes.readUInt32LE(0) !== MAGIC) return null;
   if (bytes.readUInt32LE(4) !== crc32(bytes.subarray(8, RECORD_BYTES))) return null;
   return {
@@ -87,6 +94,25 @@ function readSlot(fd: number, index: number): Slot | null {
       epoch: bytes.readUInt32LE(16),
       floor: bytes.readBigUInt64LE(20),
       lastTs: Number(bytes.readBigUInt64LE(28)),
+      jump: readJump(bytes),
     },
+  };
+}
+
+function writeJump(bytes: Buffer, { sequence, ts, micros }: FollowedJump): void {
+  bytes.writeBigUInt64LE(sequence, JUMP_AT + 4);
+  bytes.writeBigUInt64LE(BigInt(ts), JUMP_AT + 12);
+  bytes.writeBigUInt64LE(BigInt(Math.floor(micros)), JUMP_AT + 20);
+  bytes.writeUInt32LE(crc32(bytes.subarray(JUMP_AT + 4, JUMP_END)), JUMP_AT);
+}
+
+function readJump(bytes: Buffer): FollowedJump | null {
+  const micros = Number(bytes.readBigUInt64LE(JUMP_AT + 20));
+  if (micros === 0 || bytes.readUInt32LE(JUMP_AT) !== crc32(bytes.subarray(JUMP_AT + 4, JUMP_END)))
+    return null;
+  return {
+    sequence: bytes.readBigUInt64LE(JUMP_AT + 4),
+    ts: Number(bytes.readBigUInt64LE(JUMP_AT + 12)),
+    micros,
   };
 }

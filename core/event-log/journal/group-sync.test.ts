@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { silentLogger } from '../../log.ts';
+import { silentLogger } from '../../tier/log.ts';
 import { GroupSync } from './group-sync.ts';
 import { createJournalMetrics } from './metrics.ts';
 import { type SegmentFile, writeFrame } from './segment-file.ts';
@@ -27,7 +27,11 @@ function groupSync(quickMs: number): GroupSync {
   return new GroupSync({
     intervalMs: 5,
     quickMs,
-    metrics: createJournalMetrics(registry, () => 0),
+    metrics: createJournalMetrics(
+      registry,
+      () => 0,
+      () => 0,
+    ),
     log: silentLogger(),
     settle: (appends, outcome) => {
       for (const append of appends) append(outcome);

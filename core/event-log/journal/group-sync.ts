@@ -1,5 +1,5 @@
 import { fdatasync, fdatasyncSync } from 'node:fs';
-import type { Logger } from '../../log.ts';
+import type { Logger } from '../../tier/log.ts';
 import type { AppendOutcome } from '../port.ts';
 import type { JournalMetrics } from './metrics.ts';
 import { finishSegment, type SegmentFile } from './segment-file.ts';

@@ -13,8 +13,13 @@ const SECONDS = [0.00001, 0.00002, 0.00005, 0.0001, 0.0002, 0.0005, 0.001, 0.002
 
 export type JournalMetrics = ReturnType<typeof createJournalMetrics>;
 
-/** The writer's figures. @param fill fraction of the disk budget in use, asked at each scrape */
-export function createJournalMetrics(registry: Registry, fill: () => number) {
+/**
+ * The writer's figures.
+ *
+ * @param fill fraction of the disk budget in use, asked at each scrape
+ * @param ahead microseconds by which the stream's time is ahead of the wall clock, asked at each scrape
+ */
+export function createJournalMetrics(registry: Registry, fill: () => number, ahead: () => number) {
   const registers = [registry];
   new Gauge({
     name: 'hoplog_journal_fill_ratio',
@@ -22,6 +27,14 @@ export function createJournalMetrics(registry: Registry, fill: () => number) {
     registers,
     collect() {
       this.set(fill());
+    },
+  });
+  new Gauge({
+    name: 'hoplog_journal_clock_ahead_seconds',
+    help: "How far the stream's time is ahead of the wall clock. Over 5, events get times that are wrong.",
+    registers,
+    collect() {
+      this.set(ahead() / 1_000_000);
     },
   });
   const lost = new Counter({

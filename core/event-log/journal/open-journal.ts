@@ -3,13 +3,13 @@ import { dirname, resolve } from 'node:path';
 import type { Registry } from 'prom-client';
 import type { AddressSealer } from '../../events/address-seal.ts';
 import { uuidv7 } from '../../ids.ts';
-import type { Logger } from '../../log.ts';
+import type { Logger } from '../../tier/log.ts';
+import { createWallClock, type MicrosecondClock, type WallClock } from '../../time/wall-clock.ts';
 import { type NewStream, NOTHING_RECORDED, type StreamIdentity, type StreamRecord } from '../port.ts';
 import { EpochFile } from './epoch-file.ts';
 import { recover } from './recovery.ts';
 import { SegmentSupply } from './segment-supply.ts';
 import { DIRECTORY_MODE, streamDirectory } from './segments.ts';
-import { createWallClock, type MicrosecondClock } from './stream-clock.ts';
 import { readIdentityFile, writeIdentityFile } from './stream-identity.ts';
 import { syncDirectoryNow } from './sync-directory.ts';
 import { JournalWriter } from './writer.ts';
@@ -29,13 +29,15 @@ export type JournalOptions = {
   register: (streamId: string, former: number | null) => Promise<NewStream>;
   /** Asked at each start: what the records know of the stream. No answer counts as nothing. Left out: nothing. */
   recorded?: (streamId: string) => Promise<StreamRecord>;
+  /** Asked every two seconds while the stream's time is ahead: whether an operator wants it set back. Left out: no. */
+  clockResetAsked?: (streamId: string) => Promise<boolean>;
   syncMs: number;
   budgetBytes: number;
   sealer: AddressSealer;
   log: Logger;
   registry: Registry;
-  /** Instead of the wall clock. */
-  clock?: { now: MicrosecondClock; check(): void };
+  /** For tests: instead of the wall clock. */
+  clock?: WallClock | { now: MicrosecondClock };
 };
 
 /**
@@ -53,17 +55,17 @@ export async function openJournal(options: JournalOptions): Promise<JournalWrite
   try {
     epochFile = new EpochFile(directory);
     const { stream, record } = await identityOf(directory, epochFile, options);
-    const clock = options.clock ?? createWallClock();
+    const clock = options.clock ? guarded(options.clock) : createWallClock();
     const recovered = await recover(directory, epochFile, { now: clock.now, record, log: options.log });
     const segmentBytes = Math.min(SEGMENT_BYTES, Math.floor(options.budgetBytes / SEGMENTS_IN_BUDGET));
-    const { budgetBytes, log, sealer, registry, syncMs } = options;
+    const { budgetBytes, log, sealer, registry, syncMs, clockResetAsked = async () => false } = options;
     const supply = await SegmentSupply.open(
       { directory, segmentBytes, budgetBytes, syncMs, log },
       recovered.start,
     );
     log.info({ directory, epoch: recovered.epoch, offset: recovered.start.toString() }, 'journal opened');
     return new JournalWriter(
-      { stream, syncMs, segmentBytes, sealer, clock, log, registry },
+      { stream, syncMs, segmentBytes, sealer, clock, clockResetAsked, log, registry },
       { recovered, epochFile, supply, lock },
     );
   } catch (error) {
@@ -71,6 +73,13 @@ export async function openJournal(options: JournalOptions): Promise<JournalWrite
     lock.release();
     throw error;
   }
+}
+
+/** A clock that only tells the time is taken to be right. */
+function guarded(clock: WallClock | { now: MicrosecondClock }): WallClock {
+  return 'wall' in clock
+    ? clock
+    : { now: clock.now, wall: clock.now, check: () => null, set: () => undefined };
 }
 
 /** Makes a directory that outlives a power cut: the names of what is made on the way to it are synced. */
@@ -123,8 +132,8 @@ async function identityOf(
   }
   if (kept === null) writeIdentityFile(directory, { streamId, ordinal: null });
   const { notBefore = 0, ...stream } = await register(streamId, former);
-  const { epoch, floor, lastTs } = epochFile.record ?? { epoch: 0, floor: 0n, lastTs: 0 };
-  epochFile.write({ epoch, floor, lastTs: Math.max(lastTs, notBefore) });
+  const before = epochFile.record ?? { epoch: 0, floor: 0n, lastTs: 0 };
+  epochFile.write({ ...before, lastTs: Math.max(before.lastTs, notBefore) });
   writeIdentityFile(directory, stream);
   return { stream, record };
 }

@@ -8,6 +8,7 @@ import {
   TEST_STREAM_NAME,
   temporaryDataDir,
 } from '../../../test/support/journal.ts';
+import { retainedByReads, STRAY_OBJECTS } from '../../../test/support/retained-objects.ts';
 import { JournalReader } from './reader.ts';
 import { listSegments, streamDirectory } from './segments.ts';
 
@@ -39,6 +40,11 @@ async function fillSegments(): Promise<void> {
 }
 
 describe('reading a journal', () => {
+  test('leaves nothing in memory of 50,000 reads with one signal', async () => {
+    await fillSegments();
+    expect(await retainedByReads('journal', dataDir, TEST_STREAM_NAME)).toBeLessThan(STRAY_OBJECTS);
+  });
+
   test('of which nothing exists yet gives nothing, and no partitions', async () => {
     expect(await reader.partitions()).toEqual([]);
     expect(await reader.read('ingest-9', 0n, NOTHING)).toEqual({ batches: [], damage: [], nextOffset: 0n });

@@ -1,4 +1,5 @@
 import { open, readdir, unlink } from 'node:fs/promises';
+import { linkSignals } from '../../tier/linked-signal.ts';
 import type { EventLogReader } from '../port.ts';
 import { Arena } from './arena.ts';
 import { LIVE_SEARCH_BYTES, type ScanOptions, type SegmentScan, scanSegment } from './segment-scan.ts';
@@ -61,18 +62,20 @@ export class JournalReader implements EventLogReader {
     options: { maxBytes: number; waitMs: number; signal?: AbortSignal },
   ): Promise<ReadResult> {
     const deadline = performance.now() + options.waitMs;
-    const signal = options.signal
-      ? AbortSignal.any([options.signal, this.#closing.signal])
-      : this.#closing.signal;
-    for (;;) {
-      const result = await this.#readOnce(partition, offset, options.maxBytes);
-      if (result.batches.length > 0 || result.damage.length > 0) {
-        this.#noteEnd(partition, result.nextOffset);
-        return result;
+    const { signal, release } = linkSignals(this.#closing.signal, options.signal);
+    try {
+      for (;;) {
+        const result = await this.#readOnce(partition, offset, options.maxBytes);
+        if (result.batches.length > 0 || result.damage.length > 0) {
+          this.#noteEnd(partition, result.nextOffset);
+          return result;
+        }
+        const left = deadline - performance.now();
+        if (left <= 0 || signal.aborted) return result;
+        await this.#untilMore(partition, offset, Math.min(left, LIST_MS), signal);
       }
-      const left = deadline - performance.now();
-      if (left <= 0 || signal.aborted) return result;
-      await this.#untilMore(partition, offset, Math.min(left, LIST_MS), signal);
+    } finally {
+      release();
     }
   }
 

@@ -11,7 +11,7 @@ import {
   TEST_STREAM_NAME,
   temporaryDataDir,
 } from '../../../test/support/journal.ts';
-import { silentLogger } from '../../log.ts';
+import { silentLogger } from '../../tier/log.ts';
 import { type LogBatch, NOTHING_RECORDED } from '../port.ts';
 import { EpochFile, MAX_EPOCH } from './epoch-file.ts';
 import { frameAt } from './frame.ts';

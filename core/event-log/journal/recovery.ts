@@ -1,9 +1,10 @@
 import { existsSync, mkdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Logger } from '../../log.ts';
+import type { Logger } from '../../tier/log.ts';
+import type { MicrosecondClock } from '../../time/wall-clock.ts';
 import type { LogDamage, StreamRecord } from '../port.ts';
-import { type EpochFile, epochAt, MAX_EPOCH } from './epoch-file.ts';
+import { type EpochFile, type EpochRecord, epochAt, MAX_EPOCH } from './epoch-file.ts';
 import { sizeOf } from './segment-file.ts';
 import { scanSegment } from './segment-scan.ts';
 import {
@@ -14,7 +15,7 @@ import {
   type Segment,
   segmentPath,
 } from './segments.ts';
-import type { MicrosecondClock } from './stream-clock.ts';
+import type { FollowedJump } from './stream-clock.ts';
 
 /** Logical offsets that a start leaves out, so that none which a reader has seen can ever be re-used. */
 const GAP_BYTES = 64n * 1024n * 1024n;
@@ -26,6 +27,7 @@ export type Recovered = {
   start: bigint;
   /** Largest event time so far, microseconds; 0 in a new stream. */
   lastTs: number;
+  jump: FollowedJump | null;
   /** Bytes that were torn or damaged, kept in `damage/`. */
   damagedBytes: number;
 };
@@ -51,7 +53,7 @@ export async function recover(
 ): Promise<Recovered> {
   adoptPrepared(directory);
   const segments = listSegmentsNow(directory);
-  const before = epochFile.record ?? { epoch: 0, floor: 0n, lastTs: 0 };
+  const before: EpochRecord = epochFile.record ?? { epoch: 0, floor: 0n, lastTs: 0 };
   const found = { epoch: before.epoch, lastTs: before.lastTs, damagedBytes: 0 };
   const cuts: { path: string; end: number }[] = [];
   for (const segment of segments.toReversed()) {
@@ -70,9 +72,10 @@ export async function recover(
   const start = max(own, beyond(record.readUpTo));
   const epoch = Math.max(found.epoch + 1, epochOf(record.stored) + 1, epochAt(now()));
   if (epoch > MAX_EPOCH) throw new Error(`journal ${directory} has used up its ${MAX_EPOCH} start epochs`);
-  epochFile.write({ epoch, floor: start, lastTs: found.lastTs });
+  const { jump = null } = before;
+  epochFile.write({ epoch, floor: start, lastTs: found.lastTs, jump });
   for (const cut of cuts) truncateSync(cut.path, cut.end);
-  return { epoch, start, lastTs: found.lastTs, damagedBytes: found.damagedBytes };
+  return { epoch, start, lastTs: found.lastTs, jump, damagedBytes: found.damagedBytes };
 }
 
 /**
@@ -119,7 +122,8 @@ async function checkFrames(file: FileHandle, start: bigint): Promise<SegmentChec
     for (const batch of scan.batches) {
       check.end = Number(batch.nextOffset - start);
       check.lastEpoch = Math.max(check.lastEpoch, epochOf(batch.firstSequence));
-      check.lastTs = Math.max(check.lastTs, batch.maxTs);
+      // Not the largest: a stream's time goes back where its clock was set back.
+      check.lastTs = batch.maxTs;
     }
     if (scan.ended === 'finished') return check;
   }

@@ -13,7 +13,7 @@ import {
 import { type FileHandle, open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { freeBytes } from '../../free-bytes.ts';
+import { freeBytes } from '../../tier/free-bytes.ts';
 import { FILE_MODE, preparedPath, segmentPath } from './segments.ts';
 import { syncDirectory, syncDirectoryNow } from './sync-directory.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { silentLogger } from '../../log.ts';
+import { silentLogger } from '../../tier/log.ts';
 import { SegmentSupply } from './segment-supply.ts';
 
 const SEGMENT_BYTES = 4 * 2 ** 20;

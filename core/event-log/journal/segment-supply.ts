@@ -1,5 +1,5 @@
 import { closeSync, rmSync } from 'node:fs';
-import type { Logger } from '../../log.ts';
+import type { Logger } from '../../tier/log.ts';
 import type { LossCause } from './metrics.ts';
 import { prepareSegment, type SegmentFile, sizeOf, sparseSegment, takePrepared } from './segment-file.ts';
 import { listSegments, listSegmentsNow, preparedPath, type Segment } from './segments.ts';

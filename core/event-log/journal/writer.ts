@@ -1,9 +1,11 @@
 import type { Registry } from 'prom-client';
 import type { AddressSealer } from '../../events/address-seal.ts';
 import type { Unstamped } from '../../events/types.ts';
-import type { Logger } from '../../log.ts';
+import type { Logger } from '../../tier/log.ts';
+import type { WallClock } from '../../time/wall-clock.ts';
 import type { Appended, AppendOutcome, EventLogWriter, StreamIdentity } from '../port.ts';
 import { BatchBuffer } from './batch-buffer.ts';
+import { ClockWatch } from './clock-watch.ts';
 import type { EpochFile } from './epoch-file.ts';
 import { FRAME_HEADER_BYTES, MAX_PAYLOAD_BYTES } from './frame.ts';
 import { GroupSync, type Settled } from './group-sync.ts';
@@ -11,7 +13,7 @@ import { createJournalMetrics, type JournalMetrics, type LossCause } from './met
 import type { Recovered } from './recovery.ts';
 import { finishSegment, type SegmentFile, writeFrame } from './segment-file.ts';
 import type { SegmentSupply } from './segment-supply.ts';
-import { createStreamClock, type MicrosecondClock } from './stream-clock.ts';
+import { type ClockCorrection, StreamClock } from './stream-clock.ts';
 
 /** The watermark of an idle stream moves this often. */
 const HEARTBEAT_MS = 250;
@@ -24,7 +26,8 @@ export type JournalWriterOptions = {
   syncMs: number;
   segmentBytes: number;
   sealer: AddressSealer;
-  clock: { now: MicrosecondClock; check(): void };
+  clock: WallClock;
+  clockResetAsked: (streamId: string) => Promise<boolean>;
   log: Logger;
   registry: Registry;
 };
@@ -53,7 +56,8 @@ export class JournalWriter implements EventLogWriter {
   readonly #files: JournalFiles;
   readonly #log: Logger;
   readonly #metrics: JournalMetrics;
-  readonly #clock: MicrosecondClock;
+  readonly #clock: StreamClock;
+  readonly #clockWatch: ClockWatch;
   readonly #batch: BatchBuffer;
   readonly #sync: GroupSync;
   readonly #heartbeat: NodeJS.Timeout;
@@ -72,11 +76,24 @@ export class JournalWriter implements EventLogWriter {
     this.stream = stream;
     this.#files = files;
     this.#log = log;
-    this.#metrics = createJournalMetrics(registry, () => this.fill());
+    this.#metrics = createJournalMetrics(
+      registry,
+      () => this.fill(),
+      () => this.#clock.ahead(),
+    );
     this.#metrics.damagedBytes.inc(files.recovered.damagedBytes);
-    this.#clock = createStreamClock(clock.now, files.recovered.lastTs);
     const maxPayload = Math.min(MAX_PAYLOAD_BYTES, Math.floor(options.segmentBytes / 2) - FRAME_HEADER_BYTES);
     this.#batch = new BatchBuffer(stream.streamId, files.recovered.epoch, maxPayload, sealer);
+    const { lastTs: last, jump } = files.recovered;
+    this.#clock = new StreamClock(clock, { last, jump, sequence: this.#batch.nextSequence });
+    this.#clockWatch = new ClockWatch({
+      clock: this.#clock,
+      nextSequence: () => this.#batch.nextSequence,
+      resetAsked: () => options.clockResetAsked(stream.streamId),
+      setBack: (correction, done) => this.#correct(correction, done),
+      keepJump: () => this.#keepClock(),
+      log,
+    });
     this.#sync = new GroupSync({
       intervalMs: options.syncMs,
       metrics: this.#metrics,
@@ -91,14 +108,14 @@ export class JournalWriter implements EventLogWriter {
     });
     this.#syncFirst = options.syncMs === 0;
     this.#heartbeat = setInterval(() => {
-      clock.check();
+      this.#clockWatch.look();
       this.#beat();
     }, HEARTBEAT_MS).unref();
     files.supply.prepare();
   }
 
   append(event: Unstamped, settled: Settled): Appended {
-    const ts = this.#clock();
+    const ts = this.#clock.next();
     const sequence = this.#closed ? 'closed' : this.#add(event, ts);
     this.#turnEnd ??= setImmediate(this.flush);
     if (typeof sequence === 'bigint') {
@@ -122,21 +139,48 @@ export class JournalWriter implements EventLogWriter {
     return this.#files.supply.fill();
   }
 
+  /** Workers read the journal itself. */
+  ready(): boolean {
+    return true;
+  }
+
   async close(): Promise<void> {
     if (this.#closed) return;
     clearInterval(this.#heartbeat);
     this.#beat();
     this.#closed = true;
-    const { supply, epochFile, recovered, lock } = this.#files;
+    const { supply, epochFile, lock } = this.#files;
     try {
       await this.#sync.drain();
       await supply.close();
       finishSegment(supply.current);
-      epochFile.write({ epoch: recovered.epoch, floor: recovered.start, lastTs: this.#clock() });
+      this.#keepClock();
     } finally {
       epochFile.close();
       lock.release();
     }
+  }
+
+  /** Tells consumers which times to put right. @param done told whether the log has it */
+  #correct({ first, before, ...times }: ClockCorrection, done: (isWritten: boolean) => void): void {
+    this.flush();
+    const event: Unstamped = { kind: 'clock', first: String(first), before: String(before), ...times };
+    this.append(event, (outcome) => {
+      done(outcome === 'written');
+      if (outcome === 'written') this.#keepClock();
+    });
+    this.flush();
+  }
+
+  /** Keeps for the next start what the clock must not forget. */
+  #keepClock(): void {
+    const { epochFile, recovered } = this.#files;
+    epochFile.write({
+      epoch: recovered.epoch,
+      floor: recovered.start,
+      lastTs: this.#clock.next(),
+      jump: this.#clock.jump,
+    });
   }
 
   /** The stream's next sequence, or why the event can't have one. */
@@ -154,7 +198,7 @@ export class JournalWriter implements EventLogWriter {
   }
 
   #beat(): void {
-    this.#add(HEARTBEAT, this.#clock());
+    this.#add(HEARTBEAT, this.#clock.next());
     this.flush();
     this.#files.supply.recount().catch((error: unknown) => {
       this.#log.warn({ err: error }, 'journal segments could not be counted');

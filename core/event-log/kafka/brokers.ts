@@ -1,5 +1,5 @@
 import { Kafka } from 'kafkajs';
-import { createLogger } from '../../log.ts';
+import { createLogger } from '../../tier/log.ts';
 import { clientConfig, type KafkaAddress } from './client.ts';
 
 /**

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readConfig } from '../../config.ts';
-import { silentLogger } from '../../log.ts';
+import { readConfig } from '../../settings/config.ts';
+import { silentLogger } from '../../tier/log.ts';
 import { clientConfig } from './client.ts';
 
 function told(env: NodeJS.ProcessEnv) {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Kafka, type KafkaConfig, logLevel, type SASLOptions } from 'kafkajs';
-import { ConfigError, type KafkaSettings } from '../../config.ts';
-import type { Logger } from '../../log.ts';
+import { ConfigError, type KafkaSettings } from '../../settings/config.ts';
+import type { Logger } from '../../tier/log.ts';
 // For whoever reads: the client has to know how records are compressed.
 import './compression.ts';
 // Before the first connection.

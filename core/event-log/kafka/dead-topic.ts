@@ -1,5 +1,5 @@
 import type { Kafka, Producer } from 'kafkajs';
-import type { KafkaSettings } from '../../config.ts';
+import type { KafkaSettings } from '../../settings/config.ts';
 import { COMPRESSION } from './compression.ts';
 import { explained } from './refusals.ts';
 import { ensureTopic } from './topic.ts';

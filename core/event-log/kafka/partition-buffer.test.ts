@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { retainedByReads, STRAY_OBJECTS } from '../../../test/support/retained-objects.ts';
 import { PartitionBuffer } from './partition-buffer.ts';
 import { toMessage } from './record.ts';
 
@@ -98,4 +99,8 @@ test('a wait ends with the first message', async () => {
   buffer.offer(fetched(0, [0]));
   await waiting;
   expect(sequences(buffer.take(1_000))).toEqual([0]);
+});
+
+test('leaves nothing in memory of 50,000 waits with one signal', async () => {
+  expect(await retainedByReads('buffer')).toBeLessThan(STRAY_OBJECTS);
 });

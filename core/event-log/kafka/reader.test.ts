@@ -5,8 +5,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { heldMemory } from '../../../test/support/held-memory.ts';
 import { NO_KAFKA, startKafka, type TestKafka } from '../../../test/support/kafka.ts';
-import { ConfigError, type KafkaSettings, readConfig } from '../../config.ts';
-import { silentLogger } from '../../log.ts';
+import { retainedByReads, STRAY_OBJECTS } from '../../../test/support/retained-objects.ts';
+import { ConfigError, type KafkaSettings, readConfig } from '../../settings/config.ts';
+import { silentLogger } from '../../tier/log.ts';
 import type { LogBatch, LogDamage } from '../port.ts';
 import { createKafka } from './client.ts';
 import { COMPRESSION } from './compression.ts';
@@ -106,6 +107,10 @@ async function read(reader: KafkaReader, partition: number, from: bigint, count:
 const upTo = (end: number, start = 0) => Array.from({ length: end - start }, (_, index) => start + index);
 
 describe('a reader', () => {
+  test('leaves nothing in memory of 50,000 reads with one signal', async () => {
+    expect(await retainedByReads('kafka', kafka.brokers, settings.topic)).toBeLessThan(STRAY_OBJECTS);
+  });
+
   test('gives what a partition holds from any offset on, also behind where it was', async () => {
     await withReader(async (reader) => {
       expect(await reader.partitions()).toEqual([`${settings.topic}/0`, `${settings.topic}/1`]);
@@ -247,6 +252,7 @@ describe('the topic', () => {
       'min.insync.replicas',
       'max.message.bytes',
       'unclean.leader.election.enable',
+      'message.timestamp.type',
     ];
     const { resources } = await admin.describeConfigs({
       includeSynonyms: false,
@@ -262,6 +268,7 @@ describe('the topic', () => {
       'min.insync.replicas': '1',
       'max.message.bytes': String(964 * 1024),
       'unclean.leader.election.enable': 'false',
+      'message.timestamp.type': 'LogAppendTime',
     });
   });
 

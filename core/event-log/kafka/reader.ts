@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Admin, Batch, Consumer, Kafka } from 'kafkajs';
-import type { KafkaSettings } from '../../config.ts';
-import type { Logger } from '../../log.ts';
+import type { KafkaSettings } from '../../settings/config.ts';
+import { linkSignals } from '../../tier/linked-signal.ts';
+import type { Logger } from '../../tier/log.ts';
 import type { EventLogReader } from '../port.ts';
 import { PartitionBuffer } from './partition-buffer.ts';
 import { explained } from './refusals.ts';
@@ -61,11 +62,18 @@ export class KafkaReader implements EventLogReader {
   async read(partition: string, offset: bigint, options: ReadOptions): Promise<ReadResult> {
     // Not an empty answer: whoever reads on and on would never let anything else run.
     if (this.#closing.signal.aborted) throw new Error('the reader of Kafka is closed');
-    const signals = [this.#closing.signal, ...(options.signal ? [options.signal] : [])];
-    const signal = AbortSignal.any(signals);
-    if (!(await unlessAborted(this.#consume(), signal)))
+    const { signal, release } = linkSignals(this.#closing.signal, options.signal);
+    try {
+      if (await unlessAborted(this.#consume(), signal)) {
+        return await this.#inTurn(this.#numberOf(partition), offset, options, signal);
+      }
       return { batches: [], damage: [], nextOffset: offset };
-    const number = this.#numberOf(partition);
+    } finally {
+      release();
+    }
+  }
+
+  #inTurn(number: number, offset: bigint, options: ReadOptions, signal: AbortSignal): Promise<ReadResult> {
     // One after the other: between a wait and its end nobody else may move the buffer.
     const before = this.#turns.get(number);
     const turn = (async () => {

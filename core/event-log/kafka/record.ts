@@ -1,5 +1,5 @@
 import type { IHeaders, Message } from 'kafkajs';
-import { asBuffer } from '../../as-buffer.ts';
+import { asBuffer } from '../../events/as-buffer.ts';
 import { describeSchemas, parseSchemas } from '../../events/fingerprints.ts';
 import type { LogBatch, LogDamage } from '../port.ts';
 

@@ -1,4 +1,4 @@
-import type { EnvironmentName, KafkaSettings } from '../../config.ts';
+import type { EnvironmentName, KafkaSettings } from '../../settings/config.ts';
 
 /**
  * Brokers that answer and refuse this process, or show a certificate that it does not trust. Its message names the

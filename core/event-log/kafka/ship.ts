@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { KafkaSettings } from '../../config.ts';
-import { startLastingThread } from '../../lasting-thread.ts';
-import type { Logger } from '../../log.ts';
+import type { KafkaSettings } from '../../settings/config.ts';
+import { startLastingThread } from '../../tier/lasting-thread.ts';
+import type { Logger } from '../../tier/log.ts';
 import type { EventLogWriter, StreamIdentity } from '../port.ts';
 
 export type ShipperData = {
@@ -14,7 +14,15 @@ export type ShipperData = {
 };
 
 export type ToShipper = { stored: string | null; fill: number } | { stopWithinMs: number };
-export type FromShipper = { shipped: number } | { outage: boolean };
+/** `started`: the thread has loaded, native modules included, and works. */
+export type FromShipper = { started: true } | { shipped: number } | { outage: boolean };
+
+export type Shipping = {
+  /** Whether a thread has started since this process began: without one, events never leave the journal. */
+  hasStarted(): boolean;
+  /** Ends it: what Kafka has not taken by then waits in the journal for the next start. */
+  end(): Promise<void>;
+};
 
 export type ShippingOptions = Omit<ShipperData, 'stream' | 'logLevel'> & {
   journal: EventLogWriter;
@@ -29,11 +37,10 @@ const DRAIN_MS = 1_000;
 const THREAD = new URL('./shipper-thread.ts', import.meta.url);
 
 /**
- * Ships a journal to Kafka from a thread of its own, for as long as the process runs.
- *
- * @returns ends it: what Kafka has not taken by then waits in the journal for the next start
+ * Ships a journal to Kafka from a thread of its own, for as long as the process runs. A thread that can't load is
+ * started again and again, and logged each time; `hasStarted` stays false meanwhile.
  */
-export function shipToKafka(options: ShippingOptions): () => Promise<void> {
+export function shipToKafka(options: ShippingOptions): Shipping {
   const { journal, stored, log, registry, brokers, kafka, dataDir, streamName } = options;
   const registers = [registry];
   const shipped = new Counter({
@@ -54,13 +61,15 @@ export function shipToKafka(options: ShippingOptions): () => Promise<void> {
     stream: journal.stream,
     logLevel: log.level,
   };
+  let started = false;
   const thread = startLastingThread<ToShipper, FromShipper>({
     url: THREAD,
     workerData: data,
     name: 'the shipper',
     log,
     hear(message) {
-      if ('shipped' in message) shipped.inc(message.shipped);
+      if ('started' in message) started = true;
+      else if ('shipped' in message) shipped.inc(message.shipped);
       else outage.set(message.outage ? 1 : 0);
     },
     onDeath: () => outage.set(1),
@@ -81,8 +90,11 @@ export function shipToKafka(options: ShippingOptions): () => Promise<void> {
   }, FREE_EVERY_MS);
   freeing.unref();
 
-  return async () => {
-    clearInterval(freeing);
-    await thread.stop({ stopWithinMs: DRAIN_MS }, DRAIN_MS + 500);
+  return {
+    hasStarted: () => started,
+    async end() {
+      clearInterval(freeing);
+      await thread.stop({ stopWithinMs: DRAIN_MS }, DRAIN_MS + 500);
+    },
   };
 }

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { createLogger } from '../../log.ts';
+import { createLogger } from '../../tier/log.ts';
 import { createKafka } from './client.ts';
 import type { FromShipper, ShipperData, ToShipper } from './ship.ts';
 import { startShipper } from './shipper.ts';
@@ -32,6 +32,8 @@ const shipper = startShipper({
   },
   onOutage: (outage) => tell({ outage }),
 });
+
+tell({ started: true });
 
 // The thread's owner starts another: what broke this one, such as a full disk, may pass.
 void shipper.ended.then((error) => {

@@ -14,9 +14,9 @@ import {
   testSealer,
 } from '../../../test/support/journal.ts';
 import { NO_KAFKA, startKafka, type TestKafka } from '../../../test/support/kafka.ts';
-import { type KafkaSettings, readConfig } from '../../config.ts';
 import { decodeEvents } from '../../events/codec.ts';
-import { silentLogger } from '../../log.ts';
+import { type KafkaSettings, readConfig } from '../../settings/config.ts';
+import { silentLogger } from '../../tier/log.ts';
 import type { JournalWriter } from '../journal/writer.ts';
 import { createKafka } from './client.ts';
 import { KafkaReader } from './reader.ts';
@@ -257,7 +257,7 @@ test('nothing is given back that Kafka has not taken, however full the journal i
 
 test('a thread that dies is replaced, and ends in order even while there is none', async () => {
   const registry = new Registry();
-  const end = shipToKafka({
+  const shipping = shipToKafka({
     journal,
     stored: async () => -1n,
     log: silentLogger(),
@@ -271,7 +271,7 @@ test('a thread that dies is replaced, and ends in order even while there is none
   await vi.waitFor(async () => {
     expect(await registry.getSingleMetricAsString('hoplog_shipper_outage')).toMatch(/outage 1/);
   }, 40_000);
-  await end();
+  await shipping.end();
 });
 
 test('a topic that is too small is said once, and nothing is sent', async () => {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Kafka, Message, Producer } from 'kafkajs';
-import { ConfigError, type KafkaSettings } from '../../config.ts';
-import type { Logger } from '../../log.ts';
+import { ConfigError, type KafkaSettings } from '../../settings/config.ts';
+import type { Logger } from '../../tier/log.ts';
 import { MAX_PAYLOAD_BYTES } from '../journal/frame.ts';
 import { offsetHolding } from '../journal/own-batches.ts';
 import { JournalReader } from '../journal/reader.ts';

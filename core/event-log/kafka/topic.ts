@@ -1,5 +1,5 @@
 import kafkajs, { type Admin } from 'kafkajs';
-import { ConfigError, type KafkaSettings } from '../../config.ts';
+import { ConfigError, type KafkaSettings } from '../../settings/config.ts';
 
 /** A record holds one merged batch, compressed: the design's limit. */
 export const RECORD_MAX_BYTES = 900 * 1024;
@@ -52,6 +52,8 @@ async function createTopic(admin: Admin, kafka: KafkaSettings): Promise<void> {
             { name: 'min.insync.replicas', value: String(Math.min(2, replication)) },
             { name: 'max.message.bytes', value: String(TOPIC_MAX_BYTES) },
             { name: 'unclean.leader.election.enable', value: 'false' },
+            // Retention goes by the brokers' clocks: a producer's may be wrong, and then records would go at once, or stay for years.
+            { name: 'message.timestamp.type', value: 'LogAppendTime' },
           ],
         },
       ],

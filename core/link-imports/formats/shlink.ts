@@ -1,4 +1,4 @@
-import { parseInstant } from '../../timestamps.ts';
+import { parseInstant } from '../../time/timestamps.ts';
 import { NAME_LIMIT } from '../create-row.ts';
 import { nameOf, RowProblem, type SourceRow, textOf } from '../source-row.ts';
 import { cut, instantText, nameOfDestination, tagsOf } from '../values.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { bytesToUuid, uuidToBytes, uuidv7 } from '../../../core/ids.ts';
-import { silentLogger } from '../../../core/log.ts';
+import { silentLogger } from '../../../core/tier/log.ts';
 import { OPERATIONS, takeFrames } from '../frames.ts';
 import { encodeOther, idOf, slugOf } from '../records.ts';
 import { createDiskStore, type DiskStore } from './disk-store.ts';

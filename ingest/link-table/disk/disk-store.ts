@@ -1,5 +1,5 @@
-import { freeBytes } from '../../../core/free-bytes.ts';
-import type { Logger } from '../../../core/log.ts';
+import { freeBytes } from '../../../core/tier/free-bytes.ts';
+import type { Logger } from '../../../core/tier/log.ts';
 import { changeFrame } from '../change-frames.ts';
 import type { Standing } from '../loader.ts';
 import { kindOf } from '../records.ts';

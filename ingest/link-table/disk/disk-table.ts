@@ -1,6 +1,6 @@
-import { asBuffer } from '../../../core/as-buffer.ts';
-import { startLastingThread } from '../../../core/lasting-thread.ts';
-import type { Logger } from '../../../core/log.ts';
+import { asBuffer } from '../../../core/events/as-buffer.ts';
+import { startLastingThread } from '../../../core/tier/lasting-thread.ts';
+import type { Logger } from '../../../core/tier/log.ts';
 import { changing } from '../change-frames.ts';
 import { takeFrames } from '../frames.ts';
 import type { Followed } from '../loader.ts';

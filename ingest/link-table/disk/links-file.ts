@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { asBuffer } from '../../../core/as-buffer.ts';
+import { asBuffer } from '../../../core/events/as-buffer.ts';
 import { uuidToBytes } from '../../../core/ids.ts';
 import { decodeKey, encodeKey, type KnownKey } from '../known-key.ts';
 import type { Standing } from '../loader.ts';

@@ -1,5 +1,5 @@
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
-import { createLogger } from '../../../core/log.ts';
+import { createLogger } from '../../../core/tier/log.ts';
 import { isDamage, type LinksReader, openLinksReader } from './links-file.ts';
 import type { FromReader, ReaderData, ToReader } from './messages.ts';
 

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { createLogger } from '../../../core/log.ts';
-import { createPool } from '../../../sql/pool.ts';
+import { createLogger } from '../../../core/tier/log.ts';
+import { createPool } from '../../../sql/database/pool.ts';
 import { createTableLoader } from '../loader.ts';
 import { listenForChanges } from '../notifications.ts';
 import { createTableWriter } from '../table-writer.ts';

@@ -1,0 +1,131 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** What a process needs, in bytes, of all its threads, after a forced collection. */
+export type Heap = { heap: number; buffers: number };
+
+type Reply = {
+  id?: number;
+  method?: string;
+  params?: Record<string, unknown>;
+  result?: unknown;
+  error?: unknown;
+};
+type Call = (method: string, params?: object) => Promise<unknown>;
+
+/** The environment of a process that {@link createHeapProbe} asks: with a fixed port, only one could listen. */
+export const PROBED = { NODE_OPTIONS: '--inspect-port=127.0.0.1:0' };
+
+const PATIENCE_MS = 20_000;
+const LISTENING = /Debugger listening on (ws:\S+)\s/g;
+
+/**
+ * Measures the heap of running processes of Node.js through their inspectors, which SIGUSR1 opens.
+ *
+ * @param log what those processes have written to standard error: it names the address of each inspector
+ */
+export function createHeapProbe(log: () => string) {
+  const addresses = new Map<number, string>();
+  const tried = new Set<string>();
+
+  /** Asks whom it has not asked yet: a process that hung opens its inspector when nobody waits for it any more. */
+  async function measureNew(pid: number): Promise<Heap | null> {
+    for (const [, url = ''] of log().matchAll(LISTENING)) {
+      if (tried.has(url)) continue;
+      tried.add(url);
+      const measured = await measureAt(url).catch(() => null); // it has ended
+      if (measured) addresses.set(measured.pid, url);
+      if (measured?.pid === pid) return measured;
+    }
+    return null;
+  }
+
+  /** Collects and measures. One process at a time. @throws Error when the process ends meanwhile, or hangs */
+  return async function measure(pid: number): Promise<Heap> {
+    const url = addresses.get(pid);
+    if (url !== undefined) return measureAt(url);
+    process.kill(pid, 'SIGUSR1');
+    for (const late = Date.now() + PATIENCE_MS; Date.now() < late; await delay(20)) {
+      const measured = await measureNew(pid);
+      if (measured) return measured;
+    }
+    throw new Error(`process ${pid} did not open its inspector within ${PATIENCE_MS} ms`);
+  };
+}
+
+export type HeapProbe = ReturnType<typeof createHeapProbe>;
+
+async function measureAt(url: string): Promise<Heap & { pid: number }> {
+  const socket = new WebSocket(url);
+  const { promise: failed, reject: fail } = Promise.withResolvers<never>();
+  failed.catch(() => undefined);
+  const timer = setTimeout(() => fail(new Error('the inspector did not answer')), PATIENCE_MS);
+  const waiting = new Map<number, (reply: Reply) => void>();
+  const threads: string[] = [];
+  let last = 0;
+
+  function receive(reply: Reply): void {
+    if (reply.id !== undefined) {
+      waiting.get(reply.id)?.(reply);
+      waiting.delete(reply.id);
+    } else if (reply.method === 'NodeWorker.attachedToWorker') {
+      threads.push(String(reply.params?.sessionId));
+    } else if (reply.method === 'NodeWorker.receivedMessageFromWorker') {
+      receive(JSON.parse(String(reply.params?.message)) as Reply);
+    }
+  }
+
+  function answerTo(id: number): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      waiting.set(id, ({ result, error }) =>
+        error ? reject(new Error(JSON.stringify(error))) : resolve(result),
+      );
+    });
+  }
+
+  const call: Call = (method, params = {}) => {
+    const id = ++last;
+    socket.send(JSON.stringify({ id, method, params }));
+    return answerTo(id);
+  };
+  const callThread = (sessionId: string): Call => {
+    return async (method, params = {}) => {
+      const id = ++last;
+      const message = JSON.stringify({ id, method, params });
+      const answered = answerTo(id);
+      await call('NodeWorker.sendMessageToWorker', { sessionId, message });
+      return answered;
+    };
+  };
+
+  async function measure(): Promise<Heap & { pid: number }> {
+    await new Promise((resolve) => socket.addEventListener('open', resolve, { once: true }));
+    await call('NodeWorker.enable', { waitForDebuggerOnStart: false });
+    const sum = { pid: 0, heap: 0, buffers: 0 };
+    for (const one of [call, ...threads.map(callThread)]) {
+      const { pid, heap, buffers } = await heapOf(one);
+      sum.pid = pid;
+      sum.heap += heap;
+      sum.buffers += buffers;
+    }
+    return sum;
+  }
+
+  socket.addEventListener('message', ({ data }) => receive(JSON.parse(String(data)) as Reply));
+  socket.addEventListener('close', () => fail(new Error('the process has ended')), { once: true });
+  socket.addEventListener('error', () => fail(new Error('the inspector can not be reached')), { once: true });
+  try {
+    return await Promise.race([measure(), failed]);
+  } finally {
+    clearTimeout(timer);
+    socket.close();
+  }
+}
+
+/** Of one thread. */
+async function heapOf(call: Call): Promise<Heap & { pid: number }> {
+  await call('HeapProfiler.collectGarbage');
+  const expression = 'JSON.stringify({ pid: process.pid, ...process.memoryUsage() })';
+  const { result } = (await call('Runtime.evaluate', { expression })) as { result: { value: string } };
+  const { pid, heapUsed, arrayBuffers } = JSON.parse(result.value) as NodeJS.MemoryUsage & { pid: number };
+  return { pid, heap: heapUsed, buffers: arrayBuffers };
+}

@@ -1,0 +1,51 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ProcessRecord } from '../../cli/processes/identity.ts';
+import { type Service, startService } from '../../test/support/service.ts';
+import { PROBED } from './inspector.ts';
+
+/** The service as `npm start` runs it, in a directory of its own. */
+export type SingleNode = {
+  /** The supervisor and the tiers, those that run now. */
+  processes(): { name: string; pid: number }[];
+  log(): string;
+  close(): Promise<void>;
+};
+
+const TIERS = ['ingest', 'workers', 'api'];
+
+export async function startSingleNode(): Promise<SingleNode> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'hoplog-idle-'));
+  const remove = () => rmSync(dataDir, { recursive: true, force: true });
+  let service: Service;
+  try {
+    service = await startService({ dataDir, env: PROBED });
+  } catch (error) {
+    remove();
+    throw error;
+  }
+  const { process: supervisor, log, stop } = service;
+  return {
+    processes() {
+      const tiers = TIERS.map((name) => ({ name: `npm start: ${name}`, pid: recordedPid(dataDir, name) }));
+      const all = [{ name: 'npm start: supervisor', pid: supervisor.pid ?? 0 }, ...tiers];
+      return all.filter(({ pid }) => pid > 0);
+    },
+    log,
+    async close() {
+      await stop();
+      remove();
+    },
+  };
+}
+
+/** 0 while it does not run. */
+function recordedPid(dataDir: string, name: string): number {
+  try {
+    const record = readFileSync(join(dataDir, 'run', `${name}.child.json`), 'utf8');
+    return (JSON.parse(record) as ProcessRecord).pid;
+  } catch {
+    return 0;
+  }
+}

@@ -1,0 +1,78 @@
+import type { ClickHouseClient } from './client.ts';
+
+/** Rows of one stream whose times are ahead. Times are microseconds, `to` is not included. */
+export type AheadRows = {
+  ordinal: number;
+  first: bigint;
+  before: bigint;
+  from: number;
+  to: number;
+  shift: number;
+};
+
+/** Their order is by time, so a row gets another time by a copy. Orders are replaced by their version instead. */
+const MOVED = ['clicks', 'identifies'] as const;
+
+const MOST_SECONDS = 600;
+
+const micros = (value: number) => `fromUnixTimestamp64Nano(${BigInt(value) * 1_000n}, 'UTC')`;
+
+/** A mutation takes no parameters: all of these are numbers. */
+function rowsOf({ ordinal, first, before }: AheadRows, from: number, to: number): string {
+  return `toUnixTimestamp64Nano(ts) % 1000 = ${ordinal} AND sequence >= ${first} AND sequence < ${before}
+    AND ts >= ${micros(from)} AND ts < ${micros(to)}`;
+}
+
+/**
+ * Copies rows of the slice that have no corrected copy yet. The slice is shorter than the shift, so it holds no copies. May be
+ * repeated after it was cut off.
+ *
+ * @throws Error when a row has no copy afterwards: then none of them may go
+ */
+export async function copyCorrected(client: ClickHouseClient, rows: AheadRows): Promise<void> {
+  const { from, to, shift } = rows;
+  const originals = rowsOf(rows, from, to);
+  const moved = `ts - toIntervalMicrosecond(${shift}) AS ts`;
+  for (const table of MOVED) {
+    const copies = `SELECT sequence FROM ${table} WHERE ${rowsOf(rows, from - shift, to - shift)}`;
+    // In a subquery, because `ts` of a condition beside it would be the new one.
+    const missing = `(SELECT * FROM ${table} WHERE ${originals} AND sequence NOT IN (${copies}))`;
+    await client.command({
+      query: `INSERT INTO ${table} SELECT * REPLACE (${moved}) FROM ${missing}`,
+      clickhouse_settings: { max_execution_time: MOST_SECONDS, wait_end_of_query: 1 },
+    });
+    const result = await client.query({
+      query: `SELECT count() AS left FROM ${missing}`,
+      format: 'JSONEachRow',
+    });
+    const [row] = await result.json<{ left: string }>();
+    if (row?.left !== '0') throw new Error(`${row?.left} rows of ${table} have no corrected copy`);
+  }
+  // Of one order the highest version stands, and the version says its report's time. May be written twice.
+  await client.command({
+    query: `INSERT INTO orders SELECT * REPLACE (${moved}, version + ${BigInt(shift) * 1_000n} AS version)
+      FROM (SELECT * FROM orders WHERE ${originals})`,
+    clickhouse_settings: { max_execution_time: MOST_SECONDS, wait_end_of_query: 1 },
+  });
+}
+
+/** Removes the rows of a slice that has its copies: they are in no answer when this resolves. May be repeated. */
+export async function dropCopied(client: ClickHouseClient, rows: AheadRows): Promise<void> {
+  for (const table of MOVED) {
+    await client.command({
+      query: `ALTER TABLE ${table} DELETE WHERE ${rowsOf(rows, rows.from, rows.to)}`,
+      clickhouse_settings: { mutations_sync: '2', max_execution_time: MOST_SECONDS },
+    });
+  }
+}
+
+/** The time of the stream's first click in a period, microseconds; null when it has none. */
+export async function firstClick(client: ClickHouseClient, rows: AheadRows): Promise<number | null> {
+  const result = await client.query({
+    query: `SELECT toUnixTimestamp64Micro(min(ts)) AS first, count() AS clicks
+      FROM clicks WHERE ${rowsOf(rows, rows.from, rows.to)}`,
+    format: 'JSONEachRow',
+  });
+  const [row] = await result.json<{ first: string; clicks: string }>();
+  return row && row.clicks !== '0' ? Number(row.first) : null;
+}

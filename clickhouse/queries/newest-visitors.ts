@@ -1,0 +1,61 @@
+import type { ShownClick } from '../../core/clicks/click-record.ts';
+import { clampToStored, NANOS_PER_DAY, nowNanos } from '../../core/time/timestamps.ts';
+import type { ClickHouseClient } from '../client.ts';
+import { byVisitorParams, CLICKS_OF_VISITORS } from '../rollups/clicks-by-visitor.ts';
+import { ask } from './ask.ts';
+import { SHOWN_COLUMNS, type ShownClickRow, toShownClick } from './shown-clicks.ts';
+import { NOT_DELETED } from './visible-clicks.ts';
+
+/** How far back visitors are looked for before everything is searched: see `newestClicks`. */
+const LOOKS_BACK = [NANOS_PER_DAY, 32n * NANOS_PER_DAY];
+
+/**
+ * The visitors who clicked last, each by their newest click, newest first. Bots are left out.
+ *
+ * @param limit how many visitors at most
+ */
+export async function newestVisitors(
+  client: ClickHouseClient,
+  workspaceId: string,
+  limit: number,
+): Promise<ShownClick[]> {
+  const now = nowNanos();
+  for (const back of LOOKS_BACK) {
+    const clicks = await newestSince(client, workspaceId, clampToStored(now - back), limit);
+    if (clicks.length === limit) return clicks;
+  }
+  return newestSince(client, workspaceId, clampToStored(0n), limit);
+}
+
+async function newestSince(
+  client: ClickHouseClient,
+  workspaceId: string,
+  since: bigint,
+  limit: number,
+): Promise<ShownClick[]> {
+  const rows = await ask<ShownClickRow>(client, {
+    sql: `SELECT ${SHOWN_COLUMNS} FROM clicks
+      WHERE workspace_id = {workspace:UUID} AND ts >= fromUnixTimestamp64Nano({since:Int64}, 'UTC') AND NOT is_bot ${NOT_DELETED}
+      ORDER BY ts DESC LIMIT 1 BY visitor_id LIMIT {limit:UInt32}`,
+    params: { workspace: workspaceId, since, limit },
+    seconds: 20,
+  });
+  return rows.map(toShownClick);
+}
+
+/** The newest click of each of these visitors, bots' too; those without any are left out. In no order. */
+export async function newestClickOf(
+  client: ClickHouseClient,
+  workspaceId: string,
+  visitorIds: string[],
+): Promise<ShownClick[]> {
+  if (visitorIds.length === 0) return [];
+  const rows = await ask<ShownClickRow>(client, {
+    sql: `SELECT ${SHOWN_COLUMNS} FROM clicks
+      WHERE ${CLICKS_OF_VISITORS} ${NOT_DELETED}
+      ORDER BY ts DESC LIMIT 1 BY visitor_id`,
+    params: { workspace: workspaceId, visitors: visitorIds, ...(await byVisitorParams(client)) },
+    seconds: 20,
+  });
+  return rows.map(toShownClick);
+}

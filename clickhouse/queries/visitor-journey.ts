@@ -1,0 +1,189 @@
+import type { ClickDetails } from '../../core/clicks/click-fields.ts';
+import type { ClickHouseClient } from '../client.ts';
+import { byVisitorParams, CLICKS_OF_VISITOR } from '../rollups/clicks-by-visitor.ts';
+import { ask } from './ask.ts';
+import { NOT_DELETED } from './visible-clicks.ts';
+
+/** A step of a visitor. `tsNanos` is unique in the deployment. */
+export type JourneyStep =
+  | { type: 'click'; tsNanos: bigint; channel: string; linkId: string; details: ClickDetails }
+  | { type: 'identify'; tsNanos: bigint; email: string }
+  | { type: 'order'; tsNanos: bigint; amountMinor: bigint; currency: string };
+
+/** A visitor as a whole, also where the journey is cut. */
+export type VisitorSummary = {
+  /** The newest one that the visitor gave, or that came with an order of theirs; null: none. */
+  email: string | null;
+  firstSeenNanos: bigint;
+  lastSeenNanos: bigint;
+};
+
+/** Stands in `visitor_id` of identifies and orders without a visitor. It is nobody. */
+const NOBODY = '00000000-0000-0000-0000-000000000000';
+
+const OF_VISITOR = 'workspace_id = {workspace:UUID} AND visitor_id = {visitor:UUID}';
+
+/**
+ * What belongs to the visitor besides clicks, as subqueries: identifies, and of each order the version that counts, when
+ * the visitor made it or when it came without a visitor and with an email or a user that the visitor had given.
+ *
+ * The orders are found by their skip indexes first and read by their key then: an earlier version may name another
+ * visitor, so `FINAL` must see every version of the order before the visitor is compared. Identifies need none here nor
+ * below, where it was half of the time of finding them: of one that was inserted twice both rows are the same.
+ */
+const OWN = `
+  WITH
+    emails AS (SELECT DISTINCT email FROM identifies WHERE ${OF_VISITOR} AND email != ''),
+    users AS (SELECT DISTINCT external_user_id FROM identifies WHERE ${OF_VISITOR} AND external_user_id != ''),
+    own_orders AS (SELECT * FROM orders FINAL
+      WHERE workspace_id = {workspace:UUID} AND order_id IN (
+          SELECT order_id FROM orders WHERE ${OF_VISITOR}
+          UNION DISTINCT
+          SELECT order_id FROM orders WHERE workspace_id = {workspace:UUID} AND email IN (SELECT email FROM emails)
+          UNION DISTINCT
+          SELECT order_id FROM orders WHERE workspace_id = {workspace:UUID}
+            AND external_user_id IN (SELECT external_user_id FROM users))
+        AND (visitor_id = {visitor:UUID} OR (visitor_id = toUUID('${NOBODY}')
+          AND (email IN (SELECT email FROM emails) OR external_user_id IN (SELECT external_user_id FROM users))))),
+    own_identifies AS (SELECT * FROM identifies WHERE ${OF_VISITOR})`;
+
+/** The bots' own too: they are asked for by the id that a stream with `bots=include` showed. */
+const clicks = (hasDeletedLinks: boolean) => ({
+  sql: `SELECT 'click' AS type, toUnixTimestamp64Nano(ts) AS nanos, channel, link_id, country, city, device, browser, os, referer
+    FROM clicks WHERE ${CLICKS_OF_VISITOR} ${hasDeletedLinks ? NOT_DELETED : ''} ORDER BY ts DESC LIMIT {limit:UInt32}`,
+  seconds: 20,
+  // They are few and far apart: in the order of the table each part would be read by itself.
+  settings: { optimize_read_in_order: 0 } as const,
+});
+
+/** Identifies, and one row of type `has orders` when any version of an order names the visitor. */
+const IDENTIFIES = {
+  sql: `
+    SELECT * FROM (SELECT DISTINCT 'identify' AS type, toUnixTimestamp64Nano(ts) AS nanos, email, external_user_id AS user
+      FROM identifies WHERE ${OF_VISITOR} ORDER BY nanos DESC LIMIT {limit:UInt32})
+    UNION ALL SELECT * FROM (SELECT 'has orders', 0, '', '' FROM orders WHERE ${OF_VISITOR} LIMIT 1)`,
+  seconds: 20,
+};
+
+const ORDERS = {
+  sql: `${OWN}
+    SELECT 'order' AS type, toUnixTimestamp64Nano(ts) AS nanos, email, amount_minor AS amount, currency FROM own_orders
+    ORDER BY ts DESC LIMIT {limit:UInt32}`,
+  seconds: 20,
+};
+
+/** A visitor of the workspace as a whole, also where the steps are cut; null: there is no step. */
+async function visitorSummary(
+  client: ClickHouseClient,
+  workspaceId: string,
+  visitorId: string,
+): Promise<VisitorSummary | null> {
+  const [row] = await ask<{ steps: string; first: string; last: string; email: string }>(client, {
+    sql: `${OWN}
+      SELECT count() AS steps, toUnixTimestamp64Nano(min(ts)) AS first, toUnixTimestamp64Nano(max(ts)) AS last,
+        argMaxIf(email, (rank, ts), email != '') AS email
+      FROM (
+        SELECT ts, '' AS email, 0 AS rank FROM clicks
+        WHERE ${CLICKS_OF_VISITOR} ${NOT_DELETED}
+        UNION ALL SELECT ts, email, 2 FROM own_identifies
+        UNION ALL SELECT ts, email, 1 FROM own_orders)`,
+    params: { workspace: workspaceId, visitor: visitorId, ...(await byVisitorParams(client)) },
+    seconds: 20,
+  });
+  if (!row || Number(row.steps) === 0) return null;
+  return {
+    email: row.email === '' ? null : row.email,
+    firstSeenNanos: BigInt(row.first),
+    lastSeenNanos: BigInt(row.last),
+  };
+}
+
+/**
+ * The newest steps of a visitor, oldest first, and the visitor as a whole; null when the workspace has no click,
+ * identify or order of that visitor. A visitor with more than `limit` steps has lost the oldest.
+ *
+ * @param of.hasDeletedLinks whether the workspace has deleted links, whose clicks are left out
+ */
+export async function visitorJourney(
+  client: ClickHouseClient,
+  of: { workspaceId: string; visitorId: string; hasDeletedLinks: boolean },
+  limit: number,
+): Promise<{ summary: VisitorSummary; steps: JourneyStep[] } | null> {
+  const { workspaceId, visitorId } = of;
+  if (visitorId.toLowerCase() === NOBODY) return null;
+  const params = { workspace: workspaceId, visitor: visitorId, limit };
+  const [clicked, others] = await Promise.all([
+    clicksOf(client, of.hasDeletedLinks, params),
+    identifiesAndOrders(client, params),
+  ]);
+  const rows = newestOf([...clicked, ...others], limit);
+  // Nearly every journey is whole: asking for the visitor too would read the same once more.
+  const summary =
+    rows.length < limit ? summaryOf(rows) : await visitorSummary(client, workspaceId, visitorId);
+  return summary && { summary, steps: rows.map(toStep).reverse() };
+}
+
+type Params = { workspace: string; visitor: string; limit: number };
+
+async function clicksOf(
+  client: ClickHouseClient,
+  hasDeletedLinks: boolean,
+  params: Params,
+): Promise<ClickStep[]> {
+  const unlisted = await byVisitorParams(client);
+  return ask<ClickStep>(client, { ...clicks(hasDeletedLinks), params: { ...params, ...unlisted } });
+}
+
+async function identifiesAndOrders(client: ClickHouseClient, params: Params): Promise<OtherStep[]> {
+  const found = await ask<IdentifyStep | { type: 'has orders' }>(client, { ...IDENTIFIES, params });
+  const identifies = found.filter((row) => row.type === 'identify');
+  // Few visitors have bought, and finding the orders takes several steps.
+  const mayHaveOrders =
+    identifies.length < found.length || identifies.some(({ email, user }) => email !== '' || user !== '');
+  return mayHaveOrders
+    ? [...identifies, ...(await ask<OrderStep>(client, { ...ORDERS, params }))]
+    : identifies;
+}
+
+function newestOf(steps: readonly StepRow[], limit: number): StepRow[] {
+  const timed = steps.map((row) => ({ row, at: BigInt(row.nanos) }));
+  // Times are unique where the service made them; of imported ones that are not, an identify stands before its order.
+  timed.sort((a, b) => Number(b.at - a.at) || (a.row.type < b.row.type ? 1 : -1));
+  return timed.slice(0, limit).map(({ row }) => row);
+}
+
+/** Of all steps, the newest first. An email that the visitor gave counts before one that came with an order. */
+function summaryOf(rows: readonly StepRow[]): VisitorSummary | null {
+  const [newest, oldest] = [rows[0], rows.at(-1)];
+  if (!newest || !oldest) return null;
+  const others = rows.filter((row) => row.type !== 'click');
+  const given = (type: OtherStep['type']) =>
+    others.find((row) => row.type === type && row.email !== '')?.email;
+  return {
+    email: given('identify') ?? given('order') ?? null,
+    firstSeenNanos: BigInt(oldest.nanos),
+    lastSeenNanos: BigInt(newest.nanos),
+  };
+}
+
+type ClickStep = { type: 'click'; nanos: string; channel: string; link_id: string } & ClickDetails;
+/** `email`, here and below; empty: none. */
+type IdentifyStep = { type: 'identify'; nanos: string; email: string; user: string };
+type OrderStep = { type: 'order'; nanos: string; email: string; amount: string; currency: string };
+type OtherStep = IdentifyStep | OrderStep;
+type StepRow = ClickStep | OtherStep;
+
+function toStep(row: StepRow): JourneyStep {
+  const tsNanos = BigInt(row.nanos);
+  switch (row.type) {
+    case 'click': {
+      const { country, city, device, browser, os, referer } = row;
+      const details = { country, city, device, browser, os, referer };
+      return { type: row.type, tsNanos, channel: row.channel, linkId: row.link_id, details };
+    }
+    case 'identify':
+      return { type: row.type, tsNanos, email: row.email };
+    case 'order':
+      return { type: row.type, tsNanos, amountMinor: BigInt(row.amount), currency: row.currency };
+  }
+}

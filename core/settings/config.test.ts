@@ -1,0 +1,94 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { ConfigError, readConfig } from './config.ts';
+
+test('the defaults are the documented ones', () => {
+  const config = readConfig({});
+  expect(config).toMatchObject({
+    host: '127.0.0.1',
+    apiPort: 3000,
+    ingestPort: 8080,
+    ingestSharePort: false,
+    metricsPort: 9464,
+    baseUrl: 'http://127.0.0.1:3000',
+    appUrl: 'http://127.0.0.1:3000',
+    shortUrl: 'http://127.0.0.1:8080',
+    publicUrl: 'http://127.0.0.1:8080',
+    databaseUrl: '',
+    clickhouseUrl: '',
+    kafkaBrokers: [],
+    journalSyncMs: 5,
+    trustProxy: [],
+    webhookAllowPrivate: false,
+  });
+});
+
+test('addresses follow the ports, and the app and bio pages follow their origins', () => {
+  const config = readConfig({ API_PORT: '4000', INGEST_PORT: '9000', SHORT_URL: 'https://go.example/' });
+  expect(config.baseUrl).toBe('http://127.0.0.1:4000');
+  expect(config.appUrl).toBe('http://127.0.0.1:4000');
+  expect(config.shortUrl).toBe('https://go.example');
+  expect(config.publicUrl).toBe('https://go.example');
+});
+
+test.each([
+  ['API_PORT', 'http'],
+  ['INGEST_PORT', '65536'],
+  ['INGEST_SHARE_PORT', 'yes'],
+  ['INGEST_LINKS_IN_MEMORY', '0'],
+  ['METRICS_PORT', '-1'],
+  ['BASE_URL', 'api.example'],
+  ['SHORT_URL', 'https://go.example/path'],
+  ['PUBLIC_URL', 'ftp://go.example'],
+  ['DATABASE_URL', 'mysql://localhost/db'],
+  ['CLICKHOUSE_URL', 'clickhouse://localhost'],
+  ['CLICKHOUSE_DATABASE', 'a-b'],
+  ['KAFKA_TOPIC', 'a b'],
+  ['KAFKA_PARTITIONS', '0'],
+  ['KAFKA_REPLICATION', 'three'],
+  ['KAFKA_RETENTION_HOURS', '-1'],
+  ['KAFKA_TLS', 'yes'],
+  ['KAFKA_SASL_MECHANISM', 'gssapi'],
+  ['JOURNAL_SYNC', '5'],
+  ['JOURNAL_BUDGET', '8 gigabytes'],
+  ['TRUST_PROXY', 'everybody'],
+  ['TRUST_PROXY', '10.0.0.0/8, 10.0.0.0/33'],
+  ['WEBHOOK_ALLOW_PRIVATE', 'yes'],
+  ['LOG_LEVEL', 'loud'],
+  ['STREAM_NAME', '../etc'],
+])('%s=%s is refused by name', (name, value) => {
+  expect(() => readConfig({ [name]: value })).toThrow(ConfigError);
+  expect(() => readConfig({ [name]: value })).toThrow(new RegExp(`setting ${name}="`));
+});
+
+test('a way to authenticate without a user is refused', () => {
+  expect(() => readConfig({ KAFKA_SASL_MECHANISM: 'plain' })).toThrow(/setting KAFKA_USERNAME=""/);
+  const given = { KAFKA_SASL_MECHANISM: 'scram-sha-512', KAFKA_USERNAME: 'u', KAFKA_PASSWORD: 'p' };
+  expect(readConfig(given).kafka.sasl).toEqual({ mechanism: 'scram-sha-512', username: 'u', password: 'p' });
+});
+
+test('an empty value counts as unset', () => {
+  expect(readConfig({ API_PORT: '', JOURNAL_SYNC: '' })).toEqual(readConfig({}));
+});
+
+test('.env.example lists exactly the settings that are read, with values that are accepted', () => {
+  const source = readFileSync(new URL('./config.ts', import.meta.url), 'utf8');
+  const read = [...source.matchAll(/^ {2}([A-Z_]+): Type\./gm)].map((match) => match[1]).sort();
+  const example = readFileSync(new URL('../../.env.example', import.meta.url), 'utf8');
+  const lines = example.split('\n').filter((line) => /^[A-Z_]+=/.test(line));
+  expect(lines.map((line) => line.slice(0, line.indexOf('='))).sort()).toEqual(read);
+  const values = Object.fromEntries(lines.map((line) => line.split('=', 2)));
+  expect(readConfig(values)).toEqual(readConfig({}));
+});
+
+test.each(['kafka', 'http://kafka:9092', 'kafka:0', 'kafka:70000', 'a:1,b'])(
+  '%s is no list of brokers',
+  (text) => {
+    expect(() => readConfig({ KAFKA_BROKERS: text })).toThrow(/^setting KAFKA_BROKERS=/);
+  },
+);
+
+test('brokers are addresses with ports', () => {
+  const { kafkaBrokers } = readConfig({ KAFKA_BROKERS: 'kafka-1.example:9092, 10.0.0.2:9092,[::1]:9092' });
+  expect(kafkaBrokers).toEqual(['kafka-1.example:9092', '10.0.0.2:9092', '[::1]:9092']);
+});

@@ -1,0 +1,263 @@
+import { resolve } from 'node:path';
+import { type Static, Type } from 'typebox';
+import { Value } from 'typebox/value';
+import { isAddressBlock } from '../addresses/address-blocks.ts';
+
+/** Every setting as the environment gives it: text, before parsing. Kept beside `.env.example`. */
+const Environment = Type.Object({
+  DATA_DIR: Type.String({ minLength: 1, default: './data' }),
+  HOST: Type.String({ minLength: 1, default: '127.0.0.1' }),
+  API_PORT: Type.String({ pattern: '^\\d{1,5}$', default: '3000' }),
+  INGEST_PORT: Type.String({ pattern: '^\\d{1,5}$', default: '8080' }),
+  INGEST_SHARE_PORT: Type.String({ pattern: '^(true|false)$', default: 'false' }),
+  INGEST_LINKS_IN_MEMORY: Type.String({ pattern: '^(all|[1-9]\\d{0,8})$', default: 'all' }),
+  METRICS_PORT: Type.String({ pattern: '^\\d{1,5}$', default: '9464' }),
+  BASE_URL: Type.String({ default: '' }),
+  APP_URL: Type.String({ default: '' }),
+  SHORT_URL: Type.String({ default: '' }),
+  PUBLIC_URL: Type.String({ default: '' }),
+  DATABASE_URL: Type.String({ default: '' }),
+  CLICKHOUSE_URL: Type.String({ default: '' }),
+  CLICKHOUSE_DATABASE: Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]*$', default: 'hoplog' }),
+  CLICKHOUSE_CLUSTER: Type.String({ pattern: '^[A-Za-z0-9_-]*$', default: '' }),
+  KAFKA_BROKERS: Type.String({ default: '' }),
+  KAFKA_TOPIC: Type.String({ pattern: '^[A-Za-z0-9._-]{1,200}$', default: 'hoplog.events.v1' }),
+  KAFKA_DEAD_TOPIC: Type.String({ pattern: '^[A-Za-z0-9._-]{1,200}$', default: 'hoplog.dead.v1' }),
+  KAFKA_PARTITIONS: Type.String({ pattern: '^[1-9]\\d{0,3}$', default: '4' }),
+  KAFKA_REPLICATION: Type.String({ pattern: '^[1-9]$', default: '3' }),
+  KAFKA_RETENTION_HOURS: Type.String({ pattern: '^[1-9]\\d{0,4}$', default: '168' }),
+  KAFKA_TLS: Type.String({ pattern: '^(true|false)$', default: 'false' }),
+  KAFKA_TLS_CA: Type.String({ default: '' }),
+  KAFKA_SASL_MECHANISM: Type.String({ pattern: '^(plain|scram-sha-256|scram-sha-512)?$', default: '' }),
+  KAFKA_USERNAME: Type.String({ default: '' }),
+  KAFKA_PASSWORD: Type.String({ default: '' }),
+  JOURNAL_SYNC: Type.String({ pattern: '^(always|[1-9]\\d{0,4}ms)$', default: '5ms' }),
+  JOURNAL_BUDGET: Type.String({ pattern: '^[1-9]\\d*(MiB|GiB)$', default: '8GiB' }),
+  STREAM_NAME: Type.String({ pattern: '^[a-z0-9-]{0,40}$', default: '' }),
+  TRUST_PROXY: Type.String({ default: '' }),
+  WEBHOOK_ALLOW_PRIVATE: Type.String({ pattern: '^(true|false)$', default: 'false' }),
+  LOG_LEVEL: Type.String({ pattern: '^(trace|debug|info|warn|error|silent)$', default: 'info' }),
+});
+
+export type EnvironmentName = keyof Static<typeof Environment>;
+
+export type SaslMechanism = 'plain' | 'scram-sha-256' | 'scram-sha-512';
+
+/** How the topic is made or what it must be like, and how brokers are spoken to. */
+export type KafkaSettings = {
+  topic: string;
+  /** Topic of the copies of dead letters. */
+  deadTopic: string;
+  partitions: number;
+  /** Replicas of each partition; with 2 and more, an acknowledgement means that two have it. */
+  replication: number;
+  retentionHours: number;
+  tls: boolean;
+  /** File of the certificate authority to trust; empty: the system's. */
+  tlsCa: string;
+  /** Null: no authentication. */
+  sasl: { mechanism: SaslMechanism; username: string; password: string } | null;
+};
+
+/** Every setting of a process, parsed. Ports are numbers, addresses have no trailing slash. */
+export type Config = {
+  /** Absolute path of everything that the embedded default keeps. */
+  dataDir: string;
+  host: string;
+  apiPort: number;
+  ingestPort: number;
+  /** Several ingest processes of this user may listen on the port (SO_REUSEPORT). */
+  ingestSharePort: boolean;
+  /** Most links that ingest holds in memory, infinite for all of them. */
+  ingestLinksInMemory: number;
+  metricsPort: number;
+  baseUrl: string;
+  appUrl: string;
+  /** Origin of short links, such as `http://127.0.0.1:8080`. */
+  shortUrl: string;
+  /** Origin of public bio pages. */
+  publicUrl: string;
+  /** Empty: embedded. */
+  databaseUrl: string;
+  /** Empty: embedded. */
+  clickhouseUrl: string;
+  clickhouseDatabase: string;
+  /** Cluster name for Replicated engines; empty on one node. */
+  clickhouseCluster: string;
+  /** Empty: the journal on disk is the event log. */
+  kafkaBrokers: string[];
+  kafka: KafkaSettings;
+  /** Longest time a written click may wait for `fdatasync`, in milliseconds; `0`: synced before the answer. */
+  journalSyncMs: number;
+  /** Disk budget of one process's journal, in bytes. */
+  journalBudgetBytes: number;
+  /** Directory name of this process's journal stream under `DATA_DIR/journal`; empty: the tier's name. */
+  streamName: string;
+  /** Addresses (CIDR or single) whose `X-Forwarded-For` is believed. */
+  trustProxy: string[];
+  webhookAllowPrivate: boolean;
+  logLevel: string;
+};
+
+/** What an operator has to mend: one line for a person, without a trace. */
+export class SettingsError extends Error {}
+
+/** A setting that can't be used. Its message names the setting, the value and what would be accepted. */
+export class ConfigError extends SettingsError {
+  readonly setting: EnvironmentName;
+
+  constructor(setting: EnvironmentName, value: string, expected: string) {
+    super(`setting ${setting}=${JSON.stringify(value)}: ${expected}`);
+    this.name = 'ConfigError';
+    this.setting = setting;
+  }
+}
+
+const EXPECTED: Partial<Record<EnvironmentName, string>> = {
+  API_PORT: 'must be a port number from 0 to 65535',
+  INGEST_PORT: 'must be a port number from 0 to 65535',
+  INGEST_SHARE_PORT: 'must be "true" or "false"',
+  INGEST_LINKS_IN_MEMORY: 'must be "all" or a number of links such as "1000000"',
+  METRICS_PORT: 'must be a port number from 0 to 65535',
+  JOURNAL_SYNC: 'must be "always" or milliseconds such as "5ms"',
+  JOURNAL_BUDGET: 'must be a size such as "512MiB" or "8GiB"',
+  KAFKA_TOPIC: 'must be a topic name of letters, digits, ".", "_" and "-"',
+  KAFKA_DEAD_TOPIC: 'must be a topic name of letters, digits, ".", "_" and "-"',
+  KAFKA_PARTITIONS: 'must be a number from 1 to 9999',
+  KAFKA_REPLICATION: 'must be a number from 1 to 9',
+  KAFKA_RETENTION_HOURS: 'must be a number of hours from 1 to 99999',
+  KAFKA_TLS: 'must be "true" or "false"',
+  KAFKA_SASL_MECHANISM: 'must be empty, "plain", "scram-sha-256" or "scram-sha-512"',
+  WEBHOOK_ALLOW_PRIVATE: 'must be "true" or "false"',
+  LOG_LEVEL: 'must be one of trace, debug, info, warn, error, silent',
+  STREAM_NAME: 'must be up to 40 characters of a-z, 0-9 and "-"',
+  CLICKHOUSE_DATABASE: 'must be a plain identifier',
+  CLICKHOUSE_CLUSTER: 'must be a cluster name of letters, digits, "_" and "-"',
+};
+
+/**
+ * Reads every setting once, at start. An empty value counts as unset.
+ *
+ * @param env the process's environment
+ * @throws {ConfigError} naming the first setting that can't be used
+ */
+export function readConfig(env: NodeJS.ProcessEnv): Config {
+  const given: Record<string, string> = {};
+  for (const name of Object.keys(Environment.properties)) {
+    const value = env[name];
+    if (value !== undefined && value !== '') given[name] = value;
+  }
+  const raw = Value.Default(Environment, given) as Static<typeof Environment>;
+  for (const error of Value.Errors(Environment, raw)) {
+    const name = error.instancePath.slice(1) as EnvironmentName;
+    throw new ConfigError(name, raw[name], EXPECTED[name] ?? error.message);
+  }
+  const apiPort = port('API_PORT', raw.API_PORT);
+  const ingestPort = port('INGEST_PORT', raw.INGEST_PORT);
+  const baseUrl = origin('BASE_URL', raw.BASE_URL || `http://127.0.0.1:${apiPort}`);
+  const shortUrl = origin('SHORT_URL', raw.SHORT_URL || `http://127.0.0.1:${ingestPort}`);
+  return {
+    dataDir: resolve(raw.DATA_DIR),
+    host: raw.HOST,
+    apiPort,
+    ingestPort,
+    ingestSharePort: raw.INGEST_SHARE_PORT === 'true',
+    ingestLinksInMemory:
+      raw.INGEST_LINKS_IN_MEMORY === 'all' ? Number.POSITIVE_INFINITY : Number(raw.INGEST_LINKS_IN_MEMORY),
+    metricsPort: port('METRICS_PORT', raw.METRICS_PORT),
+    baseUrl,
+    appUrl: raw.APP_URL ? origin('APP_URL', raw.APP_URL) : baseUrl,
+    shortUrl,
+    publicUrl: raw.PUBLIC_URL ? origin('PUBLIC_URL', raw.PUBLIC_URL) : shortUrl,
+    databaseUrl: serverUrl('DATABASE_URL', raw.DATABASE_URL, ['postgres:', 'postgresql:']),
+    clickhouseUrl: serverUrl('CLICKHOUSE_URL', raw.CLICKHOUSE_URL, ['http:', 'https:']),
+    clickhouseDatabase: raw.CLICKHOUSE_DATABASE,
+    clickhouseCluster: raw.CLICKHOUSE_CLUSTER,
+    kafkaBrokers: brokers(raw.KAFKA_BROKERS),
+    kafka: {
+      topic: raw.KAFKA_TOPIC,
+      deadTopic: raw.KAFKA_DEAD_TOPIC,
+      partitions: Number(raw.KAFKA_PARTITIONS),
+      replication: Number(raw.KAFKA_REPLICATION),
+      retentionHours: Number(raw.KAFKA_RETENTION_HOURS),
+      tls: raw.KAFKA_TLS === 'true',
+      tlsCa: raw.KAFKA_TLS_CA,
+      sasl: sasl(raw.KAFKA_SASL_MECHANISM, raw.KAFKA_USERNAME, raw.KAFKA_PASSWORD),
+    },
+    journalSyncMs: raw.JOURNAL_SYNC === 'always' ? 0 : Number.parseInt(raw.JOURNAL_SYNC, 10),
+    journalBudgetBytes: size(raw.JOURNAL_BUDGET),
+    streamName: raw.STREAM_NAME,
+    trustProxy: proxies(raw.TRUST_PROXY),
+    webhookAllowPrivate: raw.WEBHOOK_ALLOW_PRIVATE === 'true',
+    logLevel: raw.LOG_LEVEL,
+  };
+}
+
+function port(name: EnvironmentName, text: string): number {
+  const value = Number(text);
+  if (value > 65_535) throw new ConfigError(name, text, 'must be a port number from 0 to 65535');
+  return value;
+}
+
+function origin(name: EnvironmentName, text: string): string {
+  const url = parseUrl(name, text);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw new ConfigError(name, text, 'must be an http:// or https:// origin');
+  }
+  if ((url.pathname !== '/' && url.pathname !== '') || url.search || url.hash || url.username) {
+    throw new ConfigError(name, text, 'must be an origin without a path, query or credentials');
+  }
+  return url.origin;
+}
+
+function serverUrl(name: EnvironmentName, text: string, protocols: string[]): string {
+  if (text === '') return '';
+  if (!protocols.includes(parseUrl(name, text).protocol)) {
+    throw new ConfigError(name, text, `must start with ${protocols.map((p) => `${p}//`).join(' or ')}`);
+  }
+  return text;
+}
+
+function parseUrl(name: EnvironmentName, text: string): URL {
+  try {
+    return new URL(text);
+  } catch {
+    throw new ConfigError(name, text, 'must be a URL');
+  }
+}
+
+function sasl(mechanism: string, username: string, password: string): KafkaSettings['sasl'] {
+  if (mechanism === '') return null;
+  if (username === '') throw new ConfigError('KAFKA_USERNAME', '', 'must be set for KAFKA_SASL_MECHANISM');
+  return { mechanism: mechanism as SaslMechanism, username, password };
+}
+
+function brokers(text: string): string[] {
+  const addresses = list(text);
+  for (const address of addresses) {
+    const [, port] = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):(\d{1,5})$/.exec(address) ?? [];
+    if (port === undefined || Number(port) < 1 || Number(port) > 65_535) {
+      throw new ConfigError('KAFKA_BROKERS', text, 'must be addresses such as "kafka-1:9092,kafka-2:9092"');
+    }
+  }
+  return addresses;
+}
+
+function proxies(text: string): string[] {
+  const blocks = list(text);
+  if (!blocks.every(isAddressBlock)) {
+    throw new ConfigError('TRUST_PROXY', text, 'must be addresses or CIDR blocks, with commas between');
+  }
+  return blocks;
+}
+
+function list(text: string): string[] {
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+}
+
+function size(text: string): number {
+  return Number.parseInt(text, 10) * (text.endsWith('GiB') ? 2 ** 30 : 2 ** 20);
+}

@@ -1,0 +1,58 @@
+import { badRequest } from '../errors.ts';
+import { uuidToBytes } from '../ids.ts';
+import { AMOUNT_LIMIT, MoneyError, toMajor, toMinor } from '../money/money.ts';
+import { isEmail, normaliseEmail } from './emails.ts';
+
+/** Who did it, as a body of `/track/*` or `/collect` says it. */
+export type PersonRequest = {
+  visitor_id?: string | null;
+  email?: string | null;
+  external_user_id?: string | null;
+};
+
+export type Person = { visitorId: Uint8Array | null; email: string | null; externalUserId: string | null };
+
+/**
+ * @throws {AppError} `bad_request` when nobody is named or the email is none
+ */
+export function readPerson(request: PersonRequest): Person {
+  const { visitor_id: visitor, email, external_user_id: user } = request;
+  if (!visitor && !email && !user) {
+    throw badRequest('visitor_id', 'send at least one of visitor_id, email and external_user_id');
+  }
+  return readPersonOrNobody(request);
+}
+
+/**
+ * For what may name nobody: then all of it is null.
+ *
+ * @throws {AppError} `bad_request` when the email is none
+ */
+export function readPersonOrNobody(request: PersonRequest): Person {
+  const { visitor_id: visitor, email, external_user_id: user } = request;
+  if (email && !isEmail(email)) throw badRequest('email', 'must be an email address');
+  return {
+    visitorId: visitor ? uuidToBytes(visitor) : null,
+    email: email ? normaliseEmail(email) : null,
+    externalUserId: user ?? null,
+  };
+}
+
+/**
+ * An amount in major units as minor ones of its currency.
+ *
+ * @throws {AppError} `bad_request` when the currency is unknown, or the amount finer than its minor unit or larger
+ *   than {@link AMOUNT_LIMIT}
+ */
+export function readAmount(amount: number, currency: string): { amountMinor: number; currency: string } {
+  try {
+    const amountMinor = toMinor(amount, currency);
+    if (amountMinor <= AMOUNT_LIMIT) return { amountMinor, currency: currency.toLowerCase() };
+  } catch (error) {
+    if (!(error instanceof MoneyError)) throw error;
+    if (error.problem === 'unknown_currency') throw badRequest('currency', 'must be an ISO 4217 code');
+    // What is more than numbers hold is more than the limit.
+    if (error.problem !== 'out_of_range') throw badRequest('amount', `can't be an amount: ${error.message}`);
+  }
+  throw badRequest('amount', `must be at most ${toMajor(AMOUNT_LIMIT, currency)} ${currency}`);
+}

@@ -1,0 +1,78 @@
+import type { Queryable } from '../database/pool.ts';
+
+/**
+ * Every short link that each button of a page ever had: what they brought is the button's history. A trigger writes a
+ * row for each link that a button gets.
+ */
+
+type PageKey = { id: string; workspaceId: string };
+
+/** A button's short link that its page has deleted and may bring back, with its campaign. */
+export type LinkSetAside = { link_id: string; destination_id: string; destination_url: string };
+
+/** All links that each button of a page ever had, by button. */
+export async function linksOfButtons(db: Queryable, page: PageKey): Promise<Map<string, string[]>> {
+  const { rows } = await db.query<{ button_id: string; links: string[] }>(
+    `SELECT button_id, array_agg(link_id) AS links FROM bio_button_links
+     WHERE page_id = $1 AND workspace_id = $2 GROUP BY button_id`,
+    [page.id, page.workspaceId],
+  );
+  return new Map(rows.map((row) => [row.button_id, row.links]));
+}
+
+/** The links of a page that may be brought back, by button. */
+export async function linksSetAside(db: Queryable, page: PageKey): Promise<Map<string, LinkSetAside>> {
+  const { rows } = await db.query<LinkSetAside & { button_id: string }>(
+    `SELECT own.button_id, own.link_id, d.id AS destination_id, d.destination_url
+     FROM bio_button_links own JOIN links l ON l.id = own.link_id JOIN destinations d ON d.id = l.destination_id
+     WHERE own.page_id = $1 AND own.workspace_id = $2 AND own.set_aside
+     ORDER BY own.link_id`,
+    [page.id, page.workspaceId],
+  );
+  return new Map(rows.map(({ button_id, ...link }) => [button_id, link]));
+}
+
+/** Notes whether a button's link is one that its page has deleted and may bring back. */
+export async function markSetAside(
+  tx: Queryable,
+  workspaceId: string,
+  linkId: string,
+  isSetAside: boolean,
+): Promise<void> {
+  await tx.query('UPDATE bio_button_links SET set_aside = $3 WHERE link_id = $1 AND workspace_id = $2', [
+    linkId,
+    workspaceId,
+    isSetAside,
+  ]);
+}
+
+/**
+ * Forgets the links of all buttons of a page but these.
+ *
+ * @returns the links: their history must go
+ */
+export async function takeLinksOfOthers(
+  tx: Queryable,
+  page: PageKey,
+  buttonIds: readonly string[],
+): Promise<string[]> {
+  const { rows } = await tx.query<{ link_id: string }>(
+    `DELETE FROM bio_button_links WHERE page_id = $1 AND workspace_id = $2 AND button_id <> ALL ($3)
+     RETURNING link_id`,
+    [page.id, page.workspaceId, buttonIds],
+  );
+  return rows.map((row) => row.link_id);
+}
+
+/**
+ * Forgets every link of a page, also those of which it is not known whose they were.
+ *
+ * @returns the links: their history must go
+ */
+export async function takeLinksOfPage(tx: Queryable, page: PageKey): Promise<string[]> {
+  const { rows } = await tx.query<{ link_id: string }>(
+    'DELETE FROM bio_button_links WHERE page_id = $1 AND workspace_id = $2 RETURNING link_id',
+    [page.id, page.workspaceId],
+  );
+  return rows.map((row) => row.link_id);
+}

@@ -1,0 +1,89 @@
+import type { Queryable } from '../database/pool.ts';
+
+/** A button or a heading as it is stored. `url` is null for a section and only there. */
+export type BioButton = {
+  id: string;
+  type: 'link' | 'section';
+  label: string;
+  url: string | null;
+  emoji: string | null;
+  image_url: string | null;
+  /** Null: it has no short link. */
+  link_id: string | null;
+};
+
+/** A button with its short link as that is now; a short link that was deleted counts as none. */
+export type TrackedButton = BioButton & {
+  link_slug: string | null;
+  /** The short link's campaign. */
+  destination_id: string | null;
+  destination_url: string | null;
+};
+
+/** The buttons of these pages in their order, by page. A page without buttons is left out. */
+export async function buttonsOfPages(
+  db: Queryable,
+  workspaceId: string,
+  pageIds: string[],
+): Promise<Map<string, TrackedButton[]>> {
+  const { rows } = await db.query<TrackedButton & { page_id: string }>(
+    `SELECT b.page_id, b.id, b.type, b.label, b.url, b.emoji, b.image_url, l.id AS link_id, l.slug AS link_slug,
+       d.id AS destination_id, d.destination_url
+     FROM bio_buttons b
+     LEFT JOIN links l ON l.id = b.link_id AND l.deleted_at IS NULL
+     LEFT JOIN destinations d ON d.id = l.destination_id
+     WHERE b.workspace_id = $1 AND b.page_id = ANY ($2) ORDER BY b.page_id, b.position`,
+    [workspaceId, pageIds],
+  );
+  const byPage = new Map<string, TrackedButton[]>();
+  for (const { page_id, ...button } of rows) {
+    const buttons = byPage.get(page_id);
+    if (buttons) buttons.push(button);
+    else byPage.set(page_id, [button]);
+  }
+  return byPage;
+}
+
+/** Puts these buttons, in this order, in the place of those that the page has. */
+export async function replaceButtons(
+  tx: Queryable,
+  page: { id: string; workspaceId: string },
+  buttons: readonly BioButton[],
+): Promise<void> {
+  await tx.query('DELETE FROM bio_buttons WHERE page_id = $1 AND workspace_id = $2', [
+    page.id,
+    page.workspaceId,
+  ]);
+  if (buttons.length === 0) return;
+  await tx.query(
+    `INSERT INTO bio_buttons (page_id, workspace_id, position, id, type, label, url, emoji, image_url, link_id)
+     SELECT $1, $2, nth, id, type, label, url, emoji, image_url, link_id
+     FROM ROWS FROM (json_to_recordset($3) AS (id text, type text, label text, url text, emoji text, image_url text,
+       link_id uuid)) WITH ORDINALITY AS given (id, type, label, url, emoji, image_url, link_id, nth)`,
+    [page.id, page.workspaceId, JSON.stringify(buttons)],
+  );
+}
+
+/**
+ * Has the buttons whose short links are of a campaign say where the campaign leads now; their pages are changed by it.
+ *
+ * @returns whether there is one
+ */
+export async function moveButtons(
+  tx: Queryable,
+  workspaceId: string,
+  destinationId: string,
+  url: string,
+): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `WITH moved AS (
+       UPDATE bio_buttons AS button SET url = $3 FROM links
+       WHERE links.destination_id = $2 AND links.workspace_id = $1 AND links.deleted_at IS NULL
+         AND button.link_id = links.id AND button.workspace_id = $1 RETURNING button.page_id
+     )
+     UPDATE bio_pages SET updated_at = GREATEST(clock_timestamp(), created_at)
+     WHERE workspace_id = $1 AND id IN (SELECT page_id FROM moved)`,
+    [workspaceId, destinationId, url],
+  );
+  return (rowCount ?? 0) > 0;
+}

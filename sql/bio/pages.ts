@@ -1,0 +1,187 @@
+import type { SocialLink } from '../../core/bio/public-page.ts';
+import type { Theme } from '../../core/bio/theme.ts';
+import { uuidv7 } from '../../core/ids.ts';
+import { NOT_AHEAD } from '../database/creation-times.ts';
+import { isoMicros } from '../database/instants.ts';
+import type { Queryable } from '../database/pool.ts';
+
+/** What a page has of its own; its buttons are in sql/bio/buttons.ts. */
+export type BioPageFields = {
+  title: string;
+  bio: string;
+  avatar_url: string | null;
+  theme: Theme;
+  social_links: SocialLink[];
+  is_published: boolean;
+  show_branding: boolean;
+  metadata: Record<string, unknown> | null;
+};
+
+export const PAGE_ORIGINS = ['api', 'console'] as const;
+/** Who made a page: a key, or a member in the console. */
+export type PageOrigin = (typeof PAGE_ORIGINS)[number];
+
+/** Times are ISO 8601 with microseconds; `created_at` is unique in the workspace. */
+export type BioPage = BioPageFields & {
+  id: string;
+  workspace_id: string;
+  slug: string;
+  external_id: string | null;
+  made_in: PageOrigin;
+  created_at: string;
+  updated_at: string;
+};
+
+const COLUMNS = `id, workspace_id, slug, title, bio, avatar_url, theme, social_links, is_published, show_branding,
+  external_id, made_in, metadata, ${isoMicros('created_at')} AS created_at, ${isoMicros('updated_at')} AS updated_at`;
+
+/** A new page's id. */
+export const newBioPageId = uuidv7;
+
+/** Inserts a page. The caller holds the workspace's lock (creation times are unique in it) and has its slug. */
+export async function insertBioPage(
+  tx: Queryable,
+  page: BioPageFields & Pick<BioPage, 'id' | 'workspace_id' | 'slug' | 'external_id' | 'made_in'>,
+): Promise<void> {
+  await tx.query(
+    `INSERT INTO bio_pages (id, workspace_id, slug, external_id, title, bio, avatar_url, theme, social_links,
+       is_published, show_branding, metadata, made_in, created_at, updated_at)
+     SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, at, at FROM (SELECT GREATEST(
+       date_trunc('microseconds', clock_timestamp()),
+       (SELECT max(created_at) + interval '1 microsecond' FROM bio_pages
+        WHERE workspace_id = $2 AND ${NOT_AHEAD})) AS at) AS now`,
+    [
+      page.id,
+      page.workspace_id,
+      page.slug,
+      page.external_id,
+      page.title,
+      page.bio,
+      page.avatar_url,
+      JSON.stringify(page.theme),
+      JSON.stringify(page.social_links),
+      page.is_published,
+      page.show_branding,
+      page.metadata && JSON.stringify(page.metadata),
+      page.made_in,
+    ],
+  );
+}
+
+/** Replaces what a page has of its own. Touched even when nothing differs: its buttons may have changed. */
+export async function updateBioPage(
+  tx: Queryable,
+  workspaceId: string,
+  id: string,
+  page: BioPageFields,
+): Promise<void> {
+  await tx.query(
+    `UPDATE bio_pages SET title = $3, bio = $4, avatar_url = $5, theme = $6, social_links = $7, is_published = $8,
+       show_branding = $9, metadata = $10, updated_at = GREATEST(clock_timestamp(), created_at)
+     WHERE id = $1 AND workspace_id = $2`,
+    [
+      id,
+      workspaceId,
+      page.title,
+      page.bio,
+      page.avatar_url,
+      JSON.stringify(page.theme),
+      JSON.stringify(page.social_links),
+      page.is_published,
+      page.show_branding,
+      page.metadata && JSON.stringify(page.metadata),
+    ],
+  );
+}
+
+/** Deletes a page with its buttons. Its slug stays reserved for its workspace. */
+export async function deleteBioPage(tx: Queryable, workspaceId: string, id: string): Promise<void> {
+  await tx.query('DELETE FROM bio_pages WHERE id = $1 AND workspace_id = $2', [id, workspaceId]);
+}
+
+/** The page with this id or else with this slug, in the workspace, or null. `madeIn` null: wherever it was made. */
+export async function findBioPage(
+  db: Queryable,
+  workspaceId: string,
+  given: { id: string | null; slug: string; madeIn: PageOrigin | null },
+): Promise<BioPage | null> {
+  const { rows } = await db.query<BioPage>(
+    `SELECT ${COLUMNS} FROM bio_pages WHERE workspace_id = $1 AND (id = $2 OR slug = $3)
+       AND ($4::text IS NULL OR made_in = $4)
+     ORDER BY id = $2 DESC NULLS LAST LIMIT 1`,
+    [workspaceId, given.id, given.slug, given.madeIn],
+  );
+  return rows[0] ?? null;
+}
+
+/** The page with this `external_id` in the workspace, or null. */
+export async function bioPageByExternalId(
+  db: Queryable,
+  workspaceId: string,
+  externalId: string,
+): Promise<BioPage | null> {
+  const { rows } = await db.query<BioPage>(
+    `SELECT ${COLUMNS} FROM bio_pages WHERE workspace_id = $1 AND external_id = $2`,
+    [workspaceId, externalId],
+  );
+  return rows[0] ?? null;
+}
+
+/** Pages of the workspace, newest first. `before`: only those created before it. `madeIn` null: all. */
+export async function listBioPages(
+  db: Queryable,
+  workspaceId: string,
+  filter: { before: string | null; externalId: string | null; madeIn: PageOrigin | null; limit: number },
+): Promise<BioPage[]> {
+  const { rows } = await db.query<BioPage>(
+    `SELECT ${COLUMNS} FROM bio_pages
+     WHERE workspace_id = $1 AND ($2::timestamptz IS NULL OR bio_pages.created_at < $2)
+       AND ($3::text IS NULL OR external_id = $3)
+       AND ($4::text IS NULL OR made_in = $4)
+     ORDER BY bio_pages.created_at DESC LIMIT $5`,
+    [workspaceId, filter.before, filter.externalId, filter.madeIn, filter.limit],
+  );
+  return rows;
+}
+
+/**
+ * Gives a page the slug of one that the workspace has deleted. Nobody else ever gets it: the address may be printed
+ * somewhere.
+ *
+ * @returns false when the slug names something else, or a page that exists
+ */
+export async function reclaimBioSlug(
+  tx: Queryable,
+  given: { slug: string; pageId: string; workspaceId: string },
+): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `UPDATE slugs SET target_id = $2 WHERE slug = $1 AND workspace_id = $3 AND kind = 'bio_page'
+       AND NOT EXISTS (SELECT 1 FROM bio_pages WHERE bio_pages.id = slugs.target_id)`,
+    [given.slug, given.pageId, given.workspaceId],
+  );
+  return rowCount === 1;
+}
+
+/** Whether the workspace could make a page with this slug now. */
+export async function isBioSlugFree(db: Queryable, workspaceId: string, slug: string): Promise<boolean> {
+  const { rows } = await db.query(
+    `SELECT 1 FROM slugs WHERE slug = $1 AND NOT (workspace_id = $2 AND kind = 'bio_page'
+       AND NOT EXISTS (SELECT 1 FROM bio_pages WHERE bio_pages.id = slugs.target_id))`,
+    [slug, workspaceId],
+  );
+  return rows.length === 0;
+}
+
+/**
+ * SQL that makes the {@link import('../../core/bio/public-page.ts').PublicPage} of the page whose id is `pageId`, null
+ * when there is none that is published. Its text is the same as long as the page is.
+ */
+export function publicPageSql(pageId: string): string {
+  return `(SELECT json_build_object('title', p.title, 'bio', p.bio, 'avatar_url', p.avatar_url, 'theme', p.theme,
+      'show_branding', p.show_branding, 'social_links', p.social_links,
+      'buttons', coalesce((SELECT json_agg(json_build_object('type', b.type, 'label', b.label, 'url', b.url,
+          'slug', l.slug, 'emoji', b.emoji, 'image_url', b.image_url) ORDER BY b.position)
+        FROM bio_buttons b LEFT JOIN links l ON l.id = b.link_id AND l.deleted_at IS NULL
+        WHERE b.page_id = p.id), '[]'::json))
+    FROM bio_pages p WHERE p.id = ${pageId} AND p.is_published)`;
+}

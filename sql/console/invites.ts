@@ -1,0 +1,98 @@
+import type { Role } from '../../core/access/roles.ts';
+import { newSessionToken } from '../../core/access/session-tokens.ts';
+import { uuidv7 } from '../../core/ids.ts';
+import type { Queryable } from '../database/pool.ts';
+import { memberByEmail } from './members.ts';
+
+/** A link that makes a member, or lets one in again. */
+export type Invite = {
+  id: string;
+  workspace_id: string;
+  /** Null: the invited person says it. */
+  email: string | null;
+  role: Role;
+  /** Whom it makes; of an email that a member has: that member. */
+  member_id: string;
+  expires_at: Date;
+};
+
+/** Who makes an invitation: an owner in the console or a key. */
+export type InviteMaker = { memberId: string } | { keyId: string };
+
+/**
+ * Accepted by nobody yet, in time, and its maker is still an owner or a key that was not revoked. In time by the clock:
+ * a transaction that has waited for the workspace may have begun before the one that ended the invitation.
+ */
+const OPEN = `i.used_at IS NULL AND i.expires_at > clock_timestamp()
+  AND (i.maker_member_id IS NULL OR EXISTS (SELECT FROM members m
+    WHERE m.id = i.maker_member_id AND m.removed_at IS NULL AND m.role = 'owner'))
+  AND (i.maker_key_id IS NULL OR EXISTS (SELECT FROM api_keys k
+    WHERE k.id = i.maker_key_id AND k.revoked_at IS NULL))`;
+
+const COLUMNS = 'i.id, i.workspace_id, i.email, i.role, i.member_id, i.expires_at';
+
+/**
+ * Makes an invitation for 15 minutes and returns its token, which can't be had a second time. One for a member's own
+ * email lets that member set another password or passkey, and changes no role.
+ *
+ * @param email trimmed, lower case
+ * @param maker with whose right it ends; left out: an operator of the service
+ */
+export async function createInvite(
+  db: Queryable,
+  given: { workspaceId: string; email: string | null; role: Role; maker?: InviteMaker },
+): Promise<{ invite: Invite; token: string }> {
+  const member = given.email === null ? null : await memberByEmail(db, given.workspaceId, given.email);
+  const { token, hash } = newSessionToken();
+  const { maker } = given;
+  const { rows } = await db.query<Invite>(
+    `INSERT INTO invites AS i
+       (id, workspace_id, token_hash, role, email, member_id, maker_member_id, maker_key_id, expires_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, now() + interval '15 minutes') RETURNING ${COLUMNS}`,
+    [
+      uuidv7(),
+      given.workspaceId,
+      hash,
+      member?.role ?? given.role,
+      given.email,
+      member?.id ?? uuidv7(),
+      maker && 'memberId' in maker ? maker.memberId : null,
+      maker && 'keyId' in maker ? maker.keyId : null,
+    ],
+  );
+  if (!rows[0]) throw new Error('the invitation was not inserted');
+  return { invite: rows[0], token };
+}
+
+/** The invitation with this token's hash that can still be accepted, with its workspace's name, or null. */
+export async function openInvite(
+  db: Queryable,
+  tokenHash: Buffer,
+): Promise<(Invite & { workspace_name: string }) | null> {
+  const { rows } = await db.query<Invite & { workspace_name: string }>(
+    `SELECT ${COLUMNS}, w.name AS workspace_name
+     FROM invites i JOIN workspaces w ON w.id = i.workspace_id
+     WHERE i.token_hash = $1 AND ${OPEN}`,
+    [tokenHash],
+  );
+  return rows[0] ?? null;
+}
+
+/** Uses an invitation up; null when it was, or has expired. Of two at once one gets it. */
+export async function takeInvite(tx: Queryable, tokenHash: Buffer): Promise<Invite | null> {
+  const { rows } = await tx.query<Invite>(
+    `UPDATE invites i SET used_at = now() WHERE i.token_hash = $1 AND ${OPEN} RETURNING ${COLUMNS}`,
+    [tokenHash],
+  );
+  return rows[0] ?? null;
+}
+
+/** Ends what could let a member in again, or somebody whom it would let in: its own open invitations and those it made. */
+export async function endInvitesOf(tx: Queryable, memberId: string): Promise<void> {
+  await tx.query(
+    `UPDATE invites i SET expires_at = now() FROM members m
+     WHERE m.id = $1 AND i.workspace_id = m.workspace_id AND i.used_at IS NULL AND i.expires_at > now()
+       AND (i.member_id = m.id OR i.email = m.email OR i.maker_member_id = m.id)`,
+    [memberId],
+  );
+}

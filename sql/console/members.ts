@@ -1,0 +1,146 @@
+import type { Role } from '../../core/access/roles.ts';
+import type { Queryable } from '../database/pool.ts';
+
+/** A member of a workspace as others may see it. */
+export type Member = {
+  id: string;
+  workspace_id: string;
+  email: string | null;
+  role: Role;
+  has_password: boolean;
+  passkeys: number;
+  created_at: Date;
+  last_seen_at: Date | null;
+};
+
+const COLUMNS = `m.id, m.workspace_id, m.email, m.role, m.password_hash IS NOT NULL AS has_password,
+  (SELECT count(*) FROM passkeys p WHERE p.member_id = m.id) AS passkeys, m.created_at, m.last_seen_at`;
+
+/** Those that can sign in. */
+const CURRENT = 'm.workspace_id = $1 AND m.removed_at IS NULL';
+
+/** The members of a workspace, oldest first. */
+export async function listMembers(db: Queryable, workspaceId: string): Promise<Member[]> {
+  const { rows } = await db.query<Member>(
+    `SELECT ${COLUMNS} FROM members m WHERE ${CURRENT} ORDER BY m.created_at, m.id`,
+    [workspaceId],
+  );
+  return rows;
+}
+
+/** The member with this id in the workspace, or null. */
+export async function memberById(db: Queryable, workspaceId: string, id: string): Promise<Member | null> {
+  const { rows } = await db.query<Member>(`SELECT ${COLUMNS} FROM members m WHERE ${CURRENT} AND m.id = $2`, [
+    workspaceId,
+    id,
+  ]);
+  return rows[0] ?? null;
+}
+
+/** The member with this email in the workspace, or null. @param email trimmed, lower case */
+export async function memberByEmail(
+  db: Queryable,
+  workspaceId: string,
+  email: string,
+): Promise<Member | null> {
+  const { rows } = await db.query<Member>(
+    `SELECT ${COLUMNS} FROM members m WHERE ${CURRENT} AND m.email = $2`,
+    [workspaceId, email],
+  );
+  return rows[0] ?? null;
+}
+
+/** Who might be signing in: a member with its workspace and password. */
+export type PasswordHolder = {
+  member_id: string;
+  workspace_id: string;
+  workspace_name: string;
+  password_hash: string;
+};
+
+/**
+ * Every member with this email and a password, the one that was here last first. All of them: others decide how many
+ * workspaces have a member with somebody's email.
+ *
+ * @param workspaceId null: in all workspaces
+ */
+export async function passwordHolders(
+  db: Queryable,
+  email: string,
+  workspaceId: string | null,
+): Promise<PasswordHolder[]> {
+  const { rows } = await db.query<PasswordHolder>(
+    `SELECT m.id AS member_id, m.workspace_id, w.name AS workspace_name, m.password_hash
+     FROM members m JOIN workspaces w ON w.id = m.workspace_id
+     WHERE m.email = $1 AND m.removed_at IS NULL AND m.password_hash IS NOT NULL
+       AND ($2::uuid IS NULL OR m.workspace_id = $2)
+     ORDER BY m.last_seen_at DESC NULLS LAST, m.id`,
+    [email, workspaceId],
+  );
+  return rows;
+}
+
+/** The member's password hash; null when it has none. */
+export async function passwordHashOf(db: Queryable, id: string): Promise<string | null> {
+  const { rows } = await db.query<{ password_hash: string | null }>(
+    'SELECT password_hash FROM members WHERE id = $1',
+    [id],
+  );
+  return rows[0]?.password_hash ?? null;
+}
+
+/** Makes a member. @returns false when the workspace has one with this email */
+export async function insertMember(
+  tx: Queryable,
+  given: { id: string; workspaceId: string; email: string | null; role: Role },
+): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `INSERT INTO members (id, workspace_id, email, role) VALUES ($1, $2, $3, $4)
+     ON CONFLICT (email, workspace_id) WHERE removed_at IS NULL DO NOTHING`,
+    [given.id, given.workspaceId, given.email, given.role],
+  );
+  return rowCount === 1;
+}
+
+export async function setPassword(db: Queryable, id: string, passwordHash: string): Promise<void> {
+  await db.query('UPDATE members SET password_hash = $2 WHERE id = $1', [id, passwordHash]);
+}
+
+/** Puts another hash of the same password in its place, unless the password was changed meanwhile. */
+export async function replacePasswordHash(
+  db: Queryable,
+  id: string,
+  from: string,
+  to: string,
+): Promise<void> {
+  await db.query('UPDATE members SET password_hash = $3 WHERE id = $1 AND password_hash = $2', [
+    id,
+    from,
+    to,
+  ]);
+}
+
+export async function setRole(db: Queryable, id: string, role: Role): Promise<void> {
+  await db.query('UPDATE members SET role = $2 WHERE id = $1', [id, role]);
+}
+
+/** How many owners the workspace has. Ask with the workspace locked where it is to stay so. */
+export async function countOwners(db: Queryable, workspaceId: string): Promise<number> {
+  const { rows } = await db.query<{ owners: number }>(
+    `SELECT count(*) AS owners FROM members m WHERE ${CURRENT} AND m.role = 'owner'`,
+    [workspaceId],
+  );
+  return rows[0]?.owners ?? 0;
+}
+
+/** Removes a member with all it could sign in with. The caller holds the workspace's lock. */
+export async function removeMember(tx: Queryable, id: string): Promise<void> {
+  await tx.query('UPDATE members SET removed_at = now(), password_hash = NULL WHERE id = $1', [id]);
+  await tx.query('DELETE FROM passkeys WHERE member_id = $1', [id]);
+  await tx.query('DELETE FROM sessions WHERE member_id = $1', [id]);
+}
+
+/** Holds a member's row until the transaction ends. */
+export async function lockMember(tx: Queryable, id: string): Promise<void> {
+  await tx.query('SELECT 1 FROM members WHERE id = $1 FOR NO KEY UPDATE', [id]);
+}

@@ -1,0 +1,160 @@
+import type { Role } from '../../core/access/roles.ts';
+import { newSessionToken } from '../../core/access/session-tokens.ts';
+import { uuidv7 } from '../../core/ids.ts';
+import type { Queryable } from '../database/pool.ts';
+import type { Workspace } from '../workspaces/workspaces.ts';
+
+/** Longest life of a session, whatever is done with it. Seconds. */
+export const SESSION_SECONDS = 90 * 86_400;
+
+/**
+ * Still good: not over, and not left alone for 14 days. One that was used while the clock was ahead ends with that: nothing else
+ * would end it for as long.
+ */
+const ALIVE = `s.expires_at > now() AND s.last_seen_at > now() - interval '14 days'
+  AND s.last_seen_at < now() + interval '1 hour'`;
+
+/** A signed-in browser as its member sees it. */
+export type SessionRecord = {
+  id: string;
+  user_agent: string;
+  created_at: Date;
+  last_seen_at: Date;
+  expires_at: Date;
+};
+
+/** Who is behind a cookie. */
+export type SessionCaller = {
+  workspace: Workspace;
+  session: SessionRecord;
+  member: { id: string; email: string | null; role: Role };
+};
+
+/** Who signs in: with a password, the hash that it was found to fit. */
+export type SigningIn = { workspaceId: string; memberId: string; passwordHash?: string };
+
+/**
+ * Signs a member in. Judging a password takes a while: a member that was removed meanwhile gets no session, and neither
+ * does a password that was changed.
+ *
+ * @returns the cookie's value, which can't be had a second time; null when the member can't sign in (with that) any more
+ */
+export async function createSession(
+  tx: Queryable,
+  given: SigningIn & { userAgent: string },
+): Promise<string | null> {
+  const { token, hash } = newSessionToken();
+  // First: it holds the member's row, so who changes the password or removes the member ends this session as well.
+  const { rowCount } = await tx.query(
+    `UPDATE members SET last_seen_at = now()
+     WHERE id = $1 AND removed_at IS NULL AND ($2::text IS NULL OR password_hash = $2)`,
+    [given.memberId, given.passwordHash ?? null],
+  );
+  if (rowCount !== 1) return null;
+  await tx.query(
+    `INSERT INTO sessions (id, token_hash, workspace_id, member_id, user_agent, expires_at)
+     VALUES ($1, $2, $3, $4, $5, now() + $6 * interval '1 second')`,
+    [uuidv7(), hash, given.workspaceId, given.memberId, given.userAgent, SESSION_SECONDS],
+  );
+  return token;
+}
+
+type Row = Workspace & {
+  session_id: string;
+  user_agent: string;
+  session_created_at: Date;
+  session_last_seen_at: Date;
+  expires_at: Date;
+  member_id: string;
+  email: string | null;
+  role: Role;
+};
+
+/**
+ * Who has the session with this token's hash, or null. As with keys nothing is cached: one query, so that a revoked
+ * session, a removed member and another role hold with the next request.
+ */
+export async function callerBySession(db: Queryable, tokenHash: Buffer): Promise<SessionCaller | null> {
+  const { rows } = await db.query<Row>({
+    name: 'caller_by_session',
+    text: `SELECT w.id, w.name, w.slug, w.primary_domain, w.plan, w.plan_status, w.attribution_model,
+             w.attribution_window, w.currency, w.partner_id, w.partner_external_id, w.created_at,
+             s.id AS session_id, s.user_agent, s.created_at AS session_created_at,
+             s.last_seen_at AS session_last_seen_at, s.expires_at, m.id AS member_id, m.email, m.role
+           FROM sessions s JOIN members m ON m.id = s.member_id AND m.removed_at IS NULL
+             JOIN workspaces w ON w.id = s.workspace_id
+           WHERE s.token_hash = $1 AND ${ALIVE}`,
+    values: [tokenHash],
+  });
+  if (!rows[0]) return null;
+  const {
+    session_id,
+    user_agent,
+    session_created_at,
+    session_last_seen_at,
+    expires_at,
+    member_id,
+    email,
+    role,
+    ...workspace
+  } = rows[0];
+  return {
+    workspace,
+    session: {
+      id: session_id,
+      user_agent,
+      created_at: session_created_at,
+      last_seen_at: session_last_seen_at,
+      expires_at,
+    },
+    member: { id: member_id, email, role },
+  };
+}
+
+/** Notes that a session was used, at most once a minute. */
+export async function noteSessionUse(db: Queryable, id: string): Promise<void> {
+  await db.query(
+    `WITH seen AS (
+       UPDATE sessions SET last_seen_at = now()
+       WHERE id = $1 AND last_seen_at < now() - interval '1 minute' RETURNING member_id)
+     UPDATE members SET last_seen_at = now() WHERE id IN (SELECT member_id FROM seen)`,
+    [id],
+  );
+}
+
+/** Where a member is signed in, the last used first. */
+export async function listSessions(db: Queryable, memberId: string): Promise<SessionRecord[]> {
+  const { rows } = await db.query<SessionRecord>(
+    `SELECT s.id, s.user_agent, s.created_at, s.last_seen_at, s.expires_at FROM sessions s
+     WHERE s.member_id = $1 AND ${ALIVE} ORDER BY s.last_seen_at DESC, s.id`,
+    [memberId],
+  );
+  return rows;
+}
+
+/** Ends one session of a member. False when the member has none with this id. */
+export async function endSession(db: Queryable, memberId: string, id: string): Promise<boolean> {
+  const { rowCount } = await db.query('DELETE FROM sessions WHERE id = $1 AND member_id = $2', [
+    id,
+    memberId,
+  ]);
+  return rowCount === 1;
+}
+
+/** Ends whatever session has this token's hash. */
+export async function endSessionByToken(db: Queryable, tokenHash: Buffer): Promise<void> {
+  await db.query('DELETE FROM sessions WHERE token_hash = $1', [tokenHash]);
+}
+
+/** Ends a member's sessions, but for the one to keep. @returns how many */
+export async function endOtherSessions(
+  db: Queryable,
+  memberId: string,
+  keep: string | null,
+): Promise<number> {
+  const { rowCount } = await db.query(
+    'DELETE FROM sessions WHERE member_id = $1 AND ($2::uuid IS NULL OR id <> $2)',
+    [memberId, keep],
+  );
+  return rowCount ?? 0;
+}

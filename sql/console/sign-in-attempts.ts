@@ -1,0 +1,48 @@
+import { inTransaction, type Pool, type Queryable } from '../database/pool.ts';
+
+/** Wrong tries within a minute that lock for a minute. */
+const MOST_WRONG = 5;
+
+/** A try that counts as wrong until it is taken back; or the seconds after which one may be made again. */
+export type Try = { allowed: true; at: string } | { allowed: false; retryAfter: number };
+
+/**
+ * Counts a try before it is made: of many at once no more than five are. The fifth locks, unless it is taken back.
+ *
+ * @param subject a keyed hash of the account or of the network address
+ */
+export function beginTry(pool: Pool, subject: Buffer): Promise<Try> {
+  return inTransaction(pool, async (tx) => {
+    await tx.query('INSERT INTO sign_in_attempts (subject) VALUES ($1) ON CONFLICT DO NOTHING', [subject]);
+    const { rows: locks } = await tx.query<{ wait: number | null }>(
+      // A lock of more than its minute was made while the clock was ahead.
+      `SELECT CASE WHEN locked_until < clock_timestamp() + interval '2 minutes'
+         THEN ceil(extract(epoch FROM locked_until - clock_timestamp()))::integer END AS wait
+       FROM sign_in_attempts WHERE subject = $1 FOR UPDATE`,
+      [subject],
+    );
+    const wait = locks[0]?.wait ?? 0;
+    if (wait > 0) return { allowed: false, retryAfter: wait };
+    const { rows } = await tx.query<{ at: string }>(
+      `UPDATE sign_in_attempts t SET tried_at = recent || at, touched_at = at,
+         locked_until = CASE WHEN cardinality(recent) + 1 >= $2 THEN at + interval '1 minute' END
+       FROM (SELECT clock.at, ARRAY(SELECT tried FROM unnest(tried_at) AS tried
+                                    WHERE tried > clock.at - interval '1 minute' AND tried <= clock.at) AS recent
+             FROM sign_in_attempts, (SELECT clock_timestamp() AS at) AS clock WHERE subject = $1) AS past
+       WHERE t.subject = $1 RETURNING at::text`,
+      [subject, MOST_WRONG],
+    );
+    if (!rows[0]) throw new Error('the try was not counted');
+    return { allowed: true, at: rows[0].at };
+  });
+}
+
+/** Takes a try back that was right, or was not made. @param at as {@link beginTry} gave it */
+export async function takeBackTry(db: Queryable, subject: Buffer, at: string): Promise<void> {
+  await db.query(
+    `UPDATE sign_in_attempts SET tried_at = array_remove(tried_at, $2::timestamptz),
+       locked_until = CASE WHEN cardinality(array_remove(tried_at, $2::timestamptz)) >= $3 THEN locked_until END
+     WHERE subject = $1`,
+    [subject, at, MOST_WRONG],
+  );
+}

@@ -1,0 +1,60 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { type TestStores, testStores } from '../../test/support/stores.ts';
+import { migrate, migrationsOfLater } from './migrate.ts';
+
+const MIGRATION = '9001_added.sql';
+
+let stores: TestStores;
+let directory: string;
+let folder: URL;
+beforeAll(async () => {
+  stores = await testStores();
+  directory = await mkdtemp(join(tmpdir(), 'hoplog-migrations-'));
+  folder = pathToFileURL(`${directory}/`);
+  await writeFile(
+    new URL(MIGRATION, folder),
+    'ALTER TABLE partners ADD COLUMN added integer NOT NULL DEFAULT 7',
+  );
+});
+afterAll(async () => {
+  await stores.close();
+  await rm(directory, { recursive: true });
+});
+
+test('a later migration applies once, to tables that hold rows, and lets other queries pass while a backup holds its table', async () => {
+  const { pool } = stores;
+  await pool.query(
+    `INSERT INTO partners (id, name) SELECT gen_random_uuid(), 'p' FROM generate_series(1, 3)`,
+  );
+  const backup = await pool.connect();
+  try {
+    await backup.query('BEGIN');
+    await backup.query('LOCK TABLE partners IN ACCESS SHARE MODE'); // as pg_dump does
+    const migrated = migrate(pool, folder);
+    migrated.catch(() => {}); // awaited below
+    await vi.waitFor(
+      async () => {
+        const waiting = `SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'partners'::regclass`;
+        expect((await pool.query(waiting)).rowCount).toBe(1);
+      },
+      { timeout: 30_000, interval: 5 },
+    );
+    // It queues behind the migration, which waits for the backup.
+    await pool.query('SELECT count(*) FROM partners');
+    await backup.query('COMMIT');
+    expect(await migrated).toEqual([MIGRATION]);
+  } finally {
+    backup.release(true);
+  }
+  expect(await migrate(pool, folder)).toEqual([]);
+  const { rows } = await pool.query<{ sum: number }>('SELECT sum(added) FROM partners');
+  expect(rows).toEqual([{ sum: 21 }]);
+});
+
+test('a release that lacks a migration of the database names it', async () => {
+  expect(await migrationsOfLater(stores.pool)).toEqual([MIGRATION]);
+});

@@ -1,0 +1,108 @@
+import { randomBytes } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { ADVISORY_LOCKS } from './advisory-locks.ts';
+import type { Pool, PoolClient, Queryable } from './pool.ts';
+
+const FOLDER = new URL('../migrations/', import.meta.url);
+
+/** Secrets made once per deployment and never rotated: 32 random bytes each. */
+const SECRETS = ['visitor_key', 'cookie_key', 'address_key', 'address_hash_key'];
+
+/**
+ * How long a migration waits for a table, in milliseconds: other queries of the table wait behind it, and a backup holds every
+ * table until it ends. Longer than PostgreSQL's `deadlock_timeout` (1 s), after which autovacuum makes way.
+ */
+const LOCK_MS = 2_000;
+/** The pause before the next attempt, in milliseconds: the queries that waited behind it run first. */
+const PAUSE_MS = 2_000;
+const GIVE_UP_MS = 600_000;
+
+/**
+ * Applies the numbered migrations that the database lacks, each in its own transaction, and creates the deployment's
+ * secrets. Holds the lock of {@link inTurn} meanwhile.
+ *
+ * @param folder the directory URL of the migrations
+ * @returns names of the migrations applied now, in order
+ * @throws Error naming the migration that failed
+ */
+export function migrate(pool: Pool, folder: URL = FOLDER): Promise<string[]> {
+  return inTurn(pool, (client) => applyMissing(client, folder));
+}
+
+/** Runs `work` under a lock that keeps other processes from changing this schema, or ClickHouse's beside it. */
+export async function inTurn<Result>(
+  pool: Pool,
+  work: (client: PoolClient) => Promise<Result>,
+): Promise<Result> {
+  const client = await pool.connect();
+  try {
+    await client.query('SET statement_timeout = 0');
+    await client.query('SELECT pg_advisory_lock($1)', [ADVISORY_LOCKS.migrations]);
+    return await work(client);
+  } finally {
+    client.release(true); // and the lock with the connection
+  }
+}
+
+/** As {@link migrate}, on a connection that holds the lock. */
+export async function applyMissing(client: PoolClient, folder: URL = FOLDER): Promise<string[]> {
+  await client.query(
+    `CREATE TABLE IF NOT EXISTS migrations (name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())`,
+  );
+  const { rows } = await client.query<{ name: string }>('SELECT name FROM migrations');
+  const done = new Set(rows.map((row) => row.name));
+  const files = await knownMigrations(folder);
+  const applied: string[] = [];
+  for (const file of files.filter((name) => !done.has(name))) {
+    await apply(client, file, folder);
+    applied.push(file);
+  }
+  for (const name of SECRETS) {
+    await client.query(
+      'INSERT INTO deployment_secrets (name, secret) VALUES ($1, $2) ON CONFLICT DO NOTHING',
+      [name, randomBytes(32)],
+    );
+  }
+  return applied;
+}
+
+async function apply(client: PoolClient, file: string, folder: URL): Promise<void> {
+  const sql = await readFile(new URL(file, folder), 'utf8');
+  const deadline = Date.now() + GIVE_UP_MS;
+  for (;;) {
+    try {
+      await client.query('BEGIN');
+      await client.query(`SET LOCAL lock_timeout = ${LOCK_MS}`);
+      await client.query(sql);
+      await client.query('INSERT INTO migrations (name) VALUES ($1)', [file]);
+      await client.query('COMMIT');
+      return;
+    } catch (error) {
+      await client.query('ROLLBACK');
+      if (!isInTheWay(error)) throw new Error(`migration ${file} failed`, { cause: error });
+      if (Date.now() > deadline) {
+        throw new Error(`migration ${file} failed: another transaction, perhaps a backup, holds its tables`, {
+          cause: error,
+        });
+      }
+    }
+    await delay(PAUSE_MS);
+  }
+}
+
+/** `lock_not_available`, `deadlock_detected`: nothing is wrong with the migration. */
+function isInTheWay(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === '55P03' || error.code === '40P01');
+}
+
+/** Returns names of migrations that the database has and this release lacks: a later release applied them. */
+export async function migrationsOfLater(db: Queryable): Promise<string[]> {
+  const { rows } = await db.query<{ name: string }>('SELECT name FROM migrations ORDER BY name');
+  const known = new Set(await knownMigrations(FOLDER));
+  return rows.map((row) => row.name).filter((name) => !known.has(name));
+}
+
+async function knownMigrations(folder: URL): Promise<string[]> {
+  return (await readdir(folder)).filter((file) => /^\d{4}_\w+\.sql$/.test(file)).sort();
+}

@@ -1,0 +1,32 @@
+import type { Queryable } from './pool.ts';
+
+/** Tables whose rows are of no use past an age. */
+const PRUNED = {
+  // Ingest reads changes within a second; one that was away longer loads the whole table.
+  link_changes: { column: 'made_at', age: '1 day' },
+  // Expiry of idempotency keys, as the specification says.
+  idempotency_keys: { column: 'created_at', age: '24 hours' },
+  // Of requests whose process died: one that ends releases its key.
+  idempotency_reservations: { column: 'ends_at', age: '1 minute' },
+  // Of orders that were never reported.
+  early_refunds: { column: 'reported_at', age: '30 days' },
+  // Of the console: what has ended, by a margin.
+  sessions: { column: 'last_seen_at', age: '15 days' },
+  invites: { column: 'expires_at', age: '1 day' },
+  passkey_challenges: { column: 'expires_at', age: '1 hour' },
+  sign_in_attempts: { column: 'touched_at', age: '1 hour' },
+} as const;
+
+export type PrunedTable = keyof typeof PRUNED;
+export const PRUNED_TABLES = Object.keys(PRUNED) as PrunedTable[];
+
+/** Removes up to `limit` rows that are past their age. @returns how many */
+export async function prune(db: Queryable, table: PrunedTable, limit: number): Promise<number> {
+  const { column, age } = PRUNED[table];
+  const { rowCount } = await db.query(
+    `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
+       SELECT ctid FROM ${table} WHERE ${column} < now() - interval '${age}' LIMIT $1))`,
+    [limit],
+  );
+  return rowCount ?? 0;
+}

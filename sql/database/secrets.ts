@@ -1,0 +1,41 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from '../../core/tier/log.ts';
+import type { Queryable } from './pool.ts';
+
+/**
+ * The deployment's secrets, 32 bytes each: made once by `migrate`, never rotated.
+ * `visitor`: visitor ids. `cookie`: signatures of password cookies. `address`: seals addresses in the event log.
+ * `addressHash`: self-referral hashes.
+ */
+export type DeploymentSecrets = { visitor: Buffer; cookie: Buffer; address: Buffer; addressHash: Buffer };
+
+/** Reads the deployment's secrets. @throws Error when the database has not been migrated */
+export async function readSecrets(db: Queryable): Promise<DeploymentSecrets> {
+  const { rows } = await db.query<{ name: string; secret: Buffer }>(
+    'SELECT name, secret FROM deployment_secrets',
+  );
+  const byName = new Map(rows.map((row) => [row.name, row.secret]));
+  const secret = (name: string): Buffer => {
+    const value = byName.get(name);
+    if (!value) throw new Error(`deployment secret ${name} is missing: run "hoplog migrate"`);
+    return value;
+  };
+  return {
+    visitor: secret('visitor_key'),
+    cookie: secret('cookie_key'),
+    address: secret('address_key'),
+    addressHash: secret('address_hash_key'),
+  };
+}
+
+/** Reads the secrets as soon as Postgres is there and migrated. */
+export async function secretsOnceThere(db: Queryable, log: Logger): Promise<DeploymentSecrets> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await readSecrets(db);
+    } catch (error) {
+      if (attempt % 10 === 1) log.warn({ err: error }, 'waiting for PostgreSQL');
+      await delay(500);
+    }
+  }
+}

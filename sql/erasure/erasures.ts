@@ -1,0 +1,255 @@
+import type { Queryable } from '../database/pool.ts';
+import {
+  forgetBuyersInDeliveries,
+  forgetUsersInDeliveries,
+  forgetVisitorsInDeliveries,
+} from './erased-deliveries.ts';
+
+/** Whose history must leave the stores: a visitor's, or that of a deleted bio button's link. */
+export type Erasure = {
+  id: number;
+  workspaceId: string;
+  kind: 'visitor' | 'link';
+  targetId: string;
+  /** Microseconds since the epoch. */
+  requestedAt: number;
+  /** What a visitor alone was known by. */
+  names: Names;
+};
+
+/** What an order may name instead of a visitor. */
+export type Names = { emails: string[]; users: string[] };
+
+/**
+ * Asks for an erasure. One that has been asked for before is done again: the target may have come back.
+ *
+ * @param given.names what a visitor alone is known by, kept until the erasure is done
+ */
+export async function requestErasure(
+  db: Queryable,
+  given: Pick<Erasure, 'workspaceId' | 'kind' | 'targetId'> & { names?: Names },
+): Promise<void> {
+  await db.query(
+    `INSERT INTO erasures AS known (workspace_id, kind, target_id, emails, users) VALUES ($1, $2, $3, $4, $5)
+     ON CONFLICT (workspace_id, kind, target_id) DO UPDATE SET requested_at = now(), done_at = NULL,
+       emails = known.emails || EXCLUDED.emails, users = known.users || EXCLUDED.users`,
+    [given.workspaceId, given.kind, given.targetId, given.names?.emails ?? [], given.names?.users ?? []],
+  );
+}
+
+/** Erasures not finished yet, oldest first, from behind `after` on. */
+export async function openErasures(db: Queryable, limit: number, after = 0): Promise<Erasure[]> {
+  const { rows } = await db.query<{
+    id: number;
+    workspace_id: string;
+    kind: Erasure['kind'];
+    target_id: string;
+    requested_at: number;
+    emails: string[];
+    users: string[];
+  }>(
+    `SELECT id, workspace_id, kind, target_id, (extract(epoch FROM requested_at) * 1000000)::bigint AS requested_at,
+       emails, users FROM erasures WHERE done_at IS NULL AND id > $2 ORDER BY id LIMIT $1`,
+    [limit, after],
+  );
+  return rows.map((row) => ({
+    id: row.id,
+    workspaceId: row.workspace_id,
+    kind: row.kind,
+    targetId: row.target_id,
+    requestedAt: row.requested_at,
+    names: { emails: row.emails, users: row.users },
+  }));
+}
+
+/**
+ * Removes what Postgres keeps of erased visitors: identities whole, of orders whose they were, of signups all but the
+ * user's own id, which the ledger needs, and the same of the webhooks' leads and sales. Clicks on their way to webhooks
+ * are for {@link dropErasedDeliveries}.
+ *
+ * @returns how many orders that were
+ */
+export async function forgetVisitors(
+  db: Queryable,
+  erasures: readonly Pick<Erasure, 'workspaceId' | 'kind' | 'targetId'>[],
+): Promise<number> {
+  const visitors = erasures.filter((erasure) => erasure.kind === 'visitor');
+  const parameters = [
+    visitors.map((erasure) => erasure.workspaceId),
+    visitors.map((erasure) => erasure.targetId),
+  ];
+  for (const table of ['identities', 'visitor_users']) {
+    await db.query(
+      `DELETE FROM ${table} AS known USING unnest($1::uuid[], $2::uuid[]) AS erased (workspace_id, visitor_id)
+       WHERE known.workspace_id = erased.workspace_id AND known.visitor_id = erased.visitor_id`,
+      parameters,
+    );
+  }
+  await db.query(
+    `WITH forgotten AS (
+       UPDATE signups SET visitor_id = NULL, email = NULL, device_id = NULL, address_hash = NULL
+       FROM unnest($1::uuid[], $2::uuid[]) AS erased (workspace_id, visitor_id)
+       WHERE signups.workspace_id = erased.workspace_id AND signups.visitor_id = erased.visitor_id RETURNING id
+     )
+     UPDATE purchases SET email = NULL FROM forgotten WHERE signup_id = forgotten.id AND email IS NOT NULL`,
+    parameters,
+  );
+  await forgetVisitorsInDeliveries(db, visitors);
+  return forgetOrders(
+    db,
+    `EXISTS (SELECT FROM unnest($1::uuid[], $2::uuid[]) AS erased (workspace_id, visitor_id)
+       WHERE orders.workspace_id = erased.workspace_id
+         AND coalesce(orders.visitor_id, orders.pixel_visitor_id, orders.signup_visitor_id) = erased.visitor_id)`,
+    parameters,
+  );
+}
+
+/**
+ * Removes whose they were from orders, and from the sales that tell of them: from these first, because they are found by the orders.
+ *
+ * @param condition SQL, of `orders`
+ * @returns how many
+ */
+async function forgetOrders(
+  db: Queryable,
+  condition: string,
+  parameters: readonly unknown[],
+): Promise<number> {
+  const { rows } = await db.query<{ internal_id: number; workspaceId: string; orderId: string }>(
+    `SELECT internal_id, workspace_id AS "workspaceId", order_id AS "orderId" FROM orders WHERE ${condition}`,
+    [...parameters],
+  );
+  if (rows.length === 0) return 0;
+  await forgetBuyersInDeliveries(db, rows);
+  const { rowCount } = await db.query(
+    `UPDATE orders SET visitor_id = NULL, pixel_visitor_id = NULL, signup_visitor_id = NULL, email = NULL,
+       external_user_id = NULL
+     WHERE ${condition} AND internal_id = ANY ($${parameters.length + 1}::bigint[])`,
+    [...parameters, rows.map((row) => row.internal_id)],
+  );
+  return rowCount ?? 0;
+}
+
+/** The emails and user ids that this visitor gave and no other visitor of the workspace. */
+export async function namesOfVisitorAlone(
+  db: Queryable,
+  workspaceId: string,
+  visitorId: string,
+): Promise<Names> {
+  const { rows } = await db.query<{ email: string | null; external_user_id: string | null }>(
+    `WITH given AS (
+       SELECT visitor_id, email, external_user_id FROM identities WHERE workspace_id = $1 AND visitor_id = $2
+       UNION SELECT visitor_id, NULL, external_user_id FROM visitor_users WHERE workspace_id = $1 AND visitor_id = $2
+     )
+     SELECT email, NULL AS external_user_id FROM given AS own WHERE email IS NOT NULL
+       AND NOT EXISTS (SELECT FROM identities AS other WHERE other.workspace_id = $1 AND other.email = own.email
+         AND other.visitor_id <> $2)
+     UNION SELECT NULL, external_user_id FROM given AS own WHERE external_user_id IS NOT NULL
+       AND NOT EXISTS (SELECT FROM identities AS other WHERE other.workspace_id = $1
+         AND other.external_user_id = own.external_user_id AND other.visitor_id <> $2)
+       AND NOT EXISTS (SELECT FROM visitor_users AS other WHERE other.workspace_id = $1
+         AND other.external_user_id = own.external_user_id AND other.visitor_id <> $2)`,
+    [workspaceId, visitorId],
+  );
+  return {
+    emails: rows.flatMap(({ email }) => email ?? []),
+    users: rows.flatMap(({ external_user_id: user }) => user ?? []),
+  };
+}
+
+const NAMING = `workspace_id = $1 AND coalesce(visitor_id, pixel_visitor_id, signup_visitor_id) IS NULL
+  AND (email = ANY ($2) OR external_user_id = ANY ($3)) AND ($4::bigint IS NULL OR ts < $4)`;
+
+/**
+ * Whether there are orders that came without a visitor and with one of these emails or user ids.
+ *
+ * @param before microseconds: older orders only; null: all
+ */
+export async function hasOrdersNaming(
+  db: Queryable,
+  workspaceId: string,
+  { emails, users }: Names,
+  before: number | null,
+): Promise<boolean> {
+  if (emails.length + users.length === 0) return false;
+  const parameters = [workspaceId, emails, users, before];
+  return (await db.query(`SELECT FROM orders WHERE ${NAMING} LIMIT 1`, parameters)).rowCount === 1;
+}
+
+/** Removes whose they were from the orders of {@link hasOrdersNaming}. @returns how many */
+export async function forgetOrdersNaming(
+  db: Queryable,
+  workspaceId: string,
+  { emails, users }: Names,
+  before: number | null,
+): Promise<number> {
+  if (emails.length + users.length === 0) return 0;
+  return forgetOrders(db, NAMING, [workspaceId, emails, users, before]);
+}
+
+/**
+ * Removes all but the user's own id from the signups that were reported without a visitor and with one of these emails or as one of
+ * these users, and from the leads that tell of them: as {@link forgetVisitors} does with those that name the visitor.
+ */
+export async function forgetSignupsNaming(
+  db: Queryable,
+  workspaceId: string,
+  { emails, users }: Names,
+): Promise<void> {
+  if (emails.length + users.length === 0) return;
+  const { rows } = await db.query<{ external_user_id: string }>(
+    `WITH forgotten AS (
+       UPDATE signups SET email = NULL, device_id = NULL, address_hash = NULL
+       WHERE workspace_id = $1 AND visitor_id IS NULL AND (lower(email) = ANY ($2) OR external_user_id = ANY ($3))
+       RETURNING id, external_user_id
+     ), of_purchases AS (
+       UPDATE purchases SET email = NULL FROM forgotten WHERE signup_id = forgotten.id AND email IS NOT NULL
+     )
+     SELECT external_user_id FROM forgotten`,
+    [workspaceId, emails, users],
+  );
+  await forgetUsersInDeliveries(
+    db,
+    workspaceId,
+    rows.map((row) => row.external_user_id),
+  );
+}
+
+/** Whether anything was to be erased, done or not, at `micros` since the epoch or later. */
+export async function hasErasuresSince(db: Queryable, micros: number): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'has_erasures_since',
+    text: 'SELECT FROM erasures WHERE requested_at >= to_timestamp($1::float8 / 1000000) LIMIT 1',
+    values: [micros],
+  });
+  return rowCount === 1;
+}
+
+/**
+ * Which of these targets were to be erased, done or not.
+ *
+ * @returns by `<workspace>/<target>` when that was asked for last, microseconds
+ */
+export async function erasedUntil(
+  db: Queryable,
+  targets: readonly Pick<Erasure, 'workspaceId' | 'targetId'>[],
+): Promise<Map<string, number>> {
+  const distinct = [...new Map(targets.map((one) => [`${one.workspaceId}/${one.targetId}`, one])).values()];
+  const { rows } = await db.query<{ target: string; requested_at: number }>(
+    `SELECT workspace_id || '/' || target_id AS target,
+       max((extract(epoch FROM requested_at) * 1000000)::bigint) AS requested_at
+     FROM erasures WHERE (workspace_id, target_id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[])) GROUP BY target`,
+    [distinct.map(({ workspaceId }) => workspaceId), distinct.map(({ targetId }) => targetId)],
+  );
+  return new Map(rows.map(({ target, requested_at: at }) => [target, at]));
+}
+
+/** Notes that nothing of these is left, unless one was asked for anew since it was read. */
+export async function finishErasures(db: Queryable, erasures: readonly Erasure[]): Promise<void> {
+  await db.query(
+    `UPDATE erasures SET done_at = now(), emails = '{}', users = '{}'
+     FROM unnest($1::bigint[], $2::bigint[]) AS done (id, requested_at)
+     WHERE erasures.id = done.id AND (extract(epoch FROM erasures.requested_at) * 1000000)::bigint = done.requested_at`,
+    [erasures.map((erasure) => erasure.id), erasures.map((erasure) => erasure.requestedAt)],
+  );
+}

@@ -1,0 +1,154 @@
+import type { Queryable } from '../database/pool.ts';
+
+/** Which events of a stream have times that are ahead; see `ClockEvent`. Times are microseconds. */
+export type CorrectionReport = {
+  streamId: string;
+  ordinal: number;
+  first: bigint;
+  before: bigint;
+  fromTs: number;
+  toTs: number;
+  shift: number;
+};
+
+export type OpenCorrection = CorrectionReport & {
+  id: number;
+  /** Everything with a time before this is corrected. */
+  correctedTo: number;
+  /** The next slice has its copies already. */
+  isCopied: boolean;
+};
+
+/**
+ * Notes corrections, in the transaction that advances their lane, and corrects what PostgreSQL keeps of the events: orders, which
+ * are credited anew, the commissions that they earned, and who was seen when. What carries no stream is corrected only where its time
+ * lies in the future, so that nothing else can be meant.
+ */
+export async function addCorrections(tx: Queryable, reports: readonly CorrectionReport[]): Promise<void> {
+  for (const report of reports) {
+    const { streamId, ordinal, first, before, fromTs, toTs, shift } = report;
+    const { rowCount } = await tx.query(
+      `INSERT INTO clock_corrections (stream_id, ordinal, first, before, from_ts, to_ts, shift, corrected_to)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $5) ON CONFLICT (stream_id, before) DO NOTHING`,
+      [streamId, ordinal, String(first), String(before), fromTs, toTs, shift],
+    );
+    await tx.query('UPDATE ingest_streams SET clock_reset_asked_at = NULL WHERE stream_id = $1', [streamId]);
+    if (rowCount === 1) await correctRecords(tx, report);
+  }
+}
+
+async function correctRecords(
+  tx: Queryable,
+  { ordinal, fromTs, toTs, shift }: CorrectionReport,
+): Promise<void> {
+  // A version says its report's time: an earlier one wins (`core/events/order-version.ts`).
+  const { rows } = await tx.query<{ internal_id: number }>(
+    `UPDATE orders SET ts = ts - $4, version = version + $4::numeric * 1000
+     WHERE stream_ordinal = $1 AND ts BETWEEN $2 AND $3 RETURNING internal_id`,
+    [ordinal, fromTs, toTs, shift],
+  );
+  await tx.query(
+    `UPDATE commissions SET eligible_at = eligible_at - $2 * interval '1 microsecond'
+     WHERE order_internal_id = ANY ($1) AND status = 'pending' AND eligible_at >= to_timestamp($3 / 1e6::float8)`,
+    [rows.map((row) => row.internal_id), shift, fromTs],
+  );
+  await tx.query(
+    `UPDATE purchases SET purchased_at = purchased_at - $2 * interval '1 microsecond'
+     WHERE order_internal_id = ANY ($1) AND purchased_at >= to_timestamp($3 / 1e6::float8)`,
+    [rows.map((row) => row.internal_id), shift, fromTs],
+  );
+  if (fromTs < toTs - shift) return;
+  await tx.query(
+    `UPDATE identities SET first_ts = CASE WHEN first_ts BETWEEN $1 AND $2 THEN first_ts - $3 ELSE first_ts END,
+       last_ts = last_ts - $3 WHERE last_ts BETWEEN $1 AND $2`,
+    [fromTs, toTs, shift],
+  );
+  await tx.query('UPDATE visitor_users SET last_ts = last_ts - $3 WHERE last_ts BETWEEN $1 AND $2', [
+    fromTs,
+    toTs,
+    shift,
+  ]);
+}
+
+type Row = {
+  id: number;
+  stream_id: string;
+  ordinal: number;
+  first: string;
+  before: string;
+  from_ts: number;
+  to_ts: number;
+  shift: number;
+  corrected_to: number;
+  is_copied: boolean;
+};
+
+/** Corrections that are not done, the oldest first. */
+export async function openCorrections(db: Queryable): Promise<OpenCorrection[]> {
+  const { rows } = await db.query<Row>(
+    `SELECT id, stream_id, ordinal, first, before, from_ts, to_ts, shift, corrected_to, is_copied
+     FROM clock_corrections WHERE done_at IS NULL ORDER BY id`,
+  );
+  return rows.map((row) => ({
+    id: row.id,
+    streamId: row.stream_id,
+    ordinal: row.ordinal,
+    first: BigInt(row.first),
+    before: BigInt(row.before),
+    fromTs: row.from_ts,
+    toTs: row.to_ts,
+    shift: row.shift,
+    correctedTo: row.corrected_to,
+    isCopied: row.is_copied,
+  }));
+}
+
+/** Says that the next slice has its corrected copies. */
+export async function noteCopied(db: Queryable, id: number): Promise<void> {
+  await db.query('UPDATE clock_corrections SET is_copied = true WHERE id = $1', [id]);
+}
+
+/** Says that everything before `to` (microseconds) is corrected; past the last time it is done. */
+export async function noteCorrected(db: Queryable, id: number, to: number): Promise<void> {
+  await db.query(
+    `UPDATE clock_corrections SET corrected_to = $2, is_copied = false,
+       done_at = CASE WHEN $2 > to_ts THEN now() END WHERE id = $1`,
+    [id, to],
+  );
+}
+
+/** Asks the writers of active streams to set their times back. @returns how many streams */
+export async function askClockReset(db: Queryable, streamIds: readonly string[]): Promise<number> {
+  const { rowCount } = await db.query(
+    `UPDATE ingest_streams SET clock_reset_asked_at = clock_timestamp()
+     WHERE stream_id = ANY ($1) AND state = 'active'`,
+    [streamIds],
+  );
+  return rowCount ?? 0;
+}
+
+/** Whether an operator wants the stream's time set back. */
+export async function clockResetAsked(db: Queryable, streamId: string): Promise<boolean> {
+  const { rows } = await db.query(
+    'SELECT FROM ingest_streams WHERE stream_id = $1 AND clock_reset_asked_at IS NOT NULL',
+    [streamId],
+  );
+  return rows.length === 1;
+}
+
+/** Marks that were handed out as a stream was set back may be a little past its last event. Microseconds. */
+const PAST_LAST_MICROS = 60_000_000;
+
+/**
+ * How much earlier the place of a reader is that was given to it while the clock was ahead; 0 when none was ahead then.
+ * The longest shift: then a reader gets some events again, and misses none.
+ *
+ * @param micros a time in the future
+ */
+export async function shiftOf(db: Queryable, micros: bigint): Promise<number> {
+  const { rows } = await db.query<{ shift: number | null }>(
+    'SELECT max(shift) AS shift FROM clock_corrections WHERE $1 >= from_ts AND $1 <= to_ts + $2',
+    [String(micros), PAST_LAST_MICROS],
+  );
+  return rows[0]?.shift ?? 0;
+}

@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type TestStores, testStores } from '../../test/support/stores.ts';
+import { inTransaction } from '../database/pool.ts';
+import {
+  advanceLane,
+  commitIntent,
+  type Lane,
+  LaneLost,
+  lanePlaces,
+  lockLane,
+  releaseLane,
+  renewLane,
+  resetLane,
+  takeLane,
+} from './lanes.ts';
+
+let stores: TestStores;
+beforeAll(async () => {
+  stores = await testStores();
+});
+afterAll(() => stores.close());
+
+async function taken(partition: string, leaseMs: number, consumer = 'store'): Promise<Lane> {
+  const lane = await takeLane(stores.pool, { consumer, partition, holder: 'test', leaseMs });
+  if (!lane) throw new Error('the lane is held');
+  return lane;
+}
+
+it('is taken by one of many that try at once', async () => {
+  const tries = Array.from({ length: 8 }, () =>
+    takeLane(stores.pool, { consumer: 'store', partition: 'p1', holder: 'test', leaseMs: 60_000 }),
+  );
+  const lanes = (await Promise.all(tries)).filter((lane) => lane !== null);
+  expect(lanes).toEqual([
+    { consumer: 'store', partition: 'p1', epoch: 1, nextOffset: 0n, intent: null, doubt: new Map() },
+  ]);
+});
+
+it('can be taken at once when it is released, and when its lease has run out', async () => {
+  const first = await taken('p2', 60_000);
+  await releaseLane(stores.pool, first);
+  const second = await taken('p2', 0);
+  expect((await taken('p2', 60_000)).epoch).toBe(second.epoch + 1);
+});
+
+it('lets a former holder write nothing', async () => {
+  const { pool } = stores;
+  const former = await taken('p3', 0);
+  const holder = await taken('p3', 60_000);
+  const intent = { from: 0n, to: 5n, token: 't' };
+  await expect(commitIntent(pool, former, intent)).rejects.toBeInstanceOf(LaneLost);
+  await expect(renewLane(pool, former, 1_000)).rejects.toBeInstanceOf(LaneLost);
+  await expect(lockLane(pool, former)).rejects.toBeInstanceOf(LaneLost);
+  await releaseLane(pool, former);
+  await renewLane(pool, holder, 60_000);
+});
+
+it('hands an intent to the successor until the lane has advanced', async () => {
+  const { pool } = stores;
+  const lane = await taken('p4', 0);
+  await commitIntent(pool, lane, { from: 0n, to: 2n ** 60n, token: 'token' });
+  const successor = await taken('p4', 0);
+  expect(successor.intent).toEqual({ from: 0n, to: 2n ** 60n, token: 'token' });
+  await inTransaction(pool, async (transaction) => {
+    expect(await lockLane(transaction, successor)).toBe(0n);
+    await advanceLane(transaction, successor, 2n ** 60n);
+  });
+  expect(await taken('p4', 0)).toMatchObject({ nextOffset: 2n ** 60n, intent: null });
+});
+
+it('keeps what the slowest consumer still needs', async () => {
+  const { pool } = stores;
+  expect(await lanePlaces(pool, 'p5')).toBeNull();
+  for (const [consumer, offset] of [
+    ['store', 900n],
+    ['webhooks', 20n],
+  ] as const) {
+    const lane = await taken('p5', 60_000, consumer);
+    await advanceLane(pool, lane, offset);
+  }
+  expect(await lanePlaces(pool, 'p5')).toEqual({ least: 20n, greatest: 900n });
+});
+
+it('is put elsewhere by its holder only, from where it stood, as often as the answer is lost', async () => {
+  const { pool } = stores;
+  const former = await taken('p6', 0);
+  await advanceLane(pool, former, 900n);
+  const holder = await taken('p6', 0);
+  await expect(resetLane(pool, former, 5n)).rejects.toBeInstanceOf(LaneLost);
+  await resetLane(pool, holder, 5n);
+  await resetLane(pool, holder, 5n);
+  await advanceLane(pool, holder, 7n);
+  await expect(resetLane(pool, holder, 5n)).rejects.toBeInstanceOf(LaneLost);
+  expect(await taken('p6', 0)).toMatchObject({ nextOffset: 7n, intent: null });
+});
+
+it('keeps what is in doubt over intents and advances, until an intent is committed without', async () => {
+  const { pool } = stores;
+  const doubt = new Map([[7, 2n ** 63n + 5n]]);
+  const lane = await taken('p7', 0);
+  await commitIntent(pool, lane, { from: 0n, to: 5n, token: 't' });
+  await resetLane(pool, lane, 0n, doubt);
+  expect(await taken('p7', 0)).toMatchObject({ nextOffset: 0n, intent: null, doubt });
+  const holder = await taken('p7', 0);
+  const intent = { from: 0n, to: 9n, token: 'u' };
+  await commitIntent(pool, holder, intent, doubt);
+  await advanceLane(pool, holder, 9n);
+  const next = await taken('p7', 0);
+  expect(next).toMatchObject({ nextOffset: 9n, intent: null, doubt });
+  await commitIntent(pool, next, { ...intent, from: 9n });
+  await advanceLane(pool, next, 12n);
+  expect(await taken('p7', 0)).toMatchObject({ nextOffset: 12n, intent: null, doubt: new Map() });
+});

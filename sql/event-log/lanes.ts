@@ -1,0 +1,220 @@
+import type { Queryable } from '../database/pool.ts';
+
+/** The exact range of a partition that is about to be inserted. */
+export type Intent = {
+  from: bigint;
+  /** Exclusive: the offset of the next batch. */
+  to: bigint;
+  /** The deduplication tokens of its inserts begin with this. */
+  token: string;
+};
+
+/**
+ * By ordinal, the newest sequence that may stand in the store although its stream's mark is below it: left by an intent
+ * that the log could not give again. Up to there the store is asked before rows are inserted.
+ */
+export type Doubt = ReadonlyMap<number, bigint>;
+
+/** A lane that this process has taken. `epoch` is what its writes are fenced by. */
+export type Lane = {
+  consumer: string;
+  partition: string;
+  epoch: number;
+  nextOffset: bigint;
+  /** Left by a predecessor that died between its insert and its advance: must be replayed first. */
+  intent: Intent | null;
+  doubt: Doubt;
+};
+
+/** A lease that runs for longer was made while the clock was ahead: it counts as over. Milliseconds beyond a lease. */
+const LONGEST_LEAD_MS = 60_000;
+
+/** Another worker has raised the lane's epoch: nothing may be written for it any more. */
+export class LaneLost extends Error {
+  constructor(lane: Pick<Lane, 'consumer' | 'partition' | 'epoch'>) {
+    super(`lane ${lane.consumer}/${lane.partition} was taken from epoch ${lane.epoch}`);
+    this.name = 'LaneLost';
+  }
+}
+
+/** The lane does not stand where this process goes on, though nobody else has taken it: it has to be taken anew. */
+export class LaneMoved extends Error {
+  constructor(lane: Pick<Lane, 'consumer' | 'partition'>, what: string) {
+    super(`lane ${lane.consumer}/${lane.partition} ${what}`);
+    this.name = 'LaneMoved';
+  }
+}
+
+/** In `log_lanes.intent`. A doubt outlives the intents that are committed meanwhile. */
+type IntentRecord = { from?: string; to?: string; token?: string; doubt?: Record<string, string> };
+
+/** What an advance leaves of the row's intent. */
+export const DOUBT_ONLY = `CASE WHEN intent ? 'doubt' THEN jsonb_build_object('doubt', intent -> 'doubt') END`;
+
+/**
+ * Takes a lane by raising its epoch, when nobody holds it or its holder's lease has run out. A lane that does
+ * not exist begins at offset 0.
+ *
+ * @param given.holder names this process, for people who look at the table
+ * @param given.leaseMs how long others leave it alone without a renewal
+ * @param given.deadHolder a holder that is known to have died: its lease need not run out
+ * @returns null while another worker holds it
+ */
+export async function takeLane(
+  db: Queryable,
+  given: { consumer: string; partition: string; holder: string; leaseMs: number; deadHolder?: string },
+): Promise<Lane | null> {
+  const { rows } = await db.query<{ epoch: number; next_offset: string; intent: IntentRecord | null }>(
+    `INSERT INTO log_lanes AS lane (consumer, partition, epoch, held_by, held_until)
+     VALUES ($1, $2, 1, $3, clock_timestamp() + $4 * interval '1 millisecond')
+     ON CONFLICT (consumer, partition) DO UPDATE
+       SET epoch = lane.epoch + 1, held_by = EXCLUDED.held_by, held_until = EXCLUDED.held_until, updated_at = now()
+       WHERE lane.held_until IS NULL OR lane.held_until < clock_timestamp() OR lane.held_by = $5
+         OR lane.held_until > clock_timestamp() + $6 * interval '1 millisecond'
+     RETURNING epoch, next_offset, intent`,
+    [
+      given.consumer,
+      given.partition,
+      given.holder,
+      given.leaseMs,
+      given.deadHolder ?? null,
+      given.leaseMs + LONGEST_LEAD_MS,
+    ],
+  );
+  const row = rows[0];
+  if (!row) return null;
+  const { consumer, partition } = given;
+  const nextOffset = BigInt(row.next_offset);
+  const { intent, doubt } = fromRecord(row.intent);
+  return { consumer, partition, epoch: row.epoch, nextOffset, intent, doubt };
+}
+
+/** Who holds a lane, by the name that it took it under, or null. */
+export async function laneHolder(db: Queryable, consumer: string, partition: string): Promise<string | null> {
+  const { rows } = await db.query<{ held_by: string | null }>(
+    'SELECT held_by FROM log_lanes WHERE consumer = $1 AND partition = $2',
+    [consumer, partition],
+  );
+  return rows[0]?.held_by ?? null;
+}
+
+function fromRecord(record: IntentRecord | null): Pick<Lane, 'intent' | 'doubt'> {
+  const { from, to, token, doubt = {} } = record ?? {};
+  return {
+    intent:
+      from === undefined || to === undefined || token === undefined
+        ? null
+        : { from: BigInt(from), to: BigInt(to), token },
+    doubt: new Map(Object.entries(doubt).map(([ordinal, newest]) => [Number(ordinal), BigInt(newest)])),
+  };
+}
+
+/** @returns JSON, or null when there is nothing to be kept */
+function toRecord(intent: Intent | null, doubt: Doubt): string | null {
+  const record: IntentRecord = {};
+  if (intent) Object.assign(record, { from: `${intent.from}`, to: `${intent.to}`, token: intent.token });
+  if (doubt.size > 0) {
+    record.doubt = Object.fromEntries([...doubt].map(([ordinal, newest]) => [ordinal, String(newest)]));
+  }
+  return intent || doubt.size > 0 ? JSON.stringify(record) : null;
+}
+
+/** Keeps others away for another `leaseMs`. @throws {LaneLost} */
+export async function renewLane(db: Queryable, lane: Lane, leaseMs: number): Promise<void> {
+  const { rowCount } = await db.query({
+    name: 'renew_lane',
+    text: `UPDATE log_lanes SET held_until = clock_timestamp() + $4 * interval '1 millisecond'
+     WHERE consumer = $1 AND partition = $2 AND epoch = $3`,
+    values: [lane.consumer, lane.partition, lane.epoch, leaseMs],
+  });
+  if (rowCount !== 1) throw new LaneLost(lane);
+}
+
+/** Lets the next worker have the lane at once. Does nothing when it is no longer held. */
+export async function releaseLane(db: Queryable, lane: Lane): Promise<void> {
+  await db.query(
+    `UPDATE log_lanes SET held_by = NULL, held_until = NULL
+     WHERE consumer = $1 AND partition = $2 AND epoch = $3`,
+    [lane.consumer, lane.partition, lane.epoch],
+  );
+}
+
+/** Records the range about to be inserted. May be repeated. @throws {LaneLost} */
+export async function commitIntent(
+  db: Queryable,
+  lane: Lane,
+  intent: Intent,
+  doubt: Doubt = new Map(),
+): Promise<void> {
+  const { rowCount } = await db.query(
+    `UPDATE log_lanes SET intent = $4, updated_at = now()
+     WHERE consumer = $1 AND partition = $2 AND epoch = $3 AND next_offset = $5`,
+    [lane.consumer, lane.partition, lane.epoch, toRecord(intent, doubt), String(intent.from)],
+  );
+  if (rowCount !== 1) throw new LaneLost(lane);
+}
+
+/**
+ * Puts a lane that was just taken where the log can give it something, and drops its intent. Everything written later is
+ * fenced by the place too, so this comes before. May be repeated.
+ *
+ * @throws {LaneLost}
+ */
+export async function resetLane(
+  db: Queryable,
+  lane: Lane,
+  to: bigint,
+  doubt: Doubt = new Map(),
+): Promise<void> {
+  const { rowCount } = await db.query(
+    `UPDATE log_lanes SET next_offset = $4, intent = $6, updated_at = now()
+     WHERE consumer = $1 AND partition = $2 AND epoch = $3 AND next_offset IN ($4, $5)`,
+    [lane.consumer, lane.partition, lane.epoch, String(to), String(lane.nextOffset), toRecord(null, doubt)],
+  );
+  if (rowCount !== 1) throw new LaneLost(lane);
+}
+
+/**
+ * Locks the lane's row for the rest of the transaction, so that all that is written in it is fenced.
+ *
+ * @returns where the lane stands now: past what the caller wants to advance over when an earlier attempt's
+ *   commit had gone through although its answer was lost
+ * @throws {LaneLost}
+ */
+export async function lockLane(transaction: Queryable, lane: Lane): Promise<bigint> {
+  const { rows } = await transaction.query<{ epoch: number; next_offset: string }>(
+    'SELECT epoch, next_offset FROM log_lanes WHERE consumer = $1 AND partition = $2 FOR UPDATE',
+    [lane.consumer, lane.partition],
+  );
+  const row = rows[0];
+  if (row?.epoch !== lane.epoch) throw new LaneLost(lane);
+  return BigInt(row.next_offset);
+}
+
+/** Moves the lane on and clears its intent, but no doubt. Call it after {@link lockLane}, in the same transaction. */
+export async function advanceLane(transaction: Queryable, lane: Lane, nextOffset: bigint): Promise<void> {
+  const { rowCount } = await transaction.query(
+    `UPDATE log_lanes SET next_offset = $4, intent = ${DOUBT_ONLY}, updated_at = now()
+     WHERE consumer = $1 AND partition = $2 AND epoch = $3`,
+    [lane.consumer, lane.partition, lane.epoch, String(nextOffset)],
+  );
+  if (rowCount !== 1) throw new LaneLost(lane);
+}
+
+/**
+ * Where the consumers of a partition stand: below `least` none needs it any more, and if one stands past the log's end,
+ * at `greatest`, its place is of an earlier log and tells nothing of this one.
+ *
+ * @returns null when none has begun
+ */
+export async function lanePlaces(
+  db: Queryable,
+  partition: string,
+): Promise<{ least: bigint; greatest: bigint } | null> {
+  const { rows } = await db.query<{ least: string | null; greatest: string | null }>(
+    'SELECT min(next_offset) AS least, max(next_offset) AS greatest FROM log_lanes WHERE partition = $1',
+    [partition],
+  );
+  const { least = null, greatest = null } = rows[0] ?? {};
+  return least === null || greatest === null ? null : { least: BigInt(least), greatest: BigInt(greatest) };
+}

@@ -1,0 +1,47 @@
+import type { Queryable } from '../database/pool.ts';
+
+/** What is longer than any worker says it lives was said while the clock was ahead. */
+const LIVES = `live_until > clock_timestamp() AND live_until < clock_timestamp() + interval '1 hour'`;
+
+/**
+ * Says that a worker lives, for another `liveMs`, and forgets those that have been silent for long.
+ *
+ * @returns the holders that live now, this one among them
+ */
+export async function noteLiveWorker(
+  db: Queryable,
+  given: { consumer: string; holder: string; liveMs: number },
+): Promise<string[]> {
+  const { rows } = await db.query<{ holder: string }>({
+    name: 'note_live_worker',
+    text: `WITH noted AS (
+       INSERT INTO live_workers (consumer, holder, live_until)
+       VALUES ($1, $2, clock_timestamp() + $3 * interval '1 millisecond')
+       ON CONFLICT (consumer, holder) DO UPDATE SET live_until = EXCLUDED.live_until
+     ), forgotten AS (
+       DELETE FROM live_workers WHERE live_until < clock_timestamp() - interval '1 hour'
+         OR (live_until > clock_timestamp() + interval '1 hour' AND (consumer, holder) <> ($1, $2))
+     )
+     SELECT holder FROM live_workers
+     WHERE consumer = $1 AND holder <> $2 AND ${LIVES}`,
+    values: [given.consumer, given.holder, given.liveMs],
+  });
+  return [given.holder, ...rows.map((row) => row.holder)];
+}
+
+/**
+ * How many workers live, each counted once however many consumers it runs, and until when the last one that was heard
+ * of did or does; null: none has been for an hour and more.
+ */
+export async function liveWorkers(db: Queryable): Promise<{ live: number; until: Date | null }> {
+  const { rows } = await db.query<{ live: number; until: Date | null }>(
+    `SELECT count(DISTINCT holder) FILTER (WHERE ${LIVES}) AS live, max(live_until) AS until
+     FROM live_workers`,
+  );
+  return rows[0] ?? { live: 0, until: null };
+}
+
+/** Says that a worker ends: the others may have its lanes. */
+export async function removeLiveWorker(db: Queryable, consumer: string, holder: string): Promise<void> {
+  await db.query('DELETE FROM live_workers WHERE consumer = $1 AND holder = $2', [consumer, holder]);
+}

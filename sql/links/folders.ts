@@ -1,0 +1,88 @@
+import { uuidv7 } from '../../core/ids.ts';
+import { NOT_AHEAD } from '../database/creation-times.ts';
+import { isoMicros } from '../database/instants.ts';
+import type { Queryable } from '../database/pool.ts';
+
+/** `created_at`: ISO 8601 with microseconds, unique in the workspace. */
+export type Folder = { id: string; name: string; created_at: string };
+
+const COLUMNS = `id, name, ${isoMicros('created_at')} AS created_at`;
+
+/** Creates a folder. The caller holds the workspace's lock: creation times are unique in it. */
+export async function insertFolder(tx: Queryable, workspaceId: string, name: string): Promise<Folder> {
+  const { rows } = await tx.query<Folder>(
+    `INSERT INTO folders (id, workspace_id, name, created_at)
+     SELECT $1, $2, $3, GREATEST(date_trunc('microseconds', clock_timestamp()),
+       (SELECT max(created_at) + interval '1 microsecond' FROM folders
+        WHERE workspace_id = $2 AND ${NOT_AHEAD}))
+     RETURNING ${COLUMNS}`,
+    [uuidv7(), workspaceId, name],
+  );
+  if (!rows[0]) throw new Error('the folder was not inserted');
+  return rows[0];
+}
+
+/**
+ * The folders of a workspace, newest first.
+ *
+ * @param before ISO 8601 with microseconds: older ones only
+ */
+export async function listFolders(
+  db: Queryable,
+  workspaceId: string,
+  page: { before: string | null; limit: number },
+): Promise<Folder[]> {
+  const { rows } = await db.query<Folder>(
+    `SELECT ${COLUMNS} FROM folders
+     WHERE workspace_id = $1 AND ($2::timestamptz IS NULL OR folders.created_at < $2)
+     ORDER BY folders.created_at DESC LIMIT $3`,
+    [workspaceId, page.before, page.limit],
+  );
+  return rows;
+}
+
+/** The folder with this id in the workspace, or null. */
+export async function folderById(db: Queryable, workspaceId: string, id: string): Promise<Folder | null> {
+  const { rows } = await db.query<Folder>(
+    `SELECT ${COLUMNS} FROM folders WHERE id = $1 AND workspace_id = $2`,
+    [id, workspaceId],
+  );
+  return rows[0] ?? null;
+}
+
+/** Whether the folder is the workspace's. It then stays until the transaction ends. */
+export async function holdFolder(tx: Queryable, workspaceId: string, id: string): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    'SELECT 1 FROM folders WHERE id = $1 AND workspace_id = $2 FOR KEY SHARE',
+    [id, workspaceId],
+  );
+  return rowCount === 1;
+}
+
+/** Renames a folder. Null when the workspace has none with this id. */
+export async function renameFolder(
+  db: Queryable,
+  workspaceId: string,
+  id: string,
+  name: string,
+): Promise<Folder | null> {
+  const { rows } = await db.query<Folder>(
+    `UPDATE folders SET name = $3 WHERE id = $1 AND workspace_id = $2 RETURNING ${COLUMNS}`,
+    [id, workspaceId, name],
+  );
+  return rows[0] ?? null;
+}
+
+/**
+ * Deletes a folder; its campaigns stay, without a folder. The caller holds the workspace's lock: the folder is locked
+ * before its campaigns here, and after its campaign where a link moves into it.
+ *
+ * @returns false when the workspace has none with this id
+ */
+export async function deleteFolder(tx: Queryable, workspaceId: string, id: string): Promise<boolean> {
+  const { rowCount } = await tx.query('DELETE FROM folders WHERE id = $1 AND workspace_id = $2', [
+    id,
+    workspaceId,
+  ]);
+  return rowCount === 1;
+}

@@ -1,0 +1,113 @@
+import type { Channel } from '../../core/enrich/channels.ts';
+import type { Queryable } from '../database/pool.ts';
+
+/** `used_up`: its `max_clicks` have been let through. An expired link is `expired`, used up or not. */
+export const LINK_STATUSES = ['active', 'expired', 'used_up'] as const;
+export type LinkStatus = (typeof LINK_STATUSES)[number];
+
+/** Which links are searched for; null: not asked. */
+export type LinkSearch = {
+  /** These alone; unknown ones are left out. */
+  ids: string[] | null;
+  /** Part of the slug, the name or the destination, in any case of letters. */
+  text: string | null;
+  /** `smart`: Smart Links, which have no channel. */
+  channel: Channel | 'smart' | null;
+  /** `none`: in no folder. */
+  folder: { id: string } | 'none' | null;
+  tag: string | null;
+  status: LinkStatus | null;
+};
+
+/** By what links are sorted. Links that are equal in it come newest first. */
+export type LinkOrder =
+  | { by: 'created' | 'name'; descending: boolean }
+  /** By a figure of each link; those that have none count as 0. */
+  | { by: 'figure'; figures: readonly { linkId: string; value: number }[]; descending: boolean };
+
+export type FoundLink = { id: string; status: LinkStatus };
+
+const STATUS = `CASE
+  WHEN l.expires_at <= now() THEN 'expired'
+  WHEN l.max_clicks IS NOT NULL
+    AND (SELECT sum(used) FROM link_leases WHERE link_id = l.id) >= l.max_clicks THEN 'used_up'
+  ELSE 'active' END`;
+
+/**
+ * One page of the links that are searched for, and how many there are in all.
+ *
+ * @param page rows to pass over, and how many to give at most
+ */
+export async function searchLinks(
+  db: Queryable,
+  workspaceId: string,
+  search: LinkSearch,
+  order: LinkOrder,
+  page: { offset: number; limit: number },
+): Promise<{ total: number; links: FoundLink[] }> {
+  const values: unknown[] = [workspaceId];
+  const parameter = (value: unknown) => `$${values.push(value)}`;
+  const found = `SELECT l.id, l.created_at, d.name, ${STATUS} AS status
+    FROM links l JOIN destinations d ON d.id = l.destination_id
+    WHERE l.workspace_id = $1 AND l.deleted_at IS NULL${conditionsOf(search, parameter)}`;
+  const status = search.status === null ? 'true' : `status = ${parameter(search.status)}`;
+  const counted = [...values];
+  const direction = order.descending ? 'DESC' : 'ASC';
+  const { rows } = await db.query<FoundLink & { total: string }>(
+    `WITH found AS (${found})
+     SELECT found.id, status, count(*) OVER () AS total FROM found ${joinOf(order, parameter)}
+     WHERE ${status} ORDER BY ${SORT_KEYS[order.by]} ${direction}, created_at ${order.by === 'created' ? direction : 'DESC'}
+     LIMIT ${parameter(page.limit)} OFFSET ${parameter(page.offset)}`,
+    values,
+  );
+  const links = rows.map(({ id, status }) => ({ id, status }));
+  const [first] = rows;
+  if (first) return { total: Number(first.total), links };
+  // Beyond the last page no row is left to tell the total.
+  const count = await db.query<{ total: string }>(
+    `WITH found AS (${found}) SELECT count(*) AS total FROM found WHERE ${status}`,
+    counted,
+  );
+  return { total: Number(count.rows[0]?.total ?? 0), links };
+}
+
+const SORT_KEYS = { created: 'created_at', name: 'lower(name)', figure: 'coalesce(figure.value, 0)' };
+
+function conditionsOf(search: LinkSearch, parameter: (value: unknown) => string): string {
+  const conditions: string[] = [];
+  if (search.ids !== null) conditions.push(`l.id = ANY (${parameter(search.ids)})`);
+  if (search.text !== null) {
+    const text = parameter(search.text);
+    // position() knows no wildcards, so nothing needs escaping.
+    const has = (column: string) => `position(lower(${text}) in lower(${column})) > 0`;
+    conditions.push(`(${has('l.slug')} OR ${has('d.name')} OR ${has('d.destination_url')})`);
+  }
+  if (search.channel === 'smart') conditions.push('l.channel IS NULL');
+  else if (search.channel !== null) conditions.push(`l.channel = ${parameter(search.channel)}`);
+  if (search.folder === 'none') conditions.push('d.folder_id IS NULL');
+  else if (search.folder !== null) conditions.push(`d.folder_id = ${parameter(search.folder.id)}`);
+  if (search.tag !== null) conditions.push(`${parameter(search.tag)} = ANY (d.tags)`);
+  return conditions.map((condition) => ` AND ${condition}`).join('');
+}
+
+function joinOf(order: LinkOrder, parameter: (value: unknown) => string): string {
+  if (order.by !== 'figure') return '';
+  const ids = parameter(order.figures.map(({ linkId }) => linkId));
+  const figures = parameter(order.figures.map(({ value }) => value));
+  return `LEFT JOIN unnest(${ids}::uuid[], ${figures}::float8[]) AS figure (link_id, value) ON figure.link_id = found.id`;
+}
+
+/** A tag and how many links have it. */
+export type TagUse = { tag: string; links: number };
+
+/** The tags of the workspace's links, the most used first. */
+export async function tagsInUse(db: Queryable, workspaceId: string, limit: number): Promise<TagUse[]> {
+  const { rows } = await db.query<{ tag: string; links: string }>(
+    `SELECT tag, count(*) AS links
+     FROM links l JOIN destinations d ON d.id = l.destination_id, unnest(d.tags) AS tag
+     WHERE l.workspace_id = $1 AND l.deleted_at IS NULL
+     GROUP BY tag ORDER BY links DESC, tag LIMIT $2`,
+    [workspaceId, limit],
+  );
+  return rows.map(({ tag, links }) => ({ tag, links: Number(links) }));
+}

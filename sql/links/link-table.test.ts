@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { uuidv7 } from '../../core/ids.ts';
+import { type TestStores, testStores } from '../../test/support/stores.ts';
+import type { Queryable } from '../database/pool.ts';
+import { createWorkspace } from '../workspaces/workspaces.ts';
+import { changesAfter, oldestRunningTransaction } from './link-changes.ts';
+import { FIRST_ID, linksAfter, linksWithSlugs, otherSlugsAfter, othersWithSlugs } from './link-table.ts';
+
+let stores: TestStores;
+const LINKS = 20_000;
+
+beforeAll(async () => {
+  stores = await testStores();
+  const { id } = await createWorkspace(stores.pool, { name: 'Many', plan: 'unlimited' });
+  await stores.pool.query(
+    `WITH campaign AS (INSERT INTO destinations (id, workspace_id, name, destination_url)
+       VALUES (gen_random_uuid(), $1, 'Many', 'https://example.com/') RETURNING id),
+     named AS (INSERT INTO slugs (slug, kind, target_id, workspace_id)
+       SELECT 'many-' || n, 'link', gen_random_uuid(), $1 FROM generate_series(1, $2::int) AS n)
+     INSERT INTO links (id, workspace_id, destination_id, slug, created_at, updated_at)
+     SELECT gen_random_uuid(), $1, campaign.id, 'many-' || n, now() + n * interval '1 microsecond', now()
+     FROM campaign, generate_series(1, $2::int) AS n`,
+    [id, LINKS],
+  );
+  await stores.pool.query('ANALYZE');
+});
+afterAll(() => stores?.close());
+
+/** The plan by which PostgreSQL answers what `question` asks. */
+async function planOf(question: (db: Queryable) => Promise<unknown>): Promise<string> {
+  let plan = '';
+  const explaining: Queryable = {
+    query: async (asked: string | { text: string }, values?: unknown[]) => {
+      // A prepared one is planned without its values.
+      const { rows } = await (typeof asked === 'string'
+        ? stores.pool.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${asked}`, values)
+        : stores.pool.query<{ 'QUERY PLAN': string }>(`EXPLAIN (GENERIC_PLAN) ${asked.text}`));
+      plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+      return { rows: [] };
+    },
+  } as unknown as Queryable;
+  await question(explaining);
+  return plan;
+}
+
+test('pages and programmes are found without a look at the links, of which there may be millions', async () => {
+  const plan = await planOf((db) => otherSlugsAfter(db, '', 2_000));
+  expect(plan).toMatch(/Index (Only )?Scan using slugs_of_others/);
+  expect(plan).not.toMatch(/Seq Scan on slugs/);
+});
+
+test('what visitors ask for is looked up by its slug, one by one', async () => {
+  const links = await planOf((db) => linksWithSlugs(db, ['many-1', 'many-2']));
+  expect(links).toMatch(/Index Scan using links_slug /);
+  const others = await planOf((db) => othersWithSlugs(db, ['many-1', 'many-2']));
+  expect(others).toMatch(/Index (Only )?Scan using slugs_of_others/);
+});
+
+test('a page of links is read by its key, and the pages are all links', async () => {
+  const plan = await planOf((db) => linksAfter(db, FIRST_ID, 2_000));
+  expect(plan).toMatch(/Index Scan using links_pkey/);
+  const walked: string[] = [];
+  for (let from: string | null = FIRST_ID; from !== null; ) {
+    const { links, next } = await linksAfter(stores.pool, from, 6_000);
+    walked.push(...links.map(({ id }) => id));
+    from = next;
+  }
+  expect(new Set(walked).size).toBe(LINKS);
+  expect(walked).toEqual(walked.toSorted());
+});
+
+test('changes that a backup of another server has brought along are not given for those of this one', async () => {
+  const [foreign, own] = [uuidv7(), uuidv7()];
+  const xid = await oldestRunningTransaction(stores.pool);
+  await stores.pool.query(
+    `INSERT INTO link_changes (xid, kind, target_id)
+     VALUES ((pg_current_xact_id()::text::bigint + 1000000)::text::xid8, 'link', $1)`,
+    [foreign],
+  );
+  await stores.pool.query(`INSERT INTO link_changes (kind, target_id) VALUES ('link', $1)`, [own]);
+  const { changes } = await changesAfter(stores.pool, { xid, id: '-1' }, 1_000);
+  expect(changes.map(({ target_id }) => target_id)).toEqual([own]);
+});

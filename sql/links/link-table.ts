@@ -1,0 +1,153 @@
+import type { PublicPage } from '../../core/bio/public-page.ts';
+import { publicPageSql } from '../bio/pages.ts';
+import type { Queryable } from '../database/pool.ts';
+import type { Retargeting, Targeting } from './links.ts';
+
+/**
+ * What the redirect needs of links, programmes, pages and keys, across workspaces: the only queries without a
+ * workspace id, because a visitor brings nothing but a slug.
+ */
+
+/** A live link as the redirect sees it, with its campaign's destination. */
+export type LinkTableRow = {
+  id: string;
+  workspace_id: string;
+  slug: string;
+  destination_url: string;
+  /** Null: a Smart Link. */
+  channel: string | null;
+  utm_source: string | null;
+  utm_medium: string | null;
+  utm_campaign: string | null;
+  extra_query: string | null;
+  targeting: Targeting | null;
+  /** Milliseconds since the epoch. */
+  expires_at: number | null;
+  max_clicks: number | null;
+  expired_redirect_url: string | null;
+  password_hash: string | null;
+  retargeting: Retargeting | null;
+};
+
+/** A slug that names something else than a link; in lower case. */
+export type OtherSlugRow = {
+  id: string;
+  workspace_id: string;
+  slug: string;
+  kind: 'bio_page' | 'program';
+  /** Null: a programme, or a page that is not published. */
+  page: PublicPage | null;
+};
+
+/** A publishable key that has not been revoked. */
+export type PublishableKeyRow = { id: string; lookup: string; hash: Buffer; workspace_id: string };
+
+const COLUMNS = `l.id, l.workspace_id, l.slug, d.destination_url, l.channel, l.utm_source, l.utm_medium,
+    l.utm_campaign, l.extra_query, l.targeting,
+    floor(extract(epoch FROM l.expires_at) * 1000)::float8 AS expires_at,
+    l.max_clicks, l.expired_redirect_url, l.password_hash, l.retargeting`;
+
+const LINKS = `SELECT ${COLUMNS} FROM links l JOIN destinations d ON d.id = l.destination_id
+  WHERE l.deleted_at IS NULL`;
+
+const OTHERS = `SELECT s.target_id AS id, s.workspace_id, s.slug, s.kind, ${publicPageSql('s.target_id')} AS page
+  FROM slugs s
+  WHERE s.kind <> 'link' AND (s.kind <> 'bio_page' OR EXISTS (SELECT 1 FROM bio_pages WHERE id = s.target_id))`;
+
+const KEYS = `SELECT id, lookup, hash, workspace_id FROM api_keys
+  WHERE kind = 'publishable' AND revoked_at IS NULL`;
+
+/** The lowest UUID: where a walk by id begins. */
+export const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+
+/** A page of links in order of id: the live ones, and where the following page begins, null after the last. */
+export type LinkPage = { links: LinkTableRow[]; next: string | null };
+
+/** The live ones among the next `limit` links in order of id. */
+export async function linksAfter(db: Queryable, id: string, limit: number): Promise<LinkPage> {
+  // The page by the primary key alone, then its campaigns one by one: any condition more, or a plain join, and
+  // PostgreSQL without fresh statistics sorts the whole table for each page.
+  const { rows } = await db.query<LinkTableRow & { deleted: boolean }>(
+    `SELECT ${COLUMNS}, l.deleted_at IS NOT NULL AS deleted
+     FROM (SELECT * FROM links WHERE id > $1 ORDER BY id LIMIT $2) l
+     CROSS JOIN LATERAL (SELECT destination_url FROM destinations WHERE id = l.destination_id LIMIT 1) d
+     ORDER BY l.id`,
+    [id, limit],
+  );
+  const next = rows.length < limit ? null : (rows.at(-1)?.id ?? null);
+  return { links: rows.filter((row) => !row.deleted), next };
+}
+
+/** The live ones among these links. */
+export async function linksWithIds(db: Queryable, ids: string[]): Promise<LinkTableRow[]> {
+  const { rows } = await db.query<LinkTableRow>(`${LINKS} AND l.id = ANY ($1)`, [ids]);
+  return rows;
+}
+
+/** The live links of these campaigns. */
+export async function linksOfDestinations(db: Queryable, ids: string[]): Promise<LinkTableRow[]> {
+  const { rows } = await db.query<LinkTableRow>(`${LINKS} AND l.destination_id = ANY ($1)`, [ids]);
+  return rows;
+}
+
+/** The live links that are spelled exactly so. */
+export async function linksWithSlugs(db: Queryable, slugs: string[]): Promise<LinkTableRow[]> {
+  // Visitors wait for it, and a bounded table asks it often: planning it anew takes longer than the answer. One by one,
+  // because that plan is made without knowing how many there are.
+  const { rows } = await db.query<LinkTableRow>({
+    name: 'links_by_slug',
+    text: `SELECT ${COLUMNS} FROM unnest($1::text[]) AS wanted (slug)
+      CROSS JOIN LATERAL (SELECT * FROM links WHERE slug = wanted.slug AND deleted_at IS NULL LIMIT 1) l
+      CROSS JOIN LATERAL (SELECT destination_url FROM destinations WHERE id = l.destination_id LIMIT 1) d`,
+    values: [slugs],
+  });
+  return rows;
+}
+
+/** The next slugs of pages and programmes in order of slug. Fewer than `limit`: these were the last. */
+export async function otherSlugsAfter(db: Queryable, slug: string, limit: number): Promise<OtherSlugRow[]> {
+  const { rows } = await db.query<OtherSlugRow>(`${OTHERS} AND slug > $1 ORDER BY slug LIMIT $2`, [
+    slug,
+    limit,
+  ]);
+  return rows;
+}
+
+/** The slugs that name these pages and programmes. */
+export async function otherSlugsOf(db: Queryable, ids: string[]): Promise<OtherSlugRow[]> {
+  const { rows } = await db.query<OtherSlugRow>(`${OTHERS} AND target_id = ANY ($1)`, [ids]);
+  return rows;
+}
+
+/** The pages and programmes that these slugs name, in any case of letters. */
+export async function othersWithSlugs(db: Queryable, slugs: string[]): Promise<OtherSlugRow[]> {
+  const { rows } = await db.query<OtherSlugRow>(`${OTHERS} AND slug = ANY ($1)`, [
+    slugs.map((slug) => slug.toLowerCase()),
+  ]);
+  return rows;
+}
+
+/** The next publishable keys in order of id. Fewer than `limit`: these were the last. */
+export async function publishableKeysAfter(
+  db: Queryable,
+  id: string,
+  limit: number,
+): Promise<PublishableKeyRow[]> {
+  const { rows } = await db.query<PublishableKeyRow>(`${KEYS} AND id > $1 ORDER BY id LIMIT $2`, [id, limit]);
+  return rows;
+}
+
+/** The publishable, unrevoked ones among these keys. */
+export async function publishableKeysWithIds(db: Queryable, ids: string[]): Promise<PublishableKeyRow[]> {
+  const { rows } = await db.query<PublishableKeyRow>(`${KEYS} AND id = ANY ($1)`, [ids]);
+  return rows;
+}
+
+/** The publishable, unrevoked keys with these 8 hex. */
+export async function publishableKeysWithLookups(
+  db: Queryable,
+  lookups: string[],
+): Promise<PublishableKeyRow[]> {
+  const { rows } = await db.query<PublishableKeyRow>(`${KEYS} AND lookup = ANY ($1)`, [lookups]);
+  return rows;
+}

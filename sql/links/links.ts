@@ -1,0 +1,284 @@
+import type { Channel } from '../../core/enrich/channels.ts';
+import { uuidv7 } from '../../core/ids.ts';
+import { isoMicros } from '../database/instants.ts';
+import type { Queryable } from '../database/pool.ts';
+import type { Destination } from './destinations.ts';
+
+export type Targeting = { mobile?: string; desktop?: string };
+export type Retargeting = Partial<
+  Record<'facebook' | 'google' | 'tiktok' | 'linkedin' | 'x' | 'pinterest', string>
+>;
+
+/** What each link of a campaign has for itself and a new one inherits. Null: not set. */
+export type LinkSettings = {
+  utm_campaign: string | null;
+  targeting: Targeting | null;
+  /** ISO 8601. */
+  expires_at: string | null;
+  max_clicks: number | null;
+  expired_redirect_url: string | null;
+  password_hash: string | null;
+  retargeting: Retargeting | null;
+};
+
+/** A link with its campaign. Times are ISO 8601 with microseconds; `created_at` is unique in the workspace. */
+export type Link = LinkSettings & {
+  id: string;
+  workspace_id: string;
+  destination_id: string;
+  slug: string;
+  /** Null: a Smart Link. */
+  channel: Channel | null;
+  external_id: string | null;
+  metadata: Record<string, unknown> | null;
+  utm_source: string | null;
+  utm_medium: string | null;
+  created_at: string;
+  /** The later of the link's and its campaign's last change. */
+  updated_at: string;
+  name: string;
+  destination_url: string;
+  external: boolean;
+  tags: string[];
+  folder_id: string | null;
+};
+
+const SELECT = `SELECT l.id, l.workspace_id, l.destination_id, l.slug, l.channel, l.external_id, l.metadata,
+    l.utm_source, l.utm_medium, l.utm_campaign, l.targeting, ${isoMicros('l.expires_at')} AS expires_at,
+    l.max_clicks, l.expired_redirect_url, l.password_hash, l.retargeting,
+    ${isoMicros('l.created_at')} AS created_at,
+    ${isoMicros('GREATEST(l.updated_at, d.updated_at)')} AS updated_at,
+    d.name, d.destination_url, d.external, d.tags, d.folder_id
+  FROM links l JOIN destinations d ON d.id = l.destination_id
+  WHERE l.workspace_id = $1 AND l.deleted_at IS NULL`;
+
+export type NewLink = LinkSettings &
+  Pick<Link, 'id' | 'slug' | 'channel' | 'external_id' | 'metadata' | 'utm_source' | 'utm_medium'> & {
+    campaign: Destination;
+  };
+
+/**
+ * Inserts links of the workspace's campaigns. The caller holds the workspace's lock (creation times are unique in it, and
+ * no two links of a call share one) and has claimed the slugs.
+ *
+ * @returns the links in the order given, which is the order of their creation times
+ * @throws a unique violation of `links_external_id` when an `external_id` is taken
+ */
+export async function insertLinks(tx: Queryable, workspaceId: string, given: NewLink[]): Promise<Link[]> {
+  const { rows } = await tx.query<{ id: string; created_at: string }>(
+    `WITH base AS (SELECT next_link_time($1) AS at)
+     INSERT INTO links (id, workspace_id, destination_id, slug, channel, external_id, metadata, utm_source,
+       utm_medium, utm_campaign, targeting, expires_at, max_clicks, expired_redirect_url, password_hash,
+       retargeting, created_at, updated_at)
+     SELECT given.id, $1, destination_id, slug, channel, external_id, metadata, utm_source, utm_medium, utm_campaign,
+       targeting, expires_at, max_clicks, expired_redirect_url, password_hash, retargeting,
+       base.at + nth * interval '1 microsecond', base.at + nth * interval '1 microsecond'
+     FROM base, ROWS FROM (json_to_recordset($2) AS (id uuid, destination_id uuid, slug text, channel text,
+         external_id text, metadata jsonb, utm_source text, utm_medium text, utm_campaign text, targeting jsonb,
+         expires_at timestamptz, max_clicks integer, expired_redirect_url text, password_hash text,
+         retargeting jsonb)) WITH ORDINALITY
+       AS given (id, destination_id, slug, channel, external_id, metadata, utm_source, utm_medium, utm_campaign,
+         targeting, expires_at, max_clicks, expired_redirect_url, password_hash, retargeting, nth)
+     RETURNING id, ${isoMicros('created_at')} AS created_at`,
+    [
+      workspaceId,
+      JSON.stringify(given.map(({ campaign, ...link }) => ({ ...link, destination_id: campaign.id }))),
+    ],
+  );
+  const createdAt = new Map(rows.map((row) => [row.id, row.created_at]));
+  return given.map(({ campaign, ...link }) => {
+    const created_at = createdAt.get(link.id);
+    if (created_at === undefined) throw new Error(`link ${link.id} was not inserted`);
+    const { id: destination_id, ...ofCampaign } = campaign;
+    return { ...ofCampaign, ...link, destination_id, created_at, updated_at: created_at };
+  });
+}
+
+/** A new link's id. */
+export const newLinkId = uuidv7;
+
+/** The links with these ids in the workspace, in no order; unknown and deleted ones are left out. */
+export async function linksByIds(db: Queryable, workspaceId: string, ids: string[]): Promise<Link[]> {
+  // Planning it takes as long as finding a hundred.
+  const { rows } = await db.query<Link>({
+    name: 'links_by_ids',
+    text: `${SELECT} AND l.id = ANY ($2)`,
+    values: [workspaceId, ids],
+  });
+  return rows;
+}
+
+/** What a list of links' figures shows of each. */
+export type NamedLink = Pick<Link, 'id' | 'slug' | 'channel' | 'destination_url'>;
+
+/** As {@link linksByIds}, where no more is shown: a hundred whole links take longer to write and read than to find. */
+export async function namedLinksByIds(
+  db: Queryable,
+  workspaceId: string,
+  ids: string[],
+): Promise<NamedLink[]> {
+  const { rows } = await db.query<NamedLink>({
+    name: 'named_links_by_ids',
+    text: `SELECT l.id, l.slug, l.channel, d.destination_url FROM links l JOIN destinations d ON d.id = l.destination_id
+      WHERE l.workspace_id = $1 AND l.deleted_at IS NULL AND l.id = ANY ($2)`,
+    values: [workspaceId, ids],
+  });
+  return rows;
+}
+
+/** The link with this id in the workspace, or null. */
+export async function linkById(db: Queryable, workspaceId: string, id: string): Promise<Link | null> {
+  return (await linksByIds(db, workspaceId, [id]))[0] ?? null;
+}
+
+/** The link with this `external_id` in the workspace, or null. */
+export async function linkByExternalId(
+  db: Queryable,
+  workspaceId: string,
+  externalId: string,
+): Promise<Link | null> {
+  return (await linksByExternalIds(db, workspaceId, [externalId]))[0] ?? null;
+}
+
+/** The links of the workspace with these `external_id`s, in no order; unknown ones and those of deleted links are left out. */
+export async function linksByExternalIds(
+  db: Queryable,
+  workspaceId: string,
+  externalIds: string[],
+): Promise<Link[]> {
+  const { rows } = await db.query<Link>(`${SELECT} AND l.external_id = ANY ($2)`, [workspaceId, externalIds]);
+  return rows;
+}
+
+/** The links of the workspace with exactly these slugs, in no order; unknown and deleted ones are left out. */
+export async function linksBySlugs(db: Queryable, workspaceId: string, slugs: string[]): Promise<Link[]> {
+  const { rows } = await db.query<Link>(`${SELECT} AND l.slug = ANY ($2)`, [workspaceId, slugs]);
+  return rows;
+}
+
+/** The links of a campaign, oldest first. */
+export async function linksOfDestination(
+  db: Queryable,
+  workspaceId: string,
+  destinationId: string,
+): Promise<Link[]> {
+  const { rows } = await db.query<Link>(`${SELECT} AND l.destination_id = $2 ORDER BY l.created_at`, [
+    workspaceId,
+    destinationId,
+  ]);
+  return rows;
+}
+
+export type LinkFilter = {
+  /** These alone; unknown ones are left out. */
+  ids: string[] | null;
+  channel: Channel | null;
+  destinationId: string | null;
+  /** Part of the slug, in any case of letters. */
+  slugPart: string | null;
+  externalId: string | null;
+  /** ISO 8601 with microseconds: older ones only. */
+  before: string | null;
+  limit: number;
+};
+
+/** The links of a workspace that pass the filter, newest first. */
+export async function listLinks(db: Queryable, workspaceId: string, filter: LinkFilter): Promise<Link[]> {
+  const values: unknown[] = [workspaceId];
+  const conditions: string[] = [];
+  const add = (condition: (parameter: string) => string, value: unknown) => {
+    if (value === null) return;
+    values.push(value);
+    conditions.push(` AND ${condition(`$${values.length}`)}`);
+  };
+  add((p) => `l.id = ANY (${p})`, filter.ids);
+  add((p) => `l.channel = ${p}`, filter.channel);
+  add((p) => `l.destination_id = ${p}`, filter.destinationId);
+  // position() knows no wildcards, so nothing needs escaping.
+  add((p) => `position(lower(${p}) in lower(l.slug)) > 0`, filter.slugPart);
+  add((p) => `l.external_id = ${p}`, filter.externalId);
+  add((p) => `l.created_at < ${p}`, filter.before);
+  values.push(filter.limit);
+  const { rows } = await db.query<Link>(
+    `${SELECT}${conditions.join('')} ORDER BY l.created_at DESC LIMIT $${values.length}`,
+    values,
+  );
+  return rows;
+}
+
+/**
+ * The link as it is now, locked until the transaction ends, or null.
+ */
+export async function lockLink(tx: Queryable, workspaceId: string, id: string): Promise<Link | null> {
+  const { rows } = await tx.query<Link>(`${SELECT} AND l.id = $2 FOR NO KEY UPDATE OF l, d`, [
+    workspaceId,
+    id,
+  ]);
+  return rows[0] ?? null;
+}
+
+export type LinkChange = Partial<LinkSettings & Pick<Link, 'slug' | 'external_id' | 'metadata'>>;
+
+const CHANGEABLE = [
+  'slug',
+  'external_id',
+  'metadata',
+  'utm_campaign',
+  'targeting',
+  'expires_at',
+  'max_clicks',
+  'expired_redirect_url',
+  'password_hash',
+  'retargeting',
+] as const satisfies readonly (keyof LinkChange)[];
+
+/**
+ * Changes the given fields of a link and leaves the others.
+ *
+ * @throws a unique violation of `links_external_id` when the `external_id` is taken
+ */
+export async function updateLink(
+  tx: Queryable,
+  workspaceId: string,
+  id: string,
+  change: LinkChange,
+): Promise<void> {
+  const names = CHANGEABLE.filter((name) => change[name] !== undefined);
+  if (names.length === 0) return;
+  const assignments = names.map((name, index) => `${name} = $${index + 3}`).join(', ');
+  await tx.query(
+    `UPDATE links SET ${assignments}, updated_at = clock_timestamp() WHERE id = $1 AND workspace_id = $2`,
+    [id, workspaceId, ...names.map((name) => change[name])],
+  );
+}
+
+/**
+ * Deletes a link: it stops redirecting and leaves every list; its row stays for the history of its clicks, its slug
+ * stays reserved.
+ *
+ * @returns false when the workspace has none with this id
+ */
+export async function deleteLink(db: Queryable, workspaceId: string, id: string): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `UPDATE links SET deleted_at = clock_timestamp(), updated_at = clock_timestamp()
+     WHERE id = $1 AND workspace_id = $2 AND deleted_at IS NULL`,
+    [id, workspaceId],
+  );
+  return rowCount === 1;
+}
+
+/**
+ * Brings a deleted link back, under its slug. Its `external_id` may be another's by then. The caller holds the workspace's
+ * lock.
+ */
+export async function restoreLink(tx: Queryable, workspaceId: string, id: string): Promise<void> {
+  await tx.query(
+    `UPDATE links SET deleted_at = NULL, updated_at = clock_timestamp(),
+       external_id = CASE WHEN NOT EXISTS (SELECT FROM links AS other
+           WHERE other.workspace_id = links.workspace_id AND other.external_id = links.external_id
+             AND other.deleted_at IS NULL)
+         THEN external_id END
+     WHERE id = $1 AND workspace_id = $2 AND deleted_at IS NOT NULL`,
+    [id, workspaceId],
+  );
+}

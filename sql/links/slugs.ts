@@ -1,0 +1,73 @@
+import { uuidv7 } from '../../core/ids.ts';
+import { slugKey } from '../../core/links/slugs.ts';
+import type { Queryable } from '../database/pool.ts';
+
+export type SlugKind = 'link' | 'bio_page' | 'program';
+
+/** A slug and what it shall name. */
+export type SlugClaim = { slug: string; kind: SlugKind; targetId: string; workspaceId: string };
+
+/**
+ * Claims slugs, compared without case, for links, bio pages and programmes alike. A slug that its target had before
+ * is claimed anew. Waits for a transaction that is claiming the same one.
+ *
+ * @returns those that were claimed, as they were given; the others are taken
+ */
+export async function claimSlugs(tx: Queryable, claims: SlugClaim[]): Promise<string[]> {
+  // In one order everywhere, so that two creates never wait for each other.
+  const sorted = claims.toSorted((a, b) => (slugKey(a.slug) < slugKey(b.slug) ? -1 : 1));
+  const { rows } = await tx.query<{ slug: string }>(
+    `INSERT INTO slugs (slug, kind, target_id, workspace_id)
+     SELECT * FROM unnest($1::text[], $2::text[], $3::uuid[], $4::uuid[])
+     ON CONFLICT (slug) DO UPDATE SET kind = excluded.kind
+       WHERE slugs.target_id = excluded.target_id AND slugs.kind = excluded.kind
+     RETURNING slug`,
+    [
+      sorted.map((claim) => slugKey(claim.slug)),
+      sorted.map((claim) => claim.kind),
+      sorted.map((claim) => claim.targetId),
+      sorted.map((claim) => claim.workspaceId),
+    ],
+  );
+  const claimed = new Set(rows.map((row) => row.slug));
+  return claims.map((claim) => claim.slug).filter((slug) => claimed.has(slugKey(slug)));
+}
+
+/**
+ * Lets the caller's transaction claim these slugs one by one and in any order: from now until it ends, whoever claims one
+ * of them waits. Of two transactions that came to the same slugs in different orders each would wait for the other.
+ */
+export async function holdSlugs(tx: Queryable, workspaceId: string, slugs: string[]): Promise<void> {
+  const keys = [...new Set(slugs.map(slugKey))].toSorted();
+  if (keys.length === 0) return;
+  // A row that was made here is waited for also once it is gone again, as long as this transaction runs; one that was
+  // there is locked.
+  const holder = uuidv7();
+  await tx.query(
+    `INSERT INTO slugs (slug, kind, target_id, workspace_id) SELECT key, 'link', $2, $3 FROM unnest($1::text[]) AS key
+     ON CONFLICT (slug) DO UPDATE SET kind = excluded.kind WHERE false`,
+    [keys, holder, workspaceId],
+  );
+  await tx.query('DELETE FROM slugs WHERE target_id = $1', [holder]);
+}
+
+/** Which of these slugs name something, compared without case: their {@link slugKey}s. */
+export async function takenSlugs(db: Queryable, slugs: string[]): Promise<Set<string>> {
+  if (slugs.length === 0) return new Set();
+  const { rows } = await db.query<{ slug: string }>('SELECT slug FROM slugs WHERE slug = ANY ($1)', [
+    slugs.map(slugKey),
+  ]);
+  return new Set(rows.map((row) => row.slug));
+}
+
+/** What a slug names, in any case of letters, or null when it is free. */
+export async function slugTarget(
+  db: Queryable,
+  slug: string,
+): Promise<{ kind: SlugKind; target_id: string; workspace_id: string } | null> {
+  const { rows } = await db.query<{ kind: SlugKind; target_id: string; workspace_id: string }>(
+    'SELECT kind, target_id, workspace_id FROM slugs WHERE slug = $1',
+    [slugKey(slug)],
+  );
+  return rows[0] ?? null;
+}

@@ -1,0 +1,79 @@
+-- Workspaces, their API keys and partners; secrets of the deployment; idempotency keys; currency rates.
+
+CREATE TABLE deployment_secrets (
+  name       text PRIMARY KEY,
+  secret     bytea NOT NULL,
+  created_at timestamptz NOT NULL DEFAULT now()
+);
+
+CREATE TABLE partners (
+  id         uuid PRIMARY KEY,
+  name       text NOT NULL,
+  key_lookup text UNIQUE,
+  key_hash   bytea,
+  created_at timestamptz NOT NULL DEFAULT now()
+);
+
+CREATE TABLE workspaces (
+  id                  uuid PRIMARY KEY,
+  name                text NOT NULL CHECK (length(name) BETWEEN 1 AND 100),
+  slug                text NOT NULL UNIQUE,
+  primary_domain      text,
+  plan                text NOT NULL DEFAULT 'free'
+                      CHECK (plan IN ('free', 'starter', 'pro', 'business', 'unlimited')),
+  plan_status         text NOT NULL DEFAULT 'active'
+                      CHECK (plan_status IN ('active', 'trialing', 'past_due', 'canceled')),
+  attribution_model   text NOT NULL DEFAULT 'last_click'
+                      CHECK (attribution_model IN ('last_click', 'first_click', 'linear')),
+  attribution_window  integer NOT NULL DEFAULT 30 CHECK (attribution_window BETWEEN 1 AND 365), -- days
+  currency            text NOT NULL DEFAULT 'usd',
+  partner_id          uuid REFERENCES partners (id),
+  partner_external_id text,
+  created_at          timestamptz NOT NULL DEFAULT now(),
+  UNIQUE (partner_id, partner_external_id)
+);
+
+CREATE TABLE api_keys (
+  id           uuid PRIMARY KEY,
+  workspace_id uuid NOT NULL REFERENCES workspaces (id),
+  kind         text NOT NULL CHECK (kind IN ('secret', 'publishable')),
+  lookup       text NOT NULL UNIQUE,        -- the 8 hex of the token
+  hash         bytea NOT NULL,              -- SHA-256 of the whole token
+  label        text NOT NULL DEFAULT '',
+  partner_id   uuid REFERENCES partners (id), -- minted by this partner
+  created_at   timestamptz NOT NULL DEFAULT now(),
+  last_used_at timestamptz,
+  revoked_at   timestamptz
+);
+CREATE INDEX api_keys_workspace ON api_keys (workspace_id, created_at);
+
+-- A record commits in the transaction of its request; only 2xx responses are stored, for 24 hours.
+CREATE TABLE idempotency_keys (
+  workspace_id uuid NOT NULL REFERENCES workspaces (id),
+  key          text NOT NULL CHECK (length(key) BETWEEN 1 AND 200),
+  fingerprint  bytea NOT NULL,
+  status       smallint NOT NULL,
+  body         jsonb NOT NULL,
+  created_at   timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (workspace_id, key)
+);
+CREATE INDEX idempotency_keys_age ON idempotency_keys (created_at);
+
+-- Reserves the key of a request that waits before its transaction and can't hold an advisory lock meanwhile. It ends
+-- with the response, or at ends_at when its process died.
+CREATE TABLE idempotency_reservations (
+  workspace_id uuid NOT NULL REFERENCES workspaces (id),
+  key          text NOT NULL CHECK (length(key) BETWEEN 1 AND 200),
+  holder       uuid NOT NULL, -- the request
+  ends_at      timestamptz NOT NULL,
+  PRIMARY KEY (workspace_id, key)
+);
+
+-- Rates that convert an order's currency into the workspace's currency; set by the operator.
+CREATE TABLE currency_rates (
+  currency   text NOT NULL,
+  base       text NOT NULL,
+  rate       numeric NOT NULL CHECK (rate > 0), -- units of `base` for one unit of `currency`
+  updated_at timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (currency, base)
+);

@@ -1,0 +1,86 @@
+-- Streams of the event log, lanes of its consumers, dead letters, and leases of max_clicks.
+
+CREATE TABLE ingest_streams (
+  stream_id      uuid PRIMARY KEY,
+  ordinal        smallint NOT NULL UNIQUE CHECK (ordinal BETWEEN 0 AND 999),
+  name           text NOT NULL,
+  high_water     numeric(20) NOT NULL DEFAULT -1, -- last sequence inserted into ClickHouse; -1: none
+  visible_before bigint NOT NULL DEFAULT 0,       -- microseconds: every event older than this is visible
+  state          text NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'retired')),
+  created_at     timestamptz NOT NULL DEFAULT now()
+);
+
+-- One row per consumer and partition. `epoch` fences: the worker that raises it owns the lane. `intent` is the exact range
+-- about to be inserted, with its token; a worker that finds one replays exactly that range.
+CREATE TABLE log_lanes (
+  consumer    text NOT NULL,
+  partition   text NOT NULL,
+  epoch       bigint NOT NULL DEFAULT 0,
+  next_offset numeric(20) NOT NULL DEFAULT 0,
+  intent      jsonb,
+  held_by     text,        -- the worker that works the lane now
+  held_until  timestamptz, -- when another worker may try; the epoch alone keeps the lane safe
+  updated_at  timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (consumer, partition)
+);
+
+-- Worker processes that are alive, so that they share the lanes. Only a hint: the epoch keeps a lane safe.
+CREATE TABLE live_workers (
+  consumer   text NOT NULL,
+  holder     text NOT NULL, -- as in log_lanes.held_by
+  live_until timestamptz NOT NULL,
+  PRIMARY KEY (consumer, holder)
+);
+
+-- Events that could not be decoded or stored. With Kafka a copy goes to the dead-letter topic; this table decides: it is
+-- written in the transaction that advances the lane past the event.
+CREATE TABLE dead_letters (
+  id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  partition  text NOT NULL,
+  log_offset numeric(20) NOT NULL,
+  stream_id  uuid,
+  sequence   numeric(20),
+  reason     text NOT NULL,
+  payload    bytea NOT NULL,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  replayed_at timestamptz,
+  published_at timestamptz,
+  -- A claim of the publisher, so that no transaction stays open while Kafka answers. Each claim lasts longer than the last:
+  -- its copy may have reached the topic.
+  publish_after    timestamptz,
+  publish_attempts smallint NOT NULL DEFAULT 0,
+  UNIQUE NULLS NOT DISTINCT (partition, log_offset, stream_id, sequence)
+);
+
+CREATE INDEX dead_letters_unpublished ON dead_letters (id) WHERE published_at IS NULL AND replayed_at IS NULL;
+-- Other letters that hold events of a letter that is replayed: a batch that was sent twice may have become two.
+CREATE INDEX dead_letters_of_streams ON dead_letters (stream_id, sequence);
+
+-- Replaces the content of a replayed letter by as many events of one byte, each behind its length (four bytes, little-endian):
+-- the events themselves are where erasures find them.
+CREATE FUNCTION blank_events(payload bytea) RETURNS bytea LANGUAGE plpgsql IMMUTABLE AS $$
+DECLARE
+  bytes  bytea := payload || ''; -- detoasted once
+  at     bigint := 0;
+  events integer := 0;
+BEGIN
+  WHILE at + 4 <= length(bytes) LOOP
+    at := at + 4 + get_byte(bytes, at::int) + get_byte(bytes, at::int + 1) * 256
+      + get_byte(bytes, at::int + 2) * 65536 + get_byte(bytes, at::int + 3) * 16777216::bigint;
+    events := events + 1;
+  END LOOP;
+  RETURN decode(repeat('0100000000', greatest(events, 1)), 'hex');
+END $$;
+
+-- Permits of links with max_clicks, leased by streams. sum(granted) never exceeds max_clicks; `used` grows in the
+-- transaction that advances a lane, by the clicks counted in it. A return of permits names the generation that it knows
+-- and changes nothing under another: it may arrive after its process died and the lease was counted again.
+CREATE TABLE link_leases (
+  link_id   uuid NOT NULL REFERENCES links (id),
+  stream_id uuid NOT NULL REFERENCES ingest_streams (stream_id),
+  granted   bigint NOT NULL DEFAULT 0,
+  used      bigint NOT NULL DEFAULT 0,
+  generation bigint NOT NULL DEFAULT 0,
+  PRIMARY KEY (link_id, stream_id),
+  CHECK (granted >= 0 AND used >= 0)
+);

@@ -1,0 +1,64 @@
+-- Orders, one row each however often reported, and which emails and users visitors belong to.
+
+CREATE TABLE orders (
+  internal_id        bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  workspace_id       uuid NOT NULL REFERENCES workspaces (id),
+  order_id           text NOT NULL,
+  version            numeric(20) NOT NULL, -- a server's report beats the pixel's, then the earliest wins
+  source             text NOT NULL CHECK (source IN ('pixel', 'server')),
+  ts                 bigint NOT NULL,      -- microseconds
+  stream_ordinal     smallint NOT NULL,
+  visitor_id         uuid,
+  email              text,
+  external_user_id   text,
+  amount_minor       bigint NOT NULL,
+  currency           text NOT NULL,
+  attribution_model  text NOT NULL,        -- the workspace's when the order was first seen
+  attribution_window integer NOT NULL,
+  credited_version   numeric(20),          -- the version whose attributed shares are in ClickHouse
+  -- Versions whose attributed shares may be in ClickHouse, each with its number of parts: noted before they are written, so
+  -- that the next version replaces them even when it is unknown whether they arrived.
+  noted_credits      jsonb,
+  without_rate       boolean NOT NULL DEFAULT false, -- attributed without revenue: no rate was set for its currency
+  pixel_visitor_id   uuid,                 -- the visitor of the pixel's report, where a server's report names none
+  signup_visitor_id  uuid,                 -- the visitor of the buyer's signup
+  reported_at        bigint,               -- microseconds; null: reported through the event log
+  referral_judged_at timestamptz,          -- null: a server's order that the referral program has not evaluated
+  UNIQUE (workspace_id, order_id)
+);
+CREATE INDEX orders_unattributed ON orders (ts) WHERE credited_version IS DISTINCT FROM version;
+CREATE INDEX orders_without_rate ON orders (currency) WHERE without_rate;
+CREATE INDEX orders_unjudged ON orders (internal_id) WHERE source = 'server' AND referral_judged_at IS NULL;
+
+-- Orders that did not come through the event log and have to be written to ClickHouse.
+CREATE TABLE order_publications (
+  order_internal_id bigint PRIMARY KEY REFERENCES orders (internal_id),
+  created_at        timestamptz NOT NULL DEFAULT now()
+);
+
+-- Emails of visitors: the newest is the visitor's email, all of them join visitors for attribution.
+CREATE TABLE identities (
+  workspace_id     uuid NOT NULL REFERENCES workspaces (id),
+  visitor_id       uuid NOT NULL,
+  email            text NOT NULL,          -- lower case
+  external_user_id text,
+  server_user_id   text,                   -- as reported with a secret key; money goes by it alone
+  first_ts         bigint NOT NULL,        -- microseconds
+  last_ts          bigint NOT NULL,
+  PRIMARY KEY (workspace_id, visitor_id, email)
+);
+-- The newest come first: an email or a user may have very many visitors.
+CREATE INDEX identities_email_newest ON identities (workspace_id, email, last_ts DESC);
+CREATE INDEX identities_user_newest ON identities (workspace_id, external_user_id, last_ts DESC)
+  WHERE external_user_id IS NOT NULL;
+
+-- Users of visitors that were reported without an email; those with one are in identities.
+CREATE TABLE visitor_users (
+  workspace_id     uuid NOT NULL REFERENCES workspaces (id),
+  visitor_id       uuid NOT NULL,
+  external_user_id text NOT NULL,
+  by_server        boolean NOT NULL DEFAULT false, -- reported with a secret key
+  last_ts          bigint NOT NULL,                -- microseconds
+  PRIMARY KEY (workspace_id, visitor_id, external_user_id)
+);
+CREATE INDEX visitor_users_user_newest ON visitor_users (workspace_id, external_user_id, last_ts DESC);

@@ -1,0 +1,375 @@
+-- Referral programs, enrollments, signups, purchases, rewards, payouts, and the ledger.
+--
+-- Money is minor units of the currency beside it; credits are hundredths of a credit. What was earned never
+-- changes: grants and commissions are written once, ledger entries are append-only, and every balance is a sum of entries. The status of a grant or commission is a row beside the entries; a trigger logs each change.
+
+-- A program is a campaign: its name and destination are the row in `destinations`, its code is a link with the
+-- program's own id, and its referrers' links belong to that campaign too. So redirects, clicks and reports treat them
+-- as any other link.
+CREATE TABLE programs (
+  id                      uuid PRIMARY KEY,
+  workspace_id            uuid NOT NULL REFERENCES workspaces (id),
+  destination_id          uuid NOT NULL UNIQUE REFERENCES destinations (id),
+  code                    text NOT NULL CHECK (length(code) BETWEEN 3 AND 40),
+  status                  text NOT NULL CHECK (status IN ('active', 'paused')),
+  credit_enabled          boolean NOT NULL,
+  credit_kind             text NOT NULL CHECK (length(credit_kind) BETWEEN 1 AND 40),
+  signup_credit_free      bigint NOT NULL CHECK (signup_credit_free >= 0),
+  signup_credit_paid      bigint NOT NULL CHECK (signup_credit_paid >= 0),
+  purchase_credit         bigint NOT NULL CHECK (purchase_credit >= 0),
+  referee_credit          bigint NOT NULL CHECK (referee_credit >= 0),
+  commission_type         text NOT NULL CHECK (commission_type IN ('percent', 'flat')),
+  commission_rate         numeric NOT NULL CHECK (commission_rate >= 0), -- percent, or major units when flat
+  levels                  numeric[] NOT NULL,                            -- rates of levels 2 and up
+  first_sale_only         boolean NOT NULL,
+  commission_months       integer CHECK (commission_months >= 1),        -- null: no limit
+  hold_days               integer NOT NULL CHECK (hold_days >= 0),
+  allow_affiliate_upgrade boolean NOT NULL,
+  payout_methods          text[] NOT NULL CHECK (payout_methods <@ ARRAY['paypal', 'payoneer', 'wise']),
+  min_payout_minor        bigint NOT NULL CHECK (min_payout_minor >= 0),
+  currency                text NOT NULL,
+  created_at              timestamptz NOT NULL,
+  updated_at              timestamptz NOT NULL
+);
+CREATE INDEX programs_workspace ON programs (workspace_id, created_at DESC, id DESC);
+
+-- A referrer. The id is the API's `partner_id`. One user has one enrollment in a workspace.
+CREATE TABLE enrollments (
+  id               uuid PRIMARY KEY,
+  workspace_id     uuid NOT NULL REFERENCES workspaces (id),
+  program_id       uuid NOT NULL REFERENCES programs (id),
+  external_user_id text NOT NULL CHECK (length(external_user_id) BETWEEN 1 AND 200),
+  email            text,
+  name             text,
+  device_id        text,
+  address_hash     bytea, -- keyed hash of the enrolling address; null when a secret key enrolled
+  tier             text NOT NULL CHECK (tier IN ('free', 'paid')),
+  status           text NOT NULL DEFAULT 'approved' CHECK (status IN ('approved', 'suspended')),
+  reward_mode      text NOT NULL DEFAULT 'referrer' CHECK (reward_mode IN ('referrer', 'affiliate')),
+  payout_method    text CHECK (payout_method IN ('paypal', 'payoneer', 'wise')),
+  payout_email     text,
+  created_at       timestamptz NOT NULL,
+  updated_at       timestamptz NOT NULL,
+  UNIQUE (workspace_id, external_user_id),
+  CHECK ((payout_method IS NULL) = (payout_email IS NULL))
+);
+CREATE INDEX enrollments_program ON enrollments (program_id);
+CREATE INDEX enrollments_workspace ON enrollments (workspace_id, id DESC);
+
+-- Every link minted for a referrer: the newest live one is the referral link, all of them count.
+CREATE TABLE referral_links (
+  link_id       uuid PRIMARY KEY REFERENCES links (id),
+  enrollment_id uuid NOT NULL REFERENCES enrollments (id)
+);
+CREATE INDEX referral_links_enrollment ON referral_links (enrollment_id);
+
+-- A referral link carries ref=<slug>, also after its slug was changed.
+CREATE FUNCTION keep_ref_of_slug() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  NEW.extra_query := 'ref=' || NEW.slug;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER links_ref BEFORE UPDATE OF slug ON links FOR EACH ROW
+  WHEN (NEW.channel = 'referral' AND OLD.extra_query IS NOT NULL) EXECUTE FUNCTION keep_ref_of_slug();
+
+-- A user who signed up. `pending`: reported with a visitor whose click is not visible yet. A report that matches no referrer
+-- leaves no row.
+CREATE TABLE signups (
+  id               uuid PRIMARY KEY,
+  workspace_id     uuid NOT NULL REFERENCES workspaces (id),
+  external_user_id text NOT NULL CHECK (length(external_user_id) BETWEEN 1 AND 200),
+  email            text,
+  device_id        text,
+  visitor_id       uuid,
+  address_hash     bytea,
+  state            text NOT NULL CHECK (state IN ('pending', 'matched')),
+  program_id       uuid REFERENCES programs (id),
+  enrollment_id    uuid REFERENCES enrollments (id),
+  -- The referrer of a pending signup when no click of its visitor decides: the one that its report named.
+  fallback_enrollment_id uuid REFERENCES enrollments (id)
+    CHECK (fallback_enrollment_id IS NULL OR state = 'pending'),
+  block_reason     text CHECK (block_reason IN
+    ('same_user', 'same_email', 'same_device', 'same_visitor', 'same_ip', 'suspended')),
+  reported_at      timestamptz NOT NULL,
+  UNIQUE (workspace_id, external_user_id),
+  CHECK ((state = 'matched') = (enrollment_id IS NOT NULL)),
+  CHECK ((enrollment_id IS NULL) = (program_id IS NULL))
+);
+CREATE INDEX signups_pending ON signups (reported_at) WHERE state = 'pending';
+CREATE INDEX signups_enrollment ON signups (enrollment_id, reported_at);
+CREATE INDEX signups_email ON signups (workspace_id, lower(email)) WHERE email IS NOT NULL;
+CREATE INDEX signups_workspace ON signups (workspace_id, id DESC);
+CREATE INDEX signups_blocked ON signups (workspace_id, id DESC) WHERE block_reason IS NOT NULL;
+CREATE INDEX signups_visitor ON signups (workspace_id, visitor_id) WHERE visitor_id IS NOT NULL;
+
+-- The outcome of an order that may be a referred purchase, one row per order. A purchase whose buyer's signup is pending
+-- has that signup and no enrollment yet, and is evaluated with it.
+CREATE TABLE purchases (
+  order_internal_id bigint PRIMARY KEY REFERENCES orders (internal_id),
+  workspace_id      uuid NOT NULL REFERENCES workspaces (id),
+  signup_id         uuid REFERENCES signups (id),       -- null: the buyer was not referred
+  enrollment_id     uuid REFERENCES enrollments (id),
+  external_user_id  text,
+  email             text, -- of the purchase's report, while it waits for the buyer's signup
+  amount_minor      bigint NOT NULL CHECK (amount_minor >= 0),
+  currency          text NOT NULL,
+  is_renewal        boolean NOT NULL,
+  rewarded          boolean NOT NULL,
+  ledger_rows       integer NOT NULL,
+  reason            text,
+  purchased_at      timestamptz NOT NULL,
+  created_at        timestamptz NOT NULL,
+  CHECK (signup_id IS NOT NULL OR enrollment_id IS NULL),
+  CHECK (rewarded = (ledger_rows > 0))
+);
+CREATE INDEX purchases_workspace ON purchases (workspace_id, order_internal_id DESC);
+CREATE INDEX purchases_signup ON purchases (signup_id) WHERE signup_id IS NOT NULL;
+CREATE INDEX purchases_enrollment ON purchases (enrollment_id, purchased_at) WHERE enrollment_id IS NOT NULL;
+
+CREATE TABLE refunds (
+  id                uuid PRIMARY KEY,
+  workspace_id      uuid NOT NULL REFERENCES workspaces (id),
+  refund_id         text NOT NULL CHECK (length(refund_id) BETWEEN 1 AND 200),
+  order_internal_id bigint NOT NULL REFERENCES orders (internal_id),
+  amount_minor      bigint NOT NULL CHECK (amount_minor >= 0), -- of the order's currency
+  matched           boolean NOT NULL,
+  ledger_rows       integer NOT NULL,
+  created_at        timestamptz NOT NULL,
+  UNIQUE (workspace_id, refund_id)
+);
+CREATE INDEX refunds_order ON refunds (order_internal_id);
+
+-- Refunds of orders that have not been reported yet.
+CREATE TABLE early_refunds (
+  workspace_id uuid NOT NULL REFERENCES workspaces (id),
+  refund_id    text NOT NULL,
+  order_id     text NOT NULL,
+  amount       float8,               -- major units of the order's currency; null: all of it
+  reported_at  timestamptz NOT NULL,
+  PRIMARY KEY (workspace_id, refund_id)
+);
+CREATE INDEX early_refunds_order ON early_refunds (workspace_id, order_id);
+CREATE INDEX early_refunds_age ON early_refunds (reported_at);
+
+-- A non-cash reward. The unique indexes are the last defense: one cause grants once.
+CREATE TABLE grants (
+  id                       bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  workspace_id             uuid NOT NULL REFERENCES workspaces (id),
+  program_id               uuid NOT NULL REFERENCES programs (id),
+  enrollment_id            uuid NOT NULL REFERENCES enrollments (id), -- the referrer, also of a referee's credit
+  external_user_id         text NOT NULL,                             -- who gets it
+  referee_external_user_id text NOT NULL,
+  cause                    text NOT NULL CHECK (cause IN ('signup', 'referee', 'purchase')),
+  signup_id                uuid NOT NULL REFERENCES signups (id),
+  order_internal_id        bigint REFERENCES orders (internal_id),
+  credit_kind              text NOT NULL,
+  amount                   bigint NOT NULL CHECK (amount >= 0),
+  status                   text NOT NULL CHECK (status IN ('earned', 'delivered', 'revoked')),
+  revoked_reason           text,
+  earned_at                timestamptz,
+  delivered_at             timestamptz,
+  created_at               timestamptz NOT NULL,
+  CHECK ((cause = 'purchase') = (order_internal_id IS NOT NULL)),
+  CHECK ((status = 'revoked') = (revoked_reason IS NOT NULL)),
+  CHECK ((status = 'delivered') = (delivered_at IS NOT NULL))
+);
+CREATE UNIQUE INDEX grants_signup_once ON grants (signup_id, cause) WHERE order_internal_id IS NULL;
+CREATE UNIQUE INDEX grants_order_once ON grants (order_internal_id) WHERE order_internal_id IS NOT NULL;
+CREATE INDEX grants_enrollment ON grants (enrollment_id, id);
+CREATE INDEX grants_holder ON grants (workspace_id, external_user_id, id);
+
+-- Cash. `amount_minor` is what was earned, and negative where a paid one was refunded.
+CREATE TABLE commissions (
+  id                uuid PRIMARY KEY,
+  workspace_id      uuid NOT NULL REFERENCES workspaces (id),
+  program_id        uuid NOT NULL REFERENCES programs (id),
+  enrollment_id     uuid NOT NULL REFERENCES enrollments (id),
+  order_internal_id bigint NOT NULL REFERENCES orders (internal_id),
+  level             smallint NOT NULL CHECK (level >= 1),
+  kind              text NOT NULL CHECK (kind IN ('sale', 'refund')),
+  refund_id         uuid REFERENCES refunds (id),
+  refunds           uuid REFERENCES commissions (id), -- the paid commission that a negative one reverses
+  amount_minor      bigint NOT NULL,
+  currency          text NOT NULL,
+  status            text NOT NULL CHECK (status IN ('pending', 'eligible', 'paid', 'reversed')),
+  eligible_at       timestamptz NOT NULL,
+  created_at        timestamptz NOT NULL,
+  paid_at           timestamptz,
+  CHECK (CASE kind WHEN 'sale' THEN amount_minor > 0 AND refund_id IS NULL AND refunds IS NULL
+                   ELSE amount_minor < 0 AND refund_id IS NOT NULL AND refunds IS NOT NULL END),
+  CHECK ((status = 'paid') = (paid_at IS NOT NULL))
+);
+CREATE UNIQUE INDEX commissions_sale_once ON commissions (order_internal_id, level) WHERE kind = 'sale';
+CREATE UNIQUE INDEX commissions_refund_once ON commissions (refund_id, refunds) WHERE kind = 'refund';
+CREATE INDEX commissions_enrollment ON commissions (enrollment_id, created_at DESC, id DESC);
+CREATE INDEX commissions_order ON commissions (order_internal_id);
+CREATE INDEX commissions_held ON commissions (eligible_at) WHERE status = 'pending';
+CREATE INDEX commissions_eligible ON commissions (workspace_id, program_id) WHERE status = 'eligible';
+CREATE INDEX commissions_period ON commissions (workspace_id, created_at);
+
+-- A payout file. Paying it marks exactly its commissions, not those that became eligible since.
+CREATE TABLE payout_exports (
+  id           uuid PRIMARY KEY,
+  workspace_id uuid NOT NULL REFERENCES workspaces (id),
+  program_id   uuid REFERENCES programs (id),
+  created_at   timestamptz NOT NULL,
+  paid_at      timestamptz
+);
+
+CREATE INDEX payout_exports_workspace ON payout_exports (workspace_id, id DESC);
+
+CREATE TABLE payouts (
+  id            uuid PRIMARY KEY,
+  export_id     uuid NOT NULL REFERENCES payout_exports (id),
+  workspace_id  uuid NOT NULL REFERENCES workspaces (id),
+  enrollment_id uuid NOT NULL REFERENCES enrollments (id),
+  method        text,
+  amount_minor  bigint NOT NULL CHECK (amount_minor > 0),
+  currency      text NOT NULL,
+  created_at    timestamptz NOT NULL,
+  paid_at       timestamptz,
+  UNIQUE (export_id, enrollment_id)
+);
+CREATE INDEX payouts_export ON payouts (export_id, id);
+CREATE INDEX payouts_enrollment ON payouts (enrollment_id, paid_at DESC) WHERE paid_at IS NOT NULL;
+
+CREATE TABLE payout_commissions (
+  payout_id     uuid NOT NULL REFERENCES payouts (id),
+  commission_id uuid NOT NULL REFERENCES commissions (id),
+  amount_minor  bigint NOT NULL, -- what was unpaid of it at the export
+  PRIMARY KEY (payout_id, commission_id)
+);
+CREATE INDEX payout_commissions_commission ON payout_commissions (commission_id);
+
+-- The ledger. A move between accounts is two entries that add up to nothing.
+CREATE TABLE ledger_entries (
+  id               bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  workspace_id     uuid NOT NULL REFERENCES workspaces (id),
+  enrollment_id    uuid NOT NULL REFERENCES enrollments (id),
+  external_user_id text NOT NULL, -- whose balance it is
+  account          text NOT NULL CHECK (account IN
+    ('cash_pending', 'cash_eligible', 'cash_paid', 'credit_earned', 'credit_delivered')),
+  unit             text NOT NULL, -- a currency, or a kind of credit
+  amount           bigint NOT NULL CHECK (amount <> 0),
+  cause            text NOT NULL CHECK (cause IN
+    ('signup', 'referee', 'purchase', 'delivery', 'sale', 'hold_over', 'refund', 'payout')),
+  grant_id         bigint REFERENCES grants (id),
+  commission_id    uuid REFERENCES commissions (id),
+  refund_id        uuid REFERENCES refunds (id),
+  payout_id        uuid REFERENCES payouts (id),
+  created_at       timestamptz NOT NULL,
+  CHECK (num_nonnulls(grant_id, commission_id) = 1),
+  CHECK ((commission_id IS NOT NULL) = starts_with(account, 'cash_'))
+);
+CREATE INDEX ledger_entries_holder ON ledger_entries (workspace_id, external_user_id, account, unit)
+  INCLUDE (amount);
+CREATE INDEX ledger_entries_workspace ON ledger_entries (workspace_id, id DESC);
+CREATE INDEX ledger_entries_enrollment ON ledger_entries (enrollment_id, id DESC);
+CREATE INDEX ledger_entries_commission ON ledger_entries (commission_id) WHERE commission_id IS NOT NULL;
+CREATE INDEX ledger_entries_grant ON ledger_entries (grant_id) WHERE grant_id IS NOT NULL;
+
+CREATE TABLE grant_changes (
+  id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  grant_id   bigint NOT NULL REFERENCES grants (id),
+  old_status text,
+  new_status text NOT NULL,
+  changed_at timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+CREATE TABLE commission_changes (
+  id            bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  commission_id uuid NOT NULL REFERENCES commissions (id),
+  old_status    text,
+  new_status    text NOT NULL,
+  changed_at    timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+CREATE TABLE enrollment_changes (
+  id            bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  enrollment_id uuid NOT NULL REFERENCES enrollments (id),
+  status        text NOT NULL,
+  reward_mode   text NOT NULL,
+  tier          text NOT NULL,
+  changed_at    timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+
+CREATE FUNCTION log_grant_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_OP = 'INSERT' OR NEW.status <> OLD.status THEN
+    INSERT INTO grant_changes (grant_id, old_status, new_status)
+    VALUES (NEW.id, CASE WHEN TG_OP = 'UPDATE' THEN OLD.status END, NEW.status);
+  END IF;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER grants_log AFTER INSERT OR UPDATE ON grants FOR EACH ROW EXECUTE FUNCTION log_grant_change();
+
+CREATE FUNCTION log_commission_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_OP = 'INSERT' OR NEW.status <> OLD.status THEN
+    INSERT INTO commission_changes (commission_id, old_status, new_status)
+    VALUES (NEW.id, CASE WHEN TG_OP = 'UPDATE' THEN OLD.status END, NEW.status);
+  END IF;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER commissions_log AFTER INSERT OR UPDATE ON commissions
+  FOR EACH ROW EXECUTE FUNCTION log_commission_change();
+
+CREATE FUNCTION log_enrollment_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO enrollment_changes (enrollment_id, status, reward_mode, tier)
+  VALUES (NEW.id, NEW.status, NEW.reward_mode, NEW.tier);
+  RETURN NULL;
+END $$;
+CREATE TRIGGER enrollments_log_new AFTER INSERT ON enrollments
+  FOR EACH ROW EXECUTE FUNCTION log_enrollment_change();
+CREATE TRIGGER enrollments_log_change AFTER UPDATE ON enrollments FOR EACH ROW
+  WHEN ((OLD.status, OLD.reward_mode, OLD.tier) IS DISTINCT FROM (NEW.status, NEW.reward_mode, NEW.tier))
+  EXECUTE FUNCTION log_enrollment_change();
+
+-- Entries and logs refuse every change; grants and commissions refuse every change but those of their status. Rows are
+-- never deleted, not even by the tables' owner.
+CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION '% is append-only: % refused', TG_TABLE_NAME, TG_OP USING ERRCODE = 'integrity_constraint_violation';
+END $$;
+
+DO $$
+DECLARE name text;
+BEGIN
+  FOREACH name IN ARRAY ARRAY['ledger_entries', 'grant_changes', 'commission_changes', 'enrollment_changes'] LOOP
+    EXECUTE format('CREATE TRIGGER append_only BEFORE UPDATE OR DELETE ON %I
+                    FOR EACH ROW EXECUTE FUNCTION refuse_change()', name);
+    EXECUTE format('CREATE TRIGGER never_truncated BEFORE TRUNCATE ON %I
+                    FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()', name);
+    -- Holds for every role but a superuser, also for the owner, should someone disable the triggers.
+    EXECUTE format('REVOKE UPDATE, DELETE, TRUNCATE ON %I FROM PUBLIC, CURRENT_USER', name);
+  END LOOP;
+  FOREACH name IN ARRAY ARRAY['grants', 'commissions', 'refunds', 'purchases', 'payouts', 'payout_commissions'] LOOP
+    EXECUTE format('CREATE TRIGGER never_deleted BEFORE DELETE ON %I
+                    FOR EACH ROW EXECUTE FUNCTION refuse_change()', name);
+    EXECUTE format('CREATE TRIGGER never_truncated BEFORE TRUNCATE ON %I
+                    FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()', name);
+  END LOOP;
+END $$;
+
+CREATE FUNCTION check_grant_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF to_jsonb(NEW) - 'status' - 'delivered_at' <> to_jsonb(OLD) - 'status' - 'delivered_at'
+     OR (OLD.status, NEW.status) <> ('earned', 'delivered') THEN
+    RAISE EXCEPTION 'grant %: % to % refused', OLD.id, OLD.status, NEW.status
+      USING ERRCODE = 'integrity_constraint_violation';
+  END IF;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER grants_moves BEFORE UPDATE ON grants FOR EACH ROW EXECUTE FUNCTION check_grant_change();
+
+CREATE FUNCTION check_commission_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF to_jsonb(NEW) - 'status' - 'paid_at' <> to_jsonb(OLD) - 'status' - 'paid_at'
+     OR (OLD.status, NEW.status) NOT IN
+       (('pending', 'eligible'), ('eligible', 'paid'), ('pending', 'reversed'), ('eligible', 'reversed')) THEN
+    RAISE EXCEPTION 'commission %: % to % refused', OLD.id, OLD.status, NEW.status
+      USING ERRCODE = 'integrity_constraint_violation';
+  END IF;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER commissions_moves BEFORE UPDATE ON commissions
+  FOR EACH ROW EXECUTE FUNCTION check_commission_change();

@@ -1,0 +1,77 @@
+-- The console's members, their invites, sessions, passkeys and failed sign-ins.
+
+CREATE TABLE members (
+  id            uuid PRIMARY KEY,
+  workspace_id  uuid NOT NULL REFERENCES workspaces (id),
+  email         text CHECK (length(email) <= 254), -- trimmed, lower case; null: signs in with a passkey only
+  role          text NOT NULL CHECK (role IN ('owner', 'operator', 'analyst')),
+  password_hash text,                              -- scrypt; null: none
+  created_at    timestamptz NOT NULL DEFAULT now(),
+  last_seen_at  timestamptz,
+  removed_at    timestamptz                        -- can't sign in any more
+);
+-- One person may be a member of several workspaces, once in each.
+CREATE UNIQUE INDEX members_email ON members (email, workspace_id) WHERE removed_at IS NULL;
+CREATE INDEX members_listed ON members (workspace_id, created_at) WHERE removed_at IS NULL;
+
+-- Links that make a member, or let in a member who lost the password. Each works once, for 15 minutes.
+CREATE TABLE invites (
+  id           uuid PRIMARY KEY,
+  workspace_id uuid NOT NULL REFERENCES workspaces (id),
+  token_hash   bytea NOT NULL UNIQUE, -- SHA-256
+  role         text NOT NULL CHECK (role IN ('owner', 'operator', 'analyst')),
+  email        text,                  -- null: the invited person enters it
+  member_id    uuid NOT NULL,         -- the member that it makes, or that has this email
+  -- An invite ends when its maker could not make it any more. Both null: made by the operator of the service.
+  maker_member_id uuid REFERENCES members (id),
+  maker_key_id    uuid REFERENCES api_keys (id),
+  created_at   timestamptz NOT NULL DEFAULT now(),
+  expires_at   timestamptz NOT NULL,
+  used_at      timestamptz
+);
+CREATE INDEX invites_age ON invites (expires_at);
+
+CREATE TABLE sessions (
+  id           uuid PRIMARY KEY,
+  token_hash   bytea NOT NULL UNIQUE, -- SHA-256 of the cookie's value
+  workspace_id uuid NOT NULL REFERENCES workspaces (id),
+  member_id    uuid NOT NULL REFERENCES members (id),
+  user_agent   text NOT NULL,
+  created_at   timestamptz NOT NULL DEFAULT now(),
+  last_seen_at timestamptz NOT NULL DEFAULT now(), -- 14 days without a request end it
+  expires_at   timestamptz NOT NULL                -- this ends it in any case
+);
+CREATE INDEX sessions_member ON sessions (member_id, last_seen_at);
+CREATE INDEX sessions_age ON sessions (last_seen_at);
+
+CREATE TABLE passkeys (
+  id            uuid PRIMARY KEY,
+  workspace_id  uuid NOT NULL REFERENCES workspaces (id),
+  member_id     uuid NOT NULL REFERENCES members (id),
+  credential_id text NOT NULL UNIQUE,     -- base64url, as the authenticator gives it
+  public_key    bytea NOT NULL,           -- COSE
+  counter       bigint NOT NULL,          -- of signatures; one that goes back reveals a copy
+  transports    text[] NOT NULL,
+  label         text NOT NULL CHECK (length(label) BETWEEN 1 AND 100),
+  created_at    timestamptz NOT NULL DEFAULT now(),
+  last_used_at  timestamptz
+);
+CREATE INDEX passkeys_member ON passkeys (member_id, created_at);
+
+-- Challenges for authenticators. The response deletes its challenge, so that it counts once.
+CREATE TABLE passkey_challenges (
+  challenge  text PRIMARY KEY,
+  member_id  uuid,                 -- whose passkey is created; null: a sign-in
+  created_at timestamptz NOT NULL DEFAULT now(),
+  expires_at timestamptz NOT NULL
+);
+CREATE INDEX passkey_challenges_age ON passkey_challenges (expires_at);
+
+-- Failed sign-ins of the last minute, by account and by network address (keyed hashes of both).
+CREATE TABLE sign_in_attempts (
+  subject      bytea PRIMARY KEY,
+  tried_at     timestamptz[] NOT NULL DEFAULT '{}',
+  locked_until timestamptz,
+  touched_at   timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX sign_in_attempts_age ON sign_in_attempts (touched_at);

@@ -1,0 +1,154 @@
+import type { Queryable } from '../database/pool.ts';
+
+/** A visitor gave an email, a user id, or both. */
+export type IdentityReport = {
+  workspaceId: string;
+  visitorId: string;
+  /** Lower case. */
+  email: string | null;
+  externalUserId: string | null;
+  /** With a secret key; otherwise it is what a page said, and anyone may have said it. */
+  byServer: boolean;
+  /** Microseconds. */
+  ts: number;
+};
+
+/**
+ * Takes in which emails and users visitors gave. The external user id of an email is the newest that came with it, and
+ * beside it stands the newest that a server gave. Reports of a workspace that does not exist are left out.
+ */
+export async function upsertIdentities(
+  transaction: Queryable,
+  reports: readonly IdentityReport[],
+): Promise<void> {
+  const withEmail = reports.flatMap(({ email, ...report }) => (email === null ? [] : { email, ...report }));
+  const users = reports.flatMap(({ email, externalUserId: user, ...report }) =>
+    email === null && user !== null ? { user, ...report } : [],
+  );
+  await upsertEmails(transaction, withEmail);
+  await upsertUsers(transaction, users);
+}
+
+type EmailReport = IdentityReport & { email: string };
+type UserReport = Omit<IdentityReport, 'email' | 'externalUserId'> & { user: string };
+
+async function upsertUsers(transaction: Queryable, reports: readonly UserReport[]): Promise<void> {
+  const newest = new Map<string, UserReport>();
+  for (const report of [...reports].sort((a, b) => a.ts - b.ts)) {
+    const key = `${report.workspaceId}/${report.visitorId}/${report.user}`;
+    newest.set(key, { ...report, byServer: report.byServer || newest.get(key)?.byServer === true });
+  }
+  const rows = [...newest].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, report]) => report);
+  if (rows.length === 0) return;
+  await transaction.query(
+    `INSERT INTO visitor_users AS known (workspace_id, visitor_id, external_user_id, by_server, last_ts)
+     SELECT workspace.id, report.visitor_id, report.external_user_id, report.by_server, report.last_ts
+     FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::boolean[], $5::bigint[]) WITH ORDINALITY
+       AS report (workspace_id, visitor_id, external_user_id, by_server, last_ts, position)
+     JOIN workspaces AS workspace ON workspace.id = report.workspace_id
+     ORDER BY report.position
+     ON CONFLICT (workspace_id, visitor_id, external_user_id) DO UPDATE
+       SET last_ts = greatest(known.last_ts, EXCLUDED.last_ts), by_server = known.by_server OR EXCLUDED.by_server`,
+    [
+      rows.map((row) => row.workspaceId),
+      rows.map((row) => row.visitorId),
+      rows.map((row) => row.user),
+      rows.map((row) => row.byServer),
+      rows.map((row) => row.ts),
+    ],
+  );
+}
+
+const NEWER = (column: string) => `CASE WHEN EXCLUDED.last_ts >= known.last_ts
+  THEN coalesce(EXCLUDED.${column}, known.${column}) ELSE coalesce(known.${column}, EXCLUDED.${column}) END`;
+
+async function upsertEmails(transaction: Queryable, reports: readonly EmailReport[]): Promise<void> {
+  const merged = new Map<string, EmailReport & { serverUserId: string | null; firstTs: number }>();
+  for (const report of [...reports].sort((a, b) => a.ts - b.ts)) {
+    const key = `${report.workspaceId}/${report.visitorId}/${report.email}`;
+    const known = merged.get(key);
+    merged.set(key, {
+      ...report,
+      externalUserId: report.externalUserId ?? known?.externalUserId ?? null,
+      serverUserId: (report.byServer ? report.externalUserId : null) ?? known?.serverUserId ?? null,
+      firstTs: known?.firstTs ?? report.ts,
+    });
+  }
+  const rows = [...merged].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, report]) => report);
+  if (rows.length === 0) return;
+  await transaction.query(
+    `INSERT INTO identities AS known (workspace_id, visitor_id, email, external_user_id, server_user_id, first_ts,
+       last_ts)
+     SELECT workspace.id, report.visitor_id, report.email, report.external_user_id, report.server_user_id,
+       report.first_ts, report.last_ts
+     FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bigint[]) WITH ORDINALITY
+       AS report (workspace_id, visitor_id, email, external_user_id, server_user_id, first_ts, last_ts, position)
+     JOIN workspaces AS workspace ON workspace.id = report.workspace_id
+     ORDER BY report.position
+     ON CONFLICT (workspace_id, visitor_id, email) DO UPDATE
+       SET first_ts = least(known.first_ts, EXCLUDED.first_ts),
+           last_ts = greatest(known.last_ts, EXCLUDED.last_ts),
+           external_user_id = ${NEWER('external_user_id')}, server_user_id = ${NEWER('server_user_id')}`,
+    [
+      rows.map((row) => row.workspaceId),
+      rows.map((row) => row.visitorId),
+      rows.map((row) => row.email),
+      rows.map((row) => row.externalUserId),
+      rows.map((row) => row.serverUserId),
+      rows.map((row) => row.firstTs),
+      rows.map((row) => row.ts),
+    ],
+  );
+}
+
+/** Whose clicks may have led to an order. */
+export type Buyer = { workspaceId: string; visitorId: string | null; email: string | null };
+
+/**
+ * Most visitors that one buyer is taken for, the newest, and emails that join them. Anyone can say by the pixel that ever
+ * more visitors have one email; people have a handful.
+ */
+const MOST_VISITORS = 10_000;
+const MOST_EMAILS = 100;
+/** Visitors of all buyers together, so that no number of buyers with many takes the memory of a worker. */
+const MOST_OF_ALL = 5 * MOST_VISITORS;
+
+/**
+ * The visitors who are one person with each buyer: the buyer's own visitor, and every visitor that gave an email
+ * which the buyer's visitor gave or the order carries. One hop: the other emails of those visitors join nobody.
+ *
+ * @returns for each buyer, in the given order, distinct visitor ids; for the first ones only, at least one, where all
+ *   have more visitors together than is taken at once
+ */
+export async function visitorsOfBuyers(db: Queryable, buyers: readonly Buyer[]): Promise<string[][]> {
+  const { rows } = await db.query<{ position: number; visitor_id: string }>(
+    `SELECT buyer.position, found.visitor_id
+     FROM unnest($1::uuid[], $2::uuid[], $3::text[]) WITH ORDINALITY
+       AS buyer (workspace_id, visitor_id, email, position)
+     CROSS JOIN LATERAL (
+       SELECT buyer.visitor_id WHERE buyer.visitor_id IS NOT NULL
+       UNION ALL (
+         SELECT other.visitor_id FROM (
+           SELECT buyer.email WHERE buyer.email IS NOT NULL
+           UNION (SELECT email FROM identities WHERE workspace_id = buyer.workspace_id
+             AND visitor_id = buyer.visitor_id ORDER BY last_ts DESC LIMIT ${MOST_EMAILS})
+         ) AS address CROSS JOIN LATERAL (
+           SELECT visitor_id, last_ts FROM identities
+           WHERE workspace_id = buyer.workspace_id AND email = address.email
+           ORDER BY last_ts DESC LIMIT ${MOST_VISITORS}) AS other
+         WHERE other.visitor_id IS DISTINCT FROM buyer.visitor_id
+         GROUP BY other.visitor_id ORDER BY max(other.last_ts) DESC LIMIT ${MOST_VISITORS - 1})
+     ) AS found
+     ORDER BY buyer.position LIMIT ${MOST_OF_ALL + 1}`,
+    [
+      buyers.map((buyer) => buyer.workspaceId),
+      buyers.map((buyer) => buyer.visitorId),
+      buyers.map((buyer) => buyer.email),
+    ],
+  );
+  // Of the buyer at whom it was cut off some are missing.
+  const whole = rows.length > MOST_OF_ALL ? Number(rows.at(-1)?.position) - 1 : buyers.length;
+  const visitors: string[][] = Array.from({ length: whole }, () => []);
+  for (const row of rows) visitors[row.position - 1]?.push(row.visitor_id);
+  return visitors;
+}

@@ -1,0 +1,158 @@
+import type { Queryable } from '../database/pool.ts';
+import type { AttributionModel } from '../workspaces/workspaces.ts';
+import { visitorOfUser } from './user-visitors.ts';
+
+/** An order that waits for attribution. */
+export type UnattributedOrder = {
+  internalId: number;
+  workspaceId: string;
+  orderId: string;
+  version: bigint;
+  /** Microseconds. */
+  ts: number;
+  streamOrdinal: number;
+  /** Whom the order names, or who is known to be the user whom it names; null: nobody. */
+  visitorId: string | null;
+  email: string | null;
+  amountMinor: number;
+  currency: string;
+  /** The workspace's currency. */
+  workspaceCurrency: string;
+  model: AttributionModel;
+  /** Days. */
+  window: number;
+  /**
+   * Versions of the order whose credits may stand in ClickHouse, each with its number of parts; null: nobody noted how many.
+   * The present version is among them when a worker has begun to write its credits before.
+   */
+  noted: ReadonlyMap<bigint, number | null>;
+  /** Another one once anything about the order has changed. */
+  rowVersion: string;
+};
+
+// The first half of the advisory locks that claim orders; the second is the order's number.
+const CLAIM = 7_205;
+
+/**
+ * Claims orders older than the watermark whose present version has no credits yet, oldest first, until the
+ * transaction ends. One that was reported past the event log waits until the watermark has passed that report as well: an
+ * identify from before it may still be on its way. Other workers' claims are passed over. An advisory lock, not the row's: a
+ * lane that takes in another report of the order must never wait for an attribution.
+ *
+ * @param before microseconds: the watermark
+ */
+export async function claimUnattributed(
+  transaction: Queryable,
+  before: number,
+  limit: number,
+): Promise<UnattributedOrder[]> {
+  const { rows } = await transaction.query<{
+    internal_id: number;
+    workspace_id: string;
+    order_id: string;
+    version: string;
+    ts: number;
+    stream_ordinal: number;
+    visitor_id: string | null;
+    email: string | null;
+    amount_minor: number;
+    currency: string;
+    workspace_currency: string;
+    attribution_model: AttributionModel;
+    attribution_window: number;
+    credited_version: string | null;
+    noted_credits: Record<string, number> | null;
+    row_version: string;
+  }>(
+    `WITH waiting AS MATERIALIZED (
+       SELECT internal_id FROM orders
+       WHERE credited_version IS DISTINCT FROM version AND ts < $1 AND (reported_at IS NULL OR reported_at < $1)
+       ORDER BY ts LIMIT $2 * 4
+     ), claimed AS MATERIALIZED (
+       SELECT internal_id FROM waiting WHERE pg_try_advisory_xact_lock($3, (internal_id % 2147483647)::int) LIMIT $2
+     )
+     SELECT o.internal_id, o.workspace_id, o.order_id, o.version, o.ts, o.stream_ordinal,
+       coalesce(o.visitor_id, o.pixel_visitor_id, o.signup_visitor_id,
+         ${visitorOfUser('o.workspace_id', 'o.external_user_id')}) AS visitor_id,
+       o.email,
+       o.amount_minor, o.currency, workspace.currency AS workspace_currency, o.attribution_model,
+       o.attribution_window, o.credited_version, o.noted_credits, o.xmin::text AS row_version
+     FROM claimed JOIN orders AS o USING (internal_id) JOIN workspaces AS workspace ON workspace.id = o.workspace_id
+     ORDER BY o.ts`,
+    [before, limit, CLAIM],
+  );
+  return rows.map((row) => ({
+    internalId: row.internal_id,
+    workspaceId: row.workspace_id,
+    orderId: row.order_id,
+    version: BigInt(row.version),
+    ts: row.ts,
+    streamOrdinal: row.stream_ordinal,
+    visitorId: row.visitor_id,
+    email: row.email,
+    amountMinor: row.amount_minor,
+    currency: row.currency,
+    workspaceCurrency: row.workspace_currency,
+    model: row.attribution_model,
+    window: row.attribution_window,
+    noted: notedOf(row.noted_credits, row.credited_version),
+    rowVersion: row.row_version,
+  }));
+}
+
+/** Orders that were attributed before anything was noted have one version there, the last one. */
+function notedOf(
+  noted: Record<string, number> | null,
+  attributedVersion: string | null,
+): ReadonlyMap<bigint, number | null> {
+  if (noted === null) return new Map(attributedVersion === null ? [] : [[BigInt(attributedVersion), null]]);
+  return new Map(Object.entries(noted).map(([version, parts]) => [BigInt(version), parts]));
+}
+
+/** What is about to be written of an order's credits. */
+export type NotedCredits = {
+  order: UnattributedOrder;
+  /** Every version that may stand then, with its number of parts. */
+  noted: ReadonlyMap<bigint, number>;
+  /** Whether they are without revenue because no rate is set for the order's currency. */
+  withoutRate: boolean;
+};
+
+/**
+ * Notes versions of claimed orders whose credits are about to be written, each with its number of parts. To be committed before
+ * they are written.
+ *
+ * @returns the orders that are as they were claimed: of the others nothing was noted, and their credits must not be written
+ */
+export async function noteCredits(db: Queryable, orders: readonly NotedCredits[]): Promise<Set<number>> {
+  if (orders.length === 0) return new Set();
+  const { rows } = await db.query<{ internal_id: number }>(
+    `UPDATE orders SET noted_credits = about.noted, without_rate = about.without_rate
+     FROM unnest($1::bigint[], $2::text[], $3::jsonb[], $4::boolean[])
+       AS about (internal_id, row_version, noted, without_rate)
+     WHERE orders.internal_id = about.internal_id AND orders.xmin::text = about.row_version
+     RETURNING orders.internal_id`,
+    [
+      orders.map(({ order }) => order.internalId),
+      orders.map(({ order }) => order.rowVersion),
+      orders.map(({ noted }) =>
+        JSON.stringify(Object.fromEntries([...noted].map(([version, parts]) => [String(version), parts]))),
+      ),
+      orders.map(({ withoutRate }) => withoutRate),
+    ],
+  );
+  return new Set(rows.map((row) => row.internal_id));
+}
+
+/** Notes that the credits of these versions stand in ClickHouse. A newer version still waits for its own. */
+export async function markAttributed(
+  transaction: Queryable,
+  orders: readonly Pick<UnattributedOrder, 'internalId' | 'version'>[],
+): Promise<void> {
+  await transaction.query(
+    `UPDATE orders SET credited_version = done.version
+     FROM unnest($1::bigint[], $2::numeric[]) AS done (internal_id, version)
+     WHERE orders.internal_id = done.internal_id`,
+    [orders.map((order) => order.internalId), orders.map((order) => String(order.version))],
+  );
+}

@@ -1,0 +1,46 @@
+import type { Queryable } from '../database/pool.ts';
+
+/** A visitor, the newest email that the visitor gave, and when (microseconds since the epoch). */
+export type VisitorEmail = { visitorId: string; email: string; lastTs: number };
+
+type Row = { visitor_id: string; email: string; last_ts: string };
+
+const toVisitorEmail = (row: Row): VisitorEmail => ({
+  visitorId: row.visitor_id,
+  email: row.email,
+  lastTs: Number(row.last_ts),
+});
+
+/**
+ * The visitors who gave this email, those who gave it last first.
+ *
+ * @param email in lower case
+ */
+export async function visitorsByEmail(
+  db: Queryable,
+  workspaceId: string,
+  email: string,
+  limit: number,
+): Promise<VisitorEmail[]> {
+  const { rows } = await db.query<Row>(
+    `SELECT visitor_id, email, last_ts FROM identities WHERE workspace_id = $1 AND email = $2
+     ORDER BY last_ts DESC, visitor_id LIMIT $3`,
+    [workspaceId, email, limit],
+  );
+  return rows.map(toVisitorEmail);
+}
+
+/** The newest email of each of these visitors; those who gave none are left out. In no order. */
+export async function emailsOfVisitors(
+  db: Queryable,
+  workspaceId: string,
+  visitorIds: string[],
+): Promise<VisitorEmail[]> {
+  if (visitorIds.length === 0) return [];
+  const { rows } = await db.query<Row>(
+    `SELECT DISTINCT ON (visitor_id) visitor_id, email, last_ts FROM identities
+     WHERE workspace_id = $1 AND visitor_id = ANY ($2) ORDER BY visitor_id, last_ts DESC`,
+    [workspaceId, visitorIds],
+  );
+  return rows.map(toVisitorEmail);
+}

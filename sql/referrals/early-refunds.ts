@@ -1,0 +1,49 @@
+import type { Queryable } from '../database/pool.ts';
+
+/** A refund of an order that no server had reported when the refund was. */
+export type EarlyRefund = {
+  workspace_id: string;
+  refund_id: string;
+  order_id: string;
+  /** Major units of the order's currency; null: all that is left of it. */
+  amount: number | null;
+  reported_at: Date;
+};
+
+/** Keeps a refund until its order is known. The first report of a refund stays. */
+export async function keepEarlyRefund(tx: Queryable, refund: EarlyRefund): Promise<void> {
+  await tx.query(
+    `INSERT INTO early_refunds (workspace_id, refund_id, order_id, amount, reported_at) VALUES ($1, $2, $3, $4, $5)
+     ON CONFLICT (workspace_id, refund_id) DO NOTHING`,
+    [refund.workspace_id, refund.refund_id, refund.order_id, refund.amount, refund.reported_at],
+  );
+}
+
+/** Takes out what was refunded of an order before it was known, in the order of the reports. */
+export async function takeEarlyRefunds(
+  tx: Queryable,
+  workspaceId: string,
+  orderId: string,
+): Promise<EarlyRefund[]> {
+  const { rows } = await tx.query<EarlyRefund>(
+    `DELETE FROM early_refunds WHERE workspace_id = $1 AND order_id = $2
+     RETURNING workspace_id, refund_id, order_id, amount, reported_at`,
+    [workspaceId, orderId],
+  );
+  return rows.sort((a, b) => +a.reported_at - +b.reported_at || (a.refund_id < b.refund_id ? -1 : 1));
+}
+
+/**
+ * An order that has been judged and of which a refund is still kept as an early one, or null. Any of them: one that can't be
+ * settled must not keep the others waiting.
+ */
+export async function judgedOrderWithEarlyRefund(
+  db: Queryable,
+): Promise<{ workspace_id: string; order_id: string } | null> {
+  const { rows } = await db.query<{ workspace_id: string; order_id: string }>(
+    `SELECT early.workspace_id, early.order_id FROM early_refunds AS early
+     JOIN orders USING (workspace_id, order_id) JOIN purchases ON order_internal_id = internal_id
+     ORDER BY random() LIMIT 1`,
+  );
+  return rows[0] ?? null;
+}

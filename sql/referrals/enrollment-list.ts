@@ -1,0 +1,65 @@
+import type { EnrollmentStatus, RewardMode } from '../../core/referrals/terms.ts';
+import { conditionsAfter } from '../database/conditions.ts';
+import type { Queryable } from '../database/pool.ts';
+import { ENROLLMENT_COLUMNS, type Enrollment } from './enrollments.ts';
+
+/** A referrer with the link and with what it brought since ever. */
+export type ListedEnrollment = Enrollment & {
+  /** Slug of the newest live link; null when all were deleted. */
+  slug: string | null;
+  /** Every link that the referrer ever had: the clicks of all of them count. */
+  link_ids: string[];
+  /** Without blocked ones. */
+  signups: number;
+  blocked_signups: number;
+  /** Without those of blocked signups, and what was bought while the referrer was suspended. */
+  purchases: number;
+};
+
+export type EnrollmentFilter = {
+  id: string | null;
+  programId: string | null;
+  status: EnrollmentStatus | null;
+  rewardMode: RewardMode | null;
+  /** Part of the user's id, email or name, in any case of letters. */
+  search: string | null;
+  /** An enrollment's id: those made before it. */
+  before: string | null;
+  limit: number;
+};
+
+/** The referrers of a workspace that pass the filter, newest first. */
+export async function listEnrollments(
+  db: Queryable,
+  workspaceId: string,
+  filter: EnrollmentFilter,
+): Promise<ListedEnrollment[]> {
+  const { add, parameter, text, values } = conditionsAfter(workspaceId);
+  add((p) => `id = ${p}`, filter.id);
+  add((p) => `program_id = ${p}`, filter.programId);
+  add((p) => `status = ${p}`, filter.status);
+  add((p) => `reward_mode = ${p}`, filter.rewardMode);
+  // position() knows no wildcards, so nothing needs escaping.
+  add(
+    (p) => `position(lower(${p}) in lower(concat_ws(chr(10), external_user_id, email, name))) > 0`,
+    filter.search,
+  );
+  add((p) => `id < ${p}`, filter.before);
+  const { rows } = await db.query<ListedEnrollment>(
+    `SELECT e.*, brought.*, links.slug, links.link_ids
+     FROM (SELECT ${ENROLLMENT_COLUMNS} FROM enrollments WHERE workspace_id = $1${text()}
+           ORDER BY id DESC LIMIT ${parameter(filter.limit)}) AS e,
+       LATERAL (SELECT coalesce(array_agg(r.link_id), '{}') AS link_ids,
+           (array_agg(l.slug ORDER BY l.created_at DESC) FILTER (WHERE l.deleted_at IS NULL))[1] AS slug
+         FROM referral_links r JOIN links l ON l.id = r.link_id WHERE r.enrollment_id = e.id) AS links,
+       LATERAL (SELECT
+           (SELECT count(*) FROM signups s WHERE s.enrollment_id = e.id AND block_reason IS NULL) AS signups,
+           (SELECT count(*) FROM signups s WHERE s.enrollment_id = e.id AND block_reason IS NOT NULL)
+             AS blocked_signups,
+           (SELECT count(*) FROM purchases p WHERE p.enrollment_id = e.id
+              AND (reason IS NULL OR reason NOT IN ('self_referral', 'suspended'))) AS purchases) AS brought
+     ORDER BY e.id DESC`,
+    values,
+  );
+  return rows;
+}

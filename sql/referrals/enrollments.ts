@@ -1,0 +1,191 @@
+import { uuidv7 } from '../../core/ids.ts';
+import type { Earner } from '../../core/referrals/purchase-reward.ts';
+import type { EnrollmentStatus, PayoutMethod, RewardMode, Tier } from '../../core/referrals/terms.ts';
+import type { Queryable } from '../database/pool.ts';
+
+/** A referrer. */
+export type Enrollment = {
+  /** The API's `partner_id`. */
+  id: string;
+  workspace_id: string;
+  program_id: string;
+  external_user_id: string;
+  email: string | null;
+  name: string | null;
+  device_id: string | null;
+  address_hash: Buffer | null;
+  tier: Tier;
+  status: EnrollmentStatus;
+  reward_mode: RewardMode;
+  payout_method: PayoutMethod | null;
+  payout_email: string | null;
+  created_at: Date;
+  updated_at: Date;
+};
+
+/** The columns of an {@link Enrollment}. */
+export const ENROLLMENT_COLUMNS = `id, workspace_id, program_id, external_user_id, email, name, device_id, address_hash,
+  tier, status, reward_mode, payout_method, payout_email, created_at, updated_at`;
+
+export type NewEnrollment = Pick<
+  Enrollment,
+  | 'workspace_id'
+  | 'program_id'
+  | 'external_user_id'
+  | 'email'
+  | 'name'
+  | 'device_id'
+  | 'address_hash'
+  | 'tier'
+>;
+
+/** Enrolls a user, or returns null when the workspace has an enrollment of that user. Waits for one under way. */
+export async function insertEnrollment(
+  tx: Queryable,
+  given: NewEnrollment,
+  now: Date,
+): Promise<Enrollment | null> {
+  const { rows } = await tx.query<Enrollment>(
+    `INSERT INTO enrollments (id, workspace_id, program_id, external_user_id, email, name, device_id, address_hash,
+       tier, created_at, updated_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)
+     ON CONFLICT (workspace_id, external_user_id) DO NOTHING RETURNING ${ENROLLMENT_COLUMNS}`,
+    [
+      uuidv7(),
+      given.workspace_id,
+      given.program_id,
+      given.external_user_id,
+      given.email,
+      given.name,
+      given.device_id,
+      given.address_hash,
+      given.tier,
+      now,
+    ],
+  );
+  return rows[0] ?? null;
+}
+
+/** The enrollment of this user in the workspace, or null. */
+export async function enrollmentOfUser(
+  db: Queryable,
+  workspaceId: string,
+  externalUserId: string,
+): Promise<Enrollment | null> {
+  const { rows } = await db.query<Enrollment>(
+    `SELECT ${ENROLLMENT_COLUMNS} FROM enrollments WHERE workspace_id = $1 AND external_user_id = $2`,
+    [workspaceId, externalUserId],
+  );
+  return rows[0] ?? null;
+}
+
+/** {@link enrollmentOfUser}, locked against every other change until the transaction ends. */
+export async function lockEnrollmentOfUser(
+  tx: Queryable,
+  workspaceId: string,
+  externalUserId: string,
+): Promise<Enrollment | null> {
+  const { rows } = await tx.query<Enrollment>(
+    `SELECT ${ENROLLMENT_COLUMNS} FROM enrollments WHERE workspace_id = $1 AND external_user_id = $2 FOR NO KEY UPDATE`,
+    [workspaceId, externalUserId],
+  );
+  return rows[0] ?? null;
+}
+
+/** The enrollment with this id in the workspace, locked against every other change, or null. */
+export async function lockEnrollment(
+  tx: Queryable,
+  workspaceId: string,
+  id: string,
+): Promise<Enrollment | null> {
+  const { rows } = await tx.query<Enrollment>(
+    `SELECT ${ENROLLMENT_COLUMNS} FROM enrollments WHERE workspace_id = $1 AND id = $2 FOR NO KEY UPDATE`,
+    [workspaceId, id],
+  );
+  return rows[0] ?? null;
+}
+
+/**
+ * The enrollment with this id, held as it is until the transaction ends: a conversion and a change of mode come one
+ * after the other, but conversions don't wait for each other.
+ *
+ * @throws Error when the workspace has none
+ */
+export async function holdEnrollment(tx: Queryable, workspaceId: string, id: string): Promise<Enrollment> {
+  const { rows } = await tx.query<Enrollment>(
+    `SELECT ${ENROLLMENT_COLUMNS} FROM enrollments WHERE workspace_id = $1 AND id = $2 FOR SHARE`,
+    [workspaceId, id],
+  );
+  if (!rows[0]) throw new Error(`enrollment ${id} is gone`);
+  return rows[0];
+}
+
+export type EnrollmentChange = Partial<
+  Pick<
+    Enrollment,
+    'email' | 'name' | 'device_id' | 'tier' | 'status' | 'reward_mode' | 'payout_method' | 'payout_email'
+  >
+>;
+
+const CHANGEABLE = [
+  'email',
+  'name',
+  'device_id',
+  'tier',
+  'status',
+  'reward_mode',
+  'payout_method',
+  'payout_email',
+] as const satisfies readonly (keyof EnrollmentChange)[];
+
+/** Changes the given fields of an enrollment that the caller has locked, and leaves the others. */
+export async function updateEnrollment(
+  tx: Queryable,
+  enrollment: Enrollment,
+  change: EnrollmentChange,
+  now: Date,
+): Promise<Enrollment> {
+  const names = CHANGEABLE.filter((name) => change[name] !== undefined && change[name] !== enrollment[name]);
+  if (names.length === 0) return enrollment;
+  const assignments = names.map((name, index) => `${name} = $${index + 4}`).join(', ');
+  const { rows } = await tx.query<Enrollment>(
+    `UPDATE enrollments SET updated_at = $3, ${assignments} WHERE workspace_id = $1 AND id = $2 RETURNING ${ENROLLMENT_COLUMNS}`,
+    [enrollment.workspace_id, enrollment.id, now, ...names.map((name) => change[name])],
+  );
+  if (!rows[0]) throw new Error(`enrollment ${enrollment.id} is gone`);
+  return rows[0];
+}
+
+/**
+ * A referrer and those who referred it in the programme, level 1 first, each held as it is until the transaction
+ * ends. The walk ends with the levels, with a referrer whom nobody referred, and where referrals run in a circle.
+ *
+ * @param levels how many at most
+ */
+export async function holdEarners(
+  tx: Queryable,
+  given: { workspaceId: string; programId: string; enrollmentId: string; levels: number },
+): Promise<Earner[]> {
+  const earners: Earner[] = [];
+  const seen = new Set<string>();
+  for (let next: string | null = given.enrollmentId; next && earners.length < given.levels; ) {
+    if (seen.has(next)) break;
+    seen.add(next);
+    const enrollment = await holdEnrollment(tx, given.workspaceId, next);
+    const { rows } = await tx.query<{ email: string | null; referrer: string | null }>(
+      `SELECT email, CASE WHEN program_id = $3 AND state = 'matched' AND block_reason IS NULL THEN enrollment_id END
+         AS referrer
+       FROM signups WHERE workspace_id = $1 AND external_user_id = $2`,
+      [given.workspaceId, enrollment.external_user_id, given.programId],
+    );
+    earners.push({
+      enrollmentId: enrollment.id,
+      externalUserId: enrollment.external_user_id,
+      emails: [enrollment.email, rows[0]?.email].filter((email) => typeof email === 'string'),
+      status: enrollment.status,
+      rewardMode: enrollment.reward_mode,
+    });
+    next = rows[0]?.referrer ?? null;
+  }
+  return earners;
+}

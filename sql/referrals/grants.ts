@@ -1,0 +1,172 @@
+import { toCredits } from '../../core/referrals/credits.ts';
+import type { SignupGrant } from '../../core/referrals/signup-reward.ts';
+import type { Queryable } from '../database/pool.ts';
+
+export const GRANT_STATUSES = ['earned', 'delivered', 'revoked'] as const;
+export type GrantStatus = (typeof GRANT_STATUSES)[number];
+
+export type Grant = {
+  id: number;
+  program_id: string;
+  /** The referrer, also of a referee's credit. */
+  enrollment_id: string;
+  credit_kind: string;
+  /** Hundredths of a credit. */
+  amount: number;
+  status: GrantStatus;
+  /** Who gets it. */
+  external_user_id: string;
+  referee_external_user_id: string;
+  earned_at: Date | null;
+  delivered_at: Date | null;
+  created_at: Date;
+};
+
+const COLUMNS = `id, program_id, enrollment_id, credit_kind, amount, status, external_user_id,
+  referee_external_user_id, earned_at, delivered_at, created_at`;
+
+/** A credit grant as the API and its webhooks show it. */
+export type GrantRecord = {
+  id: number;
+  program_id: string;
+  partner_id: string;
+  commission_id: string | null;
+  credit_kind: string;
+  amount: number;
+  status: GrantStatus;
+  external_user_id: string;
+  referee_external_user_id: string;
+  earned_at: string | null;
+  delivered_at: string | null;
+  created_at: string;
+};
+
+/** A grant as it is shown. Credits are no part of a commission, so `commission_id` is always null. */
+export function grantRecord(grant: Grant): GrantRecord {
+  return {
+    id: grant.id,
+    program_id: grant.program_id,
+    partner_id: grant.enrollment_id,
+    commission_id: null,
+    credit_kind: grant.credit_kind,
+    amount: toCredits(grant.amount),
+    status: grant.status,
+    external_user_id: grant.external_user_id,
+    referee_external_user_id: grant.referee_external_user_id,
+    earned_at: grant.earned_at?.toISOString() ?? null,
+    delivered_at: grant.delivered_at?.toISOString() ?? null,
+    created_at: grant.created_at.toISOString(),
+  };
+}
+
+export type NewGrant = {
+  programId: string;
+  enrollmentId: string;
+  externalUserId: string;
+  refereeExternalUserId: string;
+  cause: SignupGrant['cause'] | 'purchase';
+  signupId: string;
+  orderInternalId: number | null;
+  creditKind: string;
+  amount: number;
+  revokedReason: string | null;
+};
+
+/** Writes a grant: earned, or revoked with its reason. A second one of the same cause is refused by the database. */
+export async function insertGrant(
+  tx: Queryable,
+  workspaceId: string,
+  grant: NewGrant,
+  now: Date,
+): Promise<Grant> {
+  const revoked = grant.revokedReason !== null;
+  const { rows } = await tx.query<Grant>(
+    `INSERT INTO grants (workspace_id, program_id, enrollment_id, external_user_id, referee_external_user_id, cause,
+       signup_id, order_internal_id, credit_kind, amount, status, revoked_reason, earned_at, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) RETURNING ${COLUMNS}`,
+    [
+      workspaceId,
+      grant.programId,
+      grant.enrollmentId,
+      grant.externalUserId,
+      grant.refereeExternalUserId,
+      grant.cause,
+      grant.signupId,
+      grant.orderInternalId,
+      grant.creditKind,
+      grant.amount,
+      revoked ? 'revoked' : 'earned',
+      grant.revokedReason,
+      revoked ? null : now,
+      now,
+    ],
+  );
+  if (!rows[0]) throw new Error('the grant was not inserted');
+  return rows[0];
+}
+
+/** Whose grants: a referrer's (with the credits of the referees), a user's own, or those that are both. */
+export type GrantFilter = { partnerId?: string | undefined; externalUserId?: string | undefined };
+
+const MATCHING = `workspace_id = $1 AND ($2::uuid IS NULL OR enrollment_id = $2)
+  AND ($3::text IS NULL OR external_user_id = $3)`;
+
+/** Grants of a workspace, newest first. */
+export async function listGrants(
+  db: Queryable,
+  workspaceId: string,
+  filter: GrantFilter & { status: GrantStatus | 'all'; limit: number },
+): Promise<Grant[]> {
+  const { rows } = await db.query<Grant>(
+    `SELECT ${COLUMNS} FROM grants WHERE ${MATCHING} AND ($4 = 'all' OR status = $4) ORDER BY id DESC LIMIT $5`,
+    [workspaceId, filter.partnerId ?? null, filter.externalUserId ?? null, filter.status, filter.limit],
+  );
+  return rows;
+}
+
+/** Credits by kind and present status: sums of the entries of these grants. Hundredths. */
+export type GrantBalance = { unit: string; earned: number; delivered: number };
+
+/** The balance of the grants that {@link listGrants} would list, whatever their status and number. */
+export async function grantBalances(
+  db: Queryable,
+  workspaceId: string,
+  filter: GrantFilter,
+): Promise<GrantBalance[]> {
+  const { rows } = await db.query<{ unit: string; earned: string; delivered: string }>(
+    `SELECT unit, coalesce(sum(e.amount) FILTER (WHERE account = 'credit_earned'), 0) AS earned,
+       coalesce(sum(e.amount) FILTER (WHERE account = 'credit_delivered'), 0) AS delivered
+     FROM ledger_entries e
+     WHERE e.grant_id IS NOT NULL AND ${MATCHING} GROUP BY unit ORDER BY unit`,
+    [workspaceId, filter.partnerId ?? null, filter.externalUserId ?? null],
+  );
+  return rows.map(({ unit, earned, delivered }) => ({
+    unit,
+    earned: Number(earned),
+    delivered: Number(delivered),
+  }));
+}
+
+/** Moves a grant from earned to delivered. Null when it is not there, or not earned. */
+export async function deliverGrant(
+  tx: Queryable,
+  workspaceId: string,
+  id: number,
+  now: Date,
+): Promise<Grant | null> {
+  const { rows } = await tx.query<Grant>(
+    `UPDATE grants SET status = 'delivered', delivered_at = $3
+     WHERE workspace_id = $1 AND id = $2 AND status = 'earned' RETURNING ${COLUMNS}`,
+    [workspaceId, id, now],
+  );
+  return rows[0] ?? null;
+}
+
+/** The grant with this id in the workspace, or null. */
+export async function grantById(db: Queryable, workspaceId: string, id: number): Promise<Grant | null> {
+  const { rows } = await db.query<Grant>(
+    `SELECT ${COLUMNS} FROM grants WHERE workspace_id = $1 AND id = $2`,
+    [workspaceId, id],
+  );
+  return rows[0] ?? null;
+}

@@ -1,0 +1,84 @@
+import type { PayoutMethod } from '../../core/referrals/terms.ts';
+import { conditionsAfter } from '../database/conditions.ts';
+import { isoMicros } from '../database/instants.ts';
+import type { Queryable } from '../database/pool.ts';
+
+/** A payout file with what it pays. */
+export type ListedExport = {
+  id: string;
+  /** Null: it is of every programme. */
+  program_id: string | null;
+  created_at: string;
+  paid_at: string | null;
+  referrers: number;
+  /** Minor units by currency; empty when it lists nobody. */
+  totals: { currency: string; amount_minor: number }[];
+};
+
+/**
+ * The payout files of a workspace, newest first.
+ *
+ * @param filter.paid null: paid or not
+ * @param filter.before a file's id: those made before it
+ */
+export async function listExports(
+  db: Queryable,
+  workspaceId: string,
+  filter: { paid: boolean | null; before: string | null; limit: number },
+): Promise<ListedExport[]> {
+  const { add, parameter, text, values } = conditionsAfter(workspaceId);
+  add((p) => `(x.paid_at IS NOT NULL) = ${p}`, filter.paid);
+  add((p) => `x.id < ${p}`, filter.before);
+  const { rows } = await db.query<ListedExport>(
+    `SELECT x.id, x.program_id, ${isoMicros('x.created_at')} AS created_at, ${isoMicros('x.paid_at')} AS paid_at,
+       sums.referrers, sums.totals
+     FROM (SELECT * FROM payout_exports x WHERE x.workspace_id = $1${text()}
+           ORDER BY x.id DESC LIMIT ${parameter(filter.limit)}) AS x,
+       LATERAL (SELECT coalesce(sum(referrers), 0)::bigint AS referrers,
+           coalesce(json_agg(json_build_object('currency', currency, 'amount_minor', amount_minor) ORDER BY currency),
+             '[]') AS totals
+         FROM (SELECT currency, count(*) AS referrers, sum(amount_minor)::bigint AS amount_minor FROM payouts
+               WHERE export_id = x.id GROUP BY currency) AS per_currency) AS sums
+     ORDER BY x.id DESC`,
+    values,
+  );
+  return rows;
+}
+
+/** What a payout file pays to one referrer. */
+export type ExportLine = {
+  id: string;
+  enrollment_id: string;
+  external_user_id: string;
+  name: string | null;
+  method: PayoutMethod | null;
+  amount_minor: number;
+  currency: string;
+  commissions: number;
+};
+
+/**
+ * The lines of a payout file in its order; null when the workspace has no such file.
+ *
+ * @param page.after a line's id: those that follow it
+ */
+export async function listExportLines(
+  db: Queryable,
+  workspaceId: string,
+  exportId: string,
+  page: { after: string | null; limit: number },
+): Promise<ExportLine[] | null> {
+  const { rows: files } = await db.query('SELECT 1 FROM payout_exports WHERE workspace_id = $1 AND id = $2', [
+    workspaceId,
+    exportId,
+  ]);
+  if (files.length === 0) return null;
+  const { rows } = await db.query<ExportLine>(
+    `SELECT p.id, p.enrollment_id, e.external_user_id, e.name, p.method, p.amount_minor, p.currency,
+       (SELECT count(*) FROM payout_commissions c WHERE c.payout_id = p.id) AS commissions
+     FROM payouts p JOIN enrollments e ON e.id = p.enrollment_id
+     WHERE p.export_id = $1 AND ($2::uuid IS NULL OR p.id > $2) ORDER BY p.id LIMIT $3`,
+    [exportId, page.after, page.limit],
+  );
+  return rows;
+}

@@ -1,0 +1,66 @@
+import type { PurchaseReason } from '../../core/referrals/terms.ts';
+import { conditionsAfter } from '../database/conditions.ts';
+import { isoMicros } from '../database/instants.ts';
+import type { Queryable } from '../database/pool.ts';
+
+/** The verdict on an order, with the order and who referred its buyer. */
+export type ListedPurchase = {
+  order_internal_id: number;
+  order_id: string;
+  /** The buyer. */
+  external_user_id: string | null;
+  program_id: string | null;
+  /** The referrer; null: nobody, or the signup is pending. */
+  enrollment_id: string | null;
+  referrer_external_user_id: string | null;
+  amount_minor: number;
+  /** Of all refunds so far. */
+  refunded_minor: number;
+  currency: string;
+  is_renewal: boolean;
+  rewarded: boolean;
+  ledger_rows: number;
+  reason: PurchaseReason | null;
+  purchased_at: string;
+};
+
+export type PurchaseFilter = {
+  programId: string | null;
+  enrollmentId: string | null;
+  matched: boolean | null;
+  rewarded: boolean | null;
+  reason: PurchaseReason | null;
+  /** As the merchant named it. */
+  orderId: string | null;
+  /** An order's number: those known before it. */
+  before: number | null;
+  limit: number;
+};
+
+/** The purchases of a workspace that pass the filter, the latest known order first. */
+export async function listPurchases(
+  db: Queryable,
+  workspaceId: string,
+  filter: PurchaseFilter,
+): Promise<ListedPurchase[]> {
+  const { add, parameter, text, values } = conditionsAfter(workspaceId);
+  add((p) => `e.program_id = ${p}`, filter.programId);
+  add((p) => `p.enrollment_id = ${p}`, filter.enrollmentId);
+  add((p) => `(p.enrollment_id IS NOT NULL) = ${p}`, filter.matched);
+  add((p) => `p.rewarded = ${p}`, filter.rewarded);
+  add((p) => `p.reason = ${p}`, filter.reason);
+  add((p) => `o.workspace_id = $1 AND o.order_id = ${p}`, filter.orderId);
+  add((p) => `p.order_internal_id < ${p}`, filter.before);
+  const { rows } = await db.query<ListedPurchase>(
+    `SELECT p.order_internal_id, o.order_id, p.external_user_id, e.program_id, p.enrollment_id,
+       e.external_user_id AS referrer_external_user_id, p.amount_minor,
+       (SELECT coalesce(sum(amount_minor), 0)::bigint FROM refunds r
+        WHERE r.order_internal_id = p.order_internal_id) AS refunded_minor,
+       p.currency, p.is_renewal, p.rewarded, p.ledger_rows, p.reason, ${isoMicros('p.purchased_at')} AS purchased_at
+     FROM purchases p JOIN orders o ON o.internal_id = p.order_internal_id
+     LEFT JOIN enrollments e ON e.id = p.enrollment_id
+     WHERE p.workspace_id = $1${text()} ORDER BY p.order_internal_id DESC LIMIT ${parameter(filter.limit)}`,
+    values,
+  );
+  return rows;
+}

@@ -1,0 +1,31 @@
+import type { Queryable } from '../database/pool.ts';
+
+/** What a referrer brought on one UTC day, as `YYYY-MM-DD`. */
+export type DayActivity = { day: string; signups: number; purchases: number };
+
+/**
+ * Signups and purchases that a referrer brought in `[from, to)`, by UTC day of the signup's report and of the
+ * purchase itself. Blocked signups and their purchases, and what was bought while the referrer was suspended, are none.
+ * Days without any are left out.
+ */
+export async function activityByDay(
+  db: Queryable,
+  enrollmentId: string,
+  from: Date,
+  to: Date,
+): Promise<DayActivity[]> {
+  const { rows } = await db.query<DayActivity>(
+    `SELECT to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, sum(signup)::bigint AS signups,
+       sum(purchase)::bigint AS purchases
+     FROM (
+       SELECT reported_at AS at, 1 AS signup, 0 AS purchase FROM signups
+       WHERE enrollment_id = $1 AND block_reason IS NULL AND reported_at >= $2 AND reported_at < $3
+       UNION ALL
+       SELECT purchased_at, 0, 1 FROM purchases
+       WHERE enrollment_id = $1 AND (reason IS NULL OR reason NOT IN ('self_referral', 'suspended'))
+         AND purchased_at >= $2 AND purchased_at < $3
+     ) AS activity GROUP BY 1`,
+    [enrollmentId, from, to],
+  );
+  return rows;
+}

@@ -1,0 +1,153 @@
+import { utmMediumOf } from '../../core/enrich/channels.ts';
+import { generateSlug, slugKey } from '../../core/links/slugs.ts';
+import type { Queryable } from '../database/pool.ts';
+import { newLinkId } from '../links/links.ts';
+import { claimSlugs } from '../links/slugs.ts';
+import type { Program } from './programs.ts';
+
+const CHANNEL = 'referral';
+
+type NewReferralLink = {
+  id: string;
+  workspaceId: string;
+  destinationId: string;
+  slug: string;
+  /** The campaign's name. */
+  campaign: string;
+  extraQuery: string | null;
+};
+
+/** The caller holds the workspace's lock: creation times of links are unique in it. */
+async function insertReferralLink(tx: Queryable, link: NewReferralLink): Promise<void> {
+  await tx.query(
+    `INSERT INTO links (id, workspace_id, destination_id, slug, channel, utm_source, utm_medium, utm_campaign,
+       extra_query, created_at, updated_at)
+     SELECT $1, $2, $3, $4, $5, $5, $6, $7, $8, at, at FROM next_link_time($2) AS at`,
+    [
+      link.id,
+      link.workspaceId,
+      link.destinationId,
+      link.slug,
+      CHANNEL,
+      utmMediumOf(CHANNEL),
+      link.campaign,
+      link.extraQuery,
+    ],
+  );
+}
+
+/** Makes the link that a programme's code is: it has the programme's id. The caller has claimed the code. */
+export async function insertCodeLink(
+  tx: Queryable,
+  program: Pick<Program, 'id' | 'workspace_id' | 'destination_id' | 'code' | 'name'>,
+): Promise<void> {
+  await insertReferralLink(tx, {
+    id: program.id,
+    workspaceId: program.workspace_id,
+    destinationId: program.destination_id,
+    slug: program.code,
+    campaign: program.name,
+    extraQuery: null,
+  });
+}
+
+/**
+ * Makes a programme's code the slug of its link, and brings the link back where it was deleted; its `external_id` may
+ * be another's by then. The caller has claimed the code.
+ */
+export async function updateCodeLink(
+  tx: Queryable,
+  program: Pick<Program, 'id' | 'workspace_id'>,
+  code: string,
+): Promise<void> {
+  await tx.query(
+    `UPDATE links SET slug = $3, deleted_at = NULL, updated_at = clock_timestamp(),
+       external_id = CASE WHEN deleted_at IS NULL THEN external_id END
+     WHERE id = $1 AND workspace_id = $2 AND (slug <> $3 OR deleted_at IS NOT NULL)`,
+    [program.id, program.workspace_id, code],
+  );
+}
+
+/**
+ * Mints a referrer's link: a short link of the programme's campaign under a generated slug, which goes to the
+ * destination as `ref=<slug>`. The caller holds the workspace's lock.
+ *
+ * @returns its slug
+ */
+export async function mintReferralLink(
+  tx: Queryable,
+  program: Pick<Program, 'workspace_id' | 'destination_id' | 'name'>,
+  enrollmentId: string,
+): Promise<string> {
+  const id = newLinkId();
+  const slug = await claimGeneratedSlug(tx, program.workspace_id, id);
+  await insertReferralLink(tx, {
+    id,
+    workspaceId: program.workspace_id,
+    destinationId: program.destination_id,
+    slug,
+    campaign: program.name,
+    extraQuery: `ref=${slug}`,
+  });
+  await tx.query('INSERT INTO referral_links (link_id, enrollment_id) VALUES ($1, $2)', [id, enrollmentId]);
+  return slug;
+}
+
+async function claimGeneratedSlug(tx: Queryable, workspaceId: string, targetId: string): Promise<string> {
+  for (;;) {
+    const slug = generateSlug();
+    const claimed = await claimSlugs(tx, [{ slug, kind: 'link', targetId, workspaceId }]);
+    if (claimed.length === 1) return slug;
+  }
+}
+
+/** The slug of the referrer's newest live link, or null when all were deleted. */
+export async function referralSlug(db: Queryable, enrollmentId: string): Promise<string | null> {
+  const { rows } = await db.query<{ slug: string }>(
+    `SELECT l.slug FROM referral_links r JOIN links l ON l.id = r.link_id
+     WHERE r.enrollment_id = $1 AND l.deleted_at IS NULL ORDER BY l.created_at DESC LIMIT 1`,
+    [enrollmentId],
+  );
+  return rows[0]?.slug ?? null;
+}
+
+/** Every link that the referrer ever had: the clicks of all of them count. */
+export async function referralLinkIds(db: Queryable, enrollmentId: string): Promise<string[]> {
+  const { rows } = await db.query<{ link_id: string }>(
+    'SELECT link_id FROM referral_links WHERE enrollment_id = $1',
+    [enrollmentId],
+  );
+  return rows.map((row) => row.link_id);
+}
+
+/**
+ * The referrer whose link has or had this slug, in any case of letters, or null: a visitor may still hold a `ref`
+ * of before the slug was changed or the link deleted.
+ */
+export async function enrollmentOfRef(
+  db: Queryable,
+  workspaceId: string,
+  ref: string,
+): Promise<string | null> {
+  const { rows } = await db.query<{ enrollment_id: string }>(
+    `SELECT r.enrollment_id FROM slugs s JOIN referral_links r ON r.link_id = s.target_id
+     WHERE s.slug = $1 AND s.kind = 'link' AND s.workspace_id = $2`,
+    [slugKey(ref), workspaceId],
+  );
+  return rows[0]?.enrollment_id ?? null;
+}
+
+/** The referrer of the first of these links that is a referrer's in the workspace, or null. */
+export async function enrollmentOfLinks(
+  db: Queryable,
+  workspaceId: string,
+  linkIds: readonly string[],
+): Promise<string | null> {
+  const { rows } = await db.query<{ enrollment_id: string }>(
+    `SELECT r.enrollment_id FROM unnest($1::uuid[]) WITH ORDINALITY AS clicked (link_id, nth)
+     JOIN referral_links r USING (link_id) JOIN enrollments e ON e.id = r.enrollment_id
+     WHERE e.workspace_id = $2 ORDER BY nth LIMIT 1`,
+    [linkIds, workspaceId],
+  );
+  return rows[0]?.enrollment_id ?? null;
+}

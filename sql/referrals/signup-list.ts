@@ -1,0 +1,58 @@
+import type { BlockReason } from '../../core/referrals/terms.ts';
+import { conditionsAfter } from '../database/conditions.ts';
+import { isoMicros } from '../database/instants.ts';
+import type { Queryable } from '../database/pool.ts';
+
+/** A signup with who referred it. */
+export type ListedSignup = {
+  id: string;
+  external_user_id: string;
+  email: string | null;
+  state: 'pending' | 'matched';
+  program_id: string | null;
+  /** The referrer; null while pending. */
+  enrollment_id: string | null;
+  referrer_external_user_id: string | null;
+  block_reason: BlockReason | null;
+  reported_at: string;
+};
+
+export type SignupFilter = {
+  programId: string | null;
+  enrollmentId: string | null;
+  blocked: boolean | null;
+  blockReason: BlockReason | null;
+  /** Part of the user's id or email, in any case of letters. */
+  search: string | null;
+  /** A signup's id: those reported before it. */
+  before: string | null;
+  limit: number;
+};
+
+/** The signups of a workspace that pass the filter, newest first. */
+export async function listSignups(
+  db: Queryable,
+  workspaceId: string,
+  filter: SignupFilter,
+): Promise<ListedSignup[]> {
+  const { add, addFixed, parameter, text, values } = conditionsAfter(workspaceId);
+  add((p) => `s.program_id = ${p}`, filter.programId);
+  add((p) => `s.enrollment_id = ${p}`, filter.enrollmentId);
+  // Not a parameter: the planner must see it to use the index of the blocked ones.
+  if (filter.blocked !== null) addFixed(`s.block_reason IS ${filter.blocked ? 'NOT NULL' : 'NULL'}`);
+  add((p) => `s.block_reason = ${p}`, filter.blockReason);
+  add(
+    (p) => `position(lower(${p}) in lower(concat_ws(chr(10), s.external_user_id, s.email))) > 0`,
+    filter.search,
+  );
+  add((p) => `s.id < ${p}`, filter.before);
+  const { rows } = await db.query<ListedSignup>(
+    `SELECT s.id, s.external_user_id, s.email, s.state, s.program_id, s.enrollment_id,
+       e.external_user_id AS referrer_external_user_id, s.block_reason,
+       ${isoMicros('s.reported_at')} AS reported_at
+     FROM signups s LEFT JOIN enrollments e ON e.id = s.enrollment_id
+     WHERE s.workspace_id = $1${text()} ORDER BY s.id DESC LIMIT ${parameter(filter.limit)}`,
+    values,
+  );
+  return rows;
+}

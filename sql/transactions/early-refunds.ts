@@ -1,0 +1,76 @@
+import { exponentOf, MoneyError, toMinor } from '../../core/money/money.ts';
+import type { Queryable } from '../database/pool.ts';
+import { lockOrder, type ReportedOrder } from '../orders/reported-orders.ts';
+import { takeEarlyRefunds } from '../referrals/early-refunds.ts';
+import { purchaseOfOrder } from '../referrals/purchases.ts';
+import { insertRefund, type Refund, refundedBy, refundsOfOrder } from '../referrals/refunds.ts';
+import { takeBack } from './take-back.ts';
+
+/**
+ * Writes the refunds that were reported before their order, which the caller holds, now that it is about to be judged:
+ * what they take back follows from the verdict. Whoever reported them has had an answer, so what is more than the order
+ * was for, or finer than its currency, is as much of it as there is.
+ *
+ * @returns the refunds that were written
+ */
+export async function adoptEarlyRefunds(
+  tx: Queryable,
+  order: Pick<ReportedOrder, 'workspace_id' | 'order_id' | 'internal_id'>,
+  sold: { amountMinor: number; currency: string },
+): Promise<Refund[]> {
+  const early = await takeEarlyRefunds(tx, order.workspace_id, order.order_id);
+  if (early.length === 0) return [];
+  const before = refundedBy(await refundsOfOrder(tx, order.internal_id));
+  let left = Math.max(0, sold.amountMinor - before);
+  const adopted: Refund[] = [];
+  for (const { refund_id, amount, reported_at } of early) {
+    const amountMinor = amount === null ? left : Math.min(left, nearestMinor(amount, sold.currency));
+    const refund = await insertRefund(
+      tx,
+      {
+        workspace_id: order.workspace_id,
+        refund_id,
+        order_internal_id: order.internal_id,
+        amount_minor: amountMinor,
+        matched: false,
+      },
+      reported_at,
+    );
+    // Null: the same refund_id came for another order meanwhile.
+    if (!refund) continue;
+    adopted.push(refund);
+    left -= amountMinor;
+  }
+  return adopted;
+}
+
+/**
+ * Takes back what an early refund of an order asks for that was judged at the very moment when the refund was reported, so
+ * that neither saw the other.
+ */
+export async function settleEarlyRefunds(
+  tx: Queryable,
+  { workspaceId, orderId, now }: { workspaceId: string; orderId: string; now: Date },
+): Promise<void> {
+  const order = await lockOrder(tx, workspaceId, orderId);
+  const purchase = order && (await purchaseOfOrder(tx, order.internal_id));
+  if (!order || !purchase) return;
+  const sold = { amountMinor: purchase.amount_minor, currency: purchase.currency };
+  let refundedMinor = refundedBy(await refundsOfOrder(tx, order.internal_id));
+  const adopted = await adoptEarlyRefunds(tx, order, sold);
+  // A purchase whose signup is pending takes them back when it is judged.
+  if (purchase.enrollment_id === null) return;
+  for (const refund of adopted) {
+    refundedMinor = Math.min(refundedMinor + refund.amount_minor, purchase.amount_minor);
+    await takeBack(tx, { purchase, refund, refundedMinor, now });
+  }
+}
+
+function nearestMinor(amount: number, currency: string): number {
+  try {
+    return toMinor(amount, currency);
+  } catch (error) {
+    if (!(error instanceof MoneyError)) throw error;
+    return Math.round(amount * 10 ** exponentOf(currency));
+  }
+}

@@ -1,0 +1,154 @@
+import { toMajor } from '../../core/money/money.ts';
+import type { Sale } from '../../core/referrals/purchase-reward.ts';
+import type { Queryable } from '../database/pool.ts';
+import { lockOrder, markJudged, putReportedOrder, type ReportedOrder } from '../orders/reported-orders.ts';
+import { visitorOfUser } from '../orders/user-visitors.ts';
+import { type Purchase, purchaseOfOrder, putPurchase } from '../referrals/purchases.ts';
+import { lockSignupOfUser, type Signup, signupOfUser, userOfOrder } from '../referrals/signups.ts';
+import { queueEvents } from '../webhooks/outbox.ts';
+import type { Workspace } from '../workspaces/workspaces.ts';
+import { adoptEarlyRefunds } from './early-refunds.ts';
+import { judgePurchase } from './judge-purchase.ts';
+
+/** A purchase as `report-purchase` brings it. */
+export type PurchaseReport = {
+  orderId: string;
+  externalUserId: string;
+  /** As addresses identify a person: `normaliseEmail`. */
+  email: string | null;
+  amountMinor: number;
+  currency: string;
+  isRenewal: boolean;
+  purchasedAt: Date;
+};
+
+/**
+ * Writes a reported purchase once: the order, the verdict of the programme, and the rewards. The first report of an
+ * order decides; another one of the same order finds what it wrote.
+ */
+export async function recordPurchase(
+  tx: Queryable,
+  workspace: Workspace,
+  report: PurchaseReport,
+  now: Date,
+): Promise<Purchase> {
+  const reported = await lockOrder(tx, workspace.id, report.orderId);
+  const judged = reported && (await purchaseOfOrder(tx, reported.internal_id));
+  if (judged) return judged;
+  // What a server tracked of the buyer holds for the verdict too; what a browser said does not, whichever came first.
+  const email = report.email ?? (reported?.source === 'server' ? reported.email : null);
+  const visitor = reported?.source === 'server' ? reported.visitor_id : null;
+  const order = await putReportedOrder(
+    tx,
+    {
+      workspace_id: workspace.id,
+      order_id: report.orderId,
+      ts: report.purchasedAt.getTime() * 1_000,
+      // Where the pixel saw the sale, its visitor is put beside this one, whichever comes first: its clicks led to it. Else, unless
+      // the buyer signed up as one, whoever is known to be the buyer once the order is attributed: an identify from before this
+      // may still be on its way.
+      visitor_id: visitor,
+      signup_visitor_id: visitor
+        ? null
+        : ((await signupOfUser(tx, workspace.id, report.externalUserId))?.visitor_id ?? null),
+      email,
+      external_user_id: report.externalUserId,
+      amount_minor: report.amountMinor,
+      currency: report.currency,
+    },
+    { known: reported !== null, now },
+  );
+  // Another report wrote the order between the look at it and this: that one decides, if it was a purchase.
+  if (!order) return recordPurchase(tx, workspace, report, now);
+  if (!reported) await queueSale(tx, order, report.externalUserId, now);
+  const signup = await lockSignupOfUser(tx, workspace.id, report.externalUserId);
+  const purchase = await decide(tx, { workspace, order, signup, sale: { ...report, email }, now });
+  await markJudged(tx, order.internal_id, now);
+  return purchase;
+}
+
+/**
+ * Judges an order that a server reported through the event log, as a purchase. One whose buyer nobody referred
+ * leaves nothing, so that `report-purchase` can still say who bought; nothing else makes it a purchase later, least of
+ * all its refund. The caller holds the order.
+ */
+export async function judgeTrackedOrder(
+  tx: Queryable,
+  workspace: Workspace,
+  order: ReportedOrder,
+  now: Date,
+): Promise<Purchase | null> {
+  const known = await purchaseOfOrder(tx, order.internal_id);
+  const isFirst = await markJudged(tx, order.internal_id, now);
+  if (known || !isFirst) return known;
+  const user =
+    order.external_user_id ??
+    (await userOfOrder(tx, workspace.id, { email: order.email, visitorId: order.visitor_id }));
+  const signup = user === null ? null : await lockSignupOfUser(tx, workspace.id, user);
+  if (!signup) return null;
+  const sale: Sale = {
+    externalUserId: signup.external_user_id,
+    email: order.email,
+    amountMinor: order.amount_minor,
+    currency: order.currency,
+    isRenewal: false,
+    purchasedAt: new Date(Math.floor(order.ts / 1_000)),
+  };
+  return decide(tx, { workspace, order, signup, sale, now });
+}
+
+/** Rewards the purchase of a referred buyer; notes one that nobody referred, or that waits for its signup. */
+async function decide(
+  tx: Queryable,
+  given: { workspace: Workspace; order: ReportedOrder; signup: Signup | null; sale: Sale; now: Date },
+): Promise<Purchase> {
+  const { order, signup, sale, now } = given;
+  await adoptEarlyRefunds(tx, order, sale);
+  if (signup?.state === 'matched') return judgePurchase(tx, { ...given, signup });
+  const purchase: Purchase = {
+    order_internal_id: order.internal_id,
+    workspace_id: given.workspace.id,
+    signup_id: signup?.id ?? null,
+    enrollment_id: null,
+    external_user_id: sale.externalUserId,
+    email: signup && sale.email,
+    amount_minor: sale.amountMinor,
+    currency: sale.currency,
+    is_renewal: sale.isRenewal,
+    rewarded: false,
+    ledger_rows: 0,
+    reason: null,
+    purchased_at: sale.purchasedAt,
+  };
+  await putPurchase(tx, purchase, now);
+  return purchase;
+}
+
+async function knownVisitor(tx: Queryable, workspaceId: string, user: string): Promise<string | null> {
+  const { rows } = await tx.query<{ visitor_id: string | null }>(
+    `SELECT ${visitorOfUser('$1', '$2')} AS visitor_id`,
+    [workspaceId, user],
+  );
+  return rows[0]?.visitor_id ?? null;
+}
+
+async function queueSale(
+  tx: Queryable,
+  order: ReportedOrder,
+  externalUserId: string,
+  now: Date,
+): Promise<void> {
+  await queueEvents(tx, order.workspace_id, [
+    {
+      type: 'sale.created',
+      data: {
+        order_id: order.order_id,
+        amount: toMajor(order.amount_minor, order.currency),
+        currency: order.currency,
+        external_user_id: order.external_user_id,
+        visitor_id: order.visitor_id ?? (await knownVisitor(tx, order.workspace_id, externalUserId)),
+        created_at: now.toISOString(),
+      },
+    },
+  ]);
+}

@@ -1,0 +1,91 @@
+import { takenBack } from '../../core/referrals/refund.ts';
+import type { Queryable } from '../database/pool.ts';
+import {
+  accountOf,
+  type HeldCommission,
+  insertCommission,
+  lockCommissionsOfOrder,
+  moveCommissions,
+  takenBackOf,
+  wasExported,
+} from '../referrals/commissions.ts';
+import { appendEntries } from '../referrals/ledger.ts';
+import type { Purchase } from '../referrals/purchases.ts';
+import { finishRefund, type Refund } from '../referrals/refunds.ts';
+
+/**
+ * Takes back, in proportion, what a refunded order earned, at every level. A pending or eligible commission shrinks,
+ * and is reversed when nothing is left. One that was paid, or that stands in a payout file and may have been, keeps
+ * its amount: a negative commission stands against it, and the next payout is the less.
+ *
+ * @param refundedMinor all that has been refunded of the order, this refund included
+ * @returns the refund with the number of ledger rows that it wrote
+ */
+export async function takeBack(
+  tx: Queryable,
+  given: { purchase: Purchase; refund: Refund; refundedMinor: number; now: Date },
+): Promise<Refund> {
+  const { purchase, refund, refundedMinor, now } = given;
+  let ledgerRows = 0;
+  for (const commission of await lockCommissionsOfOrder(tx, refund.order_internal_id)) {
+    const before = await takenBackOf(tx, commission.id);
+    const part = takenBack(commission.amount_minor, purchase.amount_minor, refundedMinor, before);
+    if (part === 0) continue;
+    await takeBackPart(tx, commission, refund, part, now);
+    ledgerRows += 1;
+  }
+  return finishRefund(tx, refund, { matched: true, ledgerRows });
+}
+
+async function takeBackPart(
+  tx: Queryable,
+  commission: HeldCommission,
+  refund: Refund,
+  part: number,
+  now: Date,
+): Promise<void> {
+  const entry = {
+    enrollmentId: commission.enrollment_id,
+    externalUserId: commission.external_user_id,
+    unit: commission.currency,
+    amount: -part,
+    cause: 'refund',
+    refundId: refund.id,
+  } as const;
+  const { workspace_id: workspaceId, status } = commission;
+  if (status === 'reversed') throw new Error(`commission ${commission.id}: nothing is left to take back`);
+  if (status === 'paid' || (await wasExported(tx, commission.id))) {
+    const negative = await insertCommission(
+      tx,
+      {
+        workspace_id: workspaceId,
+        program_id: commission.program_id,
+        enrollment_id: commission.enrollment_id,
+        order_internal_id: commission.order_internal_id,
+        level: commission.level,
+        kind: 'refund',
+        amount_minor: -part,
+        currency: commission.currency,
+        status: 'eligible',
+        eligible_at: now,
+        refundId: refund.id,
+        refunds: commission.id,
+      },
+      now,
+    );
+    await appendEntries(
+      tx,
+      workspaceId,
+      [{ ...entry, commissionId: negative.id, account: 'cash_eligible' }],
+      now,
+    );
+    return;
+  }
+  await appendEntries(
+    tx,
+    workspaceId,
+    [{ ...entry, commissionId: commission.id, account: accountOf(status) }],
+    now,
+  );
+  if (part === commission.remaining_minor) await moveCommissions(tx, [commission.id], 'reversed', now);
+}

@@ -1,0 +1,90 @@
+import type { Queryable } from '../database/pool.ts';
+import { PAID } from './subscriptions.ts';
+
+/** Milliseconds of a UUIDv7 stand in its first 48 bits. */
+const AGE_BITS = '-0000-0000-0000-000000000000';
+
+/**
+ * Removes up to `limit` deliveries that are over and whose event is older than `before`.
+ *
+ * @param before milliseconds since the epoch
+ * @returns how many
+ */
+export async function dropOldDeliveries(db: Queryable, before: number, limit: number): Promise<number> {
+  const hex = Math.max(0, Math.floor(before)).toString(16).padStart(12, '0');
+  const { rowCount } = await db.query(
+    `DELETE FROM webhook_deliveries WHERE id = ANY (ARRAY(
+       SELECT id FROM webhook_deliveries WHERE id < $1 AND status <> 'pending' ORDER BY id LIMIT $2))`,
+    [`${hex.slice(0, 8)}-${hex.slice(8)}${AGE_BITS.slice(5)}`, limit],
+  );
+  return rowCount ?? 0;
+}
+
+/**
+ * Removes deliveries of clicks that are over in this way, but for the newest of each of these webhooks.
+ *
+ * @returns how many
+ */
+export async function dropOldClickDeliveries(
+  db: Queryable,
+  webhookIds: readonly string[],
+  status: 'delivered' | 'failed',
+  kept: number,
+): Promise<number> {
+  if (webhookIds.length === 0) return 0;
+  const { rowCount } = await db.query(
+    `DELETE FROM webhook_deliveries AS delivery USING unnest($1::uuid[]) AS hook (id)
+     WHERE delivery.webhook_id = hook.id AND type = 'click.created' AND status = $2 AND status <> 'pending'
+       AND created_at < (
+         SELECT created_at FROM webhook_deliveries AS newer
+         WHERE newer.webhook_id = hook.id AND newer.type = 'click.created' AND newer.status = $2
+           AND newer.status <> 'pending'
+         ORDER BY created_at DESC OFFSET $3 LIMIT 1)`,
+    [webhookIds, status, kept - 1],
+  );
+  return rowCount ?? 0;
+}
+
+/**
+ * Removes up to `limit` deliveries of clicks before `before` that wait for a plan to be renewed: nobody wants them so
+ * late, and they may be very many.
+ *
+ * @param before milliseconds since the epoch
+ * @returns how many
+ */
+export async function dropSleepingClicks(db: Queryable, before: number, limit: number): Promise<number> {
+  const { rowCount } = await db.query(
+    `DELETE FROM webhook_deliveries WHERE id = ANY (ARRAY(
+       SELECT delivery.id FROM webhooks AS webhook JOIN workspaces AS workspace ON workspace.id = webhook.workspace_id
+         JOIN webhook_deliveries AS delivery ON delivery.webhook_id = webhook.id
+       WHERE webhook.is_active AND NOT (${PAID}) AND delivery.status = 'pending' AND delivery.type = 'click.created'
+         AND delivery.created_at < to_timestamp($1::float8 / 1000) LIMIT $2))`,
+    [before, limit],
+  );
+  return rowCount ?? 0;
+}
+
+/** Removes up to `limit` deliveries of webhooks that were deleted, then these webhooks. @returns deliveries removed */
+export async function dropDeletedWebhooks(db: Queryable, limit: number): Promise<number> {
+  const { rowCount } = await db.query(
+    `DELETE FROM webhook_deliveries WHERE id = ANY (ARRAY(
+       SELECT delivery.id FROM webhook_deliveries AS delivery JOIN webhooks AS webhook ON webhook.id = delivery.webhook_id
+       WHERE webhook.deleted_at < now() - interval '1 minute' LIMIT $1))`,
+    [limit],
+  );
+  // A deliverer that has not heard of the deletion yet may still write for it.
+  await db.query(
+    `DELETE FROM webhooks AS webhook WHERE deleted_at < now() - interval '1 hour'
+       AND NOT EXISTS (SELECT 1 FROM webhook_deliveries WHERE webhook_id = webhook.id)`,
+  );
+  return rowCount ?? 0;
+}
+
+/** Makes deliveries due at once that would wait for longer than any may. Milliseconds. */
+export async function bringForward(db: Queryable, now: number, longestMs: number): Promise<void> {
+  await db.query(
+    `UPDATE webhook_deliveries SET next_attempt_at = to_timestamp($1::float8 / 1000)
+     WHERE status = 'pending' AND next_attempt_at > to_timestamp(($1::float8 + $2) / 1000)`,
+    [now, longestMs],
+  );
+}

@@ -1,0 +1,86 @@
+import { deliveryBody, deliveryId } from '../../core/webhooks/delivery.ts';
+import type { Queryable } from '../database/pool.ts';
+import { addDeliveries, type NewDelivery } from './delivery-queue.ts';
+
+/** Who gets an event of a workspace. `at`: when it happened, microseconds since the epoch. */
+export type Subscribers = (workspaceId: string, type: string, at: number) => readonly { id: string }[];
+
+type OutboxRow = { id: string; workspace_id: string; type: string; data: unknown; created_at: number };
+
+/** Deliveries in one statement. */
+const CHUNK = 1_000;
+
+/** Whether an event waits in the outbox. */
+export async function hasEvents(db: Queryable): Promise<boolean> {
+  const { rows } = await db.query({
+    name: 'outbox_has_events',
+    text: 'SELECT 1 FROM webhook_outbox LIMIT 1',
+  });
+  return rows.length > 0;
+}
+
+/**
+ * Takes the oldest events out of the outbox and makes their deliveries, due at once. In one transaction, so that a
+ * crash leaves the event where it was. Events that another worker is at are left to it.
+ *
+ * @param readSubscribers called once events are taken: a webhook that is older than they are must be in its answer
+ * @param createdAt gives each delivery its time, in microseconds, each another
+ * @returns events taken and deliveries made
+ */
+export async function fanOut(
+  tx: Queryable,
+  limit: number,
+  now: number,
+  readSubscribers: () => Promise<Subscribers>,
+  createdAt: () => number,
+): Promise<{ events: number; deliveries: number }> {
+  const { rows } = await tx.query<OutboxRow>(
+    `DELETE FROM webhook_outbox WHERE id IN (
+       SELECT id FROM webhook_outbox ORDER BY created_at, id LIMIT $1 FOR UPDATE SKIP LOCKED)
+     RETURNING id, workspace_id, type, data, (extract(epoch FROM created_at) * 1000000)::bigint AS created_at`,
+    [limit],
+  );
+  if (rows.length === 0) return { events: 0, deliveries: 0 };
+  const subscribers = await readSubscribers();
+  rows.sort((a, b) => a.created_at - b.created_at || (a.id < b.id ? -1 : 1));
+  let made = 0;
+  let chunk: NewDelivery[] = [];
+  for (const row of rows) {
+    const webhooks = subscribers(row.workspace_id, row.type, row.created_at);
+    if (webhooks.length === 0) continue;
+    const body = deliveryBody({
+      id: row.id,
+      type: row.type,
+      created_at: new Date(Math.floor(row.created_at / 1_000)).toISOString(),
+      data: row.data,
+    });
+    for (const webhook of webhooks) {
+      chunk.push({
+        id: deliveryId(webhook.id, row.id),
+        workspaceId: row.workspace_id,
+        webhookId: webhook.id,
+        eventId: row.id,
+        type: row.type,
+        body,
+        createdAt: createdAt(),
+        state: {
+          status: 'pending',
+          attempts: 0,
+          responseStatus: null,
+          responseBody: null,
+          error: null,
+          request: null,
+          nextAttemptAt: now,
+          deliveredAt: null,
+        },
+      });
+      if (chunk.length === CHUNK) {
+        await addDeliveries(tx, chunk);
+        made += chunk.length;
+        chunk = [];
+      }
+    }
+  }
+  await addDeliveries(tx, chunk);
+  return { events: rows.length, deliveries: made + chunk.length };
+}

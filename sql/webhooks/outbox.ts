@@ -1,0 +1,60 @@
+import { uuidv7 } from '../../core/ids.ts';
+import type { Queryable } from '../database/pool.ts';
+
+/** The webhook events that records cause. Clicks and the orders of the event log have a lane of their own. */
+export type RecordEvent =
+  | { type: 'lead.created'; data: LeadData }
+  | { type: 'sale.created'; data: SaleData }
+  | { type: 'commission.created'; data: CommissionData }
+  | { type: 'credit.earned' | 'credit.delivered'; data: Record<string, unknown> };
+
+export type LeadData = {
+  external_user_id: string;
+  email: string | null;
+  visitor_id: string | null;
+  partner_id: string;
+  program_id: string;
+  created_at: string;
+};
+
+export type SaleData = {
+  order_id: string;
+  /** Major units. */
+  amount: number;
+  currency: string;
+  external_user_id: string | null;
+  visitor_id: string | null;
+  created_at: string;
+};
+
+export type CommissionData = {
+  id: string;
+  program_id: string;
+  partner_id: string;
+  order_id: string;
+  level: number;
+  /** Major units. */
+  amount: number;
+  currency: string;
+  status: string;
+  created_at: string;
+};
+
+/** Leaves events for the webhook deliverer, in the transaction that causes them: both commit or neither does. */
+export async function queueEvents(
+  tx: Queryable,
+  workspaceId: string,
+  events: readonly RecordEvent[],
+): Promise<void> {
+  if (events.length === 0) return;
+  await tx.query(
+    `INSERT INTO webhook_outbox (id, workspace_id, type, data)
+     SELECT id, $1, type, data FROM unnest($2::uuid[], $3::text[], $4::jsonb[]) AS event (id, type, data)`,
+    [
+      workspaceId,
+      events.map(() => uuidv7()),
+      events.map((event) => event.type),
+      events.map((event) => JSON.stringify(event.data)),
+    ],
+  );
+}

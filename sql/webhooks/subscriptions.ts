@@ -1,0 +1,65 @@
+import type { Queryable } from '../database/pool.ts';
+
+/** What a deliverer needs of an active webhook. */
+export type Subscription = {
+  id: string;
+  workspaceId: string;
+  url: string;
+  events: string[];
+  /** Microseconds since the epoch: what happened before is none of its business. */
+  activeSince: number;
+  /** Newest first. `expiresAt`: milliseconds since the epoch, null: in force. */
+  secrets: { secret: Buffer; expiresAt: number | null }[];
+};
+
+/** A workspace's plan covers webhooks: as `isPaid` of core/access/plans.ts. */
+export const PAID = `workspace.plan <> 'free' AND workspace.plan_status IN ('active', 'trialing')`;
+
+/** Changes with every change of a webhook. It does not change with plans. */
+export async function webhookVersion(db: Queryable): Promise<number> {
+  const { rows } = await db.query<{ version: number }>({
+    name: 'webhook_version',
+    text: 'SELECT version FROM webhook_changes',
+  });
+  return rows[0]?.version ?? 0;
+}
+
+/**
+ * Every active webhook: those of a workspace whose plan covers them, and the ids of those that sleep until theirs is
+ * renewed.
+ */
+export async function readSubscriptions(db: Queryable): Promise<{ awake: Subscription[]; asleep: string[] }> {
+  const { rows } = await db.query<{
+    id: string;
+    workspace_id: string;
+    url: string;
+    events: string[];
+    active_since: number;
+    is_paid: boolean;
+    secrets: string[];
+    expiries: (number | null)[];
+  }>(
+    `SELECT webhook.id, webhook.workspace_id, webhook.url, webhook.events,
+       (extract(epoch FROM webhook.active_since) * 1000000)::bigint AS active_since, ${PAID} AS is_paid,
+       array_agg(encode(signing.secret, 'base64') ORDER BY signing.created_at DESC) AS secrets,
+       array_agg((extract(epoch FROM signing.expires_at) * 1000)::float8 ORDER BY signing.created_at DESC) AS expiries
+     FROM webhooks AS webhook JOIN workspaces AS workspace ON workspace.id = webhook.workspace_id
+       JOIN webhook_secrets AS signing ON signing.webhook_id = webhook.id
+     WHERE webhook.is_active AND webhook.deleted_at IS NULL
+     GROUP BY webhook.id, workspace.id`,
+  );
+  const awake = rows
+    .filter((row) => row.is_paid)
+    .map((row) => ({
+      id: row.id,
+      workspaceId: row.workspace_id,
+      url: row.url,
+      events: row.events,
+      activeSince: row.active_since,
+      secrets: row.secrets.map((secret, index) => ({
+        secret: Buffer.from(secret, 'base64'),
+        expiresAt: row.expiries[index] ?? null,
+      })),
+    }));
+  return { awake, asleep: rows.filter((row) => !row.is_paid).map((row) => row.id) };
+}

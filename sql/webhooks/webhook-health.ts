@@ -1,0 +1,47 @@
+import type { Queryable } from '../database/pool.ts';
+import { noteWebhookChange } from './webhooks.ts';
+
+/**
+ * Notes that attempts on these webhooks failed, and disables those that have only failed for `after`: so long ago was
+ * the first failure, and there were some on so many days. One that gets little would else be disabled by two failures
+ * that have nothing to do with each other.
+ *
+ * @param now milliseconds since the epoch
+ * @param after.ms since the first failure after the last good attempt
+ * @param after.days of UTC on which an attempt failed since then
+ * @returns ids of the webhooks disabled now
+ */
+export async function noteFailing(
+  tx: Queryable,
+  webhookIds: readonly string[],
+  now: number,
+  after: { ms: number; days: number },
+): Promise<string[]> {
+  if (webhookIds.length === 0) return [];
+  const ids = webhookIds.toSorted();
+  // Most of them are known to have failed today: then nothing is written.
+  await tx.query(
+    `UPDATE webhooks SET failing_since = coalesce(failing_since, at), failing_days = failing_days + 1, failed_on = day
+     FROM (SELECT to_timestamp($2::float8 / 1000) AS at, (to_timestamp($2::float8 / 1000) AT TIME ZONE 'UTC')::date AS day) AS clock
+     WHERE id = ANY ($1) AND failed_on IS DISTINCT FROM day AND is_active`,
+    [ids, now],
+  );
+  const { rows } = await tx.query<{ id: string }>(
+    `UPDATE webhooks SET is_active = false, disabled_at = to_timestamp($2::float8 / 1000), updated_at = clock_timestamp()
+     WHERE id = ANY ($1) AND is_active AND failing_since <= to_timestamp(($2::float8 - $3) / 1000)
+       AND failing_days >= $4 RETURNING id`,
+    [ids, now, after.ms, after.days],
+  );
+  if (rows.length > 0) await noteWebhookChange(tx);
+  return rows.map((row) => row.id);
+}
+
+/** Notes that these webhooks took a delivery. */
+export async function noteWorking(tx: Queryable, webhookIds: readonly string[]): Promise<void> {
+  if (webhookIds.length === 0) return;
+  await tx.query(
+    `UPDATE webhooks SET failing_since = NULL, failing_days = 0, failed_on = NULL
+     WHERE id = ANY ($1) AND failing_since IS NOT NULL`,
+    [webhookIds.toSorted()],
+  );
+}

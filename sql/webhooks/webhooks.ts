@@ -1,0 +1,160 @@
+import { uuidv7 } from '../../core/ids.ts';
+import { NOT_AHEAD } from '../database/creation-times.ts';
+import { isoMicros } from '../database/instants.ts';
+import type { Queryable } from '../database/pool.ts';
+
+/** A webhook as it is shown. Instants are ISO 8601 with microseconds; `created_at` is unique in the workspace. */
+export type Webhook = {
+  id: string;
+  url: string;
+  events: string[];
+  description: string | null;
+  is_active: boolean;
+  /** When it was disabled for failing; null when it was not, or has been switched on since. */
+  disabled_at: string | null;
+  created_at: string;
+  updated_at: string;
+};
+
+const COLUMNS = `id, url, events, description, is_active, ${isoMicros('disabled_at')} AS disabled_at,
+  ${isoMicros('created_at')} AS created_at, ${isoMicros('updated_at')} AS updated_at`;
+
+/** Those that the workspace has not deleted. */
+const OWN = 'workspace_id = $1 AND deleted_at IS NULL';
+
+export type WebhookSettings = Pick<Webhook, 'url' | 'events' | 'description' | 'is_active'>;
+
+/** Tells every deliverer to load the webhooks anew. Call it in the transaction of the change, after it. */
+export async function noteWebhookChange(tx: Queryable): Promise<void> {
+  await tx.query('UPDATE webhook_changes SET version = version + 1');
+}
+
+/** Creates a webhook. The caller holds the workspace's lock: creation times are unique in it. */
+export async function insertWebhook(
+  tx: Queryable,
+  workspaceId: string,
+  given: WebhookSettings & { secret: Buffer },
+): Promise<Webhook> {
+  const { rows } = await tx.query<Webhook>(
+    `INSERT INTO webhooks (id, workspace_id, url, events, description, is_active, active_since, created_at, updated_at)
+     SELECT $2, $1, $3, $4, $5, $6, at, at, at FROM (
+       SELECT GREATEST(date_trunc('microseconds', clock_timestamp()),
+         (SELECT max(created_at) + interval '1 microsecond' FROM webhooks
+          WHERE workspace_id = $1 AND ${NOT_AHEAD})) AS at) AS clock
+     RETURNING ${COLUMNS}`,
+    [workspaceId, uuidv7(), given.url, given.events, given.description, given.is_active],
+  );
+  const [webhook] = rows;
+  if (!webhook) throw new Error('the webhook was not inserted');
+  await tx.query(
+    'INSERT INTO webhook_secrets (webhook_id, secret, created_at) VALUES ($1, $2, clock_timestamp())',
+    [webhook.id, given.secret],
+  );
+  await noteWebhookChange(tx);
+  return webhook;
+}
+
+/**
+ * The webhooks of a workspace, newest first.
+ *
+ * @param before ISO 8601 with microseconds: older ones only
+ */
+export async function listWebhooks(
+  db: Queryable,
+  workspaceId: string,
+  page: { before: string | null; limit: number },
+): Promise<Webhook[]> {
+  const { rows } = await db.query<Webhook>(
+    `SELECT ${COLUMNS} FROM webhooks
+     WHERE ${OWN} AND ($2::timestamptz IS NULL OR webhooks.created_at < $2)
+     ORDER BY webhooks.created_at DESC LIMIT $3`,
+    [workspaceId, page.before, page.limit],
+  );
+  return rows;
+}
+
+/** The webhook with this id in the workspace, or null. */
+export async function webhookById(db: Queryable, workspaceId: string, id: string): Promise<Webhook | null> {
+  const { rows } = await db.query<Webhook>(`SELECT ${COLUMNS} FROM webhooks WHERE ${OWN} AND id = $2`, [
+    workspaceId,
+    id,
+  ]);
+  return rows[0] ?? null;
+}
+
+/** As {@link webhookById}, locked until the transaction ends. */
+export async function lockWebhook(tx: Queryable, workspaceId: string, id: string): Promise<Webhook | null> {
+  const { rows } = await tx.query<Webhook>(
+    `SELECT ${COLUMNS} FROM webhooks WHERE ${OWN} AND id = $2 FOR NO KEY UPDATE`,
+    [workspaceId, id],
+  );
+  return rows[0] ?? null;
+}
+
+/** In {@link updateWebhook}: what was sent before says nothing about what is sent now. */
+const BEGINS_ANEW = '(url <> $3 OR ($6 AND NOT is_active))';
+
+/**
+ * Changes a webhook. One that is switched on begins with what happens from now on; switched on, or sent elsewhere, it
+ * has a clean record. Null when the workspace has none with this id.
+ */
+export async function updateWebhook(
+  tx: Queryable,
+  workspaceId: string,
+  id: string,
+  settings: WebhookSettings,
+): Promise<Webhook | null> {
+  const { rows } = await tx.query<Webhook>(
+    `UPDATE webhooks SET url = $3, events = $4, description = $5, is_active = $6, updated_at = clock_timestamp(),
+       active_since = CASE WHEN $6 AND NOT is_active THEN clock_timestamp() ELSE active_since END,
+       failing_since = CASE WHEN ${BEGINS_ANEW} THEN NULL ELSE failing_since END,
+       failing_days = CASE WHEN ${BEGINS_ANEW} THEN 0 ELSE failing_days END,
+       failed_on = CASE WHEN ${BEGINS_ANEW} THEN NULL ELSE failed_on END,
+       disabled_at = CASE WHEN $6 THEN NULL ELSE disabled_at END
+     WHERE ${OWN} AND id = $2 RETURNING ${COLUMNS}`,
+    [workspaceId, id, settings.url, settings.events, settings.description, settings.is_active],
+  );
+  if (rows[0]) await noteWebhookChange(tx);
+  return rows[0] ?? null;
+}
+
+/** Deletes a webhook. Its deliveries go later, in pieces: there may be very many. False when there is none. */
+export async function deleteWebhook(tx: Queryable, workspaceId: string, id: string): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `UPDATE webhooks SET deleted_at = clock_timestamp(), is_active = false WHERE ${OWN} AND id = $2`,
+    [workspaceId, id],
+  );
+  if (rowCount !== 1) return false;
+  await noteWebhookChange(tx);
+  return true;
+}
+
+/** Secrets that sign at a time, at most: each makes the header longer. */
+const MOST_SECRETS = 5;
+
+/**
+ * Puts a new secret in force. The ones before it go on signing until they expire, `overlapMs` after each was
+ * replaced; of many rotations in a row only the newest few do. The caller has locked the webhook.
+ */
+export async function rotateSecret(
+  tx: Queryable,
+  id: string,
+  secret: Buffer,
+  overlapMs: number,
+): Promise<void> {
+  await tx.query(
+    `UPDATE webhook_secrets SET expires_at = clock_timestamp() + $2 * interval '1 millisecond'
+     WHERE webhook_id = $1 AND expires_at IS NULL`,
+    [id, overlapMs],
+  );
+  await tx.query(
+    'INSERT INTO webhook_secrets (webhook_id, secret, created_at) VALUES ($1, $2, clock_timestamp())',
+    [id, secret],
+  );
+  await tx.query(
+    `DELETE FROM webhook_secrets WHERE webhook_id = $1 AND (expires_at < clock_timestamp() OR secret NOT IN (
+       SELECT secret FROM webhook_secrets WHERE webhook_id = $1 ORDER BY created_at DESC LIMIT $2))`,
+    [id, MOST_SECRETS],
+  );
+  await noteWebhookChange(tx);
+}

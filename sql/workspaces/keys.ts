@@ -1,0 +1,136 @@
+import { mintKey } from '../../core/access/keys.ts';
+import { uuidv7 } from '../../core/ids.ts';
+import { NOT_AHEAD } from '../database/creation-times.ts';
+import { isoMicros } from '../database/instants.ts';
+import type { Queryable } from '../database/pool.ts';
+
+export type WorkspaceKeyKind = 'secret' | 'publishable';
+
+/** A workspace key as it may be shown: never its token, never its hash. */
+export type KeyRecord = {
+  id: string;
+  workspace_id: string;
+  kind: WorkspaceKeyKind;
+  label: string;
+  scopes: WorkspaceKeyKind[];
+  created_at: Date;
+  last_used_at: Date | null;
+  revoked_at: Date | null;
+};
+
+const COLUMNS = `id, workspace_id, kind, label, ARRAY[kind] AS scopes, created_at, last_used_at, revoked_at`;
+
+/**
+ * Makes a workspace key and returns its token, which can't be had a second time. Where the caller holds the
+ * workspace's lock, creation times are unique in it: they are the cursors of {@link listKeyPage}.
+ *
+ * @param partnerId the partner that minted it, so that a rotation revokes it
+ */
+export async function createKey(
+  db: Queryable,
+  given: { workspaceId: string; kind: WorkspaceKeyKind; label: string; partnerId?: string },
+): Promise<{ key: KeyRecord; token: string }> {
+  for (;;) {
+    const minted = mintKey(given.kind);
+    const { rows } = await db.query<KeyRecord>(
+      `INSERT INTO api_keys (id, workspace_id, kind, lookup, hash, label, partner_id, created_at)
+       SELECT $1, $2, $3, $4, $5, $6, $7, GREATEST(date_trunc('microseconds', clock_timestamp()),
+         (SELECT max(created_at) + interval '1 microsecond' FROM api_keys
+          WHERE workspace_id = $2 AND ${NOT_AHEAD}))
+       ON CONFLICT (lookup) DO NOTHING RETURNING ${COLUMNS}`,
+      [
+        uuidv7(),
+        given.workspaceId,
+        given.kind,
+        minted.lookup,
+        minted.hash,
+        given.label,
+        given.partnerId ?? null,
+      ],
+    );
+    if (rows[0]) return { key: rows[0], token: minted.token };
+  }
+}
+
+/** A key with what is needed to check a token against it. */
+export type StoredKey = KeyRecord & { hash: Buffer };
+
+/** The keys of a workspace, oldest first, revoked ones too. */
+export async function listKeys(db: Queryable, workspaceId: string): Promise<KeyRecord[]> {
+  const { rows } = await db.query<KeyRecord>(
+    `SELECT ${COLUMNS} FROM api_keys WHERE workspace_id = $1 ORDER BY created_at, id`,
+    [workspaceId],
+  );
+  return rows;
+}
+
+/** A key in a list. Instants are ISO 8601 with microseconds. */
+export type ListedKey = {
+  id: string;
+  kind: WorkspaceKeyKind;
+  label: string;
+  /** The 8 hex that its token has after the kind. */
+  lookup: string;
+  created_at: string;
+  last_used_at: string | null;
+  revoked_at: string | null;
+};
+
+const LISTED = `id, kind, label, lookup, ${isoMicros('created_at')} AS created_at,
+  ${isoMicros('last_used_at')} AS last_used_at, ${isoMicros('revoked_at')} AS revoked_at`;
+
+/**
+ * The keys of a workspace, newest first, revoked ones too.
+ *
+ * @param before ISO 8601 with microseconds: older ones only
+ */
+export async function listKeyPage(
+  db: Queryable,
+  workspaceId: string,
+  page: { before: string | null; limit: number },
+): Promise<ListedKey[]> {
+  const { rows } = await db.query<ListedKey>(
+    `SELECT ${LISTED} FROM api_keys
+     WHERE workspace_id = $1 AND ($2::timestamptz IS NULL OR api_keys.created_at < $2)
+     ORDER BY api_keys.created_at DESC LIMIT $3`,
+    [workspaceId, page.before, page.limit],
+  );
+  return rows;
+}
+
+/** The key of the workspace as a list shows it, or null. */
+export async function listedKey(db: Queryable, workspaceId: string, id: string): Promise<ListedKey | null> {
+  const { rows } = await db.query<ListedKey>(
+    `SELECT ${LISTED} FROM api_keys WHERE workspace_id = $1 AND id = $2`,
+    [workspaceId, id],
+  );
+  return rows[0] ?? null;
+}
+
+/** As {@link revokeKey}, for a key of this workspace only. False when it has no such key. */
+export async function revokeWorkspaceKey(db: Queryable, workspaceId: string, id: string): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `UPDATE api_keys SET revoked_at = coalesce(revoked_at, now()) WHERE id = $2 AND workspace_id = $1`,
+    [workspaceId, id],
+  );
+  return rowCount === 1;
+}
+
+/** Revokes a key; a second call changes nothing. Returns the key, or null when there is none. */
+export async function revokeKey(db: Queryable, id: string): Promise<KeyRecord | null> {
+  const { rows } = await db.query<KeyRecord>(
+    `UPDATE api_keys SET revoked_at = coalesce(revoked_at, now()) WHERE id = $1 RETURNING ${COLUMNS}`,
+    [id],
+  );
+  return rows[0] ?? null;
+}
+
+/** Notes a use of the key, at most once a minute. */
+export async function noteKeyUse(db: Queryable, id: string): Promise<void> {
+  await db.query(
+    `UPDATE api_keys SET last_used_at = now()
+     WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute'
+       OR last_used_at > now() + interval '1 minute')`,
+    [id],
+  );
+}

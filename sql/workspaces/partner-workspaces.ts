@@ -1,0 +1,47 @@
+import type { Queryable } from '../database/pool.ts';
+
+/** A workspace that a partner runs, as it is shown to the partner. */
+export type PartnerWorkspace = { id: string; name: string; slug: string; partner_external_id: string };
+
+/** The partner's workspace with this `external_id`, compared exactly, or null. */
+export async function partnerWorkspace(
+  db: Queryable,
+  partnerId: string,
+  externalId: string,
+): Promise<PartnerWorkspace | null> {
+  const { rows } = await db.query<PartnerWorkspace>(
+    `SELECT id, name, slug, partner_external_id FROM workspaces
+     WHERE partner_id = $1 AND partner_external_id = $2`,
+    [partnerId, externalId],
+  );
+  return rows[0] ?? null;
+}
+
+/**
+ * Takes the turn of this `external_id` until the transaction ends: of two calls that provision it, the second finds
+ * what the first has made. Waits for it.
+ */
+export async function lockPartnerWorkspace(
+  tx: Queryable,
+  partnerId: string,
+  externalId: string,
+): Promise<void> {
+  await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`${partnerId} ${externalId}`]);
+}
+
+/**
+ * Revokes every key of the workspace that the partner has minted; those that others have made stay.
+ *
+ * @returns how many were revoked
+ */
+export async function revokePartnerKeys(
+  tx: Queryable,
+  partnerId: string,
+  workspaceId: string,
+): Promise<number> {
+  const { rowCount } = await tx.query(
+    `UPDATE api_keys SET revoked_at = now() WHERE workspace_id = $2 AND partner_id = $1 AND revoked_at IS NULL`,
+    [partnerId, workspaceId],
+  );
+  return rowCount ?? 0;
+}

@@ -1,0 +1,154 @@
+import { randomUUID } from 'node:crypto';
+import { uuidv7 } from '../../core/ids.ts';
+import type { Queryable } from '../database/pool.ts';
+
+export const PLANS = ['free', 'starter', 'pro', 'business', 'unlimited'] as const;
+export type Plan = (typeof PLANS)[number];
+export const PLAN_STATUSES = ['active', 'trialing', 'past_due', 'canceled'] as const;
+export type PlanStatus = (typeof PLAN_STATUSES)[number];
+export const ATTRIBUTION_MODELS = ['last_click', 'first_click', 'linear'] as const;
+export type AttributionModel = (typeof ATTRIBUTION_MODELS)[number];
+
+export type Workspace = {
+  id: string;
+  name: string;
+  slug: string;
+  primary_domain: string | null;
+  plan: Plan;
+  plan_status: PlanStatus;
+  attribution_model: AttributionModel;
+  /** Days. */
+  attribution_window: number;
+  /** Lower-case ISO 4217 code. */
+  currency: string;
+  partner_id: string | null;
+  partner_external_id: string | null;
+  created_at: Date;
+};
+
+const COLUMNS = `id, name, slug, primary_domain, plan, plan_status, attribution_model, attribution_window,
+  currency, partner_id, partner_external_id, created_at`;
+
+export type NewWorkspace = {
+  name: string;
+  plan: Plan;
+  primaryDomain?: string | null;
+  partnerId?: string;
+  partnerExternalId?: string;
+};
+
+/** Numbers are tried up to this: a platform may make thousands of workspaces of one name. */
+const NUMBERED = 10;
+
+/** Creates a workspace. Its slug comes from its name, with something behind it when that is taken. */
+export async function createWorkspace(db: Queryable, given: NewWorkspace): Promise<Workspace> {
+  const base = slugOf(given.name);
+  for (let attempt = 1; ; attempt++) {
+    const { rows } = await db.query<Workspace>(
+      `INSERT INTO workspaces (id, name, slug, plan, primary_domain, partner_id, partner_external_id)
+       VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (slug) DO NOTHING RETURNING ${COLUMNS}`,
+      [
+        uuidv7(),
+        given.name,
+        attempt === 1
+          ? base
+          : attempt <= NUMBERED
+            ? `${base}-${attempt}`
+            : `${base}-${randomUUID().slice(0, 8)}`,
+        given.plan,
+        given.primaryDomain ?? null,
+        given.partnerId ?? null,
+        given.partnerExternalId ?? null,
+      ],
+    );
+    if (rows[0]) return rows[0];
+  }
+}
+
+function slugOf(name: string): string {
+  const slug = name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, 40);
+  return slug || 'workspace';
+}
+
+/** The workspace with this id, or null. */
+export async function workspaceById(db: Queryable, id: string): Promise<Workspace | null> {
+  const { rows } = await db.query<Workspace>(`SELECT ${COLUMNS} FROM workspaces WHERE id = $1`, [id]);
+  return rows[0] ?? null;
+}
+
+/**
+ * The workspace as it is now, locked until the transaction ends: whoever creates links in it, counts them against
+ * the cap or sets its domain comes one after the other. Rows that only refer to the workspace are not held up.
+ *
+ * @throws Error when there is none
+ */
+export async function lockWorkspace(tx: Queryable, id: string): Promise<Workspace> {
+  const { rows } = await tx.query<Workspace>(
+    `SELECT ${COLUMNS} FROM workspaces WHERE id = $1 FOR NO KEY UPDATE`,
+    [id],
+  );
+  if (!rows[0]) throw new Error(`workspace ${id} is gone`);
+  return rows[0];
+}
+
+/** The workspace that the operator means by an id or a slug, or null. An id goes before a slug that looks like it. */
+export async function findWorkspace(db: Queryable, idOrSlug: string): Promise<Workspace | null> {
+  const { rows } = await db.query<Workspace>(
+    `SELECT ${COLUMNS} FROM workspaces WHERE id::text = lower($1) OR slug = $1
+     ORDER BY id::text = lower($1) DESC LIMIT 1`,
+    [idOrSlug],
+  );
+  return rows[0] ?? null;
+}
+
+/** Whether any order of the workspace is known. */
+export async function hasOrders(db: Queryable, id: string): Promise<boolean> {
+  const { rows } = await db.query<{ found: boolean }>(
+    'SELECT EXISTS (SELECT FROM orders WHERE workspace_id = $1) AS found',
+    [id],
+  );
+  return rows[0]?.found === true;
+}
+
+/** Every workspace, oldest first. */
+export async function listWorkspaces(db: Queryable): Promise<Workspace[]> {
+  const { rows } = await db.query<Workspace>(`SELECT ${COLUMNS} FROM workspaces ORDER BY created_at, id`);
+  return rows;
+}
+
+export type WorkspaceSettings = Partial<
+  Pick<
+    Workspace,
+    'plan' | 'plan_status' | 'attribution_model' | 'attribution_window' | 'primary_domain' | 'currency'
+  >
+>;
+
+const SETTABLE = [
+  'plan',
+  'plan_status',
+  'attribution_model',
+  'attribution_window',
+  'primary_domain',
+  'currency',
+] as const satisfies readonly (keyof WorkspaceSettings)[];
+
+/** Changes the given settings and leaves the others. Returns the workspace, or null when there is none. */
+export async function updateWorkspace(
+  db: Queryable,
+  id: string,
+  settings: WorkspaceSettings,
+): Promise<Workspace | null> {
+  const names = SETTABLE.filter((name) => settings[name] !== undefined);
+  if (names.length === 0) return workspaceById(db, id);
+  const assignments = names.map((name, index) => `${name} = $${index + 2}`).join(', ');
+  const { rows } = await db.query<Workspace>(
+    `UPDATE workspaces SET ${assignments} WHERE id = $1 RETURNING ${COLUMNS}`,
+    [id, ...names.map((name) => settings[name])],
+  );
+  return rows[0] ?? null;
+}

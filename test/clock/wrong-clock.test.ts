@@ -1,0 +1,226 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { storesOf } from '../kafka/deployment.ts';
+import { type Clicked, clickLinks } from '../support/clicker.ts';
+import { type Link, makeLink } from '../support/first-click.ts';
+import { hoplog } from '../support/hoplog.ts';
+import { NO_KAFKA, startKafka, type TestKafka } from '../support/kafka.ts';
+import { type Service, startService } from '../support/service.ts';
+import { type ShiftedClock, shiftedClock } from '../support/shifted-clock.ts';
+
+const TEN_YEARS = 10 * 365 * 86_400;
+const THREE_HOURS = 3 * 3_600;
+const CLICKS = 7;
+const TOLERANCE_MS = 1_500;
+/** What is known only from the stream itself may be late by as long as a restart took. */
+const RESTART_MS = 60_000;
+const PATIENT = { timeout: 60_000, interval: 250 };
+
+type Stored = { id: string; visitor_id: string; ts: string };
+/** Clicks that were made between two moments, milliseconds since the epoch. */
+type Made = { visitors: string[]; from: number; to: number };
+
+describe.each(['journal', 'Kafka'] as const)('a wrong clock, with the %s as the event log', (mode) => {
+  let kafka: TestKafka | undefined;
+  let directory: string;
+  let dataDir: string;
+  let clock: ShiftedClock;
+  let env: Record<string, string>;
+  let service: Service | undefined;
+  let key: string;
+  let link: Link;
+  let made: Made[];
+
+  beforeAll(async () => {
+    if (mode === 'Kafka' && NO_KAFKA === false) kafka = await startKafka(1);
+  }, 120_000);
+  afterAll(() => kafka?.close());
+
+  let topics = 0;
+  beforeEach(async (context) => {
+    context.skip(mode === 'Kafka' && NO_KAFKA !== false, String(NO_KAFKA));
+    directory = mkdtempSync(join(tmpdir(), 'hoplog-clock-'));
+    dataDir = join(directory, 'data');
+    clock = shiftedClock(directory);
+    env = {
+      ...clock.env,
+      LOG_LEVEL: 'info',
+      ...(kafka && {
+        KAFKA_BROKERS: kafka.brokers,
+        KAFKA_REPLICATION: '1',
+        KAFKA_PARTITIONS: '4',
+        KAFKA_TOPIC: `clock.${++topics}`,
+      }),
+    };
+    made = [];
+  });
+  afterEach(async () => {
+    if (service) await service.stop();
+    service = undefined;
+    if (directory) rmSync(directory, { recursive: true, force: true });
+  }, 60_000);
+
+  async function start(): Promise<Service> {
+    service = await startService({ dataDir, env });
+    key ??= '';
+    if (service.demo) {
+      key = service.demo.secret_key;
+      link = await makeLink(service, key, 'clock');
+    }
+    return service;
+  }
+
+  async function restart(): Promise<Service> {
+    expect(await service?.stop()).toBe(0);
+    return start();
+  }
+
+  async function click(): Promise<void> {
+    const from = Date.now();
+    const url = `${service?.short_url}/${link.slug}`;
+    const clicked: Clicked = await clickLinks({ urls: [url], count: CLICKS, connections: 2 });
+    expect([clicked.refused, clicked.unanswered]).toEqual([new Map(), []]);
+    made.push({ visitors: clicked.answered, from, to: Date.now() });
+  }
+
+  async function stored(): Promise<Stored[]> {
+    const answer = await fetch(`${service?.api_url}/clicks?limit=500&bots=include`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    return ((await answer.json()) as { clicks: Stored[] }).clicks;
+  }
+
+  /**
+   * Every click that was answered is stored once, at the time when it was made, and in the report of this hour.
+   *
+   * @param lateMs by how much a time may be late
+   */
+  async function expectAllRight(lateMs = TOLERANCE_MS): Promise<void> {
+    const expected = made.flatMap(({ visitors }) => visitors).sort();
+    const isRight = ({ ts, visitor_id }: Stored) =>
+      made.some(
+        ({ visitors, from, to }) =>
+          visitors.includes(visitor_id) &&
+          Date.parse(ts) >= from - TOLERANCE_MS &&
+          Date.parse(ts) <= to + lateMs,
+      );
+    const visitors = (clicks: Stored[]) => clicks.map(({ visitor_id }) => visitor_id).sort();
+    await expect
+      .poll(async () => {
+        const clicks = await stored();
+        return { all: visitors(clicks), right: visitors(clicks.filter(isRight)) };
+      }, PATIENT)
+      .toEqual({ all: expected, right: expected });
+    expect(new Set((await stored()).map(({ id }) => id)).size).toBe(expected.length);
+    const answer = await fetch(`${service?.api_url}/clicks/export?days=1&format=ndjson&bots=include`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    expect([answer.status, (await answer.text()).trim().split('\n').length]).toEqual([200, expected.length]);
+  }
+
+  /** What the operator's command says of the clock. */
+  async function status(): Promise<{ status: number | null; clock: { ok: boolean; detail: string } }> {
+    const ended = await hoplog(['status', '--json'], operatorEnv());
+    const { parts } = JSON.parse(ended.stdout) as { parts: { clock: { ok: boolean; detail: string } } };
+    return { status: ended.status, clock: parts.clock };
+  }
+
+  function operatorEnv(): Record<string, string> {
+    const { databaseUrl, clickhouseUrl } = storesOf(dataDir);
+    const origin = new URL(service?.api_url ?? '').origin;
+    return {
+      DATABASE_URL: databaseUrl,
+      CLICKHOUSE_URL: clickhouseUrl,
+      SHORT_URL: service?.short_url ?? '',
+      BASE_URL: origin,
+      DATA_DIR: dataDir,
+    };
+  }
+
+  test('ten years ahead for five seconds without a visitor: no time of a stream follows it', {
+    timeout: 240_000,
+  }, async () => {
+    await start();
+    await click();
+    clock.shift(TEN_YEARS);
+    await delay(5_000);
+    clock.shift(0);
+    await click();
+    await expectAllRight();
+    expect(service?.log()).toMatch(/the wall clock jumped ahead/);
+    expect(service?.log()).toMatch(/the wall clock is back/);
+    await restart();
+    await click();
+    await expectAllRight();
+    expect((await status()).clock).toEqual({ ok: true, detail: 'streams agree' });
+  });
+
+  test('ahead for more than a minute: what was clicked meanwhile gets its right time once the clock is right', {
+    timeout: 360_000,
+  }, async () => {
+    await start();
+    await click();
+    clock.shift(TEN_YEARS);
+    await click();
+    await expect
+      .poll(() => service?.log(), { ...PATIENT, timeout: 90_000 })
+      .toMatch(/stayed ahead for a minute/);
+    await delay(1_000);
+    await click();
+    await expect.poll(async () => (await stored()).some(({ ts }) => ts > '2030'), PATIENT).toBe(true);
+    clock.shift(0);
+    await expect.poll(() => service?.log(), PATIENT).toMatch(/event times were ahead and are right again/);
+    await click();
+    await expectAllRight();
+    await restart();
+    await click();
+    await expectAllRight();
+    expect((await status()).clock).toEqual({ ok: true, detail: 'streams agree' });
+  });
+
+  test('a machine that boots hours ahead is right as soon as its clock is set', {
+    timeout: 240_000,
+  }, async () => {
+    await start();
+    await click();
+    await service?.stop();
+    clock.shift(THREE_HOURS);
+    await start();
+    await click();
+    clock.shift(0);
+    await expect.poll(() => service?.log(), PATIENT).toMatch(/event times were ahead and are right again/);
+    await click();
+    await expectAllRight();
+    expect((await status()).clock).toEqual({ ok: true, detail: 'streams agree' });
+  });
+
+  test('marks that a wrong clock has left are told and put right by "hoplog stream reset-clock"', {
+    timeout: 240_000,
+  }, async () => {
+    await start();
+    await click();
+    await service?.stop();
+    clock.shift(TEN_YEARS);
+    await start();
+    await click();
+    await service?.stop();
+    clock.shift(0);
+    await start();
+    await click();
+    await expect.poll(() => status(), PATIENT).toMatchObject({ status: 1, clock: { ok: false } });
+    expect((await status()).clock.detail).toMatch(/ingest-0 by 3153\d{5} s/);
+    expect(service?.log()).toMatch(/event times are ahead of the wall clock/);
+    const reset = await hoplog(['stream', 'reset-clock', '--json'], operatorEnv());
+    expect(reset).toMatchObject({ status: 0 });
+    expect((JSON.parse(reset.stdout) as { reset: string[] }).reset.sort()).toEqual(['api-0', 'ingest-0']);
+    await click();
+    await expectAllRight(RESTART_MS);
+    expect((await status()).clock).toEqual({ ok: true, detail: 'streams agree' });
+    await restart();
+    await click();
+    await expectAllRight(RESTART_MS);
+  });
+});

@@ -1,0 +1,81 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+
+/** A socket that accepts connections. `address` is `127.0.0.1:8080`, in Linux's own hex where it is IPv6, or a path. */
+export type ListeningSocket = { pid: number; address: string };
+
+/** Every socket on which the process or one of its descendants listens, of Linux's `/proc`. */
+export function listeningSockets(root: number): ListeningSocket[] {
+  const listening = new Map([...internet('tcp'), ...internet('tcp6'), ...unix()]);
+  return descendants(root).flatMap((pid) =>
+    inodes(pid).flatMap((inode) => {
+      const address = listening.get(inode);
+      return address === undefined ? [] : [{ pid, address }];
+    }),
+  );
+}
+
+function descendants(root: number): number[] {
+  const children = new Map<number, number[]>();
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    const parent = parentOf(name);
+    if (parent !== null) children.set(parent, [...(children.get(parent) ?? []), Number(name)]);
+  }
+  const found = [root];
+  for (const pid of found) found.push(...(children.get(pid) ?? []));
+  return found;
+}
+
+/** Null when the process has ended meanwhile. */
+function parentOf(pid: string): number | null {
+  try {
+    // Behind the name in brackets, which may hold anything: state, parent.
+    return Number(
+      readFileSync(`/proc/${pid}/stat`, 'utf8')
+        .replace(/^.*\) /s, '')
+        .split(' ')[1],
+    );
+  } catch {
+    return null;
+  }
+}
+
+function inodes(pid: number): string[] {
+  const directory = `/proc/${pid}/fd`;
+  return readdirSync(directory).flatMap((name) => {
+    try {
+      const inode = /^socket:\[(\d+)\]$/.exec(readlinkSync(`${directory}/${name}`))?.[1];
+      return inode === undefined ? [] : [inode];
+    } catch {
+      return []; // closed meanwhile
+    }
+  });
+}
+
+const LISTEN = '0A';
+
+function internet(protocol: 'tcp' | 'tcp6'): [string, string][] {
+  return fieldsOf(protocol).flatMap(([, local = '', , state, ...rest]): [string, string][] => {
+    const [host = '', port = ''] = local.split(':');
+    const number = Number.parseInt(port, 16);
+    // An IPv4 address stands there as a number of this machine's byte order.
+    const octets = Buffer.from(host, 'hex').reverse().join('.');
+    return state === LISTEN
+      ? [[rest[5] ?? '', `${protocol === 'tcp' ? octets : `[${host}]`}:${number}`]]
+      : [];
+  });
+}
+
+/** Flag of a socket that accepts connections (`__SO_ACCEPTCON`). */
+const ACCEPTS = '00010000';
+
+function unix(): [string, string][] {
+  return fieldsOf('unix').flatMap(([, , , flags, , , inode = '', path = '(no path)']): [string, string][] =>
+    flags === ACCEPTS ? [[inode, path]] : [],
+  );
+}
+
+function fieldsOf(name: string): string[][] {
+  const lines = readFileSync(`/proc/net/${name}`, 'utf8').trim().split('\n').slice(1);
+  return lines.map((line) => line.trim().split(/\s+/));
+}

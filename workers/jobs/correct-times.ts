@@ -1,0 +1,79 @@
+import type { ClickHouseClient } from '../../clickhouse/client.ts';
+import { copyCorrected, dropCopied, firstClick } from '../../clickhouse/corrected-times.ts';
+import type { Logger } from '../../core/tier/log.ts';
+import { withJobLock } from '../../sql/database/job-locks.ts';
+import type { Pool } from '../../sql/database/pool.ts';
+import {
+  noteCopied,
+  noteCorrected,
+  type OpenCorrection,
+  openCorrections,
+} from '../../sql/event-log/clock-corrections.ts';
+
+export type CorrectTimesDependencies = { pool: Pool; clickhouse: ClickHouseClient; log: Logger };
+
+/**
+ * One run: gives stored events of streams whose clock was ahead their right times. All of them are stored when a correction is
+ * known, because it travels behind them in the same stream.
+ *
+ *     copying   rows get a corrected copy, unless they have one
+ *        │ noted in PostgreSQL
+ *        ▼
+ *     copied    the rows with the wrong times go
+ *        │ noted: the next slice
+ *        ▼
+ *     done
+ *
+ * Each step may be cut off and made again. A slice is shorter than the shift, so copies never lie in the slice that goes.
+ *
+ * @returns false: the next run is in time
+ */
+export async function correctTimes(dependencies: CorrectTimesDependencies): Promise<boolean> {
+  const { pool } = dependencies;
+  if ((await openCorrections(pool)).length === 0) return false;
+  await withJobLock(pool, 'clockCorrections', async () => {
+    for (const correction of await openCorrections(pool)) await correct(dependencies, correction);
+  });
+  return false;
+}
+
+async function correct(
+  { pool, clickhouse, log }: CorrectTimesDependencies,
+  correction: OpenCorrection,
+): Promise<void> {
+  const { id, streamId, toTs, shift } = correction;
+  if (await isAmbiguous(clickhouse, correction)) {
+    log.error(
+      { stream: streamId, seconds: Math.round(shift / 1e6) },
+      'since when the clock of this stream was ahead is not known, so its earlier events keep their times',
+    );
+    await noteCorrected(pool, id, toTs + 1);
+    return;
+  }
+  let { isCopied } = correction;
+  for (let from = correction.correctedTo; from <= toTs; isCopied = false) {
+    const to = Math.min(from + shift, toTs + 1);
+    const rows = { ...correction, from, to };
+    if (!isCopied) {
+      await copyCorrected(clickhouse, rows);
+      await noteCopied(pool, id);
+    }
+    await dropCopied(clickhouse, rows);
+    await noteCorrected(pool, id, to);
+    from = to;
+  }
+  log.info({ stream: streamId, seconds: Math.round(shift / 1e6) }, 'corrected the times of stored events');
+}
+
+/**
+ * Where it is not known which event was the first with a wrong time, those later than the moment of the correction are meant. That is
+ * right when there are none just before it: else the clock was ahead for longer than by what it was ahead.
+ */
+async function isAmbiguous(clickhouse: ClickHouseClient, correction: OpenCorrection): Promise<boolean> {
+  const { first, fromTs, toTs, shift, correctedTo } = correction;
+  if (first > 0n || correctedTo > fromTs || correction.isCopied) return false;
+  const least = await firstClick(clickhouse, { ...correction, from: fromTs, to: toTs + 1 });
+  if (least === null) return false;
+  const between = { from: least - shift, to: Math.min(fromTs, toTs - shift + 1) };
+  return between.from < between.to && (await firstClick(clickhouse, { ...correction, ...between })) !== null;
+}

@@ -1,0 +1,31 @@
+import { Registry } from 'prom-client';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createWorkspace } from '../../sql/workspaces/workspaces.ts';
+import { type TestStores, testStores } from '../../test/support/stores.ts';
+import { createWorkerMetrics } from '../metrics.ts';
+import { pruneOld } from './prune.ts';
+
+let stores: TestStores;
+beforeAll(async () => {
+  stores = await testStores();
+});
+afterAll(() => stores.close());
+
+it('removes changes and idempotency keys that are past their age, and no others', async () => {
+  const { pool } = stores;
+  const { id } = await createWorkspace(pool, { name: 'Shop', plan: 'pro' });
+  await pool.query('DELETE FROM link_changes');
+  await pool.query(
+    `INSERT INTO link_changes (kind, target_id, made_at)
+     VALUES ('link', gen_random_uuid(), now() - interval '25 hours'), ('link', gen_random_uuid(), now())`,
+  );
+  await pool.query(
+    `INSERT INTO idempotency_keys (workspace_id, key, fingerprint, status, body, created_at)
+     VALUES ($1, 'old', '', 201, '{}', now() - interval '25 hours'),
+            ($1, 'new', '', 201, '{}', now() - interval '23 hours')`,
+    [id],
+  );
+  expect(await pruneOld({ pool, metrics: createWorkerMetrics(new Registry()) })).toBe(false);
+  expect((await pool.query('SELECT FROM link_changes')).rowCount).toBe(1);
+  expect((await pool.query('SELECT key FROM idempotency_keys')).rows).toEqual([{ key: 'new' }]);
+});
