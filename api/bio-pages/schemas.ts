@@ -247,7 +247,7 @@ export const Stats = Type.Object(
   {
     window: Window,
     totals: Type.Object(FIGURES, {
-      title: 'Figures',
+      title: 'BioPageTotals',
       description: '`visitors` is the sum over the buttons: a visitor who clicked two buttons counts twice.',
     }),
     links: Type.Array(ButtonStats),

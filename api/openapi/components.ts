@@ -69,10 +69,14 @@ export function createComponents(): Components {
   return { form, schemas };
 }
 
-/** A description that all usages share belongs to the type; others stay where they are. */
+/** A description that all usages share belongs to the type; different ones stay where they are. */
 function described({ schema, usages }: Component): Json {
-  const [first, ...others] = [...new Set(usages.map(({ description }) => description))];
-  if (others.length === 0) return first === undefined ? schema : { ...schema, description: first };
+  const descriptions = new Set(
+    usages.flatMap(({ description }) => (description === undefined ? [] : [description])),
+  );
+  const [description] = descriptions;
+  if (descriptions.size === 0) return schema;
+  if (descriptions.size === 1) return { ...schema, description };
   for (const { node, description } of usages) {
     if (description !== undefined) node.description = description;
   }

@@ -16,7 +16,7 @@ export function documented(schema: FastifySchema, route: RouteOptions): FastifyS
     ...schema,
     ...(body ? { body } : {}),
     ...(querystring ? { querystring: withOptionalDefaults(querystring) } : {}),
-    ...(idempotent ? { headers: IDEMPOTENCY_HEADER } : {}),
+    ...(idempotent === true ? { headers: IDEMPOTENCY_HEADER } : {}),
     security: SECURITY[scope],
     response: { ...(isJson(schema.response) ? schema.response : {}), ...answers },
   };
