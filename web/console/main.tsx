@@ -11,6 +11,7 @@ import { Console } from './shell/console.tsx';
 import { isUnsaved, listenForLeaving } from './shell/leaving.ts';
 import { Notices } from './shell/notices.tsx';
 import { THEME } from './shell/theme.ts';
+import './styles.css';
 
 /** The server gives each answer a nonce of its own; Mantine's style elements must carry it. */
 const nonce = document.querySelector<HTMLScriptElement>('script[nonce]')?.nonce ?? '';
