@@ -2,26 +2,13 @@ import { queryOptions } from '@tanstack/react-query';
 import { createContext, useContext } from 'react';
 import { callApi } from './call.ts';
 import { ApiFailure, isRetryable } from './failures.ts';
+import type { ResponseOf } from './responses.ts';
+
+/** The signed-in member, the workspace and its URLs. */
+export type Session = ResponseOf<'/session'>;
 
 /** What a member may do: `analyst` reads, `operator` also changes, `owner` also has keys and members. */
-export type Role = 'analyst' | 'operator' | 'owner';
-
-/** Who is signed in, as `GET /api/v1/session` tells it. */
-export type Session = {
-  member: { id: string; email: string | null; role: Role };
-  workspace: {
-    id: string;
-    name: string;
-    slug: string;
-    primary_domain: string;
-    /** Whether the plan is an active paid one; without it some of the API answers 402. */
-    paid: boolean;
-    /** Of all revenue, lowercase ISO 4217. */
-    currency: string;
-  };
-  csrf_token: string;
-  urls: { base_url: string; app_url: string; short_url: string; public_url: string };
-};
+export type Role = Session['member']['role'];
 
 const RANK: Record<Role, number> = { analyst: 0, operator: 1, owner: 2 };
 
