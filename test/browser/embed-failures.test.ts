@@ -10,14 +10,14 @@ inChromium(async () => {
   return site.close;
 });
 
-test('a wrong key, an uncovered plan, no programme and no connection each say so, and can be retried', async () => {
+test('a wrong key, an uncovered plan, no program and no connection each say so, and can be retried', async () => {
   const free = await site.addWorkspace('Free', 'free');
   const empty = await site.addWorkspace('Empty', 'unlimited');
   const unknown = `pk_live_00000000_${'0'.repeat(48)}`;
   for (const [key, heading, hint] of [
     [unknown, 'Referrals are not available right now', '401'],
     [free.publishable, 'Referrals are not available right now', '402'],
-    [empty.publishable, 'No referral programme yet', '/api/v1/programs'],
+    [empty.publishable, 'No referral program yet', '/api/v1/programs'],
   ] as const) {
     const page = await site.open(site.script('data-user-id="u" data-theme="dark"', key));
     const frame = await dashboardIn(page, heading);

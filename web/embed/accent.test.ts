@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { accentColours, contrast } from './accent.ts';
+import { accentColors, contrast } from './accent.ts';
 
 const READABLE = 4.5;
-const CSS = readFileSync(new URL('./styles/colours.css', import.meta.url), 'utf8');
+const CSS = readFileSync(new URL('./styles/colors.css', import.meta.url), 'utf8');
 
 test('contrast is that of WCAG', () => {
   expect(contrast('#000000', '#ffffff')).toBe(21);
@@ -21,10 +21,10 @@ test('any accent is readable on every surface of its theme, and so is the text o
       (name) => new RegExp(`--${name}: (#[0-9a-f]{6})`).exec(block)?.[1] ?? 'none',
     );
   };
-  const colour = fc.integer({ min: 0, max: 0xffffff }).map((rgb) => `#${rgb.toString(16).padStart(6, '0')}`);
+  const color = fc.integer({ min: 0, max: 0xffffff }).map((rgb) => `#${rgb.toString(16).padStart(6, '0')}`);
   fc.assert(
-    fc.property(colour, fc.constantFrom('light' as const, 'dark' as const), (accent, theme) => {
-      const { fill, onFill, text } = accentColours(accent, theme);
+    fc.property(color, fc.constantFrom('light' as const, 'dark' as const), (accent, theme) => {
+      const { fill, onFill, text } = accentColors(accent, theme);
       expect(fill).toBe(accent);
       expect(contrast(onFill, fill)).toBeGreaterThanOrEqual(READABLE);
       for (const surface of surfaces(theme)) {
@@ -35,5 +35,5 @@ test('any accent is readable on every surface of its theme, and so is the text o
 });
 
 test('an accent that is readable stays as it is', () => {
-  expect(accentColours('#4f46e5', 'light')).toEqual({ fill: '#4f46e5', onFill: '#ffffff', text: '#4f46e5' });
+  expect(accentColors('#4f46e5', 'light')).toEqual({ fill: '#4f46e5', onFill: '#ffffff', text: '#4f46e5' });
 });

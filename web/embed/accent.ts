@@ -1,5 +1,5 @@
 /**
- * Colours that follow from one accent colour, readable on the page's surfaces. Contrast is that of WCAG 2.2
+ * Colors that follow from one accent color, readable on the page's surfaces. Contrast is that of WCAG 2.2
  * (https://www.w3.org/TR/WCAG22/#dfn-contrast-ratio). Pure.
  */
 import type { Theme } from './settings.ts';
@@ -14,13 +14,13 @@ const AIMED = 4.6;
 const WHITE = '#ffffff';
 const BLACK = '#000000';
 
-/** The darkest and lightest surface that accent text stands on, per theme. Kept equal to `styles/colours.css`. */
+/** The darkest and lightest surface that accent text stands on, per theme. Kept equal to `styles/colors.css`. */
 const SURFACES: Record<Theme, readonly [string, string]> = {
   light: ['#ffffff', '#f1f3f7'],
   dark: ['#0f1218', '#232936'],
 };
 
-export type AccentColours = {
+export type AccentColors = {
   /** As given: fills of buttons. */
   fill: string;
   /** Text on `fill`. */
@@ -30,7 +30,7 @@ export type AccentColours = {
 };
 
 /** @param accent `#rrggbb` */
-export function accentColours(accent: string, theme: Theme): AccentColours {
+export function accentColors(accent: string, theme: Theme): AccentColors {
   const white = contrast(accent, WHITE);
   return {
     fill: accent,
@@ -40,15 +40,15 @@ export function accentColours(accent: string, theme: Theme): AccentColours {
   };
 }
 
-/** Contrast of two colours, 1 to 21. */
+/** Contrast of two colors, 1 to 21. */
 export function contrast(first: string, second: string): number {
   const [lighter, darker] = [luminance(rgbOf(first)), luminance(rgbOf(second))].sort((a, b) => b - a);
   return ((lighter ?? 0) + 0.05) / ((darker ?? 0) + 0.05);
 }
 
-function readableOn(surfaces: readonly string[], colour: string, end: string): string {
+function readableOn(surfaces: readonly string[], color: string, end: string): string {
   for (let share = 0; share < 1; share += 0.04) {
-    const mixed = mix(colour, end, share);
+    const mixed = mix(color, end, share);
     if (surfaces.every((surface) => contrast(mixed, surface) >= AIMED)) return mixed;
   }
   return end;

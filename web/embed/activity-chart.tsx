@@ -18,7 +18,7 @@ type Props = {
   onPoint: (index: number | null) => void;
 };
 
-/** The chart itself. Told apart by dash as well as by colour; its text alternative is the caller's. */
+/** The chart itself. Told apart by dash as well as by color; its text alternative is the caller's. */
 export function ActivityChart({ series, hidden, onPoint }: Props) {
   const place = useRef<HTMLDivElement>(null);
   const chart = useRef<uPlot | null>(null);
@@ -58,12 +58,12 @@ function dataOf(series: Day[]): uPlot.AlignedData {
 
 function optionsFor(parent: HTMLElement, series: Day[], onPoint: Props['onPoint']): uPlot.Options {
   const style = getComputedStyle(parent);
-  const colour = (name: string) => style.getPropertyValue(`--${name}`).trim();
+  const color = (name: string) => style.getPropertyValue(`--${name}`).trim();
   const font = `12px ${style.fontFamily}`;
   const axis: uPlot.Axis = {
-    stroke: colour('muted'),
+    stroke: color('muted'),
     font,
-    grid: { stroke: colour('line'), width: 1 },
+    grid: { stroke: color('line'), width: 1 },
     ticks: { show: false },
   };
   return {
@@ -89,7 +89,7 @@ function optionsFor(parent: HTMLElement, series: Day[], onPoint: Props['onPoint'
       {},
       ...MEASURES.map(({ name, label }) => ({
         label,
-        stroke: colour(name),
+        stroke: color(name),
         width: 2,
         dash: DASHES[name],
         points: {
@@ -97,7 +97,7 @@ function optionsFor(parent: HTMLElement, series: Day[], onPoint: Props['onPoint'
           size: 5,
           filter: () => series.flatMap((entry, index) => (entry[name] > 0 ? [index] : [])),
         },
-        ...(name === 'clicks' && { fill: colour('clicks-fill') }),
+        ...(name === 'clicks' && { fill: color('clicks-fill') }),
       })),
     ],
     hooks: { setCursor: [(own) => onPoint(own.cursor.idx ?? null)] },

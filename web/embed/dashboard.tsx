@@ -35,12 +35,12 @@ export function Dashboard(props: Props) {
   const select = useRef<HTMLSelectElement>(null);
   const { affiliate, rewards, reward_mode: mode } = stats;
   const isAffiliate = mode === 'affiliate';
-  // Who is an affiliate may go back, also once the programme lets nobody become one; the switch then stays where it is.
+  // Who is an affiliate may go back, also once the program lets nobody become one; the switch then stays where it is.
   const mayGoBack = isAffiliate && affiliate.credit_enabled;
   const [hasGoneBack, setGoneBack] = useState(false);
   const hasCredits = Object.keys(rewards.credits).length > 0;
   const hasCash = rewards.cash.total !== 0 || affiliate.recent_commissions.length > 0;
-  // Who switched back keeps what was earned; a programme without credits pays cash in either mode.
+  // Who switched back keeps what was earned; a program without credits pays cash in either mode.
   const showsCash = isAffiliate || hasCash || !affiliate.credit_enabled;
   return (
     <main class="page" aria-busy={busy}>

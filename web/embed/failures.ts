@@ -31,9 +31,9 @@ export function explain({ status, code, message }: Failure): Explanation {
       return unavailable(`The key may not read referrals (403): ${message}`);
     case 404:
       return {
-        title: 'No referral programme yet',
+        title: 'No referral program yet',
         text: 'As soon as there is one, your personal link shows up here.',
-        hint: 'The workspace has no programme to enroll in. Create one with POST /api/v1/programs.',
+        hint: 'The workspace has no program to enroll in. Create one with POST /api/v1/programs.',
         retry: true,
       };
     default:
@@ -50,7 +50,7 @@ export function explain({ status, code, message }: Failure): Explanation {
 export function explainRefusal({ status, code, message }: Failure): string {
   if (status === 0) return 'No connection. Nothing was changed; try again.';
   if (code === 'method_not_offered') return 'This payout method is not offered any more.';
-  if (status === 403) return 'The programme does not allow this.';
+  if (status === 403) return 'The program does not allow this.';
   if (status === 400) return message.replace(/^[\w.]+: /, 'The address ');
   return 'That did not work. Nothing was changed; try again in a moment.';
 }

@@ -12,7 +12,7 @@ const MODES: { mode: RewardMode; name: string; said: string }[] = [
 type Props = {
   api: ReferralsApi;
   mode: RewardMode;
-  /** Whether the programme lets a referrer become an affiliate. An affiliate may become a referrer in any case. */
+  /** Whether the program lets a referrer become an affiliate. An affiliate may become a referrer in any case. */
   isOffered: boolean;
   onMode: (mode: RewardMode) => void;
 };

@@ -1,6 +1,6 @@
 /** The dashboard page: reads its address, then hands over to the components. */
 import { render } from 'preact';
-import { accentColours } from './accent.ts';
+import { accentColors } from './accent.ts';
 import { App } from './app.tsx';
 import './page.css';
 import { createReferralsApi } from './referrals-api.ts';
@@ -28,7 +28,7 @@ function start(root: HTMLElement): void {
   // As a page of its own it stands under this deployment's name, so it talks to this deployment's API only.
   const given = framed ? settings.apiBase : null;
   if (settings.accent !== null) {
-    const { fill, onFill, text } = accentColours(settings.accent, settings.theme);
+    const { fill, onFill, text } = accentColors(settings.accent, settings.theme);
     html.style.setProperty('--accent', fill);
     html.style.setProperty('--on-accent', onFill);
     html.style.setProperty('--accent-text', text);

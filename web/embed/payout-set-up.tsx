@@ -36,7 +36,7 @@ export function PayoutSetUp({ api, methods, saved, onSaved }: Props) {
       <h2 id="payout-heading">Payout method</h2>
       {methods.length === 0 && (
         <p class="empty">
-          This programme offers no payout method here yet. Its team will be in touch with you.
+          This program offers no payout method here yet. Its team will be in touch with you.
         </p>
       )}
       {saved && !changing && (
@@ -127,7 +127,7 @@ function PayoutForm({ api, methods, initial, takesFocus, onCancel, onSaved }: Fo
           </label>
         ))}
       </fieldset>
-      <label class="labelled" for="payout-email">
+      <label class="labeled" for="payout-email">
         Email of your {methodName(method)} account
       </label>
       <input

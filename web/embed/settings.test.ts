@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hexColour, readSettings } from './settings.ts';
+import { hexColor, readSettings } from './settings.ts';
 
 const KEY = 'pk_live_00000000_000000000000000000000000000000000000000000000000';
 
@@ -96,10 +96,10 @@ test('an API base is an origin of http or https and nothing more', () => {
   expect(read).toMatchObject({ settings: { apiBase: 'https://xn--frh-ioa.example' } });
 });
 
-test('hex colours have three or six digits', () => {
-  expect(hexColour('4F46E5')).toBe('#4f46e5');
-  expect(hexColour('#abc')).toBe('#aabbcc');
+test('hex colors have three or six digits', () => {
+  expect(hexColor('4F46E5')).toBe('#4f46e5');
+  expect(hexColor('#abc')).toBe('#aabbcc');
   for (const text of ['', 'abcd', '12345', 'red', '#ggg', '4f46e5;', 'ffffff00']) {
-    expect(hexColour(text), text).toBeNull();
+    expect(hexColor(text), text).toBeNull();
   }
 });

@@ -73,8 +73,8 @@ export function readSettings(query: string): ReadSettings {
   const tier = choice<Tier>('tier', ['free', 'paid']);
   const theme = choice<Theme>('theme', ['light', 'dark']);
   const accentText = text('accent');
-  const accent = accentText === null ? null : hexColour(accentText);
-  if (accentText !== null && accent === null) refuse('accent', 'must be a hex colour such as 4f46e5');
+  const accent = accentText === null ? null : hexColor(accentText);
+  if (accentText !== null && accent === null) refuse('accent', 'must be a hex color such as 4f46e5');
   const daysText = text('days');
   const days = daysText === null ? DEFAULT_DAYS : Number(daysText);
   if (daysText !== null && !(/^\d+$/.test(daysText) && days >= FEWEST_DAYS && days <= MOST_DAYS)) {
@@ -94,7 +94,7 @@ export function readSettings(query: string): ReadSettings {
 }
 
 /** `#rrggbb` of 3 or 6 hex digits with or without `#`; null for anything else. */
-export function hexColour(text: string): string | null {
+export function hexColor(text: string): string | null {
   const digits = /^#?([0-9a-f]{3}|[0-9a-f]{6})$/i.exec(text)?.[1]?.toLowerCase();
   if (!digits) return null;
   return digits.length === 6 ? `#${digits}` : `#${digits.replace(/./g, '$&$&')}`;

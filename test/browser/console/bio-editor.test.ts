@@ -179,19 +179,19 @@ test('what cannot be saved stands at its field, which gets the focus, and nothin
   await addButton(page, 'Bad', 'javascript:alert(1)');
   await page.getByRole('button', { name: 'Move Bad up' }).click();
   await page.getByRole('tab', { name: 'Look' }).click();
-  const colour = page.getByLabel('Text colour', { exact: true });
-  await colour.fill('oklch(50% 0.2 30)');
+  const color = page.getByLabel('Text color', { exact: true });
+  await color.fill('oklch(50% 0.2 30)');
   await page.getByRole('tab', { name: 'Publish' }).click();
   await page.getByLabel('Metadata').fill('[1]');
   const saving = page.getByRole('button', { name: 'Save', exact: true });
   const notice = page.getByRole('region', { name: 'Changes' }).getByRole('alert');
 
-  // What the server would not refuse: it would write another colour.
+  // What the server would not refuse: it would write another color.
   await saving.click();
-  await notice.getByText('Text colour: is not a colour').waitFor();
+  await notice.getByText('Text color: is not a color').waitFor();
   await notice.getByText('Metadata: must be a JSON object').waitFor();
-  await expect.poll(() => colour.evaluate('document.activeElement.value'), PATIENT).toBe('oklch(50% 0.2 30)');
-  await colour.fill('rebeccapurple');
+  await expect.poll(() => color.evaluate('document.activeElement.value'), PATIENT).toBe('oklch(50% 0.2 30)');
+  await color.fill('rebeccapurple');
   await page.getByRole('tab', { name: 'Publish' }).click();
   expect(await page.getByLabel('Metadata').getAttribute('aria-invalid')).toBe('true');
   await page.getByLabel('Metadata').fill('{"shop": 1}');

@@ -124,7 +124,7 @@ test('where the API fails, each page says so and another try shows the page', LO
     isDown = false;
     // The live list connects again by itself.
     if (name !== 'live') await page.getByRole('button', { name: 'Try again' }).first().click();
-    if (shown === null) await page.getByText('No programme yet').waitFor();
+    if (shown === null) await page.getByText('No program yet').waitFor();
     else await page.getByRole('region', { name: shown }).locator('tbody tr').first().waitFor();
   }
   await page.close();

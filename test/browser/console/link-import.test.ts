@@ -104,7 +104,7 @@ test(
   },
 );
 
-test('a cancelled import ends after what was sent, and goes on where it ended', LONG, async () => {
+test('a canceled import ends after what was sent, and goes on where it ended', LONG, async () => {
   const page = await site.open('/links/import');
   const file = csv(Array.from({ length: 2 * PIECE + 50 }, (_, n) => row(`frost-${n}`)));
   const hold = await holdSecondPiece(page);
@@ -114,10 +114,10 @@ test('a cancelled import ends after what was sent, and goes on where it ended', 
   await page.getByRole('button', { name: 'Cancel' }).click();
   await page.getByRole('button', { name: 'Ending' }).waitFor();
   hold.letGo();
-  await page.getByText('The import was cancelled').waitFor();
+  await page.getByText('The import was canceled').waitFor();
   await page.getByText('400 of 450 rows were done.').waitFor();
   expect(hold.calls()).toBe(2);
-  await expectGood(page, 'import-cancelled');
+  await expectGood(page, 'import-canceled');
   expect(await slugs('frost-')).toHaveLength(400);
 
   await choose(page, 'frost.csv', file);

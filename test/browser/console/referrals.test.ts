@@ -23,15 +23,15 @@ inChromium(async () => {
   return site.close;
 });
 
-test('a programme is made on the page, with its field errors, changed and paused', LONG, async () => {
+test('a program is made on the page, with its field errors, changed and paused', LONG, async () => {
   const page = await site.open('/referrals');
-  await page.getByText('No programme yet').waitFor({ timeout: 120_000 });
+  await page.getByText('No program yet').waitFor({ timeout: 120_000 });
   await expectGood(page, 'referrals-empty');
   // So that there is a way back on this page.
   await page.getByRole('tab', { name: 'Ledger' }).click();
-  await page.getByRole('tab', { name: 'Programmes' }).click();
-  await page.getByRole('button', { name: 'New programme' }).click();
-  const dialog = page.getByRole('dialog', { name: 'New programme' });
+  await page.getByRole('tab', { name: 'Programs' }).click();
+  await page.getByRole('button', { name: 'New program' }).click();
+  const dialog = page.getByRole('dialog', { name: 'New program' });
   await dialog.getByLabel('Name').fill('Bring a friend');
   await page.keyboard.press('Escape');
   await page.mouse.click(5, 500);
@@ -51,7 +51,7 @@ test('a programme is made on the page, with its field errors, changed and paused
   await expect
     .poll(() => url.evaluate('document.activeElement.getAttribute("aria-invalid")'), PATIENCE)
     .toBe('true');
-  await expectGood(page, 'referrals-programme-refused');
+  await expectGood(page, 'referrals-program-refused');
   await url.fill('https://shop.example/join');
   await dialog.getByRole('textbox', { name: 'Code' }).fill('bring-a-friend');
   await dialog.getByRole('button', { name: 'Create' }).click();
@@ -62,7 +62,7 @@ test('a programme is made on the page, with its field errors, changed and paused
   expect(await card.textContent()).toContain('12.5 % of each sale');
   const { programs } = await site.api<{ programs: ProgramRecord[] }>('/programs');
   const [made] = programs;
-  if (!made) throw new Error('the page made no programme');
+  if (!made) throw new Error('the page made no program');
   expect(made).toMatchObject({
     name: 'Bring a friend',
     code: 'bring-a-friend',
@@ -79,7 +79,7 @@ test('a programme is made on the page, with its field errors, changed and paused
   await edit.getByLabel('Referrers may become affiliates').check();
   await edit.getByLabel('For the new user').fill('1.5');
   await edit.getByLabel('Least payout').fill('5');
-  await expectGood(page, 'referrals-programme-edit');
+  await expectGood(page, 'referrals-program-edit');
   await edit.getByRole('button', { name: 'Save' }).click();
   await edit.waitFor({ state: 'detached' });
   expect(await site.api(`/programs/${made.id}`)).toMatchObject({
@@ -95,7 +95,7 @@ test('a programme is made on the page, with its field errors, changed and paused
   expect(await site.api(`/programs/${made.id}`)).toMatchObject({ status: 'paused' });
   await card.getByRole('button', { name: 'Resume Bring a friend' }).click();
   await card.getByText('Active', { exact: true }).waitFor();
-  await expectGood(page, 'referrals-programmes');
+  await expectGood(page, 'referrals-programs');
 
   const { ref } = await shop.enroll('ann', made);
   await site.api('/referrals/reward-mode', { external_user_id: 'ann', mode: 'affiliate' });
@@ -109,8 +109,8 @@ test('a programme is made on the page, with its field errors, changed and paused
 
 test('an empty form names every field that it needs at once', LONG, async () => {
   const page = await site.open('/referrals');
-  await page.getByRole('button', { name: 'New programme' }).click();
-  const dialog = page.getByRole('dialog', { name: 'New programme' });
+  await page.getByRole('button', { name: 'New program' }).click();
+  const dialog = page.getByRole('dialog', { name: 'New program' });
   await dialog.getByLabel('Reward with credits').check();
   for (const field of await dialog.getByRole('textbox').all()) await field.fill('');
   await dialog.getByRole('button', { name: 'Create' }).click();
@@ -161,7 +161,7 @@ test(
     await save.click();
     await expect.poll(() => share.getAttribute('aria-invalid'), PATIENCE).toBe('true');
     await expect.poll(() => edit.getByText('is required').count(), PATIENCE).toBe(2);
-    await expectGood(page, 'referrals-programme-emptied');
+    await expectGood(page, 'referrals-program-emptied');
     expect(await site.api(`/programs/${made.id}`)).toEqual(made);
     await share.fill('12');
     await edit.getByLabel('Days on hold').fill('0');
@@ -211,8 +211,8 @@ test(
 
 test('numbers are saved as they are typed, and what is no number is refused at its field', LONG, async () => {
   const page = await site.open('/referrals');
-  await page.getByRole('button', { name: 'New programme' }).click();
-  const dialog = page.getByRole('dialog', { name: 'New programme' });
+  await page.getByRole('button', { name: 'New program' }).click();
+  const dialog = page.getByRole('dialog', { name: 'New program' });
   await dialog.getByLabel('Name').fill('Typed');
   await dialog.getByLabel('Where its links lead').fill('https://shop.example/join');
   await dialog.getByLabel('Reward with credits').check();
@@ -234,7 +234,7 @@ test('numbers are saved as they are typed, and what is no number is refused at i
   await dialog.getByRole('button', { name: 'Create' }).click();
   await expect.poll(() => dialog.getByText('must be a number, such as 12.5').count(), PATIENCE).toBe(3);
   expect(await dialog.getByText('must be a whole number').count()).toBe(2);
-  await expectGood(page, 'referrals-programme-no-numbers');
+  await expectGood(page, 'referrals-program-no-numbers');
 
   await type('Share of a sale, in percent', '7.5');
   await type('Days on hold', '15');
@@ -286,7 +286,7 @@ test('referrers are searched, looked at, suspended after a question and approved
   });
   await shop.signup('bob-friend', bob.ref);
   await shop.purchase('bob-friend', 'bob-order', 80);
-  const page = await site.open(`/referrals?tab=enrollments&programme=${program.id}`);
+  const page = await site.open(`/referrals?tab=enrollments&program=${program.id}`);
   await expectRows(page, 'Enrollments', 2);
   await expectGood(page, 'referrals-enrollments');
   await page.getByRole('textbox', { name: 'Search' }).fill('ROBERT');
@@ -325,7 +325,7 @@ test('the ledger is filtered and paged, and its sums are those of the API', LONG
   await shop.signup('dora-friend', dora.ref);
   for (let n = 1; n <= 30; n++) await shop.purchase('dora-friend', `entry-${n}`, 10.1 + n);
   await site.api('/referrals/report-refund', { refund_id: 'back-7', order_id: 'entry-7' });
-  const page = await site.open(`/referrals?tab=ledger&programme=${program.id}`);
+  const page = await site.open(`/referrals?tab=ledger&program=${program.id}`);
   await expectRows(page, 'Entries of the ledger', 50);
   await expectGood(page, 'referrals-ledger');
   const sums = await site.api<Sums>(`/ledger/balances?program_id=${program.id}`);
@@ -388,7 +388,7 @@ test('credits that are called like a currency are summed by themselves', LONG, a
   await shop.signup('gil-friend', gil.ref);
   await shop.signup('hana-friend', hana.ref);
   await shop.purchase('hana-friend', 'hana-order', 70);
-  const page = await site.open(`/referrals?tab=ledger&programme=${program.id}`);
+  const page = await site.open(`/referrals?tab=ledger&program=${program.id}`);
   const sums = page.getByRole('group', { name: 'Sums of these entries' });
   await sums.getByText('Credits, 1 entry').waitFor();
   await sums.getByText(/^Commission, \d/).waitFor();
@@ -403,7 +403,7 @@ test('blocked signups say why, and purchases that earned nothing say why', LONG,
   await shop.signup('eve-again', eve.ref, { email: 'eve+again@mail.example' });
   await shop.purchase('fred', 'fred-1', 20);
   await shop.purchase('fred', 'fred-2', 30);
-  const page = await site.open(`/referrals?tab=signups&programme=${program.id}`);
+  const page = await site.open(`/referrals?tab=signups&program=${program.id}`);
   await expectRows(page, 'Signups', 2);
   await row(page, 'Signups', 'eve-again').getByText('Referred themselves: same mailbox').waitFor();
   expect(await row(page, 'Signups', 'fred@mail.example').textContent()).toContain('Counted');
@@ -414,7 +414,7 @@ test('blocked signups say why, and purchases that earned nothing say why', LONG,
   await expectRows(page, 'Signups', 1);
   await choose(page, 'Why blocked', 'Referred themselves: same device');
   await page.getByText('No signups').waitFor();
-  await page.goto(`${site.app}/console/referrals?tab=purchases&programme=${program.id}`);
+  await page.goto(`${site.app}/console/referrals?tab=purchases&program=${program.id}`);
   await expectRows(page, 'Purchases', 2);
   await row(page, 'Purchases', 'fred-2').getByText('Only the first purchase earns').waitFor();
   await expectGood(page, 'referrals-purchases');

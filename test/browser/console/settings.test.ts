@@ -24,7 +24,7 @@ test('the first tab shows what the workspace is, and the tab is in the address',
   await heading(page, 'Settings');
   await page.getByText('Last click within 30 days').waitFor();
   await page.getByRole('definition').getByText('USD', { exact: true }).waitFor();
-  await page.getByText('Links (those of referral programmes do not count)').waitFor();
+  await page.getByText('Links (those of referral programs do not count)').waitFor();
   await page.getByText('Events this period (clicks, identifications, orders)').waitFor();
   await page.getByText(/^US\$0\.00, without a limit, until /).waitFor();
   await expectGood(page, 'settings-workspace');

@@ -59,7 +59,7 @@ test('a dialog gives the focus back to the button that opened it', async () => {
   for (const [path, name] of [
     ['/settings/developers', 'New key'],
     ['/webhooks', 'New webhook'],
-    ['/referrals', 'New programme'],
+    ['/referrals', 'New program'],
   ] as const) {
     const page = await site.open(path);
     const button = page.getByRole('button', { name, exact: true });

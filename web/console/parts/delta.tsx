@@ -1,7 +1,7 @@
 import { Text } from '@mantine/core';
 import { formatPercent } from '../formats.ts';
 
-/** The change against the window before, in words as well as by colour. */
+/** The change against the window before, in words as well as by color. */
 export function Delta({ now, before }: { now: number; before: number }) {
   if (before === 0) {
     return (
@@ -11,10 +11,10 @@ export function Delta({ now, before }: { now: number; before: number }) {
     );
   }
   const change = (now - before) / before;
-  const colour = change > 0 ? 'var(--delta-up)' : change < 0 ? 'var(--delta-down)' : 'dimmed';
+  const color = change > 0 ? 'var(--delta-up)' : change < 0 ? 'var(--delta-down)' : 'dimmed';
   const sign = change > 0 ? '▲' : change < 0 ? '▼' : '=';
   return (
-    <Text size="xs" c={colour} className="figure">
+    <Text size="xs" c={color} className="figure">
       <span aria-hidden="true">{sign} </span>
       {change >= 0 ? 'up' : 'down'} {formatPercent(Math.abs(change))} on the window before
     </Text>

@@ -18,7 +18,7 @@ const STEPS = [
   ...[1, 2, 5, 10, 20].map((years) => years * YEAR),
 ];
 
-/** Told apart by dash as well as by colour. */
+/** Told apart by dash as well as by color. */
 const DASHES = [[], [6, 4], [2, 3]];
 
 /** A line of the chart: `values[i]` belongs to `times[i]`. */
@@ -45,7 +45,7 @@ export default function TimeChart({ times, lines, summary }: ChartProps) {
   useEffect(() => {
     const parent = place.current;
     if (!parent) return;
-    // The colours are the scheme's.
+    // The colors are the scheme's.
     const chart = new uPlot(
       optionsFor(parent, times, lines, scheme),
       [times, ...lines.map(({ values }) => values)],
@@ -73,11 +73,11 @@ function optionsFor(
 ): uPlot.Options {
   const style = getComputedStyle(parent);
   const ground = scheme === 'dark' ? '#242424' : '#ffffff';
-  const colour = (name: string) => style.getPropertyValue(name).trim();
+  const color = (name: string) => style.getPropertyValue(name).trim();
   const axis: uPlot.Axis = {
-    stroke: colour('--mantine-color-dimmed'),
+    stroke: color('--mantine-color-dimmed'),
     font: `12px ${style.fontFamily}`,
-    grid: { stroke: colour('--chart-grid'), width: 1 },
+    grid: { stroke: color('--chart-grid'), width: 1 },
     ticks: { show: false },
   };
   return {
@@ -106,7 +106,7 @@ function optionsFor(
       ...lines.map(({ label, write = formatCount }, index) => ({
         label,
         value: (_chart: uPlot, value: number | null) => (value === null ? '–' : write(value)),
-        stroke: colour(`--chart-line-${index + 1}`),
+        stroke: color(`--chart-line-${index + 1}`),
         width: 2,
         dash: DASHES[index % DASHES.length] ?? [],
         points: { fill: ground, show: (chart: uPlot) => (chart.data[0]?.length ?? 0) <= 31 },

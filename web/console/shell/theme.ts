@@ -14,7 +14,7 @@ const HOP: MantineColorsTuple = [
   '#064d2b',
 ];
 
-/** Colours and sizes of every component; system fonts, since none is loaded from elsewhere. */
+/** Colors and sizes of every component; system fonts, since none is loaded from elsewhere. */
 export const THEME = createTheme({
   primaryColor: 'hop',
   primaryShade: { light: 7, dark: 7 },
@@ -36,7 +36,7 @@ export const THEME = createTheme({
       },
     },
     Notification: { defaultProps: { closeButtonProps: { 'aria-label': 'Dismiss' } } },
-    // Titles in the alert's own colour are too pale for 4.5:1; the border and the sign have it.
+    // Titles in the alert's own color are too pale for 4.5:1; the border and the sign have it.
     Alert: { defaultProps: { styles: { label: { color: 'var(--mantine-color-text)' } } } },
   },
 });

@@ -7,8 +7,8 @@ import { useSession } from '../../api/session.ts';
 import { formatAgo, formatCount, formatInstant } from '../../formats.ts';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
 import { useWindow } from '../../parts/use-window.ts';
-import type { BioPage, PageStats } from './answers.ts';
 import { PublishedBadge } from './published-badge.tsx';
+import type { BioPage, PageStats } from './responses.ts';
 
 /** Bio pages with the clicks on their buttons in the window. */
 export function BioPagesTable({ pages }: { pages: BioPage[] }) {

@@ -3,7 +3,7 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import { messageOf } from '../../api/failures.ts';
 import { useSession } from '../../api/session.ts';
 import { formatMoney, plural } from '../../formats.ts';
-import type { BioButton, ButtonFigures as Figures, PageStats } from './answers.ts';
+import type { BioButton, ButtonFigures as Figures, PageStats } from './responses.ts';
 
 /** What a button brought in the window, or why it counts nothing. */
 export function ButtonFigures({

@@ -5,12 +5,12 @@ import { useApi } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { useWindow } from '../../parts/use-window.ts';
 import { WindowPicker } from '../../parts/window-picker.tsx';
-import type { BioPage, PageStats } from './answers.ts';
 import { ButtonFields } from './button-fields.tsx';
 import { ButtonFigures, FiguresOfAll, hasBrought } from './button-figures.tsx';
 import { type DraftButton, moved, newButton, replaced } from './draft.ts';
 import type { PartProps } from './editor.tsx';
 import { OperatorFields } from './operator-fields.tsx';
+import type { BioPage, PageStats } from './responses.ts';
 import { SocialLinksForm } from './social-links-form.tsx';
 
 const MOST = 50;

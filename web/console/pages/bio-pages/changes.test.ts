@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { BioPage } from './answers.ts';
 import { afterSave, changesOf, undoneBy } from './changes.ts';
 import { draftOf, newButton } from './draft.ts';
+import type { BioPage } from './responses.ts';
 
 const button = (id: string): BioPage['links'][number] => ({
   id,
@@ -16,6 +16,8 @@ const button = (id: string): BioPage['links'][number] => ({
 
 const loaded: BioPage = {
   id: '1',
+  external_id: null,
+  made_in: 'console',
   slug: 'ada',
   url: 'https://hop.example/ada',
   title: 'Ada',

@@ -1,6 +1,6 @@
 import { isAlike } from '../../parts/changed-fields.ts';
-import type { BioPage } from './answers.ts';
 import { bodyOf, type Draft, draftOf, type PageBody } from './draft.ts';
+import type { BioPage } from './responses.ts';
 
 /** A page that is being edited: as it was loaded, and what is made of it. */
 export type Edited = { saved: BioPage; draft: Draft };

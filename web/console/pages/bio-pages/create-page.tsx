@@ -9,14 +9,8 @@ import { useApi, useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { FailureNotice } from '../../parts/failure-notice.tsx';
 import { LeaveGuard } from '../../shell/leave-guard.tsx';
-import type { BioPage } from './answers.ts';
 import { keptTo, TITLE_MOST } from './character-limit.ts';
-
-type Availability = {
-  slug: string;
-  available: boolean;
-  reason: 'invalid' | 'reserved' | 'taken' | null;
-};
+import type { Availability, BioPage } from './responses.ts';
 
 const REASONS = {
   invalid: '3 to 40 letters, digits and hyphens',

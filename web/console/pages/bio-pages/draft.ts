@@ -1,4 +1,4 @@
-import type { BioButton, BioPage, SocialLink, Theme } from './answers.ts';
+import type { BioButton, BioPage, SocialLink, Theme } from './responses.ts';
 
 /** A button that is being edited. Its `id` is given here, so that it keeps it from the first save on. */
 export type DraftButton = Pick<BioButton, 'id' | 'type' | 'label'> & {

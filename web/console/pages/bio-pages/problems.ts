@@ -1,8 +1,8 @@
 import { ApiFailure } from '../../api/failures.ts';
-import type { Theme } from './answers.ts';
 import type { Field } from './changes.ts';
-import { isColour } from './colours.ts';
+import { isColor } from './colors.ts';
 import { type Draft, isMetadata, isWebUrl } from './draft.ts';
+import type { Theme } from './responses.ts';
 import { GRADIENTS, PLATFORMS } from './theme-choices.ts';
 
 /** The parts of the editor, as its URL names them. */
@@ -39,18 +39,18 @@ export function problemsOf({ theme, metadata }: Draft): Problem[] {
 function themeProblems(theme: Theme): Problem[] {
   const isPicture = theme.canvasMode === 'image';
   const isGradient = theme.canvasMode === 'gradient';
-  const colours: [keyof Theme, string, boolean][] = [
-    ['canvasValue', 'Background colour', theme.canvasMode === 'color'],
-    ['cardBg', 'Card colour', theme.cardMode !== 'none'],
-    ['textColor', 'Text colour', true],
-    ['buttonColor', 'Button colour', true],
-    ['buttonTextColor', 'Colour of the label', theme.buttonStyle === 'fill'],
-    ['buttonShadowColor', 'Shadow colour', theme.buttonShadow !== 'none'],
+  const colors: [keyof Theme, string, boolean][] = [
+    ['canvasValue', 'Background color', theme.canvasMode === 'color'],
+    ['cardBg', 'Card color', theme.cardMode !== 'none'],
+    ['textColor', 'Text color', true],
+    ['buttonColor', 'Button color', true],
+    ['buttonTextColor', 'Color of the label', theme.buttonStyle === 'fill'],
+    ['buttonShadowColor', 'Shadow color', theme.buttonShadow !== 'none'],
   ];
   const address = 'must be a web address that begins with https:// or http://';
-  const found: [keyof Theme, string, string][] = colours
-    .filter(([key, , isShown]) => isShown && !isColour(theme[key] ?? ''))
-    .map(([key, name]) => [key, name, 'is not a colour']);
+  const found: [keyof Theme, string, string][] = colors
+    .filter(([key, , isShown]) => isShown && !isColor(theme[key] ?? ''))
+    .map(([key, name]) => [key, name, 'is not a color']);
   if (isGradient && !GRADIENTS.some(({ name }) => name === theme.canvasValue)) {
     found.unshift(['canvasValue', 'Gradient', 'must be chosen']);
   }

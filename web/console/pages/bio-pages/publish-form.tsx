@@ -4,8 +4,8 @@ import { useLocation } from 'wouter';
 import { useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
-import type { BioPage } from './answers.ts';
 import type { PartProps } from './editor.tsx';
+import type { BioPage } from './responses.ts';
 
 /** Whether the page can be seen, and its end. */
 export function PublishForm({ draft, change, wrong, page }: PartProps & { page: BioPage }) {

@@ -1,5 +1,5 @@
 import { Badge } from '@mantine/core';
-import type { BioPage } from './answers.ts';
+import type { BioPage } from './responses.ts';
 
 /** Whether visitors see the page at its address. */
 export function PublishedBadge({ page }: { page: BioPage }) {

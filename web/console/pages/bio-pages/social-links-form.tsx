@@ -3,7 +3,7 @@ import { IconPlus, IconTrash } from '@tabler/icons-react';
 import { newId, replaced } from './draft.ts';
 import type { PartProps } from './editor.tsx';
 import { fieldKey } from './problems.ts';
-import { PLATFORMS } from './theme-choices.ts';
+import { chosenOf, PLATFORMS } from './theme-choices.ts';
 
 const MOST = 12;
 
@@ -27,7 +27,10 @@ export function SocialLinksForm({ draft, change, wrong }: PartProps) {
                 w={{ base: 132, xs: 150 }}
                 onChange={(event) =>
                   change({
-                    social_links: replaced(links, index, { ...link, platform: event.currentTarget.value }),
+                    social_links: replaced(links, index, {
+                      ...link,
+                      platform: chosenOf(PLATFORMS, event.currentTarget.value),
+                    }),
                   })
                 }
               />

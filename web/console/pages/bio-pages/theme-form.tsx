@@ -1,10 +1,10 @@
 import { Input, NativeSelect, SegmentedControl, SimpleGrid, Stack, TextInput, Title } from '@mantine/core';
 import { type ReactNode, useId, useState } from 'react';
-import type { Theme } from './answers.ts';
-import { ColourField } from './colour-field.tsx';
+import { ColorField } from './color-field.tsx';
 import type { PartProps } from './editor.tsx';
 import { GradientChoice } from './gradient-choice.tsx';
 import type { Wrong } from './problems.ts';
+import type { Theme } from './responses.ts';
 import {
   BUTTON_RADII,
   BUTTON_SHADOWS,
@@ -12,10 +12,11 @@ import {
   CANVAS_MODES,
   CARD_MODES,
   type Choice,
+  chosenOf,
   FONTS,
 } from './theme-choices.ts';
 
-/** How the page looks. Text that could not be read is drawn in another colour; the preview shows it. */
+/** How the page looks. Text that could not be read is drawn in another color; the preview shows it. */
 export function ThemeForm({ draft, change, wrong }: PartProps) {
   const { theme } = draft;
   const set = (part: Partial<Theme>) => change({ theme: { ...theme, ...part } });
@@ -32,13 +33,13 @@ export function ThemeForm({ draft, change, wrong }: PartProps) {
           onChange={(cardMode) => set({ cardMode })}
         />
         {theme.cardMode !== 'none' && (
-          <ColourField label="Card colour" value={theme.cardBg} onChange={(cardBg) => set({ cardBg })} />
+          <ColorField label="Card color" value={theme.cardBg} onChange={(cardBg) => set({ cardBg })} />
         )}
       </Part>
       <Part title="Text">
         <SimpleGrid cols={{ base: 1, xs: 2 }}>
-          <ColourField
-            label="Text colour"
+          <ColorField
+            label="Text color"
             value={theme.textColor}
             onChange={(textColor) => set({ textColor })}
           />
@@ -46,7 +47,7 @@ export function ThemeForm({ draft, change, wrong }: PartProps) {
             label="Font"
             data={FONTS}
             value={theme.font}
-            onChange={(event) => set({ font: event.currentTarget.value })}
+            onChange={(event) => set({ font: chosenOf(FONTS, event.currentTarget.value) })}
           />
         </SimpleGrid>
       </Part>
@@ -92,7 +93,7 @@ function CanvasFields({ theme, set, wrong }: ThemeProps & { wrong: Wrong }) {
         onChange={(canvasMode) => set({ canvasMode, canvasValue: last[canvasMode] ?? '' })}
       />
       {theme.canvasMode === 'color' && (
-        <ColourField label="Background colour" value={theme.canvasValue} onChange={value} />
+        <ColorField label="Background color" value={theme.canvasValue} onChange={value} />
       )}
       {theme.canvasMode === 'gradient' && <GradientChoice value={theme.canvasValue} onChange={value} />}
       {theme.canvasMode === 'image' && (
@@ -121,14 +122,14 @@ function ButtonLook({ theme, set }: ThemeProps) {
         onChange={(buttonStyle) => set({ buttonStyle })}
       />
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
-        <ColourField
-          label="Button colour"
+        <ColorField
+          label="Button color"
           value={theme.buttonColor}
           onChange={(buttonColor) => set({ buttonColor })}
         />
         {theme.buttonStyle === 'fill' && (
-          <ColourField
-            label="Colour of the label"
+          <ColorField
+            label="Color of the label"
             value={theme.buttonTextColor}
             onChange={(buttonTextColor) => set({ buttonTextColor })}
           />
@@ -147,8 +148,8 @@ function ButtonLook({ theme, set }: ThemeProps) {
         onChange={(buttonShadow) => set({ buttonShadow })}
       />
       {theme.buttonShadow !== 'none' && (
-        <ColourField
-          label="Shadow colour"
+        <ColorField
+          label="Shadow color"
           value={theme.buttonShadowColor}
           onChange={(buttonShadowColor) => set({ buttonShadowColor })}
         />
@@ -168,16 +169,16 @@ function Part({ title, children }: { title: string; children: ReactNode }) {
   );
 }
 
-function OneOfFew({
+function OneOfFew<Value extends string>({
   label,
   choices,
   value,
   onChange,
 }: {
   label: string;
-  choices: Choice[];
-  value: string;
-  onChange: (value: string) => void;
+  choices: Choice<Value>[];
+  value: Value;
+  onChange: (value: Value) => void;
 }) {
   const id = useId();
   return (

@@ -3,7 +3,7 @@ import { callApi } from '../../api/call.ts';
 import { useApi } from '../../api/queries.ts';
 import { useCursor } from '../../parts/older-rows.tsx';
 import { useUrlParameters } from '../../parts/url-parameters.ts';
-import type { BioPage, BioPageList } from './answers.ts';
+import type { BioPage, BioPageList } from './responses.ts';
 
 /** So few because each of them is asked for its clicks. */
 const PAGE_SIZE = 10;

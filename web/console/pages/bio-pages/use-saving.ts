@@ -2,10 +2,10 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { callApi } from '../../api/call.ts';
 import { questionOptions, useSend } from '../../api/queries.ts';
-import type { BioPage } from './answers.ts';
 import { afterSave, changesOf, deletedBy, type Field, onNewer, undoneBy } from './changes.ts';
 import { type Draft, draftOf, type PageBody } from './draft.ts';
 import { type Problem, problemsOf, refusedFields } from './problems.ts';
+import type { BioPage } from './responses.ts';
 
 /** What somebody else did to the page meanwhile, where a save would undo it. */
 export type Newer = {

@@ -5,7 +5,7 @@ import { useSend } from '../../api/queries.ts';
 import { sentence, sentenceOf } from '../../api/sentence.ts';
 import { SecretMade, STAYS } from '../../parts/secret-made.tsx';
 import { useFocusBack } from '../../parts/use-focus-back.ts';
-import { type KeyKind, KIND_MEANINGS, KIND_NAMES, type NewKey } from './answers.ts';
+import { type KeyKind, KIND_MEANINGS, KIND_NAMES, type NewKey } from './responses.ts';
 
 /** The API's bound for a name. */
 const LABEL_MOST = 100;

@@ -8,8 +8,8 @@ import { OlderRows, useCursor } from '../../parts/older-rows.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
 import { Section } from '../../parts/section.tsx';
-import { type Key, type Keys, KIND_NAMES } from './answers.ts';
 import { KeyDialog } from './key-dialog.tsx';
+import { type Key, type Keys, KIND_NAMES } from './responses.ts';
 
 const PAGE_SIZE = 25;
 

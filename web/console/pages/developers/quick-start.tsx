@@ -1,12 +1,13 @@
 import { Stack, Tabs, Text } from '@mantine/core';
 import { useState } from 'react';
+import type { LinkRecords } from '../../api/links.ts';
 import { useApi } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { CodeBlock } from '../../parts/code-block.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { Section } from '../../parts/section.tsx';
 import { useUrlParameters } from '../../parts/url-parameters.ts';
-import { type SnippetLink, snippetsFor } from './snippets.ts';
+import { snippetsFor } from './snippets.ts';
 
 const DAY = 86_400_000;
 
@@ -14,7 +15,7 @@ const DAY = 86_400_000;
 export function QuickStart() {
   const { urls, workspace } = useSession();
   const [search, change] = useUrlParameters();
-  const links = useApi<{ links: SnippetLink[] }>('/links', { view: 'records', limit: 1 });
+  const links = useApi<LinkRecords>('/links', { view: 'records', limit: 1 });
   // Where a poll may begin: yesterday at this time. The page keeps it, so that nothing changes under a copying hand.
   const [since] = useState(() => new Date(Date.now() - DAY).toISOString());
 

@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useLocation, useParams } from 'wouter';
+import type { LinkRecord } from '../../api/links.ts';
 import { useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { isAlike } from '../../parts/changed-fields.ts';
@@ -10,7 +11,6 @@ import { QueryView } from '../../parts/query-view.tsx';
 import { LeaveGuard } from '../../shell/leave-guard.tsx';
 import { changeBody, draftOf } from './link-draft.ts';
 import { LinkForm } from './link-form.tsx';
-import type { LinkRecord } from './link-types.ts';
 import { readLink, useLink } from './use-link.ts';
 
 /** Changes a link and its campaign. */

@@ -3,12 +3,12 @@ import { useDisclosure } from '@mantine/hooks';
 import { IconFolder } from '@tabler/icons-react';
 import { useState } from 'react';
 import { fieldError, messageOf } from '../../api/failures.ts';
+import type { Folders } from '../../api/links.ts';
 import { useApi, useSend } from '../../api/queries.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { PlainList } from '../settings/plain-list.tsx';
-import type { Folders } from './link-types.ts';
 
 type Folder = Folders['folders'][number];
 
@@ -51,7 +51,8 @@ function FolderList() {
   );
 }
 
-function FolderItem({ folder: { id, name } }: { folder: Folder }) {
+function FolderItem({ folder }: { folder: Folder }) {
+  const { id, name } = folder;
   const [isRenamed, setRenamed] = useState(false);
   const remove = useSend<void>(() => ({ path: `/folders/${id}`, method: 'DELETE' }), {
     refresh,
@@ -60,7 +61,7 @@ function FolderItem({ folder: { id, name } }: { folder: Folder }) {
   if (isRenamed) {
     return (
       <li>
-        <RenameForm folder={{ id, name }} close={() => setRenamed(false)} />
+        <RenameForm folder={folder} close={() => setRenamed(false)} />
       </li>
     );
   }

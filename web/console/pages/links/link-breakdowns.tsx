@@ -1,9 +1,9 @@
 import { Paper, SimpleGrid, Table, Text, Title } from '@mantine/core';
+import type { LinkRecord } from '../../api/links.ts';
 import { useApi } from '../../api/queries.ts';
 import { channelName, countryName, formatCount } from '../../formats.ts';
 import { QueryView } from '../../parts/query-view.tsx';
 import { useWindow } from '../../parts/use-window.ts';
-import type { LinkRecord } from './link-types.ts';
 import type { Breakdown } from './stats-types.ts';
 
 const SHOWN = 6;

@@ -1,6 +1,6 @@
+import { type LinkRecord, PIXEL_PLATFORMS, type PixelPlatform } from '../../api/links.ts';
 import { formatCount } from '../../formats.ts';
 import { changedFields } from '../../parts/changed-fields.ts';
-import { type LinkRecord, PIXEL_PLATFORMS, type PixelPlatform } from './link-types.ts';
 
 /** What a link's form holds: text as it is typed. Empty: not set. */
 export type LinkDraft = {

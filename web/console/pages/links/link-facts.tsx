@@ -1,15 +1,15 @@
 import { Badge, Code, Group, Paper } from '@mantine/core';
 import { messageOf } from '../../api/failures.ts';
-import { useApi } from '../../api/queries.ts';
-import { channelName, formatCount, formatInstant } from '../../formats.ts';
-import { Fact, Facts } from '../../parts/facts.tsx';
 import {
   type Folders,
   type FoundLinks,
   type LinkRecord,
   PIXEL_PLATFORMS,
   STATUS_NAMES,
-} from './link-types.ts';
+} from '../../api/links.ts';
+import { useApi } from '../../api/queries.ts';
+import { channelName, formatCount, formatInstant } from '../../formats.ts';
+import { Fact, Facts } from '../../parts/facts.tsx';
 
 /** What a link is and how it is set. What is not set is left out. */
 export function LinkFacts({ link }: { link: LinkRecord }) {

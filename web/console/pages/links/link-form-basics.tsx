@@ -11,13 +11,13 @@ import {
 } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { CREATABLE_CHANNELS } from '../../../../core/enrich/channels.ts';
+import type { Tags } from '../../api/links.ts';
 import { useApi } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { channelName } from '../../formats.ts';
 import { FolderField } from './folder-field.tsx';
 import type { LinkDraft } from './link-draft.ts';
 import type { FormFields } from './link-form.tsx';
-import type { Tags } from './link-types.ts';
 
 const CHANNELS = CREATABLE_CHANNELS.map((key) => ({ value: key, label: channelName(key) }));
 

@@ -1,7 +1,7 @@
 import { Checkbox, Fieldset, PasswordInput, SimpleGrid, Stack, Textarea, TextInput } from '@mantine/core';
+import { PIXEL_PLATFORMS, type PixelPlatform } from '../../api/links.ts';
 import { viewerTimeZone } from '../../formats.ts';
 import type { FormFields } from './link-form.tsx';
-import { PIXEL_PLATFORMS, type PixelPlatform } from './link-types.ts';
 
 /** Other destinations by device. */
 export function TargetFields({ draft, set, wrong }: FormFields) {

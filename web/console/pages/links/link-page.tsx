@@ -1,6 +1,7 @@
 import { Box, Button, Grid, Group, Menu, Stack, Title } from '@mantine/core';
 import { IconDownload, IconEdit, IconTrash } from '@tabler/icons-react';
 import { Link, useLocation, useParams } from 'wouter';
+import type { LinkRecord } from '../../api/links.ts';
 import { useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
@@ -15,7 +16,6 @@ import { LinkBreakdowns } from './link-breakdowns.tsx';
 import { LinkClicks } from './link-clicks.tsx';
 import { LinkFacts } from './link-facts.tsx';
 import { LinkStats } from './link-stats.tsx';
-import type { LinkRecord } from './link-types.ts';
 import { QrCard } from './qr-card.tsx';
 import { ShortUrl } from './short-url.tsx';
 import { useLink } from './use-link.ts';

@@ -2,9 +2,9 @@ import { Select, SimpleGrid, TextInput } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
 import { CHANNELS } from '../../../../core/enrich/channels.ts';
+import { type Folders, type LinkStatus, STATUS_NAMES, type Tags } from '../../api/links.ts';
 import { useApi } from '../../api/queries.ts';
 import { channelName } from '../../formats.ts';
-import { type Folders, type LinkStatus, STATUS_NAMES, type Tags } from './link-types.ts';
 import type { LinksView } from './links-view.ts';
 
 /** A pause in typing after which the search runs. Milliseconds. */

@@ -2,11 +2,11 @@ import { Anchor, Badge, Group, Pagination, Table, Text, UnstyledButton, Visually
 import { IconArrowDown, IconArrowsSort, IconArrowUp } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
+import { type FoundLinks, STATUS_NAMES } from '../../api/links.ts';
 import { useSession } from '../../api/session.ts';
 import { channelName, formatCount, formatDate, formatMoney, plural } from '../../formats.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
-import { type FoundLinks, STATUS_NAMES } from './link-types.ts';
 import { type LinksView, PAGE_SIZE, type Sort } from './links-view.ts';
 
 type Props = {

@@ -1,6 +1,7 @@
 import { Anchor, Box, Button, Group, Paper, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
+import type { CreatedLinks, LinkRecord } from '../../api/links.ts';
 import { useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { channelName, plural } from '../../formats.ts';
@@ -11,7 +12,6 @@ import { PageHeader } from '../../parts/page-header.tsx';
 import { LeaveGuard } from '../../shell/leave-guard.tsx';
 import { createBody, DraftProblem, EMPTY_DRAFT, type LinkDraft } from './link-draft.ts';
 import { LinkForm } from './link-form.tsx';
-import type { CreatedLinks, LinkRecord } from './link-types.ts';
 
 /** Makes a link, or one for each of several channels. */
 export default function NewLinkPage() {

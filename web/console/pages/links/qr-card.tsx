@@ -3,8 +3,8 @@ import { notifications } from '@mantine/notifications';
 import { IconDownload } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { messageOf } from '../../api/failures.ts';
+import type { LinkRecord } from '../../api/links.ts';
 import { sentenceOf } from '../../api/sentence.ts';
-import type { LinkRecord } from './link-types.ts';
 import { qrModules, qrPng, qrSvg } from './qr-code.ts';
 import { saveFile } from './save-file.ts';
 

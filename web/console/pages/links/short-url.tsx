@@ -1,6 +1,6 @@
 import { Anchor, Group, Text } from '@mantine/core';
+import type { LinkRecord } from '../../api/links.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
-import type { LinkRecord } from './link-types.ts';
 
 /** A link's short URL, to follow and to copy. */
 export const ShortUrl = ({ link }: { link: LinkRecord }) => (

@@ -18,7 +18,7 @@ export function ConnectionBadge({ state }: { state: ConnectionState }) {
       color={color}
       size="lg"
       tt="none"
-      // The colours are too pale for words.
+      // The colors are too pale for words.
       styles={{ label: { color: 'var(--mantine-color-text)' } }}
       role="status"
       leftSection={<Icon size={12} aria-hidden="true" />}

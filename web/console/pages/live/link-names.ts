@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import { callApi } from '../../api/call.ts';
+import type { LinkReport } from '../../api/links.ts';
 
 /** A pause in which the links of a burst gather, so that they are asked for together. Milliseconds. */
 const GATHER = 300;
@@ -21,7 +22,7 @@ export function useLinkNames(ids: readonly string[]): ReadonlyMap<string, string
     const timer = setTimeout(() => {
       const wanted = key.split(',');
       for (const id of wanted) asked.current.add(id);
-      callApi<{ links: { link_id: string; slug: string }[] }>('/links', {
+      callApi<LinkReport>('/links', {
         query: { ids: key, days: 1 },
       }).then(
         ({ links }) => {

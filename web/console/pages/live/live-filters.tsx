@@ -1,6 +1,7 @@
 import { Select, SimpleGrid, Switch } from '@mantine/core';
 import { useState } from 'react';
 import { CHANNELS } from '../../../../core/enrich/channels.ts';
+import type { LinkRecord, LinkRecords } from '../../api/links.ts';
 import { useApi } from '../../api/queries.ts';
 import { channelName, countryName } from '../../formats.ts';
 import type { LiveFilter, useLiveFilter } from './live-view.ts';
@@ -59,16 +60,14 @@ export function LiveFilters({ filter, change }: Props) {
   );
 }
 
-type FoundLink = { id: string; slug: string };
-
 /** Chooses one link by a part of its slug. */
 function LinkFilter({ link, change }: { link: string | null; change: (link: string | null) => void }) {
   const [typed, setTyped] = useState('');
-  const chosen = useApi<FoundLink>(link === null ? null : `/links/${link}`);
+  const chosen = useApi<LinkRecord>(link === null ? null : `/links/${link}`);
   const name = link === null ? null : chosen.data?.id === link ? chosen.data.slug : link.slice(-8);
   // What is chosen stands in the field: no search for that.
   const slug = typed === '' || typed === name ? null : typed.slice(0, 200);
-  const found = useApi<{ links: FoundLink[] }>('/links', { view: 'records', limit: OFFERED, slug });
+  const found = useApi<LinkRecords>('/links', { view: 'records', limit: OFFERED, slug });
   const options = (found.data?.links ?? []).map((record) => ({ value: record.id, label: record.slug }));
   if (link !== null && name !== null && !options.some(({ value }) => value === link)) {
     options.unshift({ value: link, label: name });

@@ -2,6 +2,7 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import { apiUrl, callApi } from '../../api/call.ts';
 import type { Click } from '../../api/click.ts';
 import { isRetryable, isSignedOut } from '../../api/failures.ts';
+import type { ResponseOf } from '../../api/responses.ts';
 import { addClicks, EMPTY_LIST, type LiveList, release } from './live-list.ts';
 import { type LiveFilter, passes, recentQuery, streamQuery } from './live-view.ts';
 
@@ -52,7 +53,7 @@ export function useLiveClicks(filter: LiveFilter, isPaused: boolean): LiveClicks
 
     async function begin(): Promise<void> {
       try {
-        const recent = await callApi<{ clicks: Click[]; watermark: string }>('/clicks', {
+        const recent = await callApi<ResponseOf<'/clicks'>>('/clicks', {
           query: { limit: RECENT, ...recentQuery(chosen) },
           signal: gone.signal,
         });

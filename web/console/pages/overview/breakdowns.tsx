@@ -8,7 +8,7 @@ import { QueryView } from '../../parts/query-view.tsx';
 import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
 import { useUrlParameters } from '../../parts/url-parameters.ts';
 import { useWindow } from '../../parts/use-window.ts';
-import type { AnswerWindow, Breakdown, Dimension, Stats } from './answers.ts';
+import type { Breakdown, Dimension, ReportWindow, Stats } from './responses.ts';
 
 /** Two cards of tables, a tab each; the tabs are in the URL under the card's parameter. */
 const CARDS: { parameter: string; label: string; tabs: [Dimension, string][] }[] = [
@@ -136,8 +136,8 @@ function BreakdownTable({
 const REFRESHED_WITHIN = 600_000;
 
 /** Whether two answers are about the window that was chosen once: one that ends now moves on with each refresh. */
-function isSameWindow(one: AnswerWindow, other: AnswerWindow): boolean {
-  const apart = (name: keyof AnswerWindow) => Math.abs(Date.parse(one[name]) - Date.parse(other[name]));
+function isSameWindow(one: ReportWindow, other: ReportWindow): boolean {
+  const apart = (name: keyof ReportWindow) => Math.abs(Date.parse(one[name]) - Date.parse(other[name]));
   return apart('from') < REFRESHED_WITHIN && apart('to') < REFRESHED_WITHIN;
 }
 

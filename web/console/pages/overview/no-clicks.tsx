@@ -1,5 +1,6 @@
 import { Anchor, Button, Paper } from '@mantine/core';
 import { Link } from 'wouter';
+import type { LinkRecords } from '../../api/links.ts';
 import { useApi } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
@@ -7,7 +8,7 @@ import { QueryView } from '../../parts/query-view.tsx';
 
 /** What to do about a window without clicks: make a link, or share those there are. */
 export function NoClicks() {
-  const links = useApi<{ links: unknown[] }>('/links', { view: 'records', limit: 1 });
+  const links = useApi<LinkRecords>('/links', { view: 'records', limit: 1 });
   return (
     <Paper withBorder>
       <QueryView query={links} lines={3}>

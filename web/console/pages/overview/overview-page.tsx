@@ -2,6 +2,7 @@ import { Stack, Text } from '@mantine/core';
 import { useDeferredValue } from 'react';
 import { useSearchParams } from 'wouter';
 import { type Question, useApi } from '../../api/queries.ts';
+import type { ResponseOf } from '../../api/responses.ts';
 import { formatInstant, viewerTimeZone } from '../../formats.ts';
 import { useChartAhead } from '../../parts/chart.tsx';
 import { GeoCredit } from '../../parts/geo-credit.tsx';
@@ -9,9 +10,9 @@ import { PageHeader } from '../../parts/page-header.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { windowOf, windowQuery } from '../../parts/window.ts';
 import { WindowPicker } from '../../parts/window-picker.tsx';
-import type { Stats } from './answers.ts';
 import { Breakdowns } from './breakdowns.tsx';
 import { NoClicks } from './no-clicks.tsx';
+import type { Stats } from './responses.ts';
 import { StatsChart } from './stats-chart.tsx';
 import { Totals } from './totals.tsx';
 
@@ -30,7 +31,7 @@ export default function OverviewPage() {
   useChartAhead();
   const { path, query } = overviewQuestion(search);
   const stats = useApi<Stats>(path, query, { every: EVERY });
-  const me = useApi<{ plan: { revenue_visible: boolean } }>('/me');
+  const me = useApi<ResponseOf<'/me'>>('/me');
   const withRevenue = me.data?.plan.revenue_visible !== false;
   return (
     <>

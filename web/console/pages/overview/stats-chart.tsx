@@ -4,7 +4,7 @@ import { formatCount, formatMoney, plural } from '../../formats.ts';
 import { Chart } from '../../parts/chart.tsx';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
 import { useUrlParameters } from '../../parts/url-parameters.ts';
-import type { Figures, Stats } from './answers.ts';
+import type { Figures, Stats } from './responses.ts';
 
 /** What the chart can show, by its name in the URL: figures that share a scale. */
 const CHARTS = {

@@ -1,7 +1,7 @@
 import { SimpleGrid } from '@mantine/core';
 import { formatCount, formatMoney } from '../../formats.ts';
 import { Figure } from '../../parts/figure.tsx';
-import type { Figures, Stats } from './answers.ts';
+import type { Figures, Stats } from './responses.ts';
 
 const COUNTS: [Exclude<keyof Figures, 'revenue'>, string][] = [
   ['clicks', 'Clicks'],

@@ -11,9 +11,9 @@ import { Figure } from '../../parts/figure.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
-import type { Eligible, EligibleBalance } from './answers.ts';
-import { ProgrammeFilter } from './filters.tsx';
+import { ProgramFilter } from './filters.tsx';
 import { downloadPayoutFile } from './payout-file.ts';
+import type { Eligible, EligibleBalance } from './responses.ts';
 import { useViewState } from './view-state.ts';
 import { methodName, totalsText } from './words.ts';
 
@@ -26,16 +26,16 @@ const MORE = 200;
 export function EligibleBalances() {
   const view = useViewState();
   const { can } = useSession();
-  const programme = view.get('programme');
-  const eligible = useEligible(programme);
+  const program = view.get('program');
+  const eligible = useEligible(program);
   return (
     <section aria-labelledby="eligible">
       <Title order={2} size="h4" id="eligible" mb="sm">
         Ready to pay
       </Title>
       <Group gap="sm" align="flex-end" mb="md">
-        <ProgrammeFilter />
-        {can('operator') && <FileButton programme={programme} payable={eligible.data?.referrers ?? null} />}
+        <ProgramFilter />
+        {can('operator') && <FileButton program={program} payable={eligible.data?.referrers ?? null} />}
       </Group>
       <QueryView
         query={eligible}
@@ -85,12 +85,12 @@ export function EligibleBalances() {
 }
 
 /** Sums, and as many of the balances as were asked for. */
-function useEligible(programme: string | null) {
+function useEligible(program: string | null) {
   return useInfiniteQuery({
-    queryKey: ['/payouts/eligible', 'pages', programme],
+    queryKey: ['/payouts/eligible', 'pages', program],
     queryFn: ({ pageParam: cursor, signal }) =>
       callApi<Eligible>('/payouts/eligible', {
-        query: { program_id: programme, cursor, limit: cursor === null ? FIRST : MORE },
+        query: { program_id: program, cursor, limit: cursor === null ? FIRST : MORE },
         signal,
       }),
     initialPageParam: null as string | null,
@@ -112,11 +112,11 @@ const PAUSE = 1_000;
  *
  * @param payable how many lines it would have; null: not known
  */
-function FileButton({ programme, payable }: { programme: string | null; payable: number | null }) {
+function FileButton({ program, payable }: { program: string | null; payable: number | null }) {
   const queries = useQueryClient();
   const download = useOneMutation<void, string>(
     {
-      mutationFn: () => downloadPayoutFile(programme),
+      mutationFn: () => downloadPayoutFile(program),
       onSuccess: async (exportId) => {
         await queries.invalidateQueries({
           predicate: ({ queryKey: [path] }) => typeof path === 'string' && path.startsWith('/payouts'),

@@ -6,9 +6,9 @@ import { Figure } from '../../parts/figure.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
 import { useFocusBack } from '../../parts/use-focus-back.ts';
-import type { Enrollment } from './answers.ts';
 import { EnrollmentStatus, StatusButton } from './enrollment-status.tsx';
-import { useProgrammes } from './filters.tsx';
+import { usePrograms } from './filters.tsx';
+import type { Enrollment } from './responses.ts';
 import { useViewState } from './view-state.ts';
 import { methodName } from './words.ts';
 
@@ -35,11 +35,11 @@ export function EnrollmentDrawer({ partnerId, close }: { partnerId: string; clos
 function Details({ enrollment }: { enrollment: Enrollment }) {
   const view = useViewState();
   const { totals, balances, payout_method: method } = enrollment;
-  const programme = useProgrammes().find(({ id }) => id === enrollment.program_id);
+  const program = usePrograms().find(({ id }) => id === enrollment.program_id);
   const cash = Object.entries(balances.cash);
   const credits = Object.entries(balances.credits);
   const facts: [string, string][] = [
-    ['Programme', programme?.name ?? ''],
+    ['Program', program?.name ?? ''],
     ['Email', enrollment.email ?? 'Not known'],
     ['Name', enrollment.name ?? 'Not known'],
     ['Plan', enrollment.tier === 'paid' ? 'Paid' : 'Free'],

@@ -3,7 +3,7 @@ import { useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
-import type { Enrollment } from './answers.ts';
+import type { Enrollment } from './responses.ts';
 
 /** Whether a referrer may earn. */
 export function EnrollmentStatus({ status }: Pick<Enrollment, 'status'>) {

@@ -2,7 +2,7 @@ import { Select, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useState } from 'react';
 import { useApi } from '../../api/queries.ts';
-import type { Programmes } from './answers.ts';
+import type { Programs } from './responses.ts';
 import { useViewState } from './view-state.ts';
 
 /** How long after the last key a text is looked for. Milliseconds. */
@@ -103,20 +103,20 @@ export function DayFilter({ name, label }: { name: string; label: string }) {
   );
 }
 
-/** The filter by programme, in the page's URL. */
-export function ProgrammeFilter() {
-  const programmes = useProgrammes();
+/** The filter by program, in the page's URL. */
+export function ProgramFilter() {
+  const programs = usePrograms();
   return (
     <ChoiceFilter
-      name="programme"
-      label="Programme"
-      all="All programmes"
-      choices={programmes.map(({ id, name }) => ({ value: id, label: name }))}
+      name="program"
+      label="Program"
+      all="All programs"
+      choices={programs.map(({ id, name }) => ({ value: id, label: name }))}
     />
   );
 }
 
-/** The programmes of the workspace; none until they are known. */
-export function useProgrammes() {
-  return useApi<Programmes>('/programs').data?.programs ?? [];
+/** The programs of the workspace; none until they are known. */
+export function usePrograms() {
+  return useApi<Programs>('/programs').data?.programs ?? [];
 }

@@ -3,7 +3,7 @@ import type { Query } from '../../api/call.ts';
 import { useApi } from '../../api/queries.ts';
 import { plural } from '../../formats.ts';
 import { QueryView } from '../../parts/query-view.tsx';
-import type { Sum, Sums } from './answers.ts';
+import type { Sum, Sums } from './responses.ts';
 import { amountText, statusName } from './words.ts';
 
 /** What the entries that a filter leaves add up to, by currency and kind of credit. */

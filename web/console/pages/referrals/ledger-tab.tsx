@@ -6,9 +6,9 @@ import { EmptyState } from '../../parts/empty-state.tsx';
 import { OlderRows } from '../../parts/older-rows.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
-import type { Entries, Entry } from './answers.ts';
-import { ChoiceFilter, DayFilter, ProgrammeFilter, TextFilter, useProgrammes } from './filters.tsx';
+import { ChoiceFilter, DayFilter, ProgramFilter, TextFilter, usePrograms } from './filters.tsx';
 import { LedgerSums } from './ledger-sums.tsx';
+import type { Entries, Entry } from './responses.ts';
 import { useViewState, type ViewState } from './view-state.ts';
 import { amountText, CAUSE_CHOICES, causeName, STATUS_CHOICES, statusName } from './words.ts';
 
@@ -89,11 +89,11 @@ function Row({ entry }: { entry: Entry }) {
 
 function Filters() {
   const { workspace } = useSession();
-  const currencies = new Set([...useProgrammes().map(({ currency }) => currency), workspace.currency]);
+  const currencies = new Set([...usePrograms().map(({ currency }) => currency), workspace.currency]);
   return (
     <Group gap="sm" align="flex-end">
       <TextFilter name="user" label="User" placeholder="Their whole id" />
-      <ProgrammeFilter />
+      <ProgramFilter />
       <ChoiceFilter
         name="kind"
         label="Kind"
@@ -120,7 +120,7 @@ function Filters() {
 function entryFilter(view: ViewState) {
   return {
     external_user_id: view.get('user'),
-    program_id: view.get('programme'),
+    program_id: view.get('program'),
     kind: view.get('kind'),
     status: view.get('status'),
     cause: view.get('cause'),

@@ -4,7 +4,7 @@ import { useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { plural } from '../../formats.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
-import type { Paid, PayoutFile } from './answers.ts';
+import type { Paid, PayoutFile } from './responses.ts';
 import { totalsText } from './words.ts';
 
 const referrers = (count: number) => plural(count, 'referrer', 'referrers');

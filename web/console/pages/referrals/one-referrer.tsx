@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
 import { useApi } from '../../api/queries.ts';
-import type { Enrollment } from './answers.ts';
+import type { Enrollment } from './responses.ts';
 import { useViewState } from './view-state.ts';
 
 /** Says that a list is of one referrer (`by` in the page's URL), and takes that away. */

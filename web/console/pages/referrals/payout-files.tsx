@@ -8,9 +8,9 @@ import { QueryView } from '../../parts/query-view.tsx';
 import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { useFocusBack } from '../../parts/use-focus-back.ts';
-import type { PayoutFiles as Files, PayoutFile, PayoutLines } from './answers.ts';
-import { ChoiceFilter, useProgrammes } from './filters.tsx';
+import { ChoiceFilter, usePrograms } from './filters.tsx';
 import { MarkPaidButton } from './mark-paid-button.tsx';
+import type { PayoutFiles as Files, PayoutFile, PayoutLines } from './responses.ts';
 import { useViewState } from './view-state.ts';
 import { methodName, totalsText } from './words.ts';
 
@@ -21,7 +21,7 @@ const MOST_LINES = 500;
 /** Every payout file with what it pays, and whether it was marked paid. */
 export function PayoutFiles() {
   const view = useViewState();
-  const names = new Map(useProgrammes().map(({ id, name }) => [id, name]));
+  const names = new Map(usePrograms().map(({ id, name }) => [id, name]));
   const state = view.get('state');
   const files = useApi<Files>('/payouts', {
     paid: state === null ? null : state === 'paid',
@@ -56,14 +56,14 @@ export function PayoutFiles() {
             <ScrollTable
               label="Every payout file"
               minWidth={800}
-              columns={['Made', 'Programme', 'Referrers', 'Total', 'State']}
+              columns={['Made', 'Program', 'Referrers', 'Total', 'State']}
             >
               <Table.Tbody>
                 {payouts.map((file) => (
                   <Row
                     key={file.export_id}
                     file={file}
-                    programme={file.program_id === null ? 'All' : (names.get(file.program_id) ?? '')}
+                    program={file.program_id === null ? 'All' : (names.get(file.program_id) ?? '')}
                   />
                 ))}
               </Table.Tbody>
@@ -77,7 +77,7 @@ export function PayoutFiles() {
   );
 }
 
-function Row({ file, programme }: { file: PayoutFile; programme: string }) {
+function Row({ file, program }: { file: PayoutFile; program: string }) {
   const view = useViewState();
   return (
     <Table.Tr>
@@ -95,7 +95,7 @@ function Row({ file, programme }: { file: PayoutFile; programme: string }) {
           {file.export_id}
         </Text>
       </Table.Td>
-      <LongTextCell>{programme}</LongTextCell>
+      <LongTextCell>{program}</LongTextCell>
       <Table.Td className="figure">{formatCount(file.referrers)}</Table.Td>
       <Table.Td className="figure">{totalsText(file.totals)}</Table.Td>
       <Table.Td>

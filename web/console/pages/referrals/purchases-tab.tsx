@@ -6,9 +6,9 @@ import { OlderRows } from '../../parts/older-rows.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
-import type { Purchase, Purchases } from './answers.ts';
-import { ChoiceFilter, ProgrammeFilter, TextFilter } from './filters.tsx';
+import { ChoiceFilter, ProgramFilter, TextFilter } from './filters.tsx';
 import { OneReferrer } from './one-referrer.tsx';
+import type { Purchase, Purchases } from './responses.ts';
 import { useViewState } from './view-state.ts';
 import { purchaseReason } from './words.ts';
 
@@ -20,7 +20,7 @@ export function PurchasesTab() {
   const purchases = useApi<Purchases>('/purchases', {
     matched: true,
     order_id: view.get('order'),
-    program_id: view.get('programme'),
+    program_id: view.get('program'),
     partner_id: view.get('by'),
     rewarded: view.get('result') === null ? null : view.get('result') === 'earned',
     cursor: view.get('cursor'),
@@ -30,7 +30,7 @@ export function PurchasesTab() {
     <>
       <Group gap="sm" align="flex-end" mb="md">
         <TextFilter name="order" label="Order" placeholder="Its whole id" />
-        <ProgrammeFilter />
+        <ProgramFilter />
         <ChoiceFilter
           name="result"
           label="Result"

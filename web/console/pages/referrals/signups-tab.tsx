@@ -6,9 +6,9 @@ import { OlderRows } from '../../parts/older-rows.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
-import type { Signup, Signups } from './answers.ts';
-import { ChoiceFilter, ProgrammeFilter, TextFilter } from './filters.tsx';
+import { ChoiceFilter, ProgramFilter, TextFilter } from './filters.tsx';
 import { OneReferrer } from './one-referrer.tsx';
+import type { Signup, Signups } from './responses.ts';
 import { useViewState } from './view-state.ts';
 import { BLOCK_REASON_CHOICES, blockReason } from './words.ts';
 
@@ -19,7 +19,7 @@ export function SignupsTab() {
   const view = useViewState();
   const signups = useApi<Signups>('/signups', {
     search: view.get('search'),
-    program_id: view.get('programme'),
+    program_id: view.get('program'),
     partner_id: view.get('by'),
     blocked: view.get('result') === null ? null : view.get('result') === 'blocked',
     block_reason: view.get('reason'),
@@ -30,7 +30,7 @@ export function SignupsTab() {
     <>
       <Group gap="sm" align="flex-end" mb="md">
         <TextFilter name="search" label="Search" placeholder="New user or email" />
-        <ProgrammeFilter />
+        <ProgramFilter />
         <ChoiceFilter
           name="result"
           label="Result"

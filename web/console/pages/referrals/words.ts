@@ -1,5 +1,5 @@
 import { formatCount, formatMoney } from '../../formats.ts';
-import type { LedgerStatus, Totals } from './answers.ts';
+import type { LedgerStatus, Totals } from './responses.ts';
 
 /** The API's words in plain ones. What is not known here is shown as the API writes it. */
 
@@ -24,9 +24,9 @@ const PURCHASE_REASONS: Record<string, string> = {
   not_first_sale: 'Only the first purchase earns',
   self_referral: 'The signup was blocked',
   suspended: 'The referrer is suspended',
-  program_paused: 'The programme was paused',
+  program_paused: 'The program was paused',
   no_currency_rate: 'No exchange rate for the currency',
-  no_reward_configured: 'The programme rewards no purchases',
+  no_reward_configured: 'The program rewards no purchases',
 };
 
 /** Why a purchase earned nothing. */

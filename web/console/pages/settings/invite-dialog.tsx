@@ -2,6 +2,7 @@ import { Button, Group, Modal, NativeSelect, Stack, Text, TextInput } from '@man
 import { type FormEvent, useState } from 'react';
 import { fieldError, messageOf } from '../../api/failures.ts';
 import { useSend } from '../../api/queries.ts';
+import type { ResponseOf } from '../../api/responses.ts';
 import { sentence } from '../../api/sentence.ts';
 import type { Role } from '../../api/session.ts';
 import { SecretMade, STAYS } from '../../parts/secret-made.tsx';
@@ -9,7 +10,7 @@ import { ROLE_MEANINGS, ROLE_NAMES } from '../sign-in/roles.ts';
 import { SignInFailure } from '../sign-in/sign-in-failure.tsx';
 
 type Sent = { email: string | null; role: Role };
-type Made = { invite: { url: string; expires_at: string; role: Role; email: string | null } };
+type Made = ResponseOf<'/members/invites', 'post'>;
 
 /** Makes a link that lets somebody in. It is shown once and handed over by the owner. */
 export function InviteDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {

@@ -3,6 +3,7 @@ import { notifications } from '@mantine/notifications';
 import { useQueryClient } from '@tanstack/react-query';
 import { callApi } from '../../api/call.ts';
 import { useApi, useOneMutation, useSend } from '../../api/queries.ts';
+import type { ResponseOf } from '../../api/responses.ts';
 import { formatAgo, formatDate } from '../../formats.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
@@ -10,14 +11,13 @@ import { Section } from '../../parts/section.tsx';
 import { makePasskey, pageByName, passkeyFailure, passkeysWork } from '../sign-in/passkeys.ts';
 import { PlainList } from './plain-list.tsx';
 
-type Passkey = { id: string; label: string; created_at: string; last_used_at: string | null };
-
-/** What the member's passkeys are, and whether there is a password beside them. */
-export type OwnWays = { passkeys: Passkey[]; has_password: boolean };
+/** How the member may sign in: passkeys, and whether there is a password. */
+export type SignInMethods = ResponseOf<'/passkeys'>;
+type Passkey = SignInMethods['passkeys'][number];
 
 /** The member's passkeys. */
 export function OwnPasskeys() {
-  const ways = useApi<OwnWays>('/passkeys');
+  const ways = useApi<SignInMethods>('/passkeys');
   const queries = useQueryClient();
   const add = useOneMutation<void, unknown>({
     mutationFn: async () =>

@@ -6,13 +6,13 @@ import { sentence } from '../../api/sentence.ts';
 import { QueryView } from '../../parts/query-view.tsx';
 import { Section } from '../../parts/section.tsx';
 import { SignInFailure } from '../sign-in/sign-in-failure.tsx';
-import type { OwnWays } from './own-passkeys.tsx';
+import type { SignInMethods } from './own-passkeys.tsx';
 
 const LEAST = 10;
 
 /** Sets or changes the member's password. @param email what it is used with; for password managers */
 export function OwnPassword({ email }: { email: string }) {
-  const ways = useApi<OwnWays>('/passkeys');
+  const ways = useApi<SignInMethods>('/passkeys');
   return (
     <Section
       title="Password"

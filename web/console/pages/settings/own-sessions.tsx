@@ -1,19 +1,13 @@
 import { Badge, Button, Group, Text } from '@mantine/core';
 import { useApi, useSend } from '../../api/queries.ts';
+import type { ResponseOf } from '../../api/responses.ts';
 import { formatAgo, formatDate, formatInstant, plural } from '../../formats.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { Section } from '../../parts/section.tsx';
 import { PlainList } from './plain-list.tsx';
 
-type OwnSession = {
-  id: string;
-  browser: string;
-  os: string;
-  current: boolean;
-  created_at: string;
-  last_seen_at: string;
-};
+type OwnSession = ResponseOf<'/sessions'>['sessions'][number];
 
 const refresh = ['/sessions'];
 const nameOf = ({ browser, os }: OwnSession) =>
@@ -21,11 +15,14 @@ const nameOf = ({ browser, os }: OwnSession) =>
 
 /** Where the member is signed in. */
 export function OwnSessions() {
-  const sessions = useApi<{ sessions: OwnSession[] }>('/sessions');
-  const endOthers = useSend<void, { ended: number }>(() => ({ path: '/sessions', method: 'DELETE' }), {
-    refresh,
-    done: ({ ended }) => `Signed out of ${plural(ended, 'browser', 'browsers')}`,
-  });
+  const sessions = useApi<ResponseOf<'/sessions'>>('/sessions');
+  const endOthers = useSend<void, ResponseOf<'/sessions', 'delete'>>(
+    () => ({ path: '/sessions', method: 'DELETE' }),
+    {
+      refresh,
+      done: ({ ended }) => `Signed out of ${plural(ended, 'browser', 'browsers')}`,
+    },
+  );
   const others = (sessions.data?.sessions ?? []).some(({ current }) => !current);
   return (
     <Section

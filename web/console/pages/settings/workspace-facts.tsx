@@ -1,5 +1,6 @@
 import { Code, Group } from '@mantine/core';
 import { useApi } from '../../api/queries.ts';
+import type { ResponseOf } from '../../api/responses.ts';
 import { useSession } from '../../api/session.ts';
 import { formatCount, formatDate, formatMoney, plural } from '../../formats.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
@@ -7,19 +8,8 @@ import { Fact, Facts } from '../../parts/facts.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { Section } from '../../parts/section.tsx';
 
-type Usage = { used: number; limit: number | null };
-
-/** The part of `GET /me` that is shown. */
-type Me = {
-  workspace: { attribution_model: string; attribution_window: number; created_at: string };
-  plan: {
-    name: string;
-    status: string;
-    limits: { links: Usage; events: Usage; commission: Usage };
-    events_reset_at: string;
-    commission_reset_at: string;
-  };
-};
+type Me = ResponseOf<'/me'>;
+type Usage = Me['plan']['limits']['links'];
 
 const MODELS: Record<string, string> = {
   last_click: 'Last click',
@@ -57,7 +47,7 @@ export function WorkspaceFacts() {
             <Fact name="Plan">
               {plan.name}, {STATUSES[plan.status] ?? plan.status}
             </Fact>
-            <Fact name="Links (those of referral programmes do not count)">{usage(plan.limits.links)}</Fact>
+            <Fact name="Links (those of referral programs do not count)">{usage(plan.limits.links)}</Fact>
             <Fact name="Events this period (clicks, identifications, orders)">
               {usage(plan.limits.events)}, until {formatDate(plan.events_reset_at)}
             </Fact>

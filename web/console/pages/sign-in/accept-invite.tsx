@@ -6,21 +6,15 @@ import { useLocation } from 'wouter';
 import { callApi } from '../../api/call.ts';
 import { ApiFailure, fieldError, messageOf } from '../../api/failures.ts';
 import { useOneMutation } from '../../api/queries.ts';
+import type { ResponseOf } from '../../api/responses.ts';
 import { sentence } from '../../api/sentence.ts';
-import type { Role } from '../../api/session.ts';
 import { makePasskey, pageByName, passkeyFailure, passkeysWork } from './passkeys.ts';
 import { ROLE_MEANINGS, ROLE_NAMES } from './roles.ts';
 import { SignInFailure } from './sign-in-failure.tsx';
 
 const PASSWORD_LEAST = 10;
 
-/** What an invitation is for. */
-export type InviteView = {
-  workspace: { name: string };
-  email: string | null;
-  role: Role;
-  expires_at: string;
-};
+export type InviteView = ResponseOf<'/session/invite/view', 'post'>;
 
 /** Lets the invited person choose a passkey or a password, and signs in with it. */
 export function AcceptInvite({ invite, token }: { invite: InviteView; token: string }) {

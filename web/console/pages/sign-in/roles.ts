@@ -10,6 +10,6 @@ export const ROLE_NAMES: Record<Role, string> = {
 /** What each role may do. */
 export const ROLE_MEANINGS: Record<Role, string> = {
   analyst: 'sees everything and changes nothing',
-  operator: 'sees everything and changes links, bio pages, programmes and webhooks',
+  operator: 'sees everything and changes links, bio pages, programs and webhooks',
   owner: 'sees and changes everything, keys and members too',
 };

@@ -2,17 +2,12 @@ import { Anchor, Button, Text, Timeline } from '@mantine/core';
 import { IconClick, IconShoppingCart, IconUser } from '@tabler/icons-react';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import type { Click } from '../../api/click.ts';
+import type { ResponseOf } from '../../api/responses.ts';
 import { channelName, formatInstant, formatMoney, plural } from '../../formats.ts';
 import { deviceOf, placeOf } from '../../parts/click-words.ts';
 
-type ClickEntry = Omit<Click, 'id' | 'visitor_id' | 'is_bot'> & { type: 'click'; slug: string };
-
 /** A step of a journey, with the details of its clicks. */
-export type Entry =
-  | ClickEntry
-  | { type: 'identify'; ts: string; email: string | null }
-  | { type: 'order'; ts: string; amount: number; currency: string };
+type Entry = ResponseOf<'/visitors/{id}/journey'>['journey'][number];
 
 /** Steps that are shown at first, and more with each press. */
 const STEP = 100;
@@ -78,7 +73,7 @@ function Step({ entry }: { entry: Entry }) {
           <Text size="sm">
             {placeOf(entry)}. {deviceOf(entry)}.
           </Text>
-          {entry.referer !== '' && (
+          {entry.referer && (
             <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
               Came from {entry.referer}
             </Text>

@@ -1,19 +1,16 @@
 import { Box, Group, Paper, Stack, Title } from '@mantine/core';
 import { useParams } from 'wouter';
 import { useApi } from '../../api/queries.ts';
+import type { ResponseOf } from '../../api/responses.ts';
 import { formatAgo, formatInstant } from '../../formats.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Fact, Facts } from '../../parts/facts.tsx';
 import { GeoCredit } from '../../parts/geo-credit.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
-import { type Entry, JourneyTimeline } from './journey-timeline.tsx';
+import { JourneyTimeline } from './journey-timeline.tsx';
 
-/** `GET /visitors/:id/journey` */
-type Journey = {
-  visitor: { id: string; email: string | null; first_seen: string; last_seen: string };
-  journey: Entry[];
-};
+type Journey = ResponseOf<'/visitors/{id}/journey'>;
 
 /** One visitor and what they did. */
 export default function VisitorPage() {

@@ -1,8 +1,8 @@
 import { Anchor, Button, Group, Stack, Table, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
-import type { Click } from '../../api/click.ts';
 import { useApi } from '../../api/queries.ts';
+import type { ResponseOf } from '../../api/responses.ts';
 import { channelName, formatInstant } from '../../formats.ts';
 import { deviceOf, placeOf, shortId } from '../../parts/click-words.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
@@ -11,15 +11,7 @@ import { PageHeader } from '../../parts/page-header.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
 
-/** `GET /visitors` */
-type Visitors = {
-  visitors: {
-    id: string;
-    email: string | null;
-    last_seen: string;
-    last_click: (Click & { slug: string }) | null;
-  }[];
-};
+type Visitors = ResponseOf<'/visitors'>;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 

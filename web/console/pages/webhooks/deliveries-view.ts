@@ -1,6 +1,6 @@
 import { useUrlParameters } from '../../parts/url-parameters.ts';
-import { type DeliveryStatus, STATUSES } from './answers.ts';
 import { EVENTS, TEST_EVENT } from './events.ts';
+import { type DeliveryStatus, STATUSES } from './responses.ts';
 
 /** What the log of deliveries shows, in the page's URL. What can't be read is left out. */
 export type DeliveriesView = {

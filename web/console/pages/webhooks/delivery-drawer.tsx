@@ -7,9 +7,9 @@ import { formatAgo, formatCount, formatInstant } from '../../formats.ts';
 import { CodeBlock } from '../../parts/code-block.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { useFocusBack } from '../../parts/use-focus-back.ts';
-import type { DeliveryDetail, Webhook } from './answers.ts';
 import { eventName } from './events.ts';
 import { prettyJson } from './pretty-json.ts';
+import type { DeliveryDetail, Webhook } from './responses.ts';
 import { ResultBadge } from './result-badge.tsx';
 
 /** How often a delivery that is not over is looked at anew. Milliseconds. */

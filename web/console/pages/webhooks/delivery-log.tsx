@@ -5,10 +5,10 @@ import { EmptyState } from '../../parts/empty-state.tsx';
 import { OlderRows } from '../../parts/older-rows.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
-import type { Deliveries, Delivery, DeliveryStatus, Webhook } from './answers.ts';
 import { useDeliveriesView } from './deliveries-view.ts';
 import { DeliveryDrawer } from './delivery-drawer.tsx';
 import { EVENTS, eventName, TEST_EVENT } from './events.ts';
+import type { Deliveries, Delivery, DeliveryStatus, Webhook } from './responses.ts';
 import { ResultBadge } from './result-badge.tsx';
 
 const PAGE_SIZE = 25;

@@ -2,7 +2,7 @@ import { Modal, Text } from '@mantine/core';
 import { useSend } from '../../api/queries.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { SecretMade, STAYS } from '../../parts/secret-made.tsx';
-import type { Webhook, WebhookWithSecret } from './answers.ts';
+import type { Webhook, WebhookWithSecret } from './responses.ts';
 
 /** Puts a new signing secret in force, after a question, and shows it once. */
 export function ReplaceSecret({ webhook }: { webhook: Webhook }) {

@@ -1,5 +1,5 @@
 import { StatusBadge } from '../../parts/status-badge.tsx';
-import type { DeliveryStatus, Webhook } from './answers.ts';
+import type { DeliveryStatus, Webhook } from './responses.ts';
 
 /** How a delivery stands, in a word. */
 export function ResultBadge({ status, attempts }: { status: DeliveryStatus; attempts: number }) {

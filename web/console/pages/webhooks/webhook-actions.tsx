@@ -5,8 +5,8 @@ import { useLocation } from 'wouter';
 import { useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
-import type { Delivery, Webhook } from './answers.ts';
 import { useDeliveriesView } from './deliveries-view.ts';
+import type { Delivery, Webhook } from './responses.ts';
 import { WebhookDialog } from './webhook-dialog.tsx';
 
 /** What operators do with a webhook. */

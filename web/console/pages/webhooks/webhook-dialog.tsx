@@ -7,7 +7,7 @@ import { changedFields, isAlike } from '../../parts/changed-fields.ts';
 import { SecretMade, STAYS } from '../../parts/secret-made.tsx';
 import { useFocusBack } from '../../parts/use-focus-back.ts';
 import { LeaveGuard } from '../../shell/leave-guard.tsx';
-import type { Webhook, WebhookWithSecret } from './answers.ts';
+import type { Webhook, WebhookWithSecret } from './responses.ts';
 import { type WebhookDraft, WebhookForm } from './webhook-form.tsx';
 
 type Got = Webhook & Partial<Pick<WebhookWithSecret, 'secret'>>;

@@ -3,9 +3,9 @@ import { useSession } from '../../api/session.ts';
 import { formatInstant } from '../../formats.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Fact, Facts } from '../../parts/facts.tsx';
-import type { Webhook } from './answers.ts';
 import { eventNames } from './events.ts';
 import { ReplaceSecret } from './replace-secret.tsx';
+import type { Webhook } from './responses.ts';
 import { StateBadge } from './result-badge.tsx';
 
 /** What a webhook is set to. */

@@ -5,8 +5,8 @@ import { useApi } from '../../api/queries.ts';
 import { formatInstant } from '../../formats.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
-import type { ShownWebhook } from './answers.ts';
 import { DeliveryLog } from './delivery-log.tsx';
+import type { ShownWebhook } from './responses.ts';
 import { WebhookActions } from './webhook-actions.tsx';
 import { WebhookFacts } from './webhook-facts.tsx';
 

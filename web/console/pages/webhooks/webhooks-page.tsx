@@ -9,8 +9,8 @@ import { OlderRows, useCursor } from '../../parts/older-rows.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
-import type { ShownWebhook, Webhooks } from './answers.ts';
 import { eventNames } from './events.ts';
+import type { ShownWebhook, Webhooks } from './responses.ts';
 import { ResultBadge, StateBadge } from './result-badge.tsx';
 import { WebhookDialog } from './webhook-dialog.tsx';
 

@@ -21,7 +21,7 @@ const CHANNELS = [
 type Stage =
   | { name: 'choose' }
   | { name: 'running'; state: ImportState }
-  | { name: 'over'; state: ImportState; cancelled: boolean; error: unknown };
+  | { name: 'over'; state: ImportState; canceled: boolean; error: unknown };
 
 /** Makes links from a file that another service exported, piece by piece. */
 export default function ImportPage() {
@@ -32,7 +32,7 @@ export default function ImportPage() {
   const [channel, setChannel] = useState('other');
   const [stage, setStage] = useState<Stage>({ name: 'choose' });
   const cancel = useRef(new AbortController());
-  // Who goes to another page has cancelled it.
+  // Who goes to another page has canceled it.
   useEffect(() => () => cancel.current.abort(), []);
 
   const choose = async (chosen: File | null) => {
@@ -58,9 +58,9 @@ export default function ImportPage() {
         latest = now;
         setStage({ name: 'running', state: now });
       });
-      setStage({ name: 'over', state, cancelled: signal.aborted && state.done < file.rows, error: null });
+      setStage({ name: 'over', state, canceled: signal.aborted && state.done < file.rows, error: null });
     } catch (error) {
-      if (latest) setStage({ name: 'over', state: latest, cancelled: false, error });
+      if (latest) setStage({ name: 'over', state: latest, canceled: false, error });
     }
     await queries.invalidateQueries({
       predicate: ({ queryKey: [path] }) => typeof path === 'string' && path.startsWith('/links'),
@@ -133,7 +133,7 @@ export default function ImportPage() {
           />
         )}
         {file && stage.name === 'over' && (stage.error === null || stage.state.done > 0) && (
-          <ImportResult file={file} state={stage.state} cancelled={stage.cancelled} />
+          <ImportResult file={file} state={stage.state} canceled={stage.canceled} />
         )}
       </Stack>
     </>

@@ -2,7 +2,7 @@ import { jsonRows } from '../../../../../core/link-imports/json-rows.ts';
 import { encodingOf, formOf, type TextForm } from '../../../../../core/link-imports/text-form.ts';
 import { csvRecords } from './csv-records.ts';
 
-/** Rows of one call: few enough that progress moves and a cancelled import ends soon. */
+/** Rows of one call: few enough that progress moves and a canceled import ends soon. */
 const PIECE_ROWS = 200;
 /** Characters of one call beyond which no row is added. */
 const PIECE_CHARACTERS = 2_000_000;

@@ -16,17 +16,17 @@ const SHOWN = 100;
 export function ImportResult({
   file,
   state,
-  cancelled,
+  canceled,
 }: {
   file: ImportFile;
   state: ImportState;
-  cancelled: boolean;
+  canceled: boolean;
 }) {
   const { refused } = state;
   return (
     <Stack gap="md" component="section" aria-label="Result of the import">
-      {cancelled && (
-        <Alert variant="outline" color="yellow" title="The import was cancelled" role="status">
+      {canceled && (
+        <Alert variant="outline" color="yellow" title="The import was canceled" role="status">
           {formatCount(state.done)} of {plural(file.rows, 'row', 'rows')} were done. Import the file again to
           go on where it ended.
         </Alert>

@@ -1,5 +1,6 @@
 import { callApi } from '../../../api/call.ts';
 import { isRetryable } from '../../../api/failures.ts';
+import type { ResponseOf } from '../../../api/responses.ts';
 import type { ImportFile, Piece, Refusal } from './import-pieces.ts';
 
 /** Pauses before a call is tried again. Milliseconds. */
@@ -17,21 +18,14 @@ export type ImportState = {
   refused: Refusal[];
 };
 
-/** `POST /links/import` */
-type Imported = {
-  format: string | null;
-  unknown_columns: string[];
-  created: number;
-  skipped: number;
-  errors: { line: number; column: string | null; message: string }[];
-};
+type Imported = ResponseOf<'/links/import', 'post'>;
 
 /**
  * Sends a file piece by piece. A call that got no answer is sent again: what it had made is then skipped.
  *
  * @param channel of rows that name none
  * @param signal ends it after the call that is under way
- * @returns the state at the end, also when it was cancelled
+ * @returns the state at the end, also when it was canceled
  * @throws {ApiFailure} when a call is refused as a whole, or still fails after some tries
  */
 export async function runImport(

@@ -1,8 +1,8 @@
 import { changedFields } from '../../parts/changed-fields.ts';
-import type { Programme } from './answers.ts';
-import { WrongFields } from './programme-problems.ts';
+import { WrongFields } from './program-problems.ts';
+import type { Program } from './responses.ts';
 
-/** What the form of a programme holds: numbers as the text that is typed, in which `7.` and `0.0` are on the way. */
+/** What the form of a program holds: numbers as the text that is typed, in which `7.` and `0.0` are on the way. */
 export type Draft = {
   name: string;
   destination_url: string;
@@ -25,7 +25,7 @@ export type Draft = {
   currency: string;
 };
 
-/** What a new programme begins with: the API's own defaults. */
+/** What a new program begins with: the API's own defaults. */
 export function newDraft(currency: string): Draft {
   return {
     name: '',
@@ -50,19 +50,19 @@ export function newDraft(currency: string): Draft {
   };
 }
 
-/** The form of a programme that is there. */
-export function draftOf(programme: Programme): Draft {
-  const { signup_credit, levels, commission_months, ...rest } = programme;
+/** The form of a program that is there. */
+export function draftOf(program: Program): Draft {
+  const { signup_credit, levels, commission_months, ...rest } = program;
   return {
     ...rest,
     signup_free: String(signup_credit.free),
     signup_paid: String(signup_credit.paid),
-    purchase_credit: String(programme.purchase_credit),
-    referee_credit: String(programme.referee_credit),
-    commission_rate: String(programme.commission_rate),
+    purchase_credit: String(program.purchase_credit),
+    referee_credit: String(program.referee_credit),
+    commission_rate: String(program.commission_rate),
     commission_months: String(commission_months ?? ''),
-    hold_days: String(programme.hold_days),
-    min_payout: String(programme.min_payout),
+    hold_days: String(program.hold_days),
+    min_payout: String(program.min_payout),
     levels: levels.map((rate, key) => ({ key, rate: String(rate) })),
   };
 }
@@ -77,14 +77,14 @@ export function createBody(draft: Draft): Record<string, unknown> {
 }
 
 /**
- * The body of `PATCH /programs/:id`: what differs from the programme as it was when the form was opened, so that terms
+ * The body of `PATCH /programs/:id`: what differs from the program as it was when the form was opened, so that terms
  * which someone else has changed meanwhile stay as they are.
  *
- * @param now the programme as it is: of `signup_credit`, which the API takes whole, what the form left alone
+ * @param now the program as it is: of `signup_credit`, which the API takes whole, what the form left alone
  * @throws {WrongFields}
  */
 export function changeBody(before: Draft, draft: Draft, now: Draft): Record<string, unknown> {
-  // A programme without credits has their terms all the same: those that the form left alone are not sent with the switch.
+  // A program without credits has their terms all the same: those that the form left alone are not sent with the switch.
   const withCredits = (one: Draft) => fieldsOf({ ...one, credit_enabled: true });
   const was = { ...withCredits(before), credit_enabled: before.credit_enabled };
   const is = fieldsOf(draft, { codeRequired: true });

@@ -13,8 +13,8 @@ import {
   TextInput,
 } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
-import type { Draft } from './programme-draft.ts';
-import { wrongWith } from './programme-problems.ts';
+import type { Draft } from './program-draft.ts';
+import { wrongWith } from './program-problems.ts';
 import { METHOD_CHOICES } from './words.ts';
 
 type Props = { draft: Draft; error: unknown; change: (part: Partial<Draft>) => void };
@@ -45,7 +45,7 @@ export function BasicFields({ draft, error, change, existing }: Props & { existi
       />
       <TextInput
         label="Code"
-        description={`The end of the programme's own link.${existing ? '' : ' Left empty, one is made up.'}`}
+        description={`The end of the program's own link.${existing ? '' : ' Left empty, one is made up.'}`}
         required={existing}
         value={draft.code}
         error={wrongWith(error, 'code')}

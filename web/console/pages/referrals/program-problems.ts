@@ -1,6 +1,6 @@
 import { ApiFailure, type FailureDetail, fieldError } from '../../api/failures.ts';
 import { sentenceOf } from '../../api/sentence.ts';
-import type { Draft } from './programme-draft.ts';
+import type { Draft } from './program-draft.ts';
 
 /** Fields that can't be sent as they are, since nobody could tell what is meant; the API judges all other fields. */
 export class WrongFields extends Error {
