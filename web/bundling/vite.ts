@@ -1,4 +1,8 @@
+import { fileURLToPath } from 'node:url';
 import { build, type InlineConfig, mergeConfig, type Rolldown } from 'vite';
+
+/** Without `extends`: the image's build has `web/` and `core/` alone. */
+const TSCONFIG = fileURLToPath(new URL('./tsconfig.bundle.json', import.meta.url));
 
 /** What Vite wrote, and the modules that it read. */
 export type Bundle = { output: Rolldown.RolldownOutput['output']; modules: string[] };
@@ -15,6 +19,7 @@ export async function bundle(config: InlineConfig): Promise<Bundle> {
     publicDir: false,
     logLevel: 'error',
     mode: 'production',
+    tsconfig: TSCONFIG,
     plugins: [
       {
         name: 'modules-read',

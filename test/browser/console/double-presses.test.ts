@@ -71,7 +71,7 @@ test('a second press at once makes no second program, folder, bio page or invita
   await button(page, 'New program').click();
   const program = page.getByRole('dialog', { name: 'New program' });
   await program.getByLabel('Name').fill(NAME);
-  await program.getByLabel('Where its links lead').fill('https://shop.example/join');
+  await program.getByLabel('Destination URL').fill('https://shop.example/join');
   expect(
     await changesOf(page, async () => {
       await pressTwice(button(program, 'Create'));
@@ -103,10 +103,10 @@ test('a second press at once makes no second program, folder, bio page or invita
 
   await page.goto(`${site.app}/console/settings?tab=members`);
   await button(page, 'Invite').click();
-  const invite = page.getByRole('dialog', { name: 'Invite somebody' });
+  const invite = page.getByRole('dialog', { name: 'Invite a member' });
   expect(
     await changesOf(page, async () => {
-      await pressTwice(button(invite, 'Make the link'));
+      await pressTwice(button(invite, 'Create the link'));
       await button(invite, 'Done').waitFor();
     }),
   ).toEqual(['POST /members/invites']);
@@ -183,7 +183,7 @@ test.each(WHEN)(
     expect(
       await changesOf(page, async () => {
         await pressTwice(button(deletion, 'Delete'), when);
-        await page.getByText('The webhook was deleted').waitFor();
+        await page.getByText('Webhook deleted').waitFor();
       }),
     ).toEqual([`DELETE /webhooks/${id}`]);
     expect(await page.locator('.mantine-Notification-root').count()).toBe(1);

@@ -138,7 +138,7 @@ test('a long id of a user or an order leaves the other columns their room', asyn
   await page.goto(`${site.app}/console/referrals?tab=signups&by=${partner_id}`);
   await expectFits(page, 'signups-of', 'Only by user');
   await page.goto(`${site.app}/console/referrals?tab=enrollments&partner=${partner_id}`);
-  await expectFits(page, 'enrollment', 'Entries in the ledger');
+  await expectFits(page, 'enrollment', 'Ledger entries');
   const close = await page.getByRole('button', { name: 'Close' }).boundingBox();
   expect((close?.x ?? 390) + (close?.width ?? 0)).toBeLessThanOrEqual(390);
   await page.close();

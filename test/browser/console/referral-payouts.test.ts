@@ -50,7 +50,7 @@ test('a payout file is downloaded and marked paid once, and every amount is the 
     ['gil', '12.34'],
     ['hal', '10.00'],
   ]);
-  const listed = row(page, 'Every payout file', exportId);
+  const listed = row(page, 'Payout files', exportId);
   await listed.getByText(total, { exact: true }).waitFor();
   await listed.getByRole('button', { name: 'Mark as paid' }).click();
   const question = page.getByRole('dialog', { name: 'Mark 2 referrers as paid?' });
@@ -81,12 +81,12 @@ test('a file that overlaps with a paid one says so in the question, and pays not
     await download;
     await expect
       .poll(
-        () => row(page, 'Every payout file', money(5)).filter({ hasText: 'Not marked paid' }).count(),
+        () => row(page, 'Payout files', money(5)).filter({ hasText: 'Not marked paid' }).count(),
         PATIENCE,
       )
       .toBe(n);
   }
-  const open = row(page, 'Every payout file', money(5)).filter({ hasText: 'Not marked paid' });
+  const open = row(page, 'Payout files', money(5)).filter({ hasText: 'Not marked paid' });
   await open.first().getByRole('button', { name: 'Mark as paid' }).click();
   await page
     .getByRole('dialog')
@@ -137,9 +137,9 @@ test('what there is to pay is not said to be nothing while it is not known', LON
   const answer = { status: 503, json: { error: { code: 'unavailable', message: 'try again' } } };
   await page.route('**/payouts/eligible?*', (route) => route.fulfill(answer));
   await page.getByRole('tab', { name: 'Payouts' }).click();
-  await page.getByText('This could not be loaded').first().waitFor(PATIENCE);
+  await page.getByText('Failed to load').first().waitFor(PATIENCE);
   expect(await page.getByRole('button', { name: 'Download payout file' }).isDisabled()).toBe(true);
-  expect(await page.getByText('There is nothing to pay.').count()).toBe(0);
+  expect(await page.getByText('Nothing to pay.').count()).toBe(0);
   await page.close();
 });
 

@@ -76,13 +76,13 @@ export async function fetchAnswer(path: string, options: CallOptions = {}): Prom
   const isAnother = fieldError(failure, CSRF_HEADER) !== null;
   if (!isEnded && !isAnother) throw failure;
   const asked = caller?.csrfToken === sentFor.csrfToken ? askForSession() : null;
-  if (isEnded) throw worded(failure, 'Your session had ended. Sign in, then try again.');
+  if (isEnded) throw worded(failure, 'Your session has ended. Sign in and try again.');
   await asked;
   // Signed in anew in another window: where it is the same member, the change is still meant.
   if (caller?.owner === sentFor.owner && caller.csrfToken !== sentFor.csrfToken) {
     return fetchAnswer(path, options);
   }
-  throw worded(failure, 'Nothing was changed: in another window this browser was signed in anew.');
+  throw worded(failure, 'Nothing was changed: you signed in again in another window.');
 }
 
 /** `/api/v1` and the path with its query. */
@@ -112,7 +112,7 @@ async function answerOf(path: string, options: CallOptions): Promise<Response> {
     });
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
-    throw new ApiFailure(0, { code: 'no_answer', message: 'the server does not answer' });
+    throw new ApiFailure(0, { code: 'no_answer', message: 'the server does not respond' });
   }
 }
 

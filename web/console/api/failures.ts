@@ -32,7 +32,7 @@ export const isSignedOut = (error: unknown): boolean => error instanceof ApiFail
 
 /** What a person is told. */
 export function messageOf(error: unknown): string {
-  if (error instanceof ApiFailure && error.status === 0) return 'The server does not answer. Try again.';
+  if (error instanceof ApiFailure && error.status === 0) return 'The server does not respond. Try again.';
   return error instanceof Error ? error.message : 'Something went wrong.';
 }
 

@@ -48,7 +48,7 @@ const isOfSignIn = (path: unknown) =>
 /** The page begins anew under the person's hands, with whatever was being typed. */
 function tellOfChange({ member, workspace }: Session): void {
   notifications.show({
-    message: `In another window this browser was signed in to ${workspace.name} as ${member.email ?? 'another member'}. What was not saved here is gone.`,
+    message: `You signed in to ${workspace.name} as ${member.email ?? 'another member'}. Unsaved changes on this page are lost.`,
     color: 'orange',
     autoClose: false,
   });

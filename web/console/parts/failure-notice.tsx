@@ -40,9 +40,9 @@ export function FailureNotice({ error, again, title }: Props) {
 }
 
 function titleOf(error: unknown): string {
-  if (!(error instanceof ApiFailure)) return 'This part could not be shown';
-  if (error.status === 402) return 'Your plan does not cover this';
+  if (!(error instanceof ApiFailure)) return 'This part failed to load';
+  if (error.status === 402) return 'Your plan does not include this';
   if (error.status === 403) return 'Your role does not allow this';
-  if (error.status === 404) return 'This does not exist, or no longer';
-  return error.status === 0 ? 'No answer' : 'This could not be loaded';
+  if (error.status === 404) return 'Not found';
+  return error.status === 0 ? 'No answer' : 'Failed to load';
 }

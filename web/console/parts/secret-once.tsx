@@ -5,7 +5,7 @@ import { CopyButton } from './copy-button.tsx';
 export function SecretOnce({ value, what }: { value: string; what: string }) {
   return (
     <Alert color="yellow" variant="outline" title={`Your new ${what}`} role="status">
-      <Text size="sm">Copy it now. It is not shown a second time.</Text>
+      <Text size="sm">Copy it now. It is not shown again.</Text>
       <Group mt="xs" gap="xs" wrap="nowrap">
         <Code style={{ overflowWrap: 'anywhere' }}>{value}</Code>
         <CopyButton value={value} what={what} />

@@ -14,7 +14,7 @@ export function WindowPicker() {
   return (
     <Group gap="xs">
       <SegmentedControl
-        aria-label="Window of time"
+        aria-label="Time range"
         size="xs"
         data={data}
         value={value}
@@ -38,7 +38,7 @@ function RangeButton() {
         aria-expanded={opened}
         onClick={() => setOpened(!opened)}
       >
-        {chosen ? `${chosen.from} to ${chosen.to}` : 'Other days'}
+        {chosen ? `${chosen.from} to ${chosen.to}` : 'Custom range'}
       </Button>
       {opened && (
         <RangeForm
@@ -69,10 +69,10 @@ function RangeForm({ choose, close, ...chosen }: RangeProps) {
   useEffect(() => first.current?.focus(), []);
   // Nothing is known of later days: a report from one of them would be refused.
   const today = dayOf(new Date());
-  const wrong = from !== '' && to !== '' && from > to ? 'ends before it begins' : null;
+  const wrong = from !== '' && to !== '' && from > to ? 'ends before it starts' : null;
   return (
     <form
-      aria-label="Other days"
+      aria-label="Custom range"
       onKeyDown={(event) => {
         if (event.key === 'Escape') close();
       }}

@@ -56,7 +56,7 @@ export function Console() {
                 ))}
                 <Route>
                   <PageHeader title="Not found" />
-                  <EmptyState title="There is no such page">Look for it in the navigation.</EmptyState>
+                  <EmptyState title="Page not found">Use the navigation to find a page.</EmptyState>
                 </Route>
               </Switch>
             </Suspense>

@@ -21,7 +21,7 @@ type Props = {
 export function LeaveGuard({
   active,
   title = 'Leave without saving?',
-  children = 'Your changes of this page would be lost.',
+  children = 'Your changes on this page will be lost.',
   withQuery = false,
 }: Props) {
   const [leave, setLeave] = useState<(() => void) | null>(null);

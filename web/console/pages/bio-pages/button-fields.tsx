@@ -68,7 +68,7 @@ export function ButtonFields({ button, place, wrong, hasHistory, change, move, r
         />
         {isLink && (
           <TextInput
-            label="Leads to"
+            label="Destination URL"
             type="url"
             placeholder="https://"
             maxLength={2048}

@@ -24,10 +24,10 @@ export function ButtonFigures({
   );
 
   function textOf(): string {
-    if (!saved) return 'Counts clicks once it is saved.';
+    if (!saved) return 'Counts clicks once saved.';
     const isCounted = saved.tracked_link_id !== null;
     if (!isCounted && !hasBrought(figures)) {
-      return 'Leads straight to its address: its clicks are not counted.';
+      return 'Links directly to its URL: clicks are not counted.';
     }
     if (isAwaited) return 'Counting…';
     if (!figures) return '';
@@ -36,9 +36,7 @@ export function ButtonFigures({
       plural(figures.visitors, 'visitor', 'visitors'),
       ...gainsOf(figures, workspace.currency),
     ].join(' · ');
-    return isCounted
-      ? all
-      : `Leads straight to its address: its clicks are no longer counted. Before: ${all}`;
+    return isCounted ? all : `Links directly to its URL: clicks are no longer counted. Previously: ${all}`;
   }
 }
 
@@ -65,9 +63,9 @@ export function FiguresOfAll({
   );
 
   function textOf(): string | null {
-    if (!hasFigures) return 'What each button brings is shown on a paid plan.';
+    if (!hasFigures) return 'Button statistics need a paid plan.';
     if (stats.isPlaceholderData) return 'Counting…';
-    if (stats.isError) return `Figures can’t be shown: ${messageOf(stats.error)}`;
+    if (stats.isError) return `Statistics are unavailable: ${messageOf(stats.error)}`;
     if (!stats.data || stats.data.links.length < 2) return null;
     const { totals } = stats.data;
     // Not the visitors: who pressed two buttons is in their sum twice.

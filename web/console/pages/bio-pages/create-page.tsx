@@ -73,7 +73,7 @@ function CreateForm({ close }: { close: () => void }) {
       {
         onSuccess: (page) => {
           if (found && found.slug !== page.slug) {
-            notifications.show({ message: 'This external id has a page already. Here it is.' });
+            notifications.show({ message: 'A page with this external ID already exists. Here it is.' });
           }
           navigate(`/bio-pages/${page.id}`);
         },
@@ -83,7 +83,7 @@ function CreateForm({ close }: { close: () => void }) {
   return (
     <>
       <LeaveGuard active={title !== '' || slug !== '' || externalId !== ''} withQuery>
-        What you have filled in would be lost.
+        Your input will be lost.
       </LeaveGuard>
       <form onSubmit={submit}>
         <Stack gap="sm">
@@ -96,7 +96,7 @@ function CreateForm({ close }: { close: () => void }) {
           />
           <TextInput
             label="Address"
-            description="It can’t be changed later."
+            description="It cannot be changed later."
             required
             withAsterisk={false}
             autoCapitalize="none"
@@ -113,8 +113,8 @@ function CreateForm({ close }: { close: () => void }) {
             {found?.available && !isUnknown && wrong('slug') === null && ' is free.'}
           </Text>
           <TextInput
-            label="External id"
-            description="Only if your own system has a name for this page. It can’t be changed later either."
+            label="External ID"
+            description="The ID of this page in your own system. Optional; it cannot be changed later."
             maxLength={200}
             spellCheck={false}
             value={externalId}

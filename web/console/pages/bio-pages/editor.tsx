@@ -62,7 +62,7 @@ export function Editor({ page }: { page: BioPage }) {
         <SegmentedControl
           fullWidth
           mb="md"
-          aria-label="What is shown"
+          aria-label="View"
           data={[
             { value: 'edit', label: canChange ? 'Edit' : 'Settings' },
             { value: 'preview', label: 'Preview' },

@@ -10,7 +10,7 @@ export function NewerNotice({ fields, deleted, load, overwrite }: Newer) {
       color="red"
       variant="outline"
       icon={<IconAlertTriangle />}
-      title="This page was changed meanwhile"
+      title="This page has changed"
       role="alert"
       p="xs"
       mb="sm"
@@ -27,10 +27,10 @@ export function NewerNotice({ fields, deleted, load, overwrite }: Newer) {
         )}
         <Group gap="xs">
           <Button size="xs" variant="default" onClick={load}>
-            Load the newer page
+            Load the newer version
           </Button>
           <Button size="xs" color="red.8" onClick={overwrite}>
-            Overwrite it
+            Overwrite
           </Button>
         </Group>
       </Stack>

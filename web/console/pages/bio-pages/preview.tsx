@@ -48,7 +48,7 @@ export function Preview({ draft, slug }: { draft: Draft; slug: string }) {
         </Text>
       )}
       <Text size="xs" c="dimmed" mt="xs" ta="center">
-        Buttons can’t be pressed here.
+        Buttons are disabled in the preview.
       </Text>
     </Box>
   );

@@ -44,7 +44,7 @@ function themeProblems(theme: Theme): Problem[] {
     ['cardBg', 'Card color', theme.cardMode !== 'none'],
     ['textColor', 'Text color', true],
     ['buttonColor', 'Button color', true],
-    ['buttonTextColor', 'Color of the label', theme.buttonStyle === 'fill'],
+    ['buttonTextColor', 'Label color', theme.buttonStyle === 'fill'],
     ['buttonShadowColor', 'Shadow color', theme.buttonShadow !== 'none'],
   ];
   const address = 'must be a web address that begins with https:// or http://';
@@ -55,10 +55,10 @@ function themeProblems(theme: Theme): Problem[] {
     found.unshift(['canvasValue', 'Gradient', 'must be chosen']);
   }
   if (isPicture && !isWebUrl(theme.canvasValue)) {
-    found.unshift(['canvasValue', 'Picture of the background', address]);
+    found.unshift(['canvasValue', 'Background image', address]);
   }
   if (theme.footerImage !== null && !isWebUrl(theme.footerImage)) {
-    found.push(['footerImage', 'Image at the foot', address]);
+    found.push(['footerImage', 'Footer image', address]);
   }
   return found.map(([key, name, message]) => ({ field: `theme.${key}`, name, message, part: 'look' }));
 }
@@ -80,7 +80,7 @@ export const nameOf = (field: Field): string => FIELDS[field][0];
 
 const BUTTON_FIELDS: Record<string, string> = {
   label: 'Label',
-  url: 'Leads to',
+  url: 'Destination URL',
   emoji: 'Emoji',
   image_url: 'Image',
 };

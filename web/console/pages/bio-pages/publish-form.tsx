@@ -19,7 +19,7 @@ export function PublishForm({ draft, change, wrong, page }: PartProps & { page: 
     <Stack gap="md">
       <Switch
         label="Published"
-        description="Without it the address shows that there is no such page. The buttons’ short links go on working."
+        description="While off, the address is not found. The buttons’ short links keep working."
         checked={draft.is_published}
         onChange={(event) => change({ is_published: event.currentTarget.checked })}
       />
@@ -30,7 +30,7 @@ export function PublishForm({ draft, change, wrong, page }: PartProps & { page: 
       />
       <Textarea
         label="Metadata"
-        description="For your own programs: a JSON object of at most 4 KB. Visitors do not see it."
+        description="A JSON object of at most 4 KB for your own systems. Visitors do not see it."
         autosize
         minRows={2}
         maxRows={12}
@@ -49,7 +49,7 @@ export function PublishForm({ draft, change, wrong, page }: PartProps & { page: 
           </Text>
           <ConfirmButton
             question={`Delete the page “${page.title || page.slug}”?`}
-            consequence="The page, its buttons’ short links and their clicks are deleted. This can’t be undone."
+            consequence="The page, its buttons’ short links and their clicks are deleted. This cannot be undone."
             yes="Delete"
             pending={remove.isPending}
             onConfirm={async () => {

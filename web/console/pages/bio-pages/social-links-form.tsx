@@ -13,7 +13,7 @@ export function SocialLinksForm({ draft, change, wrong }: PartProps) {
   return (
     <>
       <Title order={2} size="h4" mb="sm">
-        Profiles elsewhere
+        Social profiles
       </Title>
       <Stack gap="sm">
         {links.map((link, index) => {
@@ -21,7 +21,7 @@ export function SocialLinksForm({ draft, change, wrong }: PartProps) {
           return (
             <Group key={link.key} gap="xs" align="flex-start" wrap="nowrap">
               <NativeSelect
-                aria-label={`Site of profile ${index + 1}`}
+                aria-label={`Platform of profile ${index + 1}`}
                 data={PLATFORMS}
                 value={link.platform}
                 w={{ base: 132, xs: 150 }}

@@ -43,7 +43,7 @@ export const BUTTON_SHADOWS: Choice<Theme['buttonShadow']>[] = [
 ];
 
 export const FONTS: Choice<Theme['font']>[] = [
-  { value: 'system', label: 'As the device' },
+  { value: 'system', label: 'System' },
   { value: 'serif', label: 'Serif' },
   { value: 'mono', label: 'Monospaced' },
   { value: 'rounded', label: 'Rounded' },

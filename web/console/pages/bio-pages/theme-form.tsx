@@ -27,7 +27,7 @@ export function ThemeForm({ draft, change, wrong }: PartProps) {
       </Part>
       <Part title="Card">
         <OneOfFew
-          label="Card behind the content"
+          label="Card style"
           choices={CARD_MODES}
           value={theme.cardMode}
           onChange={(cardMode) => set({ cardMode })}
@@ -54,10 +54,10 @@ export function ThemeForm({ draft, change, wrong }: PartProps) {
       <Part title="Buttons">
         <ButtonLook theme={theme} set={set} />
       </Part>
-      <Part title="Foot of the page">
+      <Part title="Footer">
         <TextInput
           label="Image"
-          description="Web address of an image, such as a logo."
+          description="Image URL, such as a logo."
           type="url"
           placeholder="https://"
           maxLength={1024}
@@ -87,7 +87,7 @@ function CanvasFields({ theme, set, wrong }: ThemeProps & { wrong: Wrong }) {
   return (
     <>
       <OneOfFew
-        label="Kind of background"
+        label="Background type"
         choices={CANVAS_MODES}
         value={theme.canvasMode}
         onChange={(canvasMode) => set({ canvasMode, canvasValue: last[canvasMode] ?? '' })}
@@ -99,7 +99,7 @@ function CanvasFields({ theme, set, wrong }: ThemeProps & { wrong: Wrong }) {
       {theme.canvasMode === 'image' && (
         <TextInput
           label="Picture"
-          description="Web address of an image. It fills the page."
+          description="Image URL. The image fills the page."
           type="url"
           placeholder="https://"
           maxLength={1024}
@@ -129,7 +129,7 @@ function ButtonLook({ theme, set }: ThemeProps) {
         />
         {theme.buttonStyle === 'fill' && (
           <ColorField
-            label="Color of the label"
+            label="Label color"
             value={theme.buttonTextColor}
             onChange={(buttonTextColor) => set({ buttonTextColor })}
           />

@@ -16,7 +16,7 @@ export default function DevelopersPage() {
         <KeyList />
       ) : (
         <Section title="Keys">
-          <Text size="sm">Owners of the workspace make keys and revoke them. Ask one of them for a key.</Text>
+          <Text size="sm">Owners create and revoke keys. Ask an owner for a key.</Text>
         </Section>
       )}
       <Section title="API reference">

@@ -46,7 +46,7 @@ export function KeyDialog({ close }: { close: () => void }) {
           <Stack gap="md">
             <TextInput
               label="Name"
-              description="What it is for, such as: checkout server. May stay empty."
+              description="What it is for, such as: checkout server. Optional."
               autoComplete="off"
               data-autofocus
               value={label}
@@ -70,7 +70,7 @@ export function KeyDialog({ close }: { close: () => void }) {
               </Stack>
             </Radio.Group>
             {create.isError && wrong === null && (
-              <Alert color="red" variant="outline" role="alert" title="No key was made">
+              <Alert color="red" variant="outline" role="alert" title="The key was not created">
                 {sentenceOf(create.error)}
               </Alert>
             )}

@@ -20,7 +20,7 @@ export function QuickStart() {
   const [since] = useState(() => new Date(Date.now() - DAY).toISOString());
 
   return (
-    <Section title="Quick start" about="Filled in for this workspace. Put your keys where the dots are.">
+    <Section title="Quick start" about="Examples for this workspace. Replace the dots with your keys.">
       <QueryView query={links} lines={10}>
         {(data) => {
           const snippets = snippetsFor({

@@ -8,7 +8,6 @@ export type NewKey = ResponseOf<'/keys', 'post'>;
 export const KIND_NAMES: Record<KeyKind, string> = { secret: 'Secret', publishable: 'Publishable' };
 
 export const KIND_MEANINGS: Record<KeyKind, string> = {
-  secret: 'For your server. Who has it reads and changes everything in this workspace.',
-  publishable:
-    'May stand in a page that everybody reads. It reports what visitors do, and shows your users their referrals.',
+  secret: 'For your server. Anyone who has it can read and change everything in this workspace.',
+  publishable: 'Safe in a public page. It reports visitor activity and shows your users their referrals.',
 };

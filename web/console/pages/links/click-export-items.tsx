@@ -17,7 +17,7 @@ const FORMATS = [
 export function ClickExportItems({ window, linkId }: { window: WindowQuery; linkId: string | null }) {
   return (
     <>
-      <Menu.Label>Clicks in the window</Menu.Label>
+      <Menu.Label>Clicks in this period</Menu.Label>
       {FORMATS.map(([format, name]) => (
         <Menu.Item
           key={format}

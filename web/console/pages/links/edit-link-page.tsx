@@ -27,11 +27,11 @@ export default function EditLinkPage() {
           {(record) => <EditForm key={record.id} link={record} />}
         </QueryView>
       ) : can('operator') ? (
-        <EmptyState title="Changing links needs an active paid plan">
-          Without one they can be made and deleted.
+        <EmptyState title="Editing links requires an active paid plan">
+          Without one, links can be created and deleted.
         </EmptyState>
       ) : (
-        <EmptyState title="Your role does not change links">Ask an operator of the workspace.</EmptyState>
+        <EmptyState title="Your role cannot edit links">Ask an operator of the workspace.</EmptyState>
       )}
     </>
   );

@@ -37,7 +37,7 @@ function FolderList() {
       query={folders}
       empty={{
         when: (data) => data.folders.length === 0,
-        show: <EmptyState title="No folder yet">Make one where you make or change a link.</EmptyState>,
+        show: <EmptyState title="No folder yet">Create one when you create or edit a link.</EmptyState>,
       }}
     >
       {(data) => (
@@ -77,7 +77,7 @@ function FolderItem({ folder }: { folder: Folder }) {
             size="xs"
             aria-label={`Delete ${name}`}
             question={`Delete the folder ${name}?`}
-            consequence="Its links stay, in no folder."
+            consequence="Its links are kept, without a folder."
             yes="Delete"
             pending={remove.isPending}
             onConfirm={() => remove.mutateAsync()}

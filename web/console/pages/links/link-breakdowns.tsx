@@ -61,7 +61,7 @@ function BreakdownTable({ linkId, dimension }: { linkId: string; dimension: Dime
           when: ({ rows }) => rows.length === 0,
           show: (
             <Text size="sm" c="dimmed">
-              No clicks in this window
+              No clicks in this period
             </Text>
           ),
         }}

@@ -31,7 +31,7 @@ export function LinkClicks({ linkId }: { linkId: string }) {
   }
   const clicks = data.pages.flatMap((page) => page.clicks);
   if (clicks.length === 0) {
-    return <EmptyState title="No clicks yet">They show here when someone follows the link.</EmptyState>;
+    return <EmptyState title="No clicks yet">They appear here when someone follows the link.</EmptyState>;
   }
   return (
     <>

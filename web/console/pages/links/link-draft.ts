@@ -173,7 +173,7 @@ function objectOrNull(fields: Record<string, string>): Record<string, string> | 
 function expiryOf(text: string): string | null {
   if (text === '') return null;
   const date = new Date(text);
-  if (Number.isNaN(date.getTime())) throw new DraftProblem('expires_at', 'is no date and time');
+  if (Number.isNaN(date.getTime())) throw new DraftProblem('expires_at', 'is not a date and time');
   return date.toISOString();
 }
 
@@ -196,7 +196,7 @@ function metadataOf(text: string): object | null {
   try {
     value = JSON.parse(text);
   } catch {
-    throw new DraftProblem('metadata', 'is no JSON, such as {"team": "ads"}');
+    throw new DraftProblem('metadata', 'is not valid JSON, such as {"team": "ads"}');
   }
   if (typeof value === 'object' && !Array.isArray(value)) return value;
   throw new DraftProblem('metadata', 'must be a JSON object, such as {"team": "ads"}');

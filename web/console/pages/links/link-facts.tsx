@@ -43,16 +43,16 @@ export function LinkFacts({ link }: { link: LinkRecord }) {
         {link.targeting?.mobile && <Fact name="On phones and tablets">{link.targeting.mobile}</Fact>}
         {link.targeting?.desktop && <Fact name="On computers">{link.targeting.desktop}</Fact>}
         {link.expires_at !== null && <Fact name="Expires">{formatInstant(link.expires_at)}</Fact>}
-        {link.max_clicks !== null && <Fact name="Most visits">{formatCount(link.max_clicks)}</Fact>}
+        {link.max_clicks !== null && <Fact name="Click limit">{formatCount(link.max_clicks)}</Fact>}
         {link.expired_redirect_url !== null && (
-          <Fact name="Destination afterwards">{link.expired_redirect_url}</Fact>
+          <Fact name="Destination after expiry">{link.expired_redirect_url}</Fact>
         )}
         {link.password_protected && <Fact name="Password">Visitors are asked for it</Fact>}
         {pixels.length > 0 && (
           <Fact name="Retargeting pixels">{pixels.map((name) => channelName(name)).join(', ')}</Fact>
         )}
         {link.external_id !== null && (
-          <Fact name="External id">
+          <Fact name="External ID">
             <Code>{link.external_id}</Code>
           </Fact>
         )}
@@ -86,5 +86,5 @@ function Status({ id }: { id: string }) {
 
 /** What stands where an answer will. */
 function pendingText({ isError, error }: Asked<unknown>): string {
-  return isError ? `It can’t be told: ${messageOf(error)}` : '…';
+  return isError ? `Unavailable: ${messageOf(error)}` : '…';
 }

@@ -93,7 +93,7 @@ export function LinkForm({
             color="red"
             variant="outline"
             icon={<IconAlertTriangle />}
-            title="This was not saved"
+            title="Not saved"
           >
             {elsewhere}
           </Alert>

@@ -54,8 +54,8 @@ function Content({ link }: { link: LinkRecord }) {
       {workspace.paid ? (
         <Activity link={link} />
       ) : (
-        <EmptyState title="Statistics need an active paid plan">
-          So do the list and the files of its clicks, and changing the link.
+        <EmptyState title="Statistics require an active paid plan">
+          The click list, click exports and editing require one too.
         </EmptyState>
       )}
     </Stack>
@@ -92,7 +92,7 @@ function Actions({ link }: { link: LinkRecord }) {
   const remove = useSend<void>(() => ({ path: `/links/${link.id}`, method: 'DELETE' }), {
     // Not the link itself, which is gone.
     refresh: ['/links/search', '/links/tags', '/stats'],
-    done: `The link ${link.slug} is deleted`,
+    done: `Link ${link.slug} deleted`,
   });
   return (
     <>
@@ -122,7 +122,7 @@ function Actions({ link }: { link: LinkRecord }) {
         <ConfirmButton
           leftSection={<IconTrash size={18} />}
           question={`Delete the link ${link.slug}?`}
-          consequence="It stops leading anywhere at once, wherever it was printed or posted. Its slug stays reserved. Its clicks stay in the statistics of the workspace."
+          consequence="It stops redirecting at once. Its slug stays reserved. Its clicks stay in the workspace statistics."
           yes="Delete"
           pending={remove.isPending}
           onConfirm={() => remove.mutateAsync().then(() => navigate('/links', { replace: true }))}

@@ -24,7 +24,7 @@ export function LinksFilters({ view: { filters }, change }: Props) {
     ...CHANNELS.map((key) => ({ value: key, label: channelName(key) })),
   ];
   const folderOptions = [
-    { value: 'none', label: 'In no folder' },
+    { value: 'none', label: 'No folder' },
     ...(folders.data?.folders ?? []).map(({ id, name }) => ({ value: id, label: name })),
   ];
   const tagOptions = (tags.data?.tags ?? []).map(({ tag }) => tag);

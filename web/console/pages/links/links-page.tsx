@@ -63,7 +63,7 @@ export default function LinksPage() {
             when: ({ total }) => total === 0,
             show: isFiltered ? (
               <EmptyState
-                title="No link passes these filters"
+                title="No links match these filters"
                 action={
                   <Button
                     variant="default"
@@ -71,15 +71,15 @@ export default function LinksPage() {
                       change({ q: null, channel: null, folder_id: null, tag: null, status: null })
                     }
                   >
-                    Show all links
+                    Clear filters
                   </Button>
                 }
               />
             ) : (
-              <EmptyState title="There is no link yet">
+              <EmptyState title="No links yet">
                 {can('operator')
-                  ? 'Make the first one, or import what another service exports.'
-                  : 'Ask an operator of the workspace to make one.'}
+                  ? 'Create the first link, or import links from another service.'
+                  : 'Ask an operator of the workspace to create one.'}
               </EmptyState>
             ),
           }}

@@ -107,7 +107,12 @@ export function LinksTable({ data: { total, links }, view, change, withFigures }
   );
 }
 
-const CONTROL_NAMES = { first: 'First page', previous: 'Page before', next: 'Next page', last: 'Last page' };
+const CONTROL_NAMES = {
+  first: 'First page',
+  previous: 'Previous page',
+  next: 'Next page',
+  last: 'Last page',
+};
 
 const FigureCell = ({ children }: { children: ReactNode }) => (
   <Table.Td ta="right" className="figure">

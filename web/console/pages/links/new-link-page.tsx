@@ -48,7 +48,7 @@ export default function NewLinkPage() {
     return (
       <>
         <PageHeader title="New link" />
-        <EmptyState title="Your role does not make links">Ask an operator of the workspace.</EmptyState>
+        <EmptyState title="Your role cannot create links">Ask an operator of the workspace.</EmptyState>
       </>
     );
   }
@@ -66,7 +66,7 @@ export default function NewLinkPage() {
   return (
     <>
       <PageHeader title="New link" />
-      <LeaveGuard active={!isAlike(draft, EMPTY_DRAFT)}>What you have filled in would be lost.</LeaveGuard>
+      <LeaveGuard active={!isAlike(draft, EMPTY_DRAFT)}>Your input will be lost.</LeaveGuard>
       <LinkForm
         draft={draft}
         onChange={setDraft}

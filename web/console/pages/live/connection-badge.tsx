@@ -5,7 +5,7 @@ import type { ConnectionState } from './use-live-clicks.ts';
 const STATES: Record<ConnectionState, { text: string; color: string; Icon: typeof IconLoader }> = {
   connecting: { text: 'Connecting', color: 'gray', Icon: IconLoader },
   connected: { text: 'Connected', color: 'hop', Icon: IconCircleFilled },
-  broken: { text: 'Connecting again', color: 'orange', Icon: IconPlugConnectedX },
+  broken: { text: 'Reconnecting', color: 'orange', Icon: IconPlugConnectedX },
   over: { text: 'Not connected', color: 'red', Icon: IconPlugConnectedX },
 };
 

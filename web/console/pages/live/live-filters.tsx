@@ -51,7 +51,7 @@ export function LiveFilters({ filter, change }: Props) {
         clearButtonProps={{ 'aria-label': 'All countries' }}
       />
       <Switch
-        label="Bots too"
+        label="Include bots"
         checked={filter.bots}
         mb="xs"
         onChange={(event) => change({ bots: event.currentTarget.checked ? 'include' : null })}
@@ -81,7 +81,7 @@ function LinkFilter({ link, change }: { link: string | null; change: (link: stri
       onChange={change}
       searchValue={typed}
       onSearchChange={setTyped}
-      nothingFoundMessage="No such link"
+      nothingFoundMessage="No matching link"
       searchable
       clearable
       clearButtonProps={{ 'aria-label': 'All links' }}

@@ -32,7 +32,7 @@ export default function LivePage() {
           leftSection={isPaused ? <IconPlayerPlay size={18} /> : <IconPlayerPause size={18} />}
           onClick={() => setPaused(!isPaused)}
         >
-          {isPaused ? 'Go on' : 'Pause'}
+          {isPaused ? 'Resume' : 'Pause'}
         </Button>
       </PageHeader>
       <Stack gap="md">
@@ -44,9 +44,9 @@ export default function LivePage() {
         {isPaused && (
           <Group gap="sm" role="status">
             <Text size="sm">
-              The list stands still.{' '}
+              The list is paused.{' '}
               {list.heldCount === 0
-                ? 'Nothing new yet.'
+                ? 'No new clicks.'
                 : `${plural(list.heldCount, 'new click', 'new clicks')}.`}
             </Text>
           </Group>
@@ -55,8 +55,8 @@ export default function LivePage() {
           <LiveTable clicks={list.rows} />
         ) : (
           <Paper withBorder>
-            <EmptyState title={isLoaded ? 'Waiting for the first click' : 'Looking for clicks'}>
-              {isLoaded && 'Open one of your links: its click shows up here.'}
+            <EmptyState title={isLoaded ? 'Waiting for the first click' : 'Loading clicks'}>
+              {isLoaded && 'Open one of your links. The click appears here.'}
             </EmptyState>
           </Paper>
         )}

@@ -94,7 +94,7 @@ function BreakdownTable({
   return (
     <QueryView
       query={breakdown}
-      empty={{ when: ({ rows }) => rows.length === 0, show: <EmptyState title="Nothing in this window" /> }}
+      empty={{ when: ({ rows }) => rows.length === 0, show: <EmptyState title="No data in this period" /> }}
     >
       {({ window, rows }) => (
         <ScrollTable

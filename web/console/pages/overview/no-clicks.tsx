@@ -30,33 +30,31 @@ function FirstLink() {
     </>
   );
   if (!can('operator')) {
-    return (
-      <EmptyState title="There is no link yet">Ask an operator of the workspace to make one.</EmptyState>
-    );
+    return <EmptyState title="No links yet">Ask an operator of the workspace to create one.</EmptyState>;
   }
   return (
     <EmptyState
-      title="Make your first link"
+      title="Create your first link"
       action={
         <Button component={Link} href="/links/new">
           New link
         </Button>
       }
     >
-      Share it, and its clicks show up here within a second. {pixel}
+      Share it. Clicks appear here within a second. {pixel}
     </EmptyState>
   );
 }
 
 const QuietLinks = () => (
   <EmptyState
-    title="No clicks in this window"
+    title="No clicks in this period"
     action={
       <Button component={Link} href="/links" variant="default">
         Show the links
       </Button>
     }
   >
-    Choose a longer window, or share one of the links.
+    Choose a longer period, or share one of the links.
   </EmptyState>
 );

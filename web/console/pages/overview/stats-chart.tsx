@@ -52,7 +52,7 @@ export function StatsChart({ stats, withRevenue }: { stats: Stats; withRevenue: 
           Over time
         </Title>
         <SegmentedControl
-          aria-label="What the chart shows"
+          aria-label="Chart metric"
           size="xs"
           data={names.map((name) => ({ value: name, label: CHARTS[name].label }))}
           value={chart}
@@ -67,7 +67,7 @@ export function StatsChart({ stats, withRevenue }: { stats: Stats; withRevenue: 
         aria-expanded={isTable}
         onClick={() => change({ numbers: isTable ? null : 'shown' }, { replace: true })}
       >
-        {isTable ? 'Hide the numbers' : 'Show the numbers'}
+        {isTable ? 'Hide table' : 'Show as table'}
       </Button>
       {isTable && <Numbers stats={stats} withRevenue={withRevenue} />}
     </Paper>

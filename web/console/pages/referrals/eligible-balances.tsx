@@ -43,7 +43,7 @@ export function EligibleBalances() {
           when: ({ balances }) => balances.length === 0,
           show: (
             <EmptyState title="Nothing is ready to pay">
-              Commission is ready once its time on hold is over.
+              Commission becomes ready to pay when its holding period ends.
             </EmptyState>
           ),
         }}
@@ -52,12 +52,12 @@ export function EligibleBalances() {
           <Stack gap="sm">
             <SimpleGrid cols={{ base: 1, xs: 2 }}>
               <Figure label="Referrers to pay" value={formatCount(referrers)} />
-              <Figure label="To pay in all" value={totalsText(totals)} />
+              <Figure label="Total to pay" value={totalsText(totals)} />
             </SimpleGrid>
             <ScrollTable
               label="Balances that are ready to pay"
               minWidth={700}
-              columns={['Referrer', 'Paid by', 'Commissions', 'Balance', 'Next file']}
+              columns={['Referrer', 'Payout method', 'Commissions', 'Balance', 'Next file']}
             >
               <Table.Tbody>
                 {balances.map((balance) => (
@@ -146,7 +146,7 @@ function FileButton({ program, payable }: { program: string | null; payable: num
       {payable !== null && (
         <Text size="xs" c="dimmed">
           {payable === 0
-            ? 'There is nothing to pay.'
+            ? 'Nothing to pay.'
             : `A CSV with ${plural(payable, 'line', 'lines')}. It changes no balance.`}
         </Text>
       )}
@@ -154,7 +154,7 @@ function FileButton({ program, payable }: { program: string | null; payable: num
   );
 }
 
-const HELD_BACK = { suspended: 'Suspended', negative: 'Refunded after it was paid' };
+const HELD_BACK = { suspended: 'Suspended', negative: 'Refunded after payment' };
 
 function Row({ balance }: { balance: EligibleBalance }) {
   const view = useViewState();
@@ -174,16 +174,14 @@ function Row({ balance }: { balance: EligibleBalance }) {
           {balance.name}
         </Text>
       </LongTextCell>
-      <LongTextCell>
-        {method ? `${methodName(method.method)}, ${method.email}` : 'Nothing chosen'}
-      </LongTextCell>
+      <LongTextCell>{method ? `${methodName(method.method)}, ${method.email}` : 'Not set'}</LongTextCell>
       <Table.Td className="figure">{formatCount(balance.commissions)}</Table.Td>
       <Table.Td className="figure" style={{ whiteSpace: 'nowrap' }}>
         {formatMoney(balance.amount, balance.currency)}
       </Table.Td>
       <Table.Td>
         {heldBack === null ? (
-          <StatusBadge sign="good">Is in it</StatusBadge>
+          <StatusBadge sign="good">Included</StatusBadge>
         ) : (
           <StatusBadge sign="waiting">
             {heldBack === 'below_minimum'

@@ -54,8 +54,8 @@ export function EnrollmentsTab() {
         empty={{
           when: (data) => data.enrollments.length === 0,
           show: (
-            <EmptyState title="Nobody here">
-              Users are enrolled by your server, or by the embedded dashboard when they open it.
+            <EmptyState title="No enrollments">
+              Users are enrolled by your server, or when they open the embedded dashboard.
             </EmptyState>
           ),
         }}

@@ -12,7 +12,7 @@ export function LedgerSums({ filter }: { filter: Query }) {
   return (
     <QueryView query={sums} lines={2} empty={{ when: ({ balances }) => balances.length === 0, show: null }}>
       {({ balances }) => (
-        <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} role="group" aria-label="Sums of these entries">
+        <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} role="group" aria-label="Totals of these entries">
           {[...new Set(balances.map(keyOf))].map((key) => (
             <UnitSums key={key} parts={balances.filter((part) => keyOf(part) === key)} />
           ))}

@@ -13,7 +13,7 @@ import { useViewState, type ViewState } from './view-state.ts';
 import { amountText, CAUSE_CHOICES, causeName, STATUS_CHOICES, statusName } from './words.ts';
 
 const PAGE = 50;
-const COLUMNS = ['Time', 'Whose', 'What', 'Amount', 'Stands as', 'Order', 'Now'];
+const COLUMNS = ['Time', 'Whose', 'What', 'Amount', 'Status', 'Order', 'Now'];
 
 /** Every entry of the ledger, and the sums of those that the filters leave. */
 export function LedgerTab() {
@@ -34,7 +34,7 @@ export function LedgerTab() {
           when: (data) => data.entries.length === 0,
           show: (
             <EmptyState title="No entries">
-              An entry is written when a signup or a purchase earns something, and each time that changes.
+              An entry is added when a signup or purchase earns a reward, and whenever the reward changes.
             </EmptyState>
           ),
         }}
@@ -92,7 +92,7 @@ function Filters() {
   const currencies = new Set([...usePrograms().map(({ currency }) => currency), workspace.currency]);
   return (
     <Group gap="sm" align="flex-end">
-      <TextFilter name="user" label="User" placeholder="Their whole id" />
+      <TextFilter name="user" label="User" placeholder="Exact ID" />
       <ProgramFilter />
       <ChoiceFilter
         name="kind"
@@ -102,14 +102,14 @@ function Filters() {
           { value: 'credit', label: 'Credits' },
         ]}
       />
-      <ChoiceFilter name="status" label="Stands as" choices={STATUS_CHOICES} />
+      <ChoiceFilter name="status" label="Status" choices={STATUS_CHOICES} />
       <ChoiceFilter name="cause" label="What" choices={CAUSE_CHOICES} />
       <ChoiceFilter
         name="currency"
         label="Currency"
         choices={[...currencies].map((value) => ({ value, label: value.toUpperCase() }))}
       />
-      <TextFilter name="order" label="Order" placeholder="Its whole id" />
+      <TextFilter name="order" label="Order" placeholder="Exact ID" />
       <DayFilter name="from" label="From" />
       <DayFilter name="to" label="To" />
     </Group>

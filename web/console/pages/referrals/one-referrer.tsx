@@ -19,7 +19,7 @@ export function OneReferrer() {
       maw="100%"
       rightSection={<IconX size={14} aria-hidden="true" />}
       onClick={() => view.set({ by: null })}
-      title="Show those of every referrer"
+      title="Show all referrers"
     >
       Only by {name ?? 'one referrer'}
     </Button>

@@ -59,7 +59,7 @@ export function ProgramDialog({ program, close }: { program: Program | null; clo
       closeOnEscape={!isDirty}
     >
       <LeaveGuard active={isDirty} withQuery>
-        What you have filled in would be lost.
+        Your input will be lost.
       </LeaveGuard>
       <form
         ref={form}
@@ -75,7 +75,7 @@ export function ProgramDialog({ program, close }: { program: Program | null; clo
           <CreditFields {...fields} />
           <PayoutFields {...fields} />
           {error !== null && (
-            <Alert color="red" variant="outline" role="alert" tabIndex={-1} title="It was not saved">
+            <Alert color="red" variant="outline" role="alert" tabIndex={-1} title="Not saved">
               {failureText(error, draft)}
             </Alert>
           )}

@@ -38,8 +38,8 @@ function detailsOf(error: unknown): readonly FailureDetail[] {
   return error instanceof ApiFailure ? error.details : [];
 }
 
-const AT_A_FIELD = 'One field is not right. It says what is wrong with it.';
-const AT_FIELDS = 'Some fields are not right. Each says what is wrong with it.';
+const AT_A_FIELD = 'One field is invalid. See the message below it.';
+const AT_FIELDS = 'Some fields are invalid. See the messages below them.';
 
 /** Fields of the form that can say what is wrong with them, by the API's names. */
 const SHOWN = new Set([

@@ -24,8 +24,8 @@ export function ProgramsTab() {
         empty={{
           when: ({ programs }) => programs.length === 0,
           show: (
-            <EmptyState title="No program yet" action={create}>
-              A program says what people earn who bring you new users.
+            <EmptyState title="No programs yet" action={create}>
+              A program defines what people earn for referring new users.
             </EmptyState>
           ),
         }}

@@ -29,14 +29,14 @@ export function PurchasesTab() {
   return (
     <>
       <Group gap="sm" align="flex-end" mb="md">
-        <TextFilter name="order" label="Order" placeholder="Its whole id" />
+        <TextFilter name="order" label="Order" placeholder="Exact ID" />
         <ProgramFilter />
         <ChoiceFilter
           name="result"
           label="Result"
           choices={[
-            { value: 'earned', label: 'Earned something' },
-            { value: 'nothing', label: 'Earned nothing' },
+            { value: 'earned', label: 'Rewarded' },
+            { value: 'nothing', label: 'Not rewarded' },
           ]}
         />
         <OneReferrer />
@@ -47,7 +47,7 @@ export function PurchasesTab() {
           when: (data) => data.purchases.length === 0,
           show: (
             <EmptyState title="No purchases">
-              Your server reports what users bought. Purchases of users whom nobody referred are not listed.
+              Your server reports purchases. Purchases of users without a referrer are not listed.
             </EmptyState>
           ),
         }}
@@ -84,7 +84,7 @@ function Row({ purchase }: { purchase: Purchase }) {
           size="sm"
           ta="left"
           onClick={() => view.show('ledger', { order: purchase.order_id })}
-          title="Its entries in the ledger"
+          title="Ledger entries"
         >
           {purchase.order_id}
         </Anchor>
@@ -118,7 +118,7 @@ function Row({ purchase }: { purchase: Purchase }) {
           <StatusBadge sign="good">Earned</StatusBadge>
         ) : (
           <>
-            <StatusBadge sign="bad">Earned nothing</StatusBadge>
+            <StatusBadge sign="bad">Not rewarded</StatusBadge>
             {purchase.reason !== null && <Text size="sm">{purchaseReason(purchase.reason)}</Text>}
           </>
         )}

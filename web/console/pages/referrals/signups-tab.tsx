@@ -48,7 +48,7 @@ export function SignupsTab() {
           when: (data) => data.signups.length === 0,
           show: (
             <EmptyState title="No signups">
-              Your server reports who signed up. Users whom nobody referred are not listed.
+              Your server reports signups. Users without a referrer are not listed.
             </EmptyState>
           ),
         }}
@@ -98,7 +98,7 @@ export function SignupsTab() {
 }
 
 function Result({ signup }: { signup: Signup }) {
-  if (signup.status === 'pending') return <StatusBadge sign="waiting">Waiting for its click</StatusBadge>;
+  if (signup.status === 'pending') return <StatusBadge sign="waiting">Waiting for the click</StatusBadge>;
   if (signup.block_reason === null) return <StatusBadge sign="good">Counted</StatusBadge>;
   return (
     <>

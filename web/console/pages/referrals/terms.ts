@@ -23,7 +23,7 @@ function creditTerms(program: Program): string[] {
     terms.push(`${formatCount(purchase_credit)} ${kind} for ${which}`);
   }
   if (referee_credit > 0) terms.push(`${formatCount(referee_credit)} ${kind} for the new user`);
-  return terms.length > 0 ? terms : ['Credits are on, and every credit is 0'];
+  return terms.length > 0 ? terms : ['Credits are on, but every credit is 0'];
 }
 
 function commissionTerms(program: Program): string[] {

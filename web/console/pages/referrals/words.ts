@@ -4,11 +4,11 @@ import type { LedgerStatus, Totals } from './responses.ts';
 /** The API's words in plain ones. What is not known here is shown as the API writes it. */
 
 const BLOCK_REASONS: Record<string, string> = {
-  same_user: 'Referred themselves: same user',
-  same_email: 'Referred themselves: same mailbox',
-  same_device: 'Referred themselves: same device',
-  same_visitor: "Referred themselves: came with the referrer's own browser",
-  same_ip: 'Referred themselves: same network address',
+  same_user: 'Self-referral: same user',
+  same_email: 'Self-referral: same mailbox',
+  same_device: 'Self-referral: same device',
+  same_visitor: 'Self-referral: same browser',
+  same_ip: 'Self-referral: same IP address',
   suspended: 'The referrer is suspended',
 };
 
@@ -19,14 +19,14 @@ export const blockReason = (reason: string) => BLOCK_REASONS[reason] ?? reason;
 export const BLOCK_REASON_CHOICES = Object.entries(BLOCK_REASONS).map(([value, label]) => ({ value, label }));
 
 const PURCHASE_REASONS: Record<string, string> = {
-  plan_has_no_commission_tracking: 'Your plan has no commission tracking',
-  renewal_not_covered: 'Renewals earn nothing here',
-  not_first_sale: 'Only the first purchase earns',
+  plan_has_no_commission_tracking: 'Your plan does not include commission tracking',
+  renewal_not_covered: 'Renewals earn nothing in this program',
+  not_first_sale: 'Only the first purchase earns a reward',
   self_referral: 'The signup was blocked',
   suspended: 'The referrer is suspended',
   program_paused: 'The program was paused',
   no_currency_rate: 'No exchange rate for the currency',
-  no_reward_configured: 'The program rewards no purchases',
+  no_reward_configured: 'The program does not reward purchases',
 };
 
 /** Why a purchase earned nothing. */
@@ -34,7 +34,7 @@ export const purchaseReason = (reason: string) => PURCHASE_REASONS[reason] ?? re
 
 const CAUSES: Record<string, string> = {
   sale: 'Commission of a sale',
-  hold_over: 'Holding time over',
+  hold_over: 'Holding period ended',
   payout: 'Paid out',
   refund: 'Refund',
   signup: 'Credit for a signup',
@@ -54,7 +54,7 @@ const STATUSES: Record<string, string> = {
   paid: 'Paid',
   earned: 'Not delivered',
   delivered: 'Delivered',
-  reversed: 'Taken back',
+  reversed: 'Reversed',
   revoked: 'Revoked',
 };
 

@@ -23,7 +23,7 @@ export function InviteDialog({ opened, onClose }: { opened: boolean; onClose: ()
     <Modal
       opened={opened}
       onClose={close}
-      title="Invite somebody"
+      title="Invite a member"
       closeButtonProps={{ 'aria-label': 'Close' }}
       {...(isMade && STAYS)}
     >
@@ -61,7 +61,7 @@ function InviteForm({ onMade, onClose }: { onMade: () => void; onClose: () => vo
         <TextInput
           type="email"
           label="Email"
-          description="May stay empty. A member's own email makes a link to sign in anew, with the role as it is."
+          description="Optional. The email of an existing member creates a link to sign in again; the role stays."
           autoComplete="off"
           value={email}
           error={wrong && sentence(`email ${wrong}`)}
@@ -79,7 +79,7 @@ function InviteForm({ onMade, onClose }: { onMade: () => void; onClose: () => vo
             Cancel
           </Button>
           <Button type="submit" loading={send.isPending}>
-            Make the link
+            Create the link
           </Button>
         </Group>
       </Stack>

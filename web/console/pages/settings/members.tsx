@@ -26,8 +26,8 @@ export function Members() {
       title="Members"
       about={
         isOwner
-          ? 'Who may use the console of this workspace.'
-          : 'Who may use the console of this workspace. Owners change this list.'
+          ? 'People with access to the console of this workspace.'
+          : 'People with access to the console of this workspace. Owners manage this list.'
       }
       action={isOwner && <Button onClick={open}>Invite</Button>}
     >
@@ -103,7 +103,7 @@ function MemberRow({ member, editable }: { member: Member; editable: boolean }) 
               size="xs"
               aria-label={`Remove ${nameOf(member)}`}
               question={`Remove ${nameOf(member)}?`}
-              consequence="They are signed out everywhere at once and can't sign in any more; a live list that they look at ends within 15 seconds. What they made stays."
+              consequence="They are signed out everywhere at once and can no longer sign in. An open live list ends within 15 seconds. Their work stays."
               yes="Remove"
               pending={remove.isPending}
               onConfirm={() => remove.mutateAsync()}

@@ -61,10 +61,10 @@ function NoPasskeys() {
   const byName = pageByName();
   return (
     <Text size="sm" c="dimmed">
-      You have none yet.{' '}
+      No passkeys yet.{' '}
       {!passkeysWork() && byName && (
         <>
-          Browsers keep passkeys for names, not for addresses:{' '}
+          Passkeys work with host names, not with IP addresses:{' '}
           <Anchor href={byName} underline="always">
             open the console as localhost
           </Anchor>{' '}
@@ -94,7 +94,7 @@ function PasskeyItem({ passkey }: { passkey: Passkey }) {
           size="xs"
           aria-label={`Remove the passkey ${passkey.label}`}
           question={`Remove the passkey ${passkey.label}?`}
-          consequence="You can't sign in with it any more. Remove it from your device as well."
+          consequence="You can no longer sign in with it. Remove it from your device as well."
           yes="Remove"
           pending={remove.isPending}
           onConfirm={() => remove.mutateAsync()}

@@ -27,12 +27,12 @@ export function OwnSessions() {
   return (
     <Section
       title="Where you are signed in"
-      about="A browser that does nothing for 14 days is signed out."
+      about="A browser is signed out after 14 days without activity."
       action={
         others && (
           <ConfirmButton
             question="Sign out everywhere else?"
-            consequence="Every other browser has to sign in again. This one stays signed in."
+            consequence="Every other browser must sign in again. This one stays signed in."
             yes="Sign out"
             pending={endOthers.isPending}
             onConfirm={() => endOthers.mutateAsync()}

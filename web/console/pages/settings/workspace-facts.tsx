@@ -18,8 +18,8 @@ const MODELS: Record<string, string> = {
 };
 const STATUSES: Record<string, string> = {
   active: 'active',
-  trialing: 'on trial',
-  past_due: 'payment is late',
+  trialing: 'trial',
+  past_due: 'past due',
   canceled: 'ended',
 };
 
@@ -32,7 +32,7 @@ export function WorkspaceFacts() {
   const me = useApi<Me>('/me');
   const inCurrency = (amount: number) => formatMoney(amount, workspace.currency);
   return (
-    <Section title="Workspace" about="Whoever runs this service sets these.">
+    <Section title="Workspace" about="The operator of this service sets these values.">
       <QueryView query={me} lines={8}>
         {({ plan, workspace: more }) => (
           <Facts>
@@ -47,8 +47,8 @@ export function WorkspaceFacts() {
             <Fact name="Plan">
               {plan.name}, {STATUSES[plan.status] ?? plan.status}
             </Fact>
-            <Fact name="Links (those of referral programs do not count)">{usage(plan.limits.links)}</Fact>
-            <Fact name="Events this period (clicks, identifications, orders)">
+            <Fact name="Links (without referral links)">{usage(plan.limits.links)}</Fact>
+            <Fact name="Events this period (clicks, identifies, orders)">
               {usage(plan.limits.events)}, until {formatDate(plan.events_reset_at)}
             </Fact>
             <Fact name="Commission this period">
@@ -56,7 +56,7 @@ export function WorkspaceFacts() {
                 ? 'not in this plan'
                 : `${usage(plan.limits.commission, inCurrency)}, until ${formatDate(plan.commission_reset_at)}`}
             </Fact>
-            <Fact name="Own site">{workspace.primary_domain || 'none yet: the first link sets it'}</Fact>
+            <Fact name="Own site">{workspace.primary_domain || 'not set: the first link sets it'}</Fact>
             <Fact name="Currency">{workspace.currency.toUpperCase()}</Fact>
             <Fact name="Attribution">
               {MODELS[more.attribution_model] ?? more.attribution_model} within{' '}

@@ -41,7 +41,7 @@ export function AcceptInvite({ invite, token }: { invite: InviteView; token: str
     ? `must have at least ${PASSWORD_LEAST} characters`
     : fieldError(withPassword.error, 'password');
   const lacksEmail = withPassword.isError && invite.email === null && said === '';
-  const emailWrong = lacksEmail ? 'is needed beside a password' : fieldError(failure, 'email');
+  const emailWrong = lacksEmail ? 'is required with a password' : fieldError(failure, 'email');
   const submit = (event: FormEvent) => {
     event.preventDefault();
     withPasskey.reset();
@@ -67,7 +67,7 @@ export function AcceptInvite({ invite, token }: { invite: InviteView; token: str
           type="email"
           label="Email"
           description={
-            invite.email === null ? 'Needed to sign in with a password; nothing is sent to it.' : undefined
+            invite.email === null ? 'Required to sign in with a password. No mail is sent to it.' : undefined
           }
           autoComplete="username"
           readOnly={invite.email !== null}
@@ -127,7 +127,7 @@ function PasskeyChoice({ pending, onChoose }: { pending: boolean; onChoose: () =
         Use a passkey
       </Button>
       <Text size="sm" c="dimmed">
-        Your device's fingerprint, face or PIN, or a security key: nothing to remember.
+        Use the fingerprint, face or PIN of your device, or a security key.
       </Text>
       <Divider label="or" />
     </>

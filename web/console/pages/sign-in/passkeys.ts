@@ -45,7 +45,7 @@ export async function signWithPasskey(): Promise<unknown> {
 /** What a person is told when a ceremony ended without a passkey. */
 export function passkeyFailure(error: unknown): string {
   if (error instanceof WebAuthnError && error.code === 'ERROR_AUTHENTICATOR_PREVIOUSLY_REGISTERED') {
-    return 'This device has a passkey for you already.';
+    return 'This device already has a passkey for you.';
   }
   if (error instanceof Error && (error.name === 'NotAllowedError' || error.name === 'AbortError')) {
     return 'No passkey was chosen. Try again.';

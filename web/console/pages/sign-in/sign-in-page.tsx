@@ -102,7 +102,7 @@ export default function SignInPage() {
           </>
         )}
         <Text size="sm" c="dimmed">
-          No way in? Ask an owner of your workspace for an invitation, or whoever runs this service.
+          Cannot sign in? Ask an owner of your workspace for an invitation.
         </Text>
       </Stack>
     </>

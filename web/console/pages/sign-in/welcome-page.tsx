@@ -33,7 +33,7 @@ function UselessInvite() {
   return (
     <>
       <PageHeader title="Welcome" />
-      <EmptyState title="This invitation can't be used">
+      <EmptyState title="This invitation is not valid">
         It works once and for 15 minutes, and its link must be whole. Ask an owner of the workspace for
         another one. Whoever runs this service makes one with <Code>hoplog console invite</Code>.
       </EmptyState>

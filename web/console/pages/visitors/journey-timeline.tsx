@@ -66,7 +66,7 @@ function Step({ entry }: { entry: Entry }) {
         >
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
             <Anchor component={Link} href={`/links/${entry.link_id}`} inherit underline="always">
-              {entry.slug === '' ? 'A link that is gone' : entry.slug}
+              {entry.slug === '' ? 'A deleted link' : entry.slug}
             </Anchor>{' '}
             on {channelName(entry.channel)}
           </Text>
@@ -75,7 +75,7 @@ function Step({ entry }: { entry: Entry }) {
           </Text>
           {entry.referer && (
             <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-              Came from {entry.referer}
+              Referer: {entry.referer}
             </Text>
           )}
           {when}
@@ -83,13 +83,9 @@ function Step({ entry }: { entry: Entry }) {
       );
     case 'identify':
       return (
-        <Timeline.Item
-          role="listitem"
-          bullet={<IconUser size={16} aria-hidden="true" />}
-          title="Told who they are"
-        >
+        <Timeline.Item role="listitem" bullet={<IconUser size={16} aria-hidden="true" />} title="Identified">
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-            {entry.email ?? "Your system's user id, without an email"}
+            {entry.email ?? 'User ID of your system, without an email'}
           </Text>
           {when}
         </Timeline.Item>

@@ -24,10 +24,10 @@ export default function VisitorPage() {
           <Stack gap="lg">
             <Paper withBorder p="md" component="section" aria-label="The visitor">
               <Facts>
-                <Fact name="Visitor id">
+                <Fact name="Visitor ID">
                   <Group gap="xs" wrap="nowrap">
                     <span>{visitor.id}</span>
-                    <CopyButton value={visitor.id} what="the visitor id" />
+                    <CopyButton value={visitor.id} what="the visitor ID" />
                   </Group>
                 </Fact>
                 <Fact name="Email">{visitor.email ?? 'Unknown'}</Fact>

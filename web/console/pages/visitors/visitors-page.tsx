@@ -26,7 +26,7 @@ export default function VisitorsPage() {
       <Stack gap="md">
         <Finder key={email} email={email ?? ''} />
         <Text size="sm" c="dimmed">
-          {email ? `Visitors who gave ${email}` : 'The 50 visitors who clicked last. Bots are left out.'}
+          {email ? `Visitors with the email ${email}` : 'The 50 most recent visitors, without bots.'}
         </Text>
         <QueryView
           query={visitors}
@@ -34,13 +34,11 @@ export default function VisitorsPage() {
           empty={{
             when: (data) => data.visitors.length === 0,
             show: email ? (
-              <EmptyState title="Nobody gave this email">
-                An email is known once your site or the API told it with a visitor.
+              <EmptyState title="No visitor has this email">
+                An email is known after your site or the API has identified a visitor with it.
               </EmptyState>
             ) : (
-              <EmptyState title="There are no visitors yet">
-                They show here when someone follows a link.
-              </EmptyState>
+              <EmptyState title="No visitors yet">They appear here when someone follows a link.</EmptyState>
             ),
           }}
         >
@@ -62,7 +60,7 @@ function Finder({ email }: { email: string }) {
     if (UUID.test(wanted)) navigate(`/visitors/${wanted.toLowerCase()}`);
     else if (wanted.includes('@')) navigate(`/visitors?email=${encodeURIComponent(wanted)}`);
     else if (wanted === '') navigate('/visitors');
-    else setWrong('is neither the id of a visitor nor an email');
+    else setWrong('is neither a visitor ID nor an email');
   };
   return (
     <search>
@@ -75,7 +73,7 @@ function Finder({ email }: { email: string }) {
         <Group align="flex-start" gap="xs">
           <TextInput
             type="search"
-            label="Visitor id or email"
+            label="Visitor ID or email"
             value={text}
             error={wrong}
             onChange={(event) => {
@@ -98,7 +96,7 @@ const VisitorsTable = ({ visitors }: { visitors: Visitors['visitors'] }) => (
   <ScrollTable
     label="Visitors"
     minWidth={860}
-    columns={['Visitor', 'Email', 'Last seen', 'Newest click', 'Place', 'Device']}
+    columns={['Visitor', 'Email', 'Last seen', 'Last click', 'Place', 'Device']}
   >
     <Table.Tbody>
       {visitors.map(({ id, email, last_seen, last_click }) => (

@@ -16,7 +16,7 @@ const PAGE_SIZE = 25;
 const REFRESH = 3_000;
 
 const STATUS_NAMES: Record<DeliveryStatus, string> = {
-  pending: 'On its way',
+  pending: 'Pending',
   delivered: 'Delivered',
   failed: 'Failed',
 };
@@ -72,11 +72,11 @@ export function DeliveryLog({ webhook }: { webhook: Webhook }) {
         empty={{
           when: (data) => data.deliveries.length === 0 && cursor === null,
           show: isFiltered ? (
-            <EmptyState title="No such delivery">Choose another result or event.</EmptyState>
+            <EmptyState title="No matching deliveries">Choose another result or event.</EmptyState>
           ) : (
             <EmptyState title="No deliveries yet">
-              Each event that this webhook asks for shows up here. A test event shows at once whether your
-              server takes messages.
+              Every event that this webhook subscribes to appears here. A test event shows at once whether
+              your server takes messages.
             </EmptyState>
           ),
         }}

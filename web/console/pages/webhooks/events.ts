@@ -2,19 +2,19 @@
 export type EventKind = { type: string; name: string; when: string };
 
 export const EVENTS: EventKind[] = [
-  { type: 'click.created', name: 'Clicks', when: 'Somebody followed one of your links. Bots are left out.' },
-  { type: 'lead.created', name: 'Leads', when: 'A person whom a referrer sent signed up.' },
+  { type: 'click.created', name: 'Clicks', when: 'Someone followed one of your links. Bots are excluded.' },
+  { type: 'lead.created', name: 'Leads', when: 'A referred person signed up.' },
   {
     type: 'sale.created',
     name: 'Sales',
-    when: 'An order came in for the first time, from your site or from your server.',
+    when: 'An order was reported for the first time, by your site or your server.',
   },
-  { type: 'commission.created', name: 'Commissions', when: 'A referrer earned money with a sale.' },
+  { type: 'commission.created', name: 'Commissions', when: 'A referrer earned commission on a sale.' },
   { type: 'credit.earned', name: 'Credits earned', when: 'A referrer or a new user earned credits.' },
   {
     type: 'credit.delivered',
     name: 'Credits delivered',
-    when: 'Earned credits were marked as handed over.',
+    when: 'Earned credits were marked as delivered.',
   },
 ];
 

@@ -14,7 +14,7 @@ export function ReplaceSecret({ webhook }: { webhook: Webhook }) {
       <ConfirmButton
         size="xs"
         question="Replace the signing secret?"
-        consequence="You get a new one. For 24 hours each message is signed with both, so that your server can change over at any time in between; after that the old one is worth nothing."
+        consequence="You get a new secret. For 24 hours, messages are signed with both; after that, the old secret is no longer valid."
         yes="Replace"
         pending={rotate.isPending}
         onConfirm={() => rotate.mutateAsync()}
@@ -30,7 +30,7 @@ export function ReplaceSecret({ webhook }: { webhook: Webhook }) {
       >
         {rotate.data && (
           <SecretMade value={rotate.data.secret} what="signing secret" onDone={rotate.reset}>
-            <Text size="sm">The old one goes on working for 24 hours.</Text>
+            <Text size="sm">The old secret works for another 24 hours.</Text>
           </SecretMade>
         )}
       </Modal>

@@ -56,12 +56,12 @@ export function WebhookDialog({ webhook, close }: { webhook: Webhook | null; clo
       {...(made && STAYS)}
     >
       <LeaveGuard active={isDirty && !made} withQuery>
-        What you have filled in would be lost.
+        Your input will be lost.
       </LeaveGuard>
       {made ? (
         <SecretMade value={made.secret} what="signing secret" onDone={() => navigate(`/webhooks/${made.id}`)}>
           <Text size="sm">
-            Your server checks with it that a message really comes from here.{' '}
+            Your server uses it to verify that a message comes from Hoplog.{' '}
             {/* Beside this page: the secret can't be shown again. */}
             <Anchor
               href="/console/settings/developers?snippet=verify"
@@ -69,7 +69,7 @@ export function WebhookDialog({ webhook, close }: { webhook: Webhook | null; clo
               rel="noopener"
               underline="always"
             >
-              How to check a message
+              How to verify a message
             </Anchor>
           </Text>
         </SecretMade>

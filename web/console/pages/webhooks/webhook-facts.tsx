@@ -12,7 +12,7 @@ import { StateBadge } from './result-badge.tsx';
 export function WebhookFacts({ webhook }: { webhook: Webhook }) {
   const { can } = useSession();
   return (
-    <Paper withBorder p="md" component="section" aria-label="About the webhook">
+    <Paper withBorder p="md" component="section" aria-label="Webhook details">
       <Facts>
         <Fact name="Address">
           <Group gap="xs" wrap="nowrap">
@@ -27,7 +27,7 @@ export function WebhookFacts({ webhook }: { webhook: Webhook }) {
         <Fact name="Events">{eventNames(webhook.events)}</Fact>
         <Fact name="Signing secret">
           <Stack gap="xs" align="flex-start">
-            <Text size="sm">Shown once, when it was made.</Text>
+            <Text size="sm">Shown once, when it was created.</Text>
             {can('operator') && <ReplaceSecret webhook={webhook} />}
           </Stack>
         </Fact>

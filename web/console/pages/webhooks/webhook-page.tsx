@@ -28,10 +28,10 @@ export default function WebhookPage() {
                 color="red"
                 variant="outline"
                 icon={<IconAlertTriangle />}
-                title="It was switched off because it only failed"
+                title="Disabled after repeated failures"
               >
                 <Text size="sm">
-                  For five days no message got through, so it gets nothing since{' '}
+                  No delivery succeeded for five days. It has received nothing since{' '}
                   {formatInstant(data.disabled_at)}. Once your server works, switch it on again: it then gets
                   what happens from that moment on.
                 </Text>

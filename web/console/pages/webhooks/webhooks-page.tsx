@@ -38,7 +38,7 @@ export default function WebhooksPage() {
           when: (data) => data.webhooks.length === 0 && data.next_cursor === null,
           show: (
             <EmptyState title="No webhooks yet">
-              A webhook tells your server what happens here, such as a click or a sale, within seconds: Hoplog
+              A webhook notifies your server of events, such as a click or a sale, within seconds: Hoplog
               sends it a message for each event, signed so that nobody else can make one up.
               {!mayChange && ' Operators of the workspace make them.'}
             </EmptyState>

@@ -47,12 +47,12 @@ export class FileProblem extends Error {
  */
 export async function readImportFile(file: File): Promise<ImportFile> {
   if (file.size > FILE_LIMIT) {
-    throw new FileProblem('is larger than 64 MB. Cut it up, or use the command hoplog import links.');
+    throw new FileProblem('is larger than 64 MB. Split it, or use the command hoplog import links.');
   }
   const bytes = new Uint8Array(await file.arrayBuffer());
   const text = new TextDecoder(encodingOf(bytes)).decode(bytes);
   if (text.trim() === '') throw new FileProblem('is empty.');
-  if (text.includes('\0')) throw new FileProblem('is no text. Export it as CSV.');
+  if (text.includes('\0')) throw new FileProblem('is not text. Export it as CSV.');
   const form = formOf(text);
   const cut = form.kind === 'json' ? await cutJson(text) : cutCsv(text, form);
   if (cut.rows === 0) throw new FileProblem('has no rows.');
@@ -122,7 +122,7 @@ function collector(head: () => { text: string; lines: number }, tail = '') {
     refuse,
     add(row: FileRow, text: string, lines: number) {
       if (text.length > ROW_CHARACTERS) {
-        refuse(row, 'is longer than a million characters. Is a quote never closed?');
+        refuse(row, 'is longer than a million characters. Check for an unclosed quote.');
         return;
       }
       if (open && (open.rows.size === PIECE_ROWS || open.text.length + text.length > PIECE_CHARACTERS))

@@ -37,8 +37,8 @@ export function ImportResult({
         {plural(state.done, 'row was', 'rows were')} looked at.
       </Text>
       <SimpleGrid cols={{ base: 1, xs: 3 }}>
-        <Figure label="Links made" value={formatCount(state.created)} />
-        <Figure label="There already" value={formatCount(state.skipped)} />
+        <Figure label="Links created" value={formatCount(state.created)} />
+        <Figure label="Already present" value={formatCount(state.skipped)} />
         <Figure label="Rows refused" value={formatCount(refused.length)} />
       </SimpleGrid>
       {state.unknownColumns.length > 0 && (
