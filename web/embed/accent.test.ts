@@ -6,13 +6,13 @@ import { accentColors, contrast } from './accent.ts';
 const READABLE = 4.5;
 const CSS = readFileSync(new URL('./styles/colors.css', import.meta.url), 'utf8');
 
-test('contrast is that of WCAG', () => {
+test('computes contrast as WCAG defines it', () => {
   expect(contrast('#000000', '#ffffff')).toBe(21);
   expect(contrast('#777777', '#ffffff')).toBeCloseTo(4.48, 2);
   expect(contrast('#ffffff', '#777777')).toBeCloseTo(4.48, 2);
 });
 
-test('any accent is readable on every surface of its theme, and so is the text on it', () => {
+test('makes any accent readable on every surface of its theme, and the text on it', () => {
   /** The surfaces as the style sheet has them. */
   const surfaces = (theme: 'light' | 'dark') => {
     const block =
@@ -34,6 +34,6 @@ test('any accent is readable on every surface of its theme, and so is the text o
   );
 });
 
-test('an accent that is readable stays as it is', () => {
+test('keeps a readable accent', () => {
   expect(accentColors('#4f46e5', 'light')).toEqual({ fill: '#4f46e5', onFill: '#ffffff', text: '#4f46e5' });
 });

@@ -4,7 +4,7 @@ import { formatCount, formatDay, plural } from './formats.ts';
 import { MEASURES, type Measure, type MeasureName } from './measures.ts';
 import type { Day } from './stats.ts';
 
-/** The daily series: as a chart, and as a table for who can't or won't read the chart. */
+/** The daily series as a chart, with a table as its accessible alternative. */
 export function ActivityCard({ series, days }: { series: Day[]; days: number }) {
   const [hidden, setHidden] = useState<ReadonlySet<MeasureName>>(new Set());
   const [pointed, setPointed] = useState<number | null>(null);

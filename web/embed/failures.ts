@@ -1,17 +1,17 @@
-/** Why a call has no answer. `status` 0: nothing came back. */
+/** A failed request. `status` 0: no response. */
 export type Failure = { status: number; code: string; message: string };
 
-/** A failure in words: for the user first, then for whoever built the page. */
+/** A failure as text, for the user and for the site's developer. */
 export type Explanation = {
   title: string;
   text: string;
-  /** For the developer; null where the title says all. */
+  /** For the developer; null if the title says everything. */
   hint: string | null;
-  /** Whether the same call may well succeed later. */
+  /** Whether the same request may succeed later. */
   retry: boolean;
 };
 
-/** Why the dashboard has nothing to show. */
+/** Explains why the dashboard is empty. */
 export function explain({ status, code, message }: Failure): Explanation {
   switch (status) {
     case 0:
@@ -46,7 +46,7 @@ export function explain({ status, code, message }: Failure): Explanation {
   }
 }
 
-/** Why a change was not made, in one sentence for the user. */
+/** Explains in one sentence why a change was refused. */
 export function explainRefusal({ status, code, message }: Failure): string {
   if (status === 0) return 'No connection. Nothing was changed; try again.';
   if (code === 'method_not_offered') return 'This payout method is not offered any more.';

@@ -12,12 +12,12 @@ const MODES: { mode: RewardMode; name: string; said: string }[] = [
 type Props = {
   api: ReferralsApi;
   mode: RewardMode;
-  /** Whether the program lets a referrer become an affiliate. An affiliate may become a referrer in any case. */
+  /** Whether referrers may become affiliates. Affiliates may always become referrers. */
   isOffered: boolean;
   onMode: (mode: RewardMode) => void;
 };
 
-/** What conversions earn from now on: credits as a referrer, commission as an affiliate. */
+/** Switches between credits (referrer) and commission (affiliate) for future conversions. */
 export function ModeSwitch({ api, mode, isOffered, onMode }: Props) {
   const [wanted, setWanted] = useState<RewardMode | null>(null);
   const [refusal, setRefusal] = useState<string | null>(null);

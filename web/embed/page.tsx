@@ -8,7 +8,7 @@ import { reportHeight } from './report-height.ts';
 import { readSettings } from './settings.ts';
 import { BadSettings } from './states.tsx';
 
-/** Where the deployment has an origin of its own for the API, the server says so here. */
+/** The API's origin, if it differs from the page's. */
 const DEFAULT_BASE = document.querySelector<HTMLMetaElement>('meta[name="api-base"]')?.content;
 
 function start(root: HTMLElement): void {
@@ -25,7 +25,7 @@ function start(root: HTMLElement): void {
     return;
   }
   const { settings } = read;
-  // As a page of its own it stands under this deployment's name, so it talks to this deployment's API only.
+  // Outside a frame the page has this deployment's origin, so only this deployment's API is allowed.
   const given = framed ? settings.apiBase : null;
   if (settings.accent !== null) {
     const { fill, onFill, text } = accentColors(settings.accent, settings.theme);

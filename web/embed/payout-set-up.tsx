@@ -12,14 +12,14 @@ type Props = {
   onSaved: (saved: SavedMethod) => void;
 };
 
-/** Where an affiliate is paid: what is saved, or the form to save it. */
+/** The saved payout method, or the form to save one. */
 export function PayoutSetUp({ api, methods, saved, onSaved }: Props) {
   const [changing, setChanging] = useState(false);
   const change = useRef<HTMLButtonElement>(null);
   const returns = useRef(false);
   const announce = useAnnounce();
 
-  // Whoever closes the form goes on where it opened.
+  // Closing the form returns the focus to the button that opened it.
   useEffect(() => {
     if (changing || !returns.current) return;
     returns.current = false;

@@ -1,7 +1,7 @@
 import { formatAmount, formatMoney, kindName } from './formats.ts';
 import type { Affiliate, CreditTotals } from './stats.ts';
 
-/** Credits of each kind, of all time. */
+/** All-time credits by kind. */
 export function Credits({ credits }: { credits: Record<string, CreditTotals> }) {
   const kinds = Object.entries(credits).sort(([first], [second]) => first.localeCompare(second));
   return (
@@ -29,8 +29,8 @@ export function Credits({ credits }: { credits: Record<string, CreditTotals> }) 
 }
 
 /**
- * What stands between eligible commission and its payout: the referrer is suspended, or has yet to save a payout method.
- * `unsettled`: there is none, nor a way to save one here.
+ * Whether eligible commission can be paid out: not while the referrer is suspended or has no payout method.
+ * `unsettled`: no method is saved, and none can be saved here.
  */
 export type PayoutState = 'ready' | 'suspended' | 'method_missing' | 'unsettled';
 
@@ -41,7 +41,7 @@ type CashProps = {
   payoutState: PayoutState;
 };
 
-/** Commission of all time by what becomes of it, and how far it is to the next payout. */
+/** All-time commission by status, and the progress to the minimum payout. */
 export function Cash({ balance, currency, minPayout, payoutState }: CashProps) {
   const money = (amount: number) => formatMoney(amount, currency);
   const isReached = balance.eligible > 0 && balance.eligible >= minPayout;

@@ -1,4 +1,4 @@
-/** Places where a referral link can be shared without a script of theirs. Pure. */
+/** Share URLs that need no third-party script. Pure. */
 
 export type ShareLink = { place: string; href: string };
 

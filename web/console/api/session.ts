@@ -12,7 +12,7 @@ export type Role = Session['member']['role'];
 
 const RANK: Record<Role, number> = { analyst: 0, operator: 1, owner: 2 };
 
-/** Asks who is signed in; null: nobody. */
+/** Who is signed in; null: signed out. */
 export const SESSION_QUERY = queryOptions<Session | null>({
   queryKey: ['/session'],
   queryFn: async () => {
@@ -24,17 +24,17 @@ export const SESSION_QUERY = queryOptions<Session | null>({
     }
   },
   staleTime: 60_000,
-  // Another window may have signed somebody else in; what the page reads then is that one's.
+  // Another window may have signed in another member, whose data the page would then read.
   refetchOnWindowFocus: 'always',
   retry: (count, error) => count < 2 && isRetryable(error),
 });
 
-/** Whose console it is: what another one has seen, typed or begun is not for them. */
+/** Identifies the member and workspace: state of another owner must not be shown. */
 export const ownerOf = ({ member, workspace }: Session): string => `${member.id} ${workspace.id}`;
 
 export const SessionContext = createContext<Session | null>(null);
 
-/** The session, in every page behind the sign-in. */
+/** The session of a signed-in page. */
 export function useSession(): Session & { can: (role: Role) => boolean } {
   const session = useContext(SessionContext);
   if (!session) throw new Error('there is no session around this component');

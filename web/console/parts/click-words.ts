@@ -1,6 +1,6 @@
 import { countryName } from '../formats.ts';
 
-/** `Bonn, Germany`; `Unknown` where neither is known. */
+/** `Bonn, Germany`; `Unknown` if both are empty. */
 export function placeOf({ country = '', city = '' }: { country?: string; city?: string }): string {
   if (country === '') return city === '' ? 'Unknown' : city;
   return city === '' ? countryName(country) : `${city}, ${countryName(country)}`;
@@ -21,5 +21,5 @@ export function deviceOf({
   return parts.length === 0 ? 'Unknown' : parts.join(', ');
 }
 
-/** The end of a visitor's id: the beginning of ids of one time is the same. */
+/** The end of a visitor ID: IDs of the same time share their beginning. */
 export const shortId = (id: string) => id.slice(-8);

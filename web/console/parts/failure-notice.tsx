@@ -5,13 +5,13 @@ import { sentenceOf } from '../api/sentence.ts';
 
 type Props = {
   error: unknown;
-  /** Another try. */
+  /** Retries. */
   again?: () => void;
-  /** What failed, where it was no reading of a page. */
+  /** The title, if not that of a failed read. */
   title?: string;
 };
 
-/** Says what went wrong in the server's words, with its id for support, and offers another try. */
+/** Shows the server's message with the request ID for support, and a retry button. */
 export function FailureNotice({ error, again, title }: Props) {
   const requestId = error instanceof ApiFailure ? error.requestId : null;
   return (

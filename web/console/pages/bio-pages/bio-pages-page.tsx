@@ -10,7 +10,7 @@ import { BioPagesTable } from './bio-pages-table.tsx';
 import { CreatePage } from './create-page.tsx';
 import { useBioPages, useSearchText } from './use-bio-pages.ts';
 
-/** Bio pages that were made here, newest first, with the clicks on their buttons. */
+/** Bio pages made in the console, newest first, with their button clicks. */
 export default function BioPagesPage() {
   const { can, workspace } = useSession();
   const [text, search] = useSearchText();

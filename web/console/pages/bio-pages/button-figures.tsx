@@ -5,7 +5,7 @@ import { useSession } from '../../api/session.ts';
 import { formatMoney, plural } from '../../formats.ts';
 import type { BioButton, ButtonFigures as Figures, PageStats } from './responses.ts';
 
-/** What a button brought in the window, or why it counts nothing. */
+/** Statistics of a button in the period, or why there are none. */
 export function ButtonFigures({
   saved,
   figures,
@@ -13,7 +13,7 @@ export function ButtonFigures({
 }: {
   saved: BioButton | undefined;
   figures: Figures | undefined;
-  /** The figures are not there yet, or still those of the window before. */
+  /** Whether the statistics are loading. */
   isAwaited: boolean;
 }) {
   const { workspace } = useSession();
@@ -40,12 +40,12 @@ export function ButtonFigures({
   }
 }
 
-/** Whether a button has something to show or to lose; also one without a short link, which may have had one. */
+/** Whether a button has statistics. One without a short link may have had one before. */
 export function hasBrought(figures: Figures | undefined): figures is Figures {
   return figures !== undefined && (figures.clicks > 0 || figures.conversions > 0);
 }
 
-/** What all buttons brought in the window, or why that can't be shown. */
+/** Statistics of all buttons in the period, or why they are unavailable. */
 export function FiguresOfAll({
   stats,
   hasFigures,
@@ -68,7 +68,7 @@ export function FiguresOfAll({
     if (stats.isError) return `Statistics are unavailable: ${messageOf(stats.error)}`;
     if (!stats.data || stats.data.links.length < 2) return null;
     const { totals } = stats.data;
-    // Not the visitors: who pressed two buttons is in their sum twice.
+    // No visitors: the sum would count a visitor of two buttons twice.
     const all = [plural(totals.clicks, 'click', 'clicks'), ...gainsOf(totals, workspace.currency)];
     return `All buttons: ${all.join(' · ')}`;
   }

@@ -1,7 +1,7 @@
 import { TextInput } from '@mantine/core';
 import { hexOf, isColor } from './colors.ts';
 
-/** A color: picked, or written as CSS knows it. */
+/** A color picker with a text field for CSS colors. */
 export function ColorField({
   label,
   value,

@@ -1,15 +1,15 @@
-/** The spellings that the API reads, of all that CSS has. */
+/** The CSS color notations that the API accepts. */
 const SPELLINGS = /^(#[\da-f]{3,8}|(rgb|hsl)a?\([^()]*\)|[a-z]+)$/i;
-/** Words that a browser takes for a color, and that are none by themselves. */
+/** CSS keywords that are valid colors but not colors of their own. */
 const NO_COLOURS = /^(inherit|initial|unset|revert|currentcolor)$/i;
 
-/** Whether a theme may have it as a color: hex, `rgb()`, `hsl()` or a name. */
+/** Whether a theme accepts the color: hex, `rgb()`, `hsl()` or a name. */
 export function isColor(text: string): boolean {
   const value = text.trim();
   return SPELLINGS.test(value) && !NO_COLOURS.test(value) && CSS.supports('color', value);
 }
 
-/** Any color as the browser's own picker takes it: opaque, in hex. */
+/** A color for the browser's picker: opaque, in hex. */
 export function hexOf(text: string): string {
   const context = document.createElement('canvas').getContext('2d');
   if (!context || !isColor(text)) return '#000000';

@@ -18,7 +18,7 @@ const REASONS = {
   taken: 'This address is taken',
 } as const;
 
-/** Asks for what a page can't change later, its address, and a title; then opens the editor. */
+/** Asks for the title and the permanent address, then opens the editor. */
 export function CreatePage() {
   const [opened, { open, close }] = useDisclosure(false);
   return (
@@ -62,7 +62,7 @@ function CreateForm({ close }: { close: () => void }) {
 
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    // Not published until somebody has looked at it.
+    // Unpublished at first, so that it can be reviewed.
     create.mutate(
       {
         title: title.trim(),
@@ -136,11 +136,11 @@ function CreateForm({ close }: { close: () => void }) {
   );
 }
 
-/** Whether the page may have been made all the same: then it is this form that has taken the address. */
+/** Whether the page may have been created despite the failure, so that the address is taken by this form. */
 const isUndecided = (error: unknown) =>
   isRetryable(error) || (error instanceof ApiFailure && error.code === 'idempotency_in_progress');
 
-/** A conflict names no field: it is about the address, which somebody may just have taken, or about the external id. */
+/** A conflict names no field: it concerns the address, which may just have been taken, or the external ID. */
 function conflictAt(field: keyof NewPage, error: unknown): string | null {
   if (!(error instanceof ApiFailure) || error.code !== 'conflict') return null;
   return field === (error.message.includes('external_id') ? 'external_id' : 'slug') ? error.message : null;

@@ -20,12 +20,12 @@ import { SaveBar } from './save-bar.tsx';
 import { ThemeForm } from './theme-form.tsx';
 import { useSaving } from './use-saving.ts';
 
-/** What a part of the editor shows and changes. `wrong`: what the last save found wrong with a field. */
+/** Props of the editor's forms. `wrong`: a field's error of the last save. */
 export type PartProps = { draft: Draft; change: (fields: Partial<Draft>) => void; wrong: Wrong };
 
 const PARTS: Record<Part, string> = { content: 'Content', look: 'Look', publish: 'Publish' };
 
-/** The forms of a page, beside them what it looks like; on narrow screens one or the other. */
+/** The forms of a page beside its preview; on narrow screens one of the two. */
 export function Editor({ page }: { page: BioPage }) {
   const canChange = useSession().can('operator');
   const [part, showPart] = usePart();
@@ -40,7 +40,7 @@ export function Editor({ page }: { page: BioPage }) {
   });
   const { saved, draft, problems } = saving;
 
-  // The field may only be there once its part is shown.
+  // The field exists only after its tab is shown.
   useEffect(() => {
     if (!isFocusWanted.current || problems.length === 0) return;
     const field = form.current?.querySelector<HTMLElement>('[aria-invalid="true"]');
@@ -116,7 +116,7 @@ export function Editor({ page }: { page: BioPage }) {
   );
 }
 
-/** The part that is shown; it stands in the page's URL. */
+/** The selected tab, in the page's URL. */
 function usePart(): [Part, (part: string | null) => void] {
   const [search, change] = useUrlParameters();
   const asked = search.get('tab') ?? '';

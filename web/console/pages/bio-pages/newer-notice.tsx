@@ -3,7 +3,7 @@ import { IconAlertTriangle } from '@tabler/icons-react';
 import { nameOf } from './problems.ts';
 import type { Newer } from './use-saving.ts';
 
-/** Says that somebody else saved the page meanwhile, and what saving it now would undo. */
+/** Says that someone else has saved the page, and which changes a save would overwrite. */
 export function NewerNotice({ fields, deleted, load, overwrite }: Newer) {
   return (
     <Alert

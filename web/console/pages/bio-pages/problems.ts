@@ -5,27 +5,27 @@ import { type Draft, isMetadata, isWebUrl } from './draft.ts';
 import type { Theme } from './responses.ts';
 import { GRADIENTS, PLATFORMS } from './theme-choices.ts';
 
-/** The parts of the editor, as its URL names them. */
+/** Tabs of the editor, as in its URL. */
 export type Part = 'content' | 'look' | 'publish';
 
-/** What stands in the way of saving: at which field, and in which part that is. */
+/** A problem that prevents saving: its field and tab. */
 export type Problem = {
-  /** As {@link fieldKey} has it. */
+  /** See {@link fieldKey}. */
   field: string;
-  /** The field as a person finds it, such as `Button 2, Leads to`. */
+  /** The field's name for the person, such as `Button 2, Destination URL`. */
   name: string;
   message: string;
   part: Part;
 };
 
-/** The message for a field, or null. */
+/** The error of a field, or null. */
 export type Wrong = (field: string) => string | null;
 
-/** Names a field of an entry in a list by the entry's own id, so that it stays right when the list is put in order. */
+/** Names a field of a list's entry by the entry's ID, so that it survives reordering. */
 export const fieldKey = (list: 'links' | 'social_links', id: string, field: string) =>
   `${list}.${id}.${field}`;
 
-/** What the API would not refuse but set to something else, or what can't even be sent. */
+/** Problems that the API would silently correct, or that cannot be sent. */
 export function problemsOf({ theme, metadata }: Draft): Problem[] {
   const problems = themeProblems(theme);
   if (!isMetadata(metadata)) {
@@ -35,7 +35,7 @@ export function problemsOf({ theme, metadata }: Draft): Problem[] {
   return problems;
 }
 
-/** Only of what the chosen look shows: the rest has no field. */
+/** Only fields that the chosen theme shows. */
 function themeProblems(theme: Theme): Problem[] {
   const isPicture = theme.canvasMode === 'image';
   const isGradient = theme.canvasMode === 'gradient';
@@ -75,7 +75,7 @@ const FIELDS: Record<Field, [name: string, part: Part]> = {
   metadata: ['Metadata', 'publish'],
 };
 
-/** A field as a person finds it. */
+/** A field's name for the person. */
 export const nameOf = (field: Field): string => FIELDS[field][0];
 
 const BUTTON_FIELDS: Record<string, string> = {
@@ -85,7 +85,7 @@ const BUTTON_FIELDS: Record<string, string> = {
   image_url: 'Image',
 };
 
-/** What the API refused of `sent`, at the fields that it named. */
+/** The API's errors about `sent`, by field. */
 export function refusedFields(error: unknown, sent: Draft): Problem[] {
   if (!(error instanceof ApiFailure)) return [];
   return error.details.map(({ path, message }) => ({ ...fieldOf(path, sent), message }));

@@ -5,7 +5,7 @@ import type { PartProps } from './editor.tsx';
 /** The API's bound, in characters. */
 const ABOUT_MOST = 280;
 
-/** Who the page is about. */
+/** Title, about text and picture. */
 export function ProfileForm({ draft, change, wrong }: PartProps) {
   return (
     <Stack gap="sm" mb="xl">

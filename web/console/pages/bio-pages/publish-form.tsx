@@ -7,7 +7,7 @@ import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import type { PartProps } from './editor.tsx';
 import type { BioPage } from './responses.ts';
 
-/** Whether the page can be seen, and its end. */
+/** Publishing, metadata and deletion of the page. */
 export function PublishForm({ draft, change, wrong, page }: PartProps & { page: BioPage }) {
   const { can } = useSession();
   const [, navigate] = useLocation();
@@ -55,7 +55,7 @@ export function PublishForm({ draft, change, wrong, page }: PartProps & { page: 
             onConfirm={async () => {
               await remove.mutateAsync();
               navigate('/bio-pages', { replace: true });
-              // The list alone: there is no page any more to be read anew.
+              // Only the list: the page no longer exists.
               await queries.invalidateQueries({ queryKey: ['/bio-pages'] });
             }}
           >

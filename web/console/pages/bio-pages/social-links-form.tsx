@@ -7,7 +7,7 @@ import { chosenOf, PLATFORMS } from './theme-choices.ts';
 
 const MOST = 12;
 
-/** Icons that lead to profiles elsewhere. */
+/** Links to social profiles, shown as icons. */
 export function SocialLinksForm({ draft, change, wrong }: PartProps) {
   const { social_links: links } = draft;
   return (

@@ -53,7 +53,7 @@ export const FONTS: Choice<Theme['font']>[] = [
   { value: 'condensed', label: 'Condensed' },
 ];
 
-/** Directions in degrees and colors, to paint the choices with. */
+/** Angles in degrees, and colors. */
 export const GRADIENTS: { name: string; angle: number; stops: string[] }[] = [
   { name: 'dawn', angle: 160, stops: ['#ffe3ec', '#ffd6c2', '#fff3d6'] },
   { name: 'peach', angle: 150, stops: ['#ffecd2', '#fcb69f'] },

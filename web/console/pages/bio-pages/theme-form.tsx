@@ -16,7 +16,7 @@ import {
   FONTS,
 } from './theme-choices.ts';
 
-/** How the page looks. Text that could not be read is drawn in another color; the preview shows it. */
+/** The page's theme. The server replaces unreadable text colors; the preview shows it. */
 export function ThemeForm({ draft, change, wrong }: PartProps) {
   const { theme } = draft;
   const set = (part: Partial<Theme>) => change({ theme: { ...theme, ...part } });
@@ -75,7 +75,7 @@ type ThemeProps = { theme: Theme; set: (part: Partial<Theme>) => void };
 const FIRST = { color: '#ffffff', gradient: 'dawn', image: '' };
 
 function CanvasFields({ theme, set, wrong }: ThemeProps & { wrong: Wrong }) {
-  // What each kind had last, so that looking at another loses nothing.
+  // The last value of each type, so that switching loses nothing.
   const [last, setLast] = useState<Record<string, string>>({
     ...FIRST,
     [theme.canvasMode]: theme.canvasValue,
@@ -188,7 +188,7 @@ function OneOfFew<Value extends string>({
       </Input.Label>
       <SegmentedControl
         fullWidth
-        // More of them have no room on a phone otherwise.
+        // Otherwise more than three do not fit on a phone.
         size={choices.length > 3 ? 'xs' : 'sm'}
         aria-labelledby={id}
         data={choices}

@@ -6,7 +6,7 @@ import { Section } from '../../parts/section.tsx';
 import { KeyList } from './keys.tsx';
 import { QuickStart } from './quick-start.tsx';
 
-/** What a developer needs: keys, the reference of the API, and first lines to copy. */
+/** Keys, API reference and quick start for developers. */
 export default function DevelopersPage() {
   const { can, urls } = useSession();
   return (

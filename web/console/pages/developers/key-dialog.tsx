@@ -7,11 +7,11 @@ import { SecretMade, STAYS } from '../../parts/secret-made.tsx';
 import { useFocusBack } from '../../parts/use-focus-back.ts';
 import { type KeyKind, KIND_MEANINGS, KIND_NAMES, type NewKey } from './responses.ts';
 
-/** The API's bound for a name. */
+/** The API's limit for a name. */
 const LABEL_MOST = 100;
 type Sent = { kind: KeyKind; label: string };
 
-/** Makes a key and shows it once. */
+/** Creates a key and shows it once. */
 export function KeyDialog({ close }: { close: () => void }) {
   useFocusBack();
   const [kind, setKind] = useState<KeyKind>('secret');

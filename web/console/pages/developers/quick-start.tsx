@@ -11,12 +11,12 @@ import { snippetsFor } from './snippets.ts';
 
 const DAY = 86_400_000;
 
-/** First lines to copy, with the addresses and a link of this very workspace in them. The tab is in the URL. */
+/** Code to copy, with this workspace's URLs and a link. The tab is in the URL. */
 export function QuickStart() {
   const { urls, workspace } = useSession();
   const [search, change] = useUrlParameters();
   const links = useApi<LinkRecords>('/links', { view: 'records', limit: 1 });
-  // Where a poll may begin: yesterday at this time. The page keeps it, so that nothing changes under a copying hand.
+  // Start of a poll: 24 hours ago. Fixed while the page is open, so that the code does not change.
   const [since] = useState(() => new Date(Date.now() - DAY).toISOString());
 
   return (

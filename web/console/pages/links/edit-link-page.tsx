@@ -13,7 +13,7 @@ import { changeBody, draftOf } from './link-draft.ts';
 import { LinkForm } from './link-form.tsx';
 import { readLink, useLink } from './use-link.ts';
 
-/** Changes a link and its campaign. */
+/** Edits a link and its campaign. */
 export default function EditLinkPage() {
   const { id } = useParams<{ id: string }>();
   const { can, workspace } = useSession();
@@ -40,7 +40,7 @@ export default function EditLinkPage() {
 function EditForm({ link }: { link: LinkRecord }) {
   const [, navigate] = useLocation();
   const back = `/links/${link.id}`;
-  // As it was when the form was opened: what someone else changes meanwhile is not undone by fields left alone.
+  // As it was when the form opened: unchanged fields must not overwrite changes of someone else.
   const [before] = useState(() => draftOf(link));
   const [draft, setDraft] = useState(before);
   const send = useSend<Record<string, unknown>, LinkRecord>(

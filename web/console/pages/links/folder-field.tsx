@@ -8,7 +8,7 @@ import type { ResponseOf } from '../../api/responses.ts';
 
 type Props = { value: string | null; error: string | null; onChange: (id: string | null) => void };
 
-/** Chooses the folder of a link, or makes a new one. */
+/** Chooses or creates the folder of a link. */
 export function FolderField({ value, error, onChange }: Props) {
   const folders = useApi<Folders>('/folders', { limit: 500 });
   const [opened, { open, close }] = useDisclosure(false);

@@ -12,10 +12,10 @@ import { PlainList } from '../settings/plain-list.tsx';
 
 type Folder = Folders['folders'][number];
 
-/** What names a folder or is filtered by one. */
+/** Reads that include folder names or filter by folder. */
 const refresh = ['/folders', '/links'];
 
-/** Opens the folders, to rename and delete them; they are made where one is chosen for a link. */
+/** Renames and deletes folders. They are created in a link's form. */
 export function FoldersButton() {
   const [opened, { open, close }] = useDisclosure(false);
   return (

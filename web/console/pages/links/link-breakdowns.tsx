@@ -28,7 +28,7 @@ const NAME_OF: Record<Dimension, (value: string) => string> = {
   os: known,
 };
 
-/** What a link's clicks in the window are made of. Channels only where they differ: of a Smart Link. */
+/** Breakdowns of a link's clicks in the period; channels only for a Smart Link. */
 export function LinkBreakdowns({ link }: { link: LinkRecord }) {
   const dimensions: Dimension[] = ['country', 'device', 'browser', 'os'];
   return (

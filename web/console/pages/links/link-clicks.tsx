@@ -11,7 +11,7 @@ import type { Clicks } from './stats-types.ts';
 
 const PAGE = 25;
 
-/** The newest clicks of a link, more on demand. */
+/** The newest clicks of a link, with a button for more. */
 export function LinkClicks({ linkId }: { linkId: string }) {
   const { data, error, refetch, fetchNextPage, hasNextPage, isFetchingNextPage } = useInfiniteQuery({
     queryKey: ['/clicks', { link_id: linkId, limit: PAGE }],

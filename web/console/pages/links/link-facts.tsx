@@ -11,7 +11,7 @@ import { useApi } from '../../api/queries.ts';
 import { channelName, formatCount, formatInstant } from '../../formats.ts';
 import { Fact, Facts } from '../../parts/facts.tsx';
 
-/** What a link is and how it is set. What is not set is left out. */
+/** Settings of a link; unset ones are left out. */
 export function LinkFacts({ link }: { link: LinkRecord }) {
   const folders = useApi<Folders>(link.folder_id ? '/folders' : null, { limit: 500 });
   const pixels = PIXEL_PLATFORMS.filter((name) => link.retargeting?.[name]);
@@ -70,13 +70,13 @@ export function LinkFacts({ link }: { link: LinkRecord }) {
 
 type Asked<T> = { data: T | undefined; isError: boolean; error: Error | null };
 
-/** Its id when there are more folders than are listed. */
+/** The folder's name; its ID if it is beyond the listed folders. */
 function folderName(folders: Asked<Folders>, folderId: string): string {
   if (folders.data === undefined) return pendingText(folders);
   return folders.data.folders.find(({ id }) => id === folderId)?.name ?? folderId;
 }
 
-/** Asked for by itself: whether the visits are used up does not stand in the record. */
+/** A separate request: the record does not say whether the click limit is used up. */
 function Status({ id }: { id: string }) {
   const found = useApi<FoundLinks>('/links/search', { ids: id, figures: 'exclude' });
   const status = found.data?.links.find(({ link }) => link.id === id)?.status;
@@ -84,7 +84,7 @@ function Status({ id }: { id: string }) {
   return pendingText(found);
 }
 
-/** What stands where an answer will. */
+/** Placeholder or failure of a pending value. */
 function pendingText({ isError, error }: Asked<unknown>): string {
   return isError ? `Unavailable: ${messageOf(error)}` : '…';
 }

@@ -27,7 +27,7 @@ const KINDS: { value: LinkDraft['kind']; label: string }[] = [
   { value: 'smart', label: 'Smart Link' },
 ];
 
-/** The checkbox that says so, which a refusal of the destination names. */
+/** Label of the checkbox, which the error of the destination names. */
 export const ELSEWHERE = 'The destination is an external site';
 
 const KIND_NOTES: Record<LinkDraft['kind'], string> = {
@@ -36,7 +36,7 @@ const KIND_NOTES: Record<LinkDraft['kind'], string> = {
   smart: 'One short link for every channel. The channel is detected for each click.',
 };
 
-/** Where the link leads, on which channels, and what it is called. */
+/** Destination, channels, slug and name. */
 export function BasicFields(fields: FormFields) {
   const { draft, set, wrong, existing } = fields;
   const { workspace, urls } = useSession();
@@ -133,7 +133,7 @@ export function BasicFields(fields: FormFields) {
 }
 
 function ChannelFields({ draft, set, wrong }: FormFields) {
-  // A phone has no room for the three beside each other.
+  // Three columns do not fit on a phone.
   const isNarrow = useMediaQuery('(max-width: 30em)');
   return (
     <Stack gap="sm">

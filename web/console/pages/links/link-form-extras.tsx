@@ -27,7 +27,7 @@ export function TargetFields({ draft, set, wrong }: FormFields) {
   );
 }
 
-/** Who may follow the link, how often and until when. */
+/** Password, click limit and expiry. */
 export function LimitFields({ draft, set, wrong, existing }: FormFields) {
   return (
     <Fieldset legend="Limits">
@@ -93,7 +93,7 @@ const PLATFORM_NAMES: Record<PixelPlatform, string> = {
   pinterest: 'Pinterest',
 };
 
-/** Pixels that are loaded before the visitor goes on. */
+/** Retargeting pixels, loaded before the redirect. */
 export function PixelFields({ draft, set, wrong }: FormFields) {
   return (
     <Fieldset legend="Retargeting pixels">
@@ -115,7 +115,7 @@ export function PixelFields({ draft, set, wrong }: FormFields) {
   );
 }
 
-/** What programs know a link by. */
+/** External ID and metadata. */
 export function MoreFields({ draft, set, wrong }: FormFields) {
   return (
     <Fieldset legend="API fields">

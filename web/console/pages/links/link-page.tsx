@@ -20,7 +20,7 @@ import { QrCard } from './qr-card.tsx';
 import { ShortUrl } from './short-url.tsx';
 import { useLink } from './use-link.ts';
 
-/** One link: what it is, and, on a paid plan, what it did in the window. */
+/** A link's settings and, on a paid plan, its statistics. */
 export default function LinkPage() {
   const { id } = useParams<{ id: string }>();
   const link = useLink(id);
@@ -62,7 +62,7 @@ function Content({ link }: { link: LinkRecord }) {
   );
 }
 
-/** What the link did in the window. */
+/** Statistics of the link in the period. */
 function Activity({ link }: { link: LinkRecord }) {
   return (
     <>
@@ -90,7 +90,7 @@ function Actions({ link }: { link: LinkRecord }) {
   const [, navigate] = useLocation();
   const { query } = useWindow();
   const remove = useSend<void>(() => ({ path: `/links/${link.id}`, method: 'DELETE' }), {
-    // Not the link itself, which is gone.
+    // Not the link itself, which no longer exists.
     refresh: ['/links/search', '/links/tags', '/stats'],
     done: `Link ${link.slug} deleted`,
   });

@@ -15,12 +15,12 @@ import { LinksFilters } from './links-filters.tsx';
 import { LinksTable } from './links-table.tsx';
 import { PAGE_SIZE, searchQuery, useLinksView } from './links-view.ts';
 
-/** All links: searched, filtered, sorted, page by page. */
+/** The list of links with search, filters, sorting and paging. */
 export default function LinksPage() {
   const { workspace, can } = useSession();
   const { view, change } = useLinksView();
   const links = useApi<FoundLinks>('/links/search', searchQuery(view, workspace.paid));
-  // Links were deleted since the address was copied, or it was typed.
+  // The page is beyond the end: links were deleted, or the URL was edited.
   const pages = links.data && !links.isPlaceholderData ? Math.ceil(links.data.total / PAGE_SIZE) : null;
   const isBeyond = pages !== null && pages > 0 && view.page > pages;
   useEffect(() => {

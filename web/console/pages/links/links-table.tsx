@@ -128,7 +128,7 @@ type HeadingProps = {
   isFigure: boolean;
 };
 
-/** The first press sorts names upwards and everything else downwards; the next one turns it round. */
+/** The first press sorts names ascending and everything else descending; the next reverses it. */
 function SortHeading({ sort, label, view, change, isFigure }: HeadingProps) {
   const isSorted = view.sort === sort;
   const descending = isSorted ? !view.descending : sort !== 'name';
@@ -149,7 +149,7 @@ function SortHeading({ sort, label, view, change, isFigure }: HeadingProps) {
   );
 }
 
-/** What stands in the URL; nothing where it is the sort's own first order. */
+/** The URL parameter; omitted for the default order. */
 function orderText(sort: Sort, descending: boolean): string | null {
   if (descending === (sort !== 'name')) return null;
   return descending ? 'desc' : 'asc';

@@ -13,7 +13,7 @@ import { LeaveGuard } from '../../shell/leave-guard.tsx';
 import { createBody, DraftProblem, EMPTY_DRAFT, type LinkDraft } from './link-draft.ts';
 import { LinkForm } from './link-form.tsx';
 
-/** Makes a link, or one for each of several channels. */
+/** Creates a link, or one per channel. */
 export default function NewLinkPage() {
   const { can } = useSession();
   const [, navigate] = useLocation();
@@ -81,7 +81,7 @@ export default function NewLinkPage() {
   );
 }
 
-/** What was made when it is several links. */
+/** Lists several created links. */
 function Made({ links, again }: { links: LinkRecord[]; again: () => void }) {
   return (
     <>

@@ -10,7 +10,7 @@ import { saveFile } from './save-file.ts';
 
 const WIDTH = 180;
 
-/** The QR code of a link's short URL, to look at and to save. */
+/** The QR code of a link, with downloads. */
 export function QrCard({ link }: { link: LinkRecord }) {
   const alt = `QR code that leads to ${link.short_url}`;
   const code = useQuery({

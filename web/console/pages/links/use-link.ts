@@ -5,9 +5,9 @@ import type { LinkRecord, LinkRecords } from '../../api/links.ts';
 import { type Question, questionOptions } from '../../api/queries.ts';
 
 /**
- * One link as any plan may read it: `GET /links/:id` needs a paid one.
+ * Reads a link on any plan: `GET /links/:id` requires a paid one.
  *
- * @param id null: not asked yet
+ * @param id null: disabled
  */
 export function useLink(id: string | null): UseQueryResult<LinkRecord> {
   return useQuery({
@@ -18,7 +18,7 @@ export function useLink(id: string | null): UseQueryResult<LinkRecord> {
 }
 
 /**
- * The same link as it is at this moment.
+ * Reads the link's current state, uncached.
  *
  * @throws {ApiFailure}
  */
@@ -29,7 +29,7 @@ export async function readLink(id: string): Promise<LinkRecord> {
 
 const questionOf = (id: string | null): Question => ({ path: '/links', query: { view: 'records', ids: id } });
 
-/** @throws {ApiFailure} as the API would where it is asked for a link that does not exist */
+/** @throws {ApiFailure} `not_found` */
 function onlyLink({ links: [link] }: LinkRecords): LinkRecord {
   if (!link) throw new ApiFailure(404, { code: 'not_found', message: 'the workspace has no such link' });
   return link;

@@ -9,7 +9,7 @@ const STATES: Record<ConnectionState, { text: string; color: string; Icon: typeo
   over: { text: 'Not connected', color: 'red', Icon: IconPlugConnectedX },
 };
 
-/** Whether clicks come in now. */
+/** State of the live connection. */
 export function ConnectionBadge({ state }: { state: ConnectionState }) {
   const { text, color, Icon } = STATES[state];
   return (
@@ -18,7 +18,7 @@ export function ConnectionBadge({ state }: { state: ConnectionState }) {
       color={color}
       size="lg"
       tt="none"
-      // The colors are too pale for words.
+      // The colors lack contrast for text.
       styles={{ label: { color: 'var(--mantine-color-text)' } }}
       role="status"
       leftSection={<Icon size={12} aria-hidden="true" />}

@@ -14,7 +14,7 @@ import { LiveTable } from './live-table.tsx';
 import { useLiveFilter } from './live-view.ts';
 import { useLiveClicks } from './use-live-clicks.ts';
 
-/** How often a screen reader is told what came. Milliseconds. */
+/** Interval of screen reader announcements. Milliseconds. */
 const TOLD_EVERY = 10_000;
 
 /** Clicks as they arrive. */
@@ -67,7 +67,7 @@ export default function LivePage() {
   );
 }
 
-/** Now, each second. Milliseconds. */
+/** The current time, updated each second. Milliseconds. */
 function useNow(): number {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {
@@ -77,7 +77,7 @@ function useNow(): number {
   return now;
 }
 
-/** Tells a screen reader how many clicks came, now and then, and never each. */
+/** Announces the number of new clicks at intervals, not each click. */
 function Told({ list, isPaused }: { list: LiveList; isPaused: boolean }) {
   const [text, setText] = useState('');
   const newest = list.rows[0]?.id;

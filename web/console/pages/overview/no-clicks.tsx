@@ -6,7 +6,7 @@ import { useSession } from '../../api/session.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 
-/** What to do about a window without clicks: make a link, or share those there are. */
+/** Empty state of the overview: create a link, or share existing ones. */
 export function NoClicks() {
   const links = useApi<LinkRecords>('/links', { view: 'records', limit: 1 });
   return (

@@ -16,16 +16,16 @@ import type { Stats } from './responses.ts';
 import { StatsChart } from './stats-chart.tsx';
 import { Totals } from './totals.tsx';
 
-/** The figures follow the clicks that come in. Milliseconds. */
+/** Refresh interval. Milliseconds. */
 const EVERY = 60_000;
 
-/** What the page waits for, as its URL says; asked before the page is drawn. */
+/** The page's main read, by its URL; sent before the page renders. */
 export const overviewQuestion = (search: URLSearchParams): Question => ({
   path: '/stats',
   query: { ...windowQuery(windowOf(search)), timezone: viewerTimeZone() },
 });
 
-/** What the workspace did in a window: figures, their course, and what they are made of. */
+/** The workspace's totals, chart and breakdowns in a period. */
 export default function OverviewPage() {
   const [search] = useSearchParams();
   useChartAhead();
@@ -51,7 +51,7 @@ export default function OverviewPage() {
   );
 }
 
-/** What the figures are made of. It is drawn after them: they need not wait for a chart and tables. */
+/** Chart and breakdowns, rendered after the totals. */
 function Details({ stats, withRevenue }: { stats: Stats; withRevenue: boolean }) {
   const shown = useDeferredValue<Stats | null>(stats, null);
   if (shown === null) return null;

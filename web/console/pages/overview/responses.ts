@@ -2,7 +2,7 @@ import type { ResponseOf } from '../../api/responses.ts';
 
 export type Stats = ResponseOf<'/stats'>;
 export type Figures = Stats['totals'];
-/** Instants that a report covers. */
+/** The period that a report covers. */
 export type ReportWindow = Stats['window'];
 
 export type Breakdown = ResponseOf<'/stats/breakdown'>;

@@ -9,7 +9,7 @@ const COUNTS: [Exclude<keyof Figures, 'revenue'>, string][] = [
   ['conversions', 'Conversions'],
 ];
 
-/** The figures of the window, each with its change against the window before. */
+/** Totals of the period, each with its change from the previous period. */
 export function Totals({ stats, withRevenue }: { stats: Stats; withRevenue: boolean }) {
   const { totals, previous, currency } = stats;
   const changeOf = (key: keyof Figures) => ({ now: totals[key], before: previous.totals[key] });

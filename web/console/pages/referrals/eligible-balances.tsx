@@ -17,12 +17,12 @@ import type { Eligible, EligibleBalance } from './responses.ts';
 import { useViewState } from './view-state.ts';
 import { methodName, totalsText } from './words.ts';
 
-/** Rows that are shown at first. */
+/** Initial number of rows. */
 const FIRST = 50;
-/** Rows that each press adds. */
+/** Rows added per press. */
 const MORE = 200;
 
-/** Balances that are ready to pay, why others wait, and the file that pays them. */
+/** Payable balances, reasons why others are held back, and the payout file. */
 export function EligibleBalances() {
   const view = useViewState();
   const { can } = useSession();
@@ -84,7 +84,7 @@ export function EligibleBalances() {
   );
 }
 
-/** Sums, and as many of the balances as were asked for. */
+/** Totals and a number of balances. */
 function useEligible(program: string | null) {
   return useInfiniteQuery({
     queryKey: ['/payouts/eligible', 'pages', program],
@@ -104,13 +104,13 @@ function useEligible(program: string | null) {
   });
 }
 
-/** So long after a file was made the button takes no press: another one would pay the same balances. Milliseconds. */
+/** How long the button is disabled after a download: another file would pay the same balances. Milliseconds. */
 const PAUSE = 1_000;
 
 /**
- * Makes a payout file and saves it; the list below then has it, to be marked paid.
+ * Creates and downloads a payout file; the list below then shows it.
  *
- * @param payable how many lines it would have; null: not known
+ * @param payable its number of lines; null: unknown
  */
 function FileButton({ program, payable }: { program: string | null; payable: number | null }) {
   const queries = useQueryClient();
@@ -130,7 +130,7 @@ function FileButton({ program, payable }: { program: string | null; payable: num
       onError: (error) => notifications.show({ message: sentenceOf(error), color: 'red' }),
     },
     () => '',
-    // It is seen to rest, and then takes the next press.
+    // Visibly disabled, then enabled again.
     0,
   );
   return (

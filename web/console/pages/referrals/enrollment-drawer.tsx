@@ -12,7 +12,7 @@ import type { Enrollment } from './responses.ts';
 import { useViewState } from './view-state.ts';
 import { methodName } from './words.ts';
 
-/** Everything about one referrer. */
+/** Details of a referrer. */
 export function EnrollmentDrawer({ partnerId, close }: { partnerId: string; close: () => void }) {
   useFocusBack();
   const enrollment = useApi<Enrollment>(`/enrollments/${partnerId}`);

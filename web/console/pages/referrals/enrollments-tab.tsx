@@ -14,7 +14,7 @@ import { useViewState } from './view-state.ts';
 const PAGE = 50;
 const COLUMNS = ['Referrer', 'Program', 'Status', 'Earns', 'Clicks', 'Signups', 'Purchases', 'Owed'];
 
-/** Who takes part, what each brought, and whether they may earn. */
+/** Referrers with totals and status. */
 export function EnrollmentsTab() {
   const view = useViewState();
   const enrollments = useApi<Enrollments>('/enrollments', {

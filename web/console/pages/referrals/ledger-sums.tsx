@@ -6,7 +6,7 @@ import { QueryView } from '../../parts/query-view.tsx';
 import type { Sum, Sums } from './responses.ts';
 import { amountText, statusName } from './words.ts';
 
-/** What the entries that a filter leaves add up to, by currency and kind of credit. */
+/** Totals of the filtered entries, by currency and kind of credit. */
 export function LedgerSums({ filter }: { filter: Query }) {
   const sums = useApi<Sums>('/ledger/balances', filter);
   return (
@@ -24,7 +24,7 @@ export function LedgerSums({ filter }: { filter: Query }) {
 
 const unitOf = ({ currency, credit_kind }: Sum) => currency?.toUpperCase() ?? credit_kind ?? '';
 
-/** Credits may be called what a currency is. */
+/** A kind of credit may have the name of a currency. */
 const keyOf = (sum: Sum) => `${sum.kind} ${unitOf(sum)}`;
 
 function UnitSums({ parts }: { parts: Sum[] }) {

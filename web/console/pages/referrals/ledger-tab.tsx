@@ -15,7 +15,7 @@ import { amountText, CAUSE_CHOICES, causeName, STATUS_CHOICES, statusName } from
 const PAGE = 50;
 const COLUMNS = ['Time', 'Whose', 'What', 'Amount', 'Status', 'Order', 'Now'];
 
-/** Every entry of the ledger, and the sums of those that the filters leave. */
+/** Entries of the ledger, with totals of the filtered ones. */
 export function LedgerTab() {
   const view = useViewState();
   const filter = entryFilter(view);
@@ -116,7 +116,7 @@ function Filters() {
   );
 }
 
-/** The filters of the page's URL as the API takes them; days are the viewer's, both included. */
+/** The URL's filters as API parameters; days are in the viewer's time zone, both included. */
 function entryFilter(view: ViewState) {
   return {
     external_user_id: view.get('user'),

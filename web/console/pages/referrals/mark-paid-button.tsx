@@ -9,7 +9,7 @@ import { totalsText } from './words.ts';
 
 const referrers = (count: number) => plural(count, 'referrer', 'referrers');
 
-/** Notes that a payout file was paid, after saying whom and how much; pressed twice it is noted once. */
+/** Marks a payout file as paid, after confirmation. */
 export function MarkPaidButton({ file }: { file: PayoutFile }) {
   const { can } = useSession();
   const mark = useSend<void, Paid>(

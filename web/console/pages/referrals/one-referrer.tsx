@@ -4,13 +4,13 @@ import { useApi } from '../../api/queries.ts';
 import type { Enrollment } from './responses.ts';
 import { useViewState } from './view-state.ts';
 
-/** Says that a list is of one referrer (`by` in the page's URL), and takes that away. */
+/** Shows and clears the filter by referrer (`by` in the URL). */
 export function OneReferrer() {
   const view = useViewState();
   const partner = view.get('by');
   const enrollment = useApi<Enrollment>(partner && `/enrollments/${partner}`);
   if (partner === null) return null;
-  // Until the answer is there, it is that of the referrer before.
+  // While loading, the data is of the previous referrer.
   const name = enrollment.isPlaceholderData ? undefined : enrollment.data?.external_user_id;
   return (
     <Button

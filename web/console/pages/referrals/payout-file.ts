@@ -3,10 +3,10 @@ import { ApiFailure } from '../../api/failures.ts';
 import { saveFile } from '../links/save-file.ts';
 
 /**
- * Makes a payout file and saves it on the viewer's machine.
+ * Creates and downloads a payout file.
  *
- * @param program null: every program
- * @returns the file's id, by which it is marked paid
+ * @param program null: all programs
+ * @returns the file's ID, to mark it as paid
  * @throws {ApiFailure}
  */
 export async function downloadPayoutFile(program: string | null): Promise<string> {

@@ -13,7 +13,7 @@ import { BasicFields, CommissionFields, CreditFields, PayoutFields } from './pro
 import { failureText } from './program-problems.ts';
 import type { Program } from './responses.ts';
 
-/** Makes a program, or changes one, with the API's own words at each field that is wrong. */
+/** Creates or edits a program, with the API's errors at their fields. */
 export function ProgramDialog({ program, close }: { program: Program | null; close: () => void }) {
   useFocusBack();
   const { workspace } = useSession();

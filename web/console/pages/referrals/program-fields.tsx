@@ -21,7 +21,7 @@ type Props = { draft: Draft; error: unknown; change: (part: Partial<Draft>) => v
 
 const MOST_LEVELS = 10;
 
-/** Name, where it leads, and its code. */
+/** Name, destination URL and code. */
 export function BasicFields({ draft, error, change, existing }: Props & { existing: boolean }) {
   return (
     <Stack gap="sm">
@@ -55,7 +55,7 @@ export function BasicFields({ draft, error, change, existing }: Props & { existi
   );
 }
 
-/** What sales earn. */
+/** Commission. */
 export function CommissionFields({ draft, error, change }: Props) {
   const isPercent = draft.commission_type === 'percent';
   const unit = isPercent ? '%' : draft.currency.toUpperCase();
@@ -153,7 +153,7 @@ export function CommissionFields({ draft, error, change }: Props) {
   );
 }
 
-/** What is given that is not money. */
+/** Credits. */
 export function CreditFields({ draft, error, change }: Props) {
   const credit = (
     label: string,
@@ -205,7 +205,7 @@ export function CreditFields({ draft, error, change }: Props) {
   );
 }
 
-/** How commission is paid. */
+/** Payouts. */
 export function PayoutFields({ draft, error, change }: Props) {
   return (
     <Fieldset legend="Payouts">

@@ -11,7 +11,7 @@ import { ProgramDialog } from './program-dialog.tsx';
 import type { Program, Programs } from './responses.ts';
 import { termsOf } from './terms.ts';
 
-/** Every program with its link, what it promises, and how to change it. */
+/** Programs with link, terms and actions. */
 export function ProgramsTab() {
   const programs = useApi<Programs>('/programs');
   const { can } = useSession();

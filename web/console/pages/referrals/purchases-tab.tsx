@@ -14,7 +14,7 @@ import { purchaseReason } from './words.ts';
 
 const PAGE = 50;
 
-/** What referred users bought, and why some of it earned nothing. */
+/** Purchases of referred users, and why some earned nothing. */
 export function PurchasesTab() {
   const view = useViewState();
   const purchases = useApi<Purchases>('/purchases', {

@@ -17,7 +17,7 @@ const TABS = [
   { key: 'payouts', title: 'Payouts', Content: PayoutsTab },
 ] as const;
 
-/** Referral programs: what they promise, who takes part, what was earned and paid. The tab is in the URL. */
+/** Referral programs: terms, referrers, rewards and payouts. The tab is in the URL. */
 export default function ReferralsPage() {
   const view = useViewState();
   const shown = TABS.find(({ key }) => key === view.get('tab')) ?? TABS[0];

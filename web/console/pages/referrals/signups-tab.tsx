@@ -14,7 +14,7 @@ import { BLOCK_REASON_CHOICES, blockReason } from './words.ts';
 
 const PAGE = 50;
 
-/** Who signed up through a referrer, and why some signups earned nothing. */
+/** Referred signups, and why some earned nothing. */
 export function SignupsTab() {
   const view = useViewState();
   const signups = useApi<Signups>('/signups', {

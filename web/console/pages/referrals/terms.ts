@@ -2,7 +2,7 @@ import { formatCount, formatExact, formatMoney, plural } from '../../formats.ts'
 import type { Program } from './responses.ts';
 import { methodName } from './words.ts';
 
-/** What a program promises, a sentence each. */
+/** The terms of a program, one sentence each. */
 export function termsOf(program: Program): string[] {
   return [
     ...(program.credit_enabled ? creditTerms(program) : []),

@@ -1,7 +1,7 @@
 import { formatCount, formatMoney } from '../../formats.ts';
 import type { LedgerStatus, Totals } from './responses.ts';
 
-/** The API's words in plain ones. What is not known here is shown as the API writes it. */
+/** Labels of API values. Unknown values are shown as they are. */
 
 const BLOCK_REASONS: Record<string, string> = {
   same_user: 'Self-referral: same user',
@@ -15,7 +15,7 @@ const BLOCK_REASONS: Record<string, string> = {
 /** Why a signup earned nothing. */
 export const blockReason = (reason: string) => BLOCK_REASONS[reason] ?? reason;
 
-/** The reasons that a list can be filtered by. */
+/** Block reasons that a list can be filtered by. */
 export const BLOCK_REASON_CHOICES = Object.entries(BLOCK_REASONS).map(([value, label]) => ({ value, label }));
 
 const PURCHASE_REASONS: Record<string, string> = {
@@ -43,7 +43,7 @@ const CAUSES: Record<string, string> = {
   delivery: 'Credit delivered',
 };
 
-/** What wrote an entry of the ledger. */
+/** Causes of ledger entries. */
 export const causeName = (cause: string) => CAUSES[cause] ?? cause;
 
 export const CAUSE_CHOICES = Object.entries(CAUSES).map(([value, label]) => ({ value, label }));
@@ -58,7 +58,7 @@ const STATUSES: Record<string, string> = {
   revoked: 'Revoked',
 };
 
-/** Where an amount stands. */
+/** Statuses of an amount. */
 export const statusName = (status: string) => STATUSES[status] ?? status;
 
 const LEDGER_STATUSES: LedgerStatus[] = ['pending', 'eligible', 'paid', 'earned', 'delivered'];
@@ -70,11 +70,11 @@ export const methodName = (method: string) => METHODS[method] ?? method;
 
 export const METHOD_CHOICES = Object.entries(METHODS).map(([value, label]) => ({ value, label }));
 
-/** An amount of the ledger: money, or so many credits of a kind. */
+/** An amount of the ledger: money, or credits of a kind. */
 export const amountText = (amount: number, currency: string | null, creditKind: string | null) =>
   currency === null ? `${formatCount(amount)} ${creditKind ?? ''}`.trim() : formatMoney(amount, currency);
 
-/** `$12.00 and ¥500`; `nothing` when there is none. */
+/** `$12.00 and ¥500`; `nothing` if empty. */
 export function totalsText(totals: Totals): string {
   const amounts = Object.entries(totals).map(([currency, amount]) => formatMoney(amount, currency));
   return amounts.length === 0 ? 'nothing' : new Intl.ListFormat(undefined).format(amounts);

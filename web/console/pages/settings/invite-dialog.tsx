@@ -12,7 +12,7 @@ import { SignInFailure } from '../sign-in/sign-in-failure.tsx';
 type Sent = { email: string | null; role: Role };
 type Made = ResponseOf<'/members/invites', 'post'>;
 
-/** Makes a link that lets somebody in. It is shown once and handed over by the owner. */
+/** Creates an invitation link. It is shown once; the owner passes it on. */
 export function InviteDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const [isMade, setMade] = useState(false);
   const close = () => {

@@ -15,7 +15,7 @@ type Member = ResponseOf<'/members'>['members'][number];
 
 const nameOf = ({ email }: Member) => email ?? 'Member without an email';
 
-/** Who may use the workspace. Owners let others in, change what they may do, and remove them. */
+/** Members. Owners invite, change roles and remove members. */
 export function Members() {
   const { can } = useSession();
   const members = useApi<ResponseOf<'/members'>>('/members');

@@ -10,7 +10,7 @@ import type { SignInMethods } from './own-passkeys.tsx';
 
 const LEAST = 10;
 
-/** Sets or changes the member's password. @param email what it is used with; for password managers */
+/** Sets or changes the member's password. @param email for password managers */
 export function OwnPassword({ email }: { email: string }) {
   const ways = useApi<SignInMethods>('/passkeys');
   return (
@@ -20,7 +20,7 @@ export function OwnPassword({ email }: { email: string }) {
     >
       <QueryView query={ways} lines={2}>
         {({ has_password }) => (
-          // Another form once there is a password: then the current one is asked for.
+          // A new form after a password is set, because it then asks for the current one.
           <PasswordForm key={String(has_password)} email={email} hasPassword={has_password} />
         )}
       </QueryView>

@@ -13,7 +13,7 @@ const refresh = ['/sessions'];
 const nameOf = ({ browser, os }: OwnSession) =>
   browser === 'Other' && os === 'Other' ? 'Unknown browser' : `${browser} on ${os}`;
 
-/** Where the member is signed in. */
+/** The member's sessions. */
 export function OwnSessions() {
   const sessions = useApi<ResponseOf<'/sessions'>>('/sessions');
   const endOthers = useSend<void, ResponseOf<'/sessions', 'delete'>>(

@@ -26,7 +26,7 @@ const STATUSES: Record<string, string> = {
 const usage = ({ used, limit }: Usage, write = formatCount) =>
   limit === null ? `${write(used)}, without a limit` : `${write(used)} of ${write(limit)}`;
 
-/** What the workspace is, as its operator has set it. */
+/** Properties of the workspace, set by the operator. */
 export function WorkspaceFacts() {
   const { workspace } = useSession();
   const me = useApi<Me>('/me');

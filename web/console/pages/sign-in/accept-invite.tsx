@@ -16,7 +16,7 @@ const PASSWORD_LEAST = 10;
 
 export type InviteView = ResponseOf<'/session/invite/view', 'post'>;
 
-/** Lets the invited person choose a passkey or a password, and signs in with it. */
+/** The invited person chooses a passkey or password, and is signed in. */
 export function AcceptInvite({ invite, token }: { invite: InviteView; token: string }) {
   const queries = useQueryClient();
   const [, navigate] = useLocation();

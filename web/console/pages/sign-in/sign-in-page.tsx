@@ -12,7 +12,7 @@ import { SignInFailure } from './sign-in-failure.tsx';
 
 type SignIn = ResponseOf<'/session', 'post'>;
 
-/** For who is signed out: email and password, or a passkey. */
+/** Sign-in by email and password, or by passkey. */
 export default function SignInPage() {
   const queries = useQueryClient();
   const [email, setEmail] = useState('');

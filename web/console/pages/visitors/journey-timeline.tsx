@@ -9,10 +9,10 @@ import { deviceOf, placeOf } from '../../parts/click-words.ts';
 /** A step of a journey, with the details of its clicks. */
 type Entry = ResponseOf<'/visitors/{id}/journey'>['journey'][number];
 
-/** Steps that are shown at first, and more with each press. */
+/** Steps shown initially, and added per press. */
 const STEP = 100;
 
-/** A journey, oldest first; of a long one the newest part, and what was before on demand. */
+/** A journey, oldest first. A long one shows its newest part, with a button for earlier steps. */
 export function JourneyTimeline({ entries }: { entries: Entry[] }) {
   const [shown, setShown] = useState(STEP);
   const earlier = Math.max(0, entries.length - shown);
@@ -39,7 +39,7 @@ export function JourneyTimeline({ entries }: { entries: Entry[] }) {
   );
 }
 
-/** Steps with their keys; several may be of one instant and type. */
+/** Steps with unique keys; several may share instant and type. */
 function keyed(entries: Entry[]): { key: string; entry: Entry }[] {
   const counts = new Map<string, number>();
   return entries.map((entry) => {

@@ -12,7 +12,7 @@ import { JourneyTimeline } from './journey-timeline.tsx';
 
 type Journey = ResponseOf<'/visitors/{id}/journey'>;
 
-/** One visitor and what they did. */
+/** A visitor and their journey. */
 export default function VisitorPage() {
   const { id } = useParams<{ id: string }>();
   const journey = useApi<Journey>(`/visitors/${encodeURIComponent(id)}/journey`, { include: 'details' });

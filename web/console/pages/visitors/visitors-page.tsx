@@ -15,7 +15,7 @@ type Visitors = ResponseOf<'/visitors'>;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Finds a visitor by id or email, and shows who clicked last. */
+/** Finds a visitor by ID or email, and lists recent visitors. */
 export default function VisitorsPage() {
   const [search] = useSearchParams();
   const email = search.get('email');
@@ -50,7 +50,7 @@ export default function VisitorsPage() {
   );
 }
 
-/** An id opens its visitor, an email lists who gave it. */
+/** An ID opens its visitor; an email lists matching visitors. */
 function Finder({ email }: { email: string }) {
   const [, navigate] = useLocation();
   const [text, setText] = useState(email);

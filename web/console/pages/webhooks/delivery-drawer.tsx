@@ -12,14 +12,14 @@ import { prettyJson } from './pretty-json.ts';
 import type { DeliveryDetail, Webhook } from './responses.ts';
 import { ResultBadge } from './result-badge.tsx';
 
-/** How often a delivery that is not over is looked at anew. Milliseconds. */
+/** Refresh interval of a pending delivery. Milliseconds. */
 const REFRESH = 1_500;
-/** Characters of an answer that are kept, at most. */
+/** Maximum stored characters of a response. */
 const KEPT = 65_536;
 
 type Props = { webhook: Webhook; id: string; close: () => void };
 
-/** One delivery: how it stands, what was sent, and what came back. */
+/** A delivery: status, request and response. */
 export function DeliveryDrawer({ webhook, id, close }: Props) {
   useFocusBack();
   const path = `/webhooks/${webhook.id}/deliveries/${encodeURIComponent(id)}`;
@@ -96,7 +96,7 @@ function Facts({ delivery }: { delivery: DeliveryDetail }) {
   );
 }
 
-/** When the last attempt was signed: its header has seconds since the epoch. */
+/** Time of the last attempt, from its signature header, which has seconds since the epoch. */
 function sentAt({ request }: DeliveryDetail): string | null {
   const seconds = Number(request.headers?.['webhook-timestamp']);
   return Number.isInteger(seconds) && seconds > 0 ? new Date(seconds * 1_000).toISOString() : null;

@@ -12,7 +12,7 @@ import type { Deliveries, Delivery, DeliveryStatus, Webhook } from './responses.
 import { ResultBadge } from './result-badge.tsx';
 
 const PAGE_SIZE = 25;
-/** How often the newest deliveries are looked at anew. Milliseconds. */
+/** Refresh interval of the newest deliveries. Milliseconds. */
 const REFRESH = 3_000;
 
 const STATUS_NAMES: Record<DeliveryStatus, string> = {
@@ -29,7 +29,7 @@ const TYPE_CHOICES = [
   ...[...EVENTS.map(({ type }) => type), TEST_EVENT].map((value) => ({ value, label: eventName(value) })),
 ];
 
-/** What was delivered to a webhook, newest first, and one of them with all that is known of it. */
+/** Deliveries of a webhook, newest first, with a drawer for details. */
 export function DeliveryLog({ webhook }: { webhook: Webhook }) {
   const view = useDeliveriesView();
   const { status, type, cursor } = view;

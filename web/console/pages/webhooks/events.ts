@@ -1,4 +1,4 @@
-/** An event that a webhook can ask for: its name in the API, what it is called here, and when it happens. */
+/** An event type: API name, label, and when it happens. */
 export type EventKind = { type: string; name: string; when: string };
 
 export const EVENTS: EventKind[] = [
@@ -18,14 +18,14 @@ export const EVENTS: EventKind[] = [
   },
 ];
 
-/** What `Send a test event` sends; no webhook has to ask for it. */
+/** Type of a test event; needs no subscription. */
 export const TEST_EVENT = 'webhook.test';
 
-/** What an event is called; one that is not known here as the API writes it. */
+/** Label of an event type; unknown types as they are. */
 export const eventName = (type: string) =>
   type === TEST_EVENT ? 'Test' : (EVENTS.find((event) => event.type === type)?.name ?? type);
 
-/** `Clicks, Sales`, in the order in which they are offered. */
+/** `Clicks, Sales`, in the form's order. */
 export function eventNames(types: readonly string[]): string {
   const order = (type: string) => EVENTS.findIndex((event) => event.type === type);
   return types

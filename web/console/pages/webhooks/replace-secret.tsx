@@ -4,7 +4,7 @@ import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { SecretMade, STAYS } from '../../parts/secret-made.tsx';
 import type { Webhook, WebhookWithSecret } from './responses.ts';
 
-/** Puts a new signing secret in force, after a question, and shows it once. */
+/** Rotates the signing secret after confirmation, and shows it once. */
 export function ReplaceSecret({ webhook }: { webhook: Webhook }) {
   const rotate = useSend<void, WebhookWithSecret>(() => ({ path: `/webhooks/${webhook.id}/rotate-secret` }), {
     refresh: ['/webhooks'],

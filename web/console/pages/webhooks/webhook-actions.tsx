@@ -9,7 +9,7 @@ import { useDeliveriesView } from './deliveries-view.ts';
 import type { Delivery, Webhook } from './responses.ts';
 import { WebhookDialog } from './webhook-dialog.tsx';
 
-/** What operators do with a webhook. */
+/** Actions of operators on a webhook. */
 export function WebhookActions({ webhook }: { webhook: Webhook }) {
   const { can } = useSession();
   const [, navigate] = useLocation();
@@ -60,7 +60,7 @@ export function WebhookActions({ webhook }: { webhook: Webhook }) {
         pending={remove.isPending}
         onConfirm={() =>
           remove.mutateAsync().then(() => {
-            // The list alone: the webhook itself is gone, and can't be read anew.
+            // Only the list: the webhook no longer exists.
             queries.removeQueries({ queryKey: ['/webhooks'] });
             navigate('/webhooks', { replace: true });
           })

@@ -12,17 +12,17 @@ import { type WebhookDraft, WebhookForm } from './webhook-form.tsx';
 
 type Got = Webhook & Partial<Pick<WebhookWithSecret, 'secret'>>;
 
-/** Makes a webhook and shows its secret, or changes one. */
+/** Creates a webhook and shows its secret, or edits one. */
 export function WebhookDialog({ webhook, close }: { webhook: Webhook | null; close: () => void }) {
   useFocusBack();
   const [, navigate] = useLocation();
   const isPhone = useMediaQuery('(max-width: 48em)');
-  // As it was when the form was opened: what someone else changes meanwhile is not undone by fields left alone.
+  // As it was when the form opened: unchanged fields must not overwrite changes of someone else.
   const [before] = useState(() => draftOf(webhook));
   const [draft, setDraft] = useState(before);
   const [made, setMade] = useState<{ id: string; secret: string } | null>(null);
   const save = useSend<object, Got>(
-    // Sent again after an answer that got lost, the first webhook's secret is shown.
+    // A retry after a lost response shows the first webhook's secret.
     (body) =>
       webhook
         ? { path: `/webhooks/${webhook.id}`, method: 'PATCH', body }
@@ -94,7 +94,7 @@ const draftOf = (webhook: Webhook | null): WebhookDraft => ({
   description: webhook?.description ?? '',
 });
 
-/** The body of `POST /webhooks`. The events in one order: chosen again, an event comes last. */
+/** The body of `POST /webhooks`, with events in a fixed order, because a re-selected one comes last. */
 const bodyOf = ({ url, events, description }: WebhookDraft) => ({
   url: url.trim(),
   events: events.toSorted(),

@@ -8,7 +8,7 @@ import { ReplaceSecret } from './replace-secret.tsx';
 import type { Webhook } from './responses.ts';
 import { StateBadge } from './result-badge.tsx';
 
-/** What a webhook is set to. */
+/** Settings of a webhook. */
 export function WebhookFacts({ webhook }: { webhook: Webhook }) {
   const { can } = useSession();
   return (

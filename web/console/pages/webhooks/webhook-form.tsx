@@ -16,7 +16,7 @@ type Props = {
   label: string;
 };
 
-/** The settings of a webhook, each with the API's own words where it is wrong. */
+/** The form of a webhook, with the API's errors at their fields. */
 export function WebhookForm({ draft, onChange, error, pending, submit, cancel, label }: Props) {
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => {

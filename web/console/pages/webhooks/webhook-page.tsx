@@ -10,7 +10,7 @@ import type { ShownWebhook } from './responses.ts';
 import { WebhookActions } from './webhook-actions.tsx';
 import { WebhookFacts } from './webhook-facts.tsx';
 
-/** One webhook: its settings, and what was delivered to it. */
+/** A webhook's settings and deliveries. */
 export default function WebhookPage() {
   const { id } = useParams<{ id: string }>();
   const webhook = useApi<ShownWebhook>(`/webhooks/${encodeURIComponent(id)}`);

@@ -15,10 +15,10 @@ import { ResultBadge, StateBadge } from './result-badge.tsx';
 import { WebhookDialog } from './webhook-dialog.tsx';
 
 const PAGE_SIZE = 50;
-/** How often the list is looked at anew. Milliseconds. */
+/** Refresh interval of the list. Milliseconds. */
 const REFRESH = 10_000;
 
-/** Where events are sent to, and how the last delivery to each went. */
+/** Webhooks with the result of their last delivery. */
 export default function WebhooksPage() {
   const { can } = useSession();
   const webhooks = useApi<Webhooks>(

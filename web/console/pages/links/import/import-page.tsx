@@ -23,7 +23,7 @@ type Stage =
   | { name: 'running'; state: ImportState }
   | { name: 'over'; state: ImportState; canceled: boolean; error: unknown };
 
-/** Makes links from a file that another service exported, piece by piece. */
+/** Imports links from another service's export, in batches. */
 export default function ImportPage() {
   const { can, workspace } = useSession();
   const queries = useQueryClient();
@@ -32,7 +32,7 @@ export default function ImportPage() {
   const [channel, setChannel] = useState('other');
   const [stage, setStage] = useState<Stage>({ name: 'choose' });
   const cancel = useRef(new AbortController());
-  // Who goes to another page has canceled it.
+  // Leaving the page cancels the import.
   useEffect(() => () => cancel.current.abort(), []);
 
   const choose = async (chosen: File | null) => {

@@ -2,48 +2,48 @@ import { jsonRows } from '../../../../../core/link-imports/json-rows.ts';
 import { encodingOf, formOf, type TextForm } from '../../../../../core/link-imports/text-form.ts';
 import { csvRecords } from './csv-records.ts';
 
-/** Rows of one call: few enough that progress moves and a canceled import ends soon. */
+/** Rows per request: few, for smooth progress and quick cancellation. */
 const PIECE_ROWS = 200;
-/** Characters of one call beyond which no row is added. */
+/** Characters per request after which no row is added. */
 const PIECE_CHARACTERS = 2_000_000;
-/** A row with more characters is taken for a quote that is never closed. */
+/** A longer row counts as an unclosed quote. Characters. */
 const ROW_CHARACTERS = 1_000_000;
-/** Bytes of a file; larger ones are for the command. */
+/** Maximum file size in bytes; larger files need the command. */
 const FILE_LIMIT = 64 * 1_048_576;
 
-/** A row as it stands in the file, with the line on which it begins (from 1). */
+/** A row of the file with its first line, from 1. */
 export type FileRow = { line: number; text: string };
 
-/** What is sent in one call. */
+/** The content of one request. */
 export type Piece = {
   text: string;
-  /** The file's rows by the line on which they begin in `text`. */
+  /** The file's rows by their first line in `text`. */
   rows: Map<number, FileRow>;
 };
 
-/** A row that made no link. */
+/** A refused row. */
 export type Refusal = { line: number; column: string | null; message: string; row: string };
 
 /** A file that is ready to be imported. */
 export type ImportFile = {
   name: string;
-  /** The line that names the columns, as it stands in the file, and what parts them; null: JSON. */
+  /** The header line and the delimiter; null: JSON. */
   header: { text: string; delimiter: string } | null;
   rows: number;
   pieces: Piece[];
-  /** Rows that can't be sent. */
+  /** Rows that cannot be sent. */
   refused: Refusal[];
 };
 
-/** A file that can't be imported at all; the message is for the person. */
+/** A file that cannot be imported; the message is for the person. */
 export class FileProblem extends Error {
   override name = 'FileProblem';
 }
 
 /**
- * Reads a file and cuts it into pieces of whole rows.
+ * Reads a file and splits it into pieces of whole rows.
  *
- * @throws {FileProblem} when it is too large, empty or no text
+ * @throws {FileProblem} if it is too large, empty or not text
  */
 export async function readImportFile(file: File): Promise<ImportFile> {
   if (file.size > FILE_LIMIT) {
@@ -63,7 +63,7 @@ type Cut = Omit<ImportFile, 'name'>;
 
 function cutCsv(text: string, form: Extract<TextForm, { kind: 'csv' }>): Cut {
   let header: string | null = null;
-  /** What every piece begins with: the columns, below Excel's line `sep=;` where there is one. */
+  /** The start of every piece: the header, after Excel's line `sep=;` if present. */
   let head = '';
   let headLines = 0;
   const collected = collector(() => ({ text: head, lines: headLines }));
@@ -81,7 +81,7 @@ function cutCsv(text: string, form: Extract<TextForm, { kind: 'csv' }>): Cut {
   return { header: { text: header ?? '', delimiter: form.delimiter }, ...collected.end() };
 }
 
-/** A row without any value, as spreadsheets leave them at the end: the API passes over it, so nothing is told of it. */
+/** An empty row, as spreadsheets leave at the end: the API ignores it, and so does the report. */
 const isBlank = (text: string, delimiter: string) =>
   text.split(delimiter).every((value) => ['', '""'].includes(value.trim()));
 
@@ -101,9 +101,9 @@ async function cutJson(text: string): Promise<Cut> {
 }
 
 /**
- * Puts rows into pieces.
+ * Groups rows into pieces.
  *
- * @param head what a piece begins with, and how many lines that is
+ * @param head the start of a piece and its number of lines
  */
 function collector(head: () => { text: string; lines: number }, tail = '') {
   const pieces: Piece[] = [];

@@ -9,10 +9,10 @@ import type { ImportFile } from './import-pieces.ts';
 import { reasonOf, refusedCsv } from './refused-csv.ts';
 import type { ImportState } from './run-import.ts';
 
-/** Refused rows that are shown; the file has them all. */
+/** Refused rows shown; the CSV file has all. */
 const SHOWN = 100;
 
-/** What became of an import. */
+/** The result of an import. */
 export function ImportResult({
   file,
   state,
