@@ -94,7 +94,7 @@ test('an affiliate goes back to credits, for good, once the program lets nobody 
 
   const page = await site.open(site.script('data-user-id="cash"', closed.publishable));
   const frame = await dashboardIn(page);
-  expect(await frame.textContent('#mode-hint')).toContain('once you choose credits, you can not switch back');
+  expect(await frame.textContent('#mode-hint')).toContain('Once you choose credits, you cannot switch back');
   await tabTo(page, frame, 'Credits');
   await page.keyboard.press('Enter');
   // The button counts as pressed while the answer is awaited.

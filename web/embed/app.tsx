@@ -45,7 +45,7 @@ export function App({ api, days: givenDays }: { api: ReferralsApi; days: number 
           const missed = quietly && before.kind === 'ready' ? before.missed : null;
           return { kind: 'ready', stats: answer.value, days, missed };
         });
-        if (!quietly) say(`Figures of the last ${days} days are shown.`);
+        if (!quietly) say(`Showing the last ${days} days.`);
       } else if (!quietly) {
         const { failure } = answer;
         setView((before) => {

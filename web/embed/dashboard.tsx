@@ -51,7 +51,7 @@ export function Dashboard(props: Props) {
       {missed && (
         <div class="card warning missed" role="alert">
           <p>
-            {explain(missed.failure).title}: the last {missed.days} days could not be loaded. You still see
+            {explain(missed.failure).title}: the last {missed.days} days failed to load. The page still shows
             the last {days} days.
           </p>
           <button

@@ -17,7 +17,7 @@ export function explain({ status, code, message }: Failure): Explanation {
     case 0:
       return {
         title: 'No connection',
-        text: 'Your referrals could not be loaded. Check your connection and try again.',
+        text: 'Your referrals failed to load. Check your connection and try again.',
         hint: null,
         retry: true,
       };
@@ -32,15 +32,15 @@ export function explain({ status, code, message }: Failure): Explanation {
     case 404:
       return {
         title: 'No referral program yet',
-        text: 'As soon as there is one, your personal link shows up here.',
+        text: 'Your personal link appears here once the program starts.',
         hint: 'The workspace has no program to enroll in. Create one with POST /api/v1/programs.',
         retry: true,
       };
     default:
       return {
         title: 'Something went wrong',
-        text: 'Your referrals could not be loaded just now. Try again in a moment.',
-        hint: `The API answered ${status} (${code}).`,
+        text: 'Your referrals failed to load. Try again in a moment.',
+        hint: `The API returned ${status} (${code}).`,
         retry: true,
       };
   }
@@ -49,7 +49,7 @@ export function explain({ status, code, message }: Failure): Explanation {
 /** Explains in one sentence why a change was refused. */
 export function explainRefusal({ status, code, message }: Failure): string {
   if (status === 0) return 'No connection. Nothing was changed; try again.';
-  if (code === 'method_not_offered') return 'This payout method is not offered any more.';
+  if (code === 'method_not_offered') return 'This payout method is no longer offered.';
   if (status === 403) return 'The program does not allow this.';
   if (status === 400) return message.replace(/^[\w.]+: /, 'The address ');
   return 'That did not work. Nothing was changed; try again in a moment.';

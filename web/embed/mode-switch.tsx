@@ -40,7 +40,7 @@ export function ModeSwitch({ api, mode, isOffered, onMode }: Props) {
       <div>
         <h2 id="mode-heading">What you earn</h2>
         <p class="hint" id="mode-hint">
-          Holds from now on, also for people you brought before; what you have earned stays yours.{' '}
+          Applies from now on, also to people you referred before. What you have earned stays yours.{' '}
           {outlook(mode, isOffered)}
         </p>
       </div>
@@ -70,6 +70,6 @@ export function ModeSwitch({ api, mode, isOffered, onMode }: Props) {
 function outlook(mode: RewardMode, isOffered: boolean): string {
   if (isOffered) return 'You can switch back at any time.';
   return mode === 'affiliate'
-    ? 'Cash is no longer offered: once you choose credits, you can not switch back.'
+    ? 'Cash is no longer offered. Once you choose credits, you cannot switch back.'
     : 'Cash is no longer offered.';
 }

@@ -35,9 +35,7 @@ export function PayoutSetUp({ api, methods, saved, onSaved }: Props) {
     <section class="card" aria-labelledby="payout-heading">
       <h2 id="payout-heading">Payout method</h2>
       {methods.length === 0 && (
-        <p class="empty">
-          This program offers no payout method here yet. Its team will be in touch with you.
-        </p>
+        <p class="empty">This program offers no payout methods yet. Its team will contact you.</p>
       )}
       {saved && !changing && (
         <div class="saved">

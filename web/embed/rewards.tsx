@@ -8,9 +8,7 @@ export function Credits({ credits }: { credits: Record<string, CreditTotals> }) 
     <section class="card" aria-labelledby="credits-heading">
       <h2 id="credits-heading">Rewards</h2>
       {kinds.length === 0 && (
-        <p class="empty">
-          Nothing earned yet. Rewards show up here as soon as somebody joins through your link.
-        </p>
+        <p class="empty">No rewards yet. They appear here when someone joins through your link.</p>
       )}
       {kinds.map(([kind, { earned, delivered, pending }]) => (
         <div key={kind} class="kind">
@@ -76,7 +74,7 @@ export function Cash({ balance, currency, minPayout, payoutState }: CashProps) {
       {payoutState === 'method_missing' && isReached && minPayout === 0 && (
         <p class="hint">Add a payout method to be paid.</p>
       )}
-      <p class="hint">Commission is pending until its holding period is over, then eligible for payout.</p>
+      <p class="hint">Commission is pending until its holding period ends, then eligible for payout.</p>
     </section>
   );
 }

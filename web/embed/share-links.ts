@@ -2,7 +2,7 @@
 
 export type ShareLink = { place: string; href: string };
 
-const INVITATION = 'Have a look at this, I think you will like it:';
+const INVITATION = 'I think you will like this:';
 
 /** @param link the referral link, absolute */
 export function shareLinks(link: string): ShareLink[] {

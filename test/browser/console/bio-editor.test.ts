@@ -198,7 +198,7 @@ test('what cannot be saved stands at its field, which gets the focus, and nothin
 
   // What the server refuses: it names the field.
   await saving.click();
-  await notice.getByText(/Button 1, Leads to: must be a full URL/).waitFor();
+  await notice.getByText(/Button 1, Destination URL: must be a full URL/).waitFor();
   const bad = page.getByLabel('Destination URL').first();
   await bad.waitFor();
   expect(await bad.getAttribute('aria-invalid')).toBe('true');

@@ -77,7 +77,7 @@ test('a link says whether it is active, however many others have its slug in the
     await page.route(`**/${path}?*`, (route) => route.fulfill({ status: 400, json: {} }));
   }
   await page.reload();
-  const unknown = settings.getByText('Unavailable: the server answered 400');
+  const unknown = settings.getByText('Unavailable: the server returned 400');
   await expect.poll(() => unknown.count(), PATIENCE).toBe(2);
   await page.close();
 });

@@ -59,7 +59,7 @@ test('a program is made on the page, with its field errors, changed and paused',
   await card.waitFor();
   const link = new URL('/bring-a-friend', site.service.short_url).href;
   expect(await card.textContent()).toContain(link);
-  expect(await card.textContent()).toContain('12.5 % of each sale');
+  expect(await card.textContent()).toContain('12.5% of each sale');
   const { programs } = await site.api<{ programs: ProgramRecord[] }>('/programs');
   const [made] = programs;
   if (!made) throw new Error('the page made no program');
@@ -121,7 +121,7 @@ test('an empty form names every field that it needs at once', LONG, async () => 
     'Name *',
     'Destination URL *',
     'Percentage of a sale *',
-    'Days on hold *',
+    'Holding period, in days *',
     'Credit name',
     'Currency',
   ]);
@@ -133,8 +133,8 @@ test('a share is shown with all of its decimals', LONG, async () => {
   await shop.program({ name: 'A third', commission_rate: 33.333, levels: [0.125] });
   const page = await site.open('/referrals');
   const card = page.getByRole('article', { name: 'A third' });
-  await card.getByText('33.333 % of each sale').waitFor();
-  await card.getByText('0.125 % for the levels above').waitFor();
+  await card.getByText('33.333% of each sale').waitFor();
+  await card.getByText('0.125% for the levels above').waitFor();
   await page.close();
 });
 
@@ -175,7 +175,7 @@ test(
 
     await edit.getByLabel('Credit name').fill('');
     await save.click();
-    await edit.getByText('One field is not right').waitFor();
+    await edit.getByText('One field is invalid').waitFor();
     await edit.getByLabel('Reward with credits').uncheck();
     await edit.getByText('credit_kind: ').waitFor();
     await edit.getByLabel('Reward with credits').check();

@@ -188,7 +188,7 @@ test('the log is paged and filtered by event, and shows by itself what comes in'
   await rows(page, 'Deliveries').getByRole('button').click();
   await drawer(page).getByText('Delivered', { exact: true }).first().waitFor();
   expect(await drawer(page).textContent()).toContain('"channel": "newsletter"');
-  const offered = /Deliver again|Send a test|Edit|Switch|Delete|Replace|New webhook/;
+  const offered = /Redeliver|Send a test|Edit|Disable|Enable|Delete|Replace|New webhook/;
   expect(await page.getByRole('button', { name: offered, includeHidden: true }).count()).toBe(0);
   await page.keyboard.press('Escape');
   await expectGood(page, 'webhooks-analyst');

@@ -130,7 +130,7 @@ async function failureOf(response: Response): Promise<ApiFailure> {
   if (typeof error?.code === 'string' && typeof error.message === 'string') {
     return new ApiFailure(status, { ...error, code: error.code, message: error.message });
   }
-  return new ApiFailure(status, { code: 'unknown', message: `the server answered ${status}` });
+  return new ApiFailure(status, { code: 'unknown', message: `the server returned ${status}` });
 }
 
 /** Replaces the message: the API's own is written for clients with keys. */

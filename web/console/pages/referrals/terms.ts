@@ -31,7 +31,7 @@ function commissionTerms(program: Program): string[] {
   if (program.credit_enabled && !program.allow_affiliate_upgrade) return [];
   if (rate === 0 && levels.length === 0) return ['No commission'];
   const shown = (value: number) =>
-    program.commission_type === 'percent' ? `${formatExact(value)} %` : formatMoney(value, program.currency);
+    program.commission_type === 'percent' ? `${formatExact(value)}%` : formatMoney(value, program.currency);
   const whose = program.credit_enabled ? ' for affiliates' : '';
   const which = program.first_sale_only ? 'of the first sale' : 'of each sale';
   const long = months === null ? '' : `, for ${plural(months, 'month', 'months')}`;
