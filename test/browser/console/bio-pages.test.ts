@@ -121,8 +121,8 @@ test('a button that leads to the short-link origin shows what it brought before,
   await expect
     .poll(async () => {
       await page.reload();
-      await page.getByText('Leads straight to its address').waitFor();
-      return page.getByText('are no longer counted. Before: 1 click · 1 visitor').count();
+      await page.getByText('Links directly to its URL').waitFor();
+      return page.getByText('are no longer counted. Previously: 1 click · 1 visitor').count();
     }, PATIENT)
     .toBe(1);
   await page.getByRole('button', { name: 'Remove Shop' }).click();
@@ -175,7 +175,7 @@ test('a deleted page is gone from the list and for visitors, also while it has u
   await page.getByLabel('Made with Hoplog').uncheck();
   await page.getByRole('button', { name: 'Delete this page' }).click();
   const question = page.getByRole('dialog', { name: 'Delete the page “Short-lived”?' });
-  await question.getByText(/can’t be undone/).waitFor();
+  await question.getByText(/cannot be undone/).waitFor();
   await question.getByRole('button', { name: 'Delete' }).click();
   await page.getByRole('heading', { level: 1, name: 'Bio pages' }).waitFor();
   await expect.poll(() => page.getByRole('link', { name: 'Short-lived' }).count(), PATIENT).toBe(0);

@@ -51,7 +51,7 @@ test('a link on one channel is made with every setting, its refusals at their fi
   await field(page, 'External ID').fill('post-7');
   await field(page, 'Metadata').fill('{"team": ');
   await press(page, 'Create');
-  await page.getByText('is no JSON').waitFor();
+  await page.getByText('is not valid JSON').waitFor();
   await field(page, 'Metadata').fill('[1]');
   await press(page, 'Create');
   await page.getByText('must be a JSON object').waitFor();

@@ -204,7 +204,7 @@ test('a webhook gets a new secret, is changed, switched off and on, and deleted'
   const hook = await create({ description: 'To be changed' });
   const page = await site.open(`/webhooks/${hook.id}`);
   await press(page, 'Replace the secret');
-  await told(page, 'For 24 hours each message is signed with both');
+  await told(page, 'For 24 hours, messages are signed with both');
   await expectGood(page, 'webhooks-replace');
   await press(page, 'Replace');
   const dialog = page.getByRole('dialog', { name: 'The secret was replaced' });
