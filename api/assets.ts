@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { brotliCompress, brotliCompressSync, gzip, gzipSync } from 'node:zlib';
+import { brotliCompress, brotliCompressSync, constants, gzip, gzipSync } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from './dependencies.ts';
 
 /** Where `web/build.ts` writes. */
@@ -29,7 +29,11 @@ export function assetOf(content: Buffer, type: string): Asset {
 
 /** As {@link assetOf}, compressed off the event loop: for a text of some hundred KB that a running process makes. */
 export async function compressedAsset(content: Buffer, type: string): Promise<Asset> {
-  const [zipped, br] = await Promise.all([promisify(gzip)(content), promisify(brotliCompress)(content)]);
+  const [zipped, br] = await Promise.all([
+    promisify(gzip)(content),
+    // The default, 11, takes ten times as long for a tenth less.
+    promisify(brotliCompress)(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
+  ]);
   return assetFrom(type, { identity: content, gzip: zipped, br });
 }
 

@@ -1,11 +1,11 @@
 import { ApiFailure, type FailureDetail, fieldError } from '../../api/failures.ts';
 import { sentenceOf } from '../../api/sentence.ts';
-import type { Draft } from './programme-draft.ts';
+import type { Draft } from './program-draft.ts';
 
-/** Fields that can't be sent as they are, since nobody could tell what is meant; the API judges all other fields. */
+/** Ambiguous fields that cannot be sent; the API validates all others. */
 export class WrongFields extends Error {
   override name = 'WrongFields';
-  /** What is wrong with each, by the API's names. */
+  /** Messages by API field. */
   readonly messages: ReadonlyMap<string, string>;
 
   constructor(messages: ReadonlyMap<string, string>) {
@@ -14,13 +14,13 @@ export class WrongFields extends Error {
   }
 }
 
-/** What is wrong with the field that the API calls `path`; null: nothing that is known. */
+/** The error of the field that the API calls `path`, or null. */
 export function wrongWith(error: unknown, path: string): string | null {
   if (error instanceof WrongFields) return error.messages.get(path) ?? null;
   return fieldError(error, path);
 }
 
-/** What is said of a failure beside the form's fields. */
+/** The message of a failure above the form. */
 export function failureText(error: unknown, { credit_enabled, levels }: Draft): string {
   const details = detailsOf(error);
   if (details.length === 0) return sentenceOf(error);
@@ -38,10 +38,10 @@ function detailsOf(error: unknown): readonly FailureDetail[] {
   return error instanceof ApiFailure ? error.details : [];
 }
 
-const AT_A_FIELD = 'One field is not right. It says what is wrong with it.';
-const AT_FIELDS = 'Some fields are not right. Each says what is wrong with it.';
+const AT_A_FIELD = 'One field is invalid. See the message below it.';
+const AT_FIELDS = 'Some fields are invalid. See the messages below them.';
 
-/** Fields of the form that can say what is wrong with them, by the API's names. */
+/** Form fields that can show an error, by API name. */
 const SHOWN = new Set([
   'name',
   'destination_url',

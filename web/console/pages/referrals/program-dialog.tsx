@@ -8,35 +8,35 @@ import { useSession } from '../../api/session.ts';
 import { isAlike } from '../../parts/changed-fields.ts';
 import { useFocusBack } from '../../parts/use-focus-back.ts';
 import { LeaveGuard } from '../../shell/leave-guard.tsx';
-import type { Programme } from './answers.ts';
-import { changeBody, createBody, type Draft, draftOf, newDraft } from './programme-draft.ts';
-import { BasicFields, CommissionFields, CreditFields, PayoutFields } from './programme-fields.tsx';
-import { failureText } from './programme-problems.ts';
+import { changeBody, createBody, type Draft, draftOf, newDraft } from './program-draft.ts';
+import { BasicFields, CommissionFields, CreditFields, PayoutFields } from './program-fields.tsx';
+import { failureText } from './program-problems.ts';
+import type { Program } from './responses.ts';
 
-/** Makes a programme, or changes one, with the API's own words at each field that is wrong. */
-export function ProgrammeDialog({ programme, close }: { programme: Programme | null; close: () => void }) {
+/** Creates or edits a program, with the API's errors at their fields. */
+export function ProgramDialog({ program, close }: { program: Program | null; close: () => void }) {
   useFocusBack();
   const { workspace } = useSession();
   const isPhone = useMediaQuery('(max-width: 48em)');
-  const [before] = useState(() => (programme ? draftOf(programme) : newDraft(workspace.currency)));
+  const [before] = useState(() => (program ? draftOf(program) : newDraft(workspace.currency)));
   const [draft, setDraft] = useState(before);
   const form = useRef<HTMLFormElement>(null);
   const send = useSend<Record<string, unknown>>(
     (body) =>
-      programme
-        ? { path: `/programs/${programme.id}`, method: 'PATCH', body }
+      program
+        ? { path: `/programs/${program.id}`, method: 'PATCH', body }
         : { path: '/programs', body, once: true },
     {
       refresh: ['/programs'],
-      done: programme ? 'Programme saved' : 'Programme created',
+      done: program ? 'Program saved' : 'Program created',
       tellFailure: false,
     },
   );
   const save = useMutation({
     mutationFn: async () => {
-      if (!programme) return send.mutateAsync(createBody(draft));
+      if (!program) return send.mutateAsync(createBody(draft));
       const isOfParts = 'signup_credit' in changeBody(before, draft, before);
-      const now = isOfParts ? draftOf(await callApi<Programme>(`/programs/${programme.id}`)) : before;
+      const now = isOfParts ? draftOf(await callApi<Program>(`/programs/${program.id}`)) : before;
       return send.mutateAsync(changeBody(before, draft, now));
     },
   });
@@ -51,7 +51,7 @@ export function ProgrammeDialog({ programme, close }: { programme: Programme | n
     <Modal
       opened
       onClose={close}
-      title={programme ? `Edit ${programme.name}` : 'New programme'}
+      title={program ? `Edit ${program.name}` : 'New program'}
       size="lg"
       fullScreen={isPhone === true}
       closeButtonProps={{ 'aria-label': 'Close' }}
@@ -59,7 +59,7 @@ export function ProgrammeDialog({ programme, close }: { programme: Programme | n
       closeOnEscape={!isDirty}
     >
       <LeaveGuard active={isDirty} withQuery>
-        What you have filled in would be lost.
+        Your input will be lost.
       </LeaveGuard>
       <form
         ref={form}
@@ -70,12 +70,12 @@ export function ProgrammeDialog({ programme, close }: { programme: Programme | n
         }}
       >
         <Stack gap="md">
-          <BasicFields {...fields} existing={programme !== null} />
+          <BasicFields {...fields} existing={program !== null} />
           <CommissionFields {...fields} />
           <CreditFields {...fields} />
           <PayoutFields {...fields} />
           {error !== null && (
-            <Alert color="red" variant="outline" role="alert" tabIndex={-1} title="It was not saved">
+            <Alert color="red" variant="outline" role="alert" tabIndex={-1} title="Not saved">
               {failureText(error, draft)}
             </Alert>
           )}
@@ -84,7 +84,7 @@ export function ProgrammeDialog({ programme, close }: { programme: Programme | n
               Cancel
             </Button>
             <Button type="submit" loading={save.isPending}>
-              {programme ? 'Save' : 'Create'}
+              {program ? 'Save' : 'Create'}
             </Button>
           </Group>
         </Stack>

@@ -13,15 +13,15 @@ import {
   TextInput,
 } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
-import type { Draft } from './programme-draft.ts';
-import { wrongWith } from './programme-problems.ts';
+import type { Draft } from './program-draft.ts';
+import { wrongWith } from './program-problems.ts';
 import { METHOD_CHOICES } from './words.ts';
 
 type Props = { draft: Draft; error: unknown; change: (part: Partial<Draft>) => void };
 
 const MOST_LEVELS = 10;
 
-/** Name, where it leads, and its code. */
+/** Name, destination URL and code. */
 export function BasicFields({ draft, error, change, existing }: Props & { existing: boolean }) {
   return (
     <Stack gap="sm">
@@ -35,8 +35,8 @@ export function BasicFields({ draft, error, change, existing }: Props & { existi
         onChange={(event) => change({ name: event.currentTarget.value })}
       />
       <TextInput
-        label="Where its links lead"
-        description="The page on which new users sign up. It begins with https://"
+        label="Destination URL"
+        description="The page where new users sign up. Starts with https://"
         required
         inputMode="url"
         value={draft.destination_url}
@@ -45,7 +45,7 @@ export function BasicFields({ draft, error, change, existing }: Props & { existi
       />
       <TextInput
         label="Code"
-        description={`The end of the programme's own link.${existing ? '' : ' Left empty, one is made up.'}`}
+        description={`The end of the program's own link.${existing ? '' : ' Leave empty to generate one.'}`}
         required={existing}
         value={draft.code}
         error={wrongWith(error, 'code')}
@@ -55,7 +55,7 @@ export function BasicFields({ draft, error, change, existing }: Props & { existi
   );
 }
 
-/** What sales earn. */
+/** Commission. */
 export function CommissionFields({ draft, error, change }: Props) {
   const isPercent = draft.commission_type === 'percent';
   const unit = isPercent ? '%' : draft.currency.toUpperCase();
@@ -70,15 +70,15 @@ export function CommissionFields({ draft, error, change }: Props) {
               aria-labelledby="commission-type"
               fullWidth
               data={[
-                { value: 'percent', label: 'A share' },
-                { value: 'flat', label: 'An amount' },
+                { value: 'percent', label: 'Percentage' },
+                { value: 'flat', label: 'Fixed amount' },
               ]}
               value={draft.commission_type}
               onChange={(type) => change({ commission_type: type === 'flat' ? 'flat' : 'percent' })}
             />
           </Input.Wrapper>
           <TextInput
-            label={isPercent ? 'Share of a sale, in percent' : `Amount for a sale, in ${unit}`}
+            label={isPercent ? 'Percentage of a sale' : `Amount per sale, in ${unit}`}
             required
             inputMode="decimal"
             value={draft.commission_rate}
@@ -86,16 +86,16 @@ export function CommissionFields({ draft, error, change }: Props) {
             onChange={(event) => change({ commission_rate: event.currentTarget.value })}
           />
           <TextInput
-            label="Months in which sales earn"
-            description="Empty: for ever."
+            label="Months that earn commission"
+            description="Leave empty for no limit."
             inputMode="numeric"
             value={draft.commission_months}
             error={wrongWith(error, 'commission_months')}
             onChange={(event) => change({ commission_months: event.currentTarget.value })}
           />
           <TextInput
-            label="Days on hold"
-            description="Until it can be paid. 0: at once."
+            label="Holding period, in days"
+            description="Days until it can be paid. 0 pays at once."
             required
             inputMode="numeric"
             value={draft.hold_days}
@@ -104,7 +104,7 @@ export function CommissionFields({ draft, error, change }: Props) {
           />
         </SimpleGrid>
         <Checkbox
-          label="Only the first sale earns"
+          label="First sale only"
           checked={draft.first_sale_only}
           onChange={(event) => change({ first_sale_only: event.currentTarget.checked })}
         />
@@ -145,7 +145,7 @@ export function CommissionFields({ draft, error, change }: Props) {
             Add level {draft.levels.length + 2}
           </Button>
           <Text size="xs" c="dimmed">
-            Level 2 is whoever referred the referrer.
+            Level 2 is the referrer of the referrer.
           </Text>
         </Group>
       </Stack>
@@ -153,7 +153,7 @@ export function CommissionFields({ draft, error, change }: Props) {
   );
 }
 
-/** What is given that is not money. */
+/** Credits. */
 export function CreditFields({ draft, error, change }: Props) {
   const credit = (
     label: string,
@@ -173,7 +173,7 @@ export function CreditFields({ draft, error, change }: Props) {
       <Stack gap="sm">
         <Checkbox
           label="Reward with credits"
-          description="Then only affiliates earn commission."
+          description="Only affiliates then earn commission."
           checked={draft.credit_enabled}
           onChange={(event) => change({ credit_enabled: event.currentTarget.checked })}
         />
@@ -181,7 +181,7 @@ export function CreditFields({ draft, error, change }: Props) {
           <>
             <SimpleGrid cols={{ base: 1, xs: 2 }}>
               <TextInput
-                label="What a credit is called"
+                label="Credit name"
                 maxLength={40}
                 value={draft.credit_kind}
                 error={wrongWith(error, 'credit_kind')}
@@ -194,7 +194,7 @@ export function CreditFields({ draft, error, change }: Props) {
             </SimpleGrid>
             <Checkbox
               label="Referrers may become affiliates"
-              description="They then earn commission in place of credits."
+              description="Affiliates earn commission instead of credits."
               checked={draft.allow_affiliate_upgrade}
               onChange={(event) => change({ allow_affiliate_upgrade: event.currentTarget.checked })}
             />
@@ -205,22 +205,22 @@ export function CreditFields({ draft, error, change }: Props) {
   );
 }
 
-/** How commission is paid. */
+/** Payouts. */
 export function PayoutFields({ draft, error, change }: Props) {
   return (
     <Fieldset legend="Payouts">
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
         <TextInput
           label="Currency"
-          description="Three letters. Fixed once something was earned."
+          description="Three letters. Cannot be changed after the first reward."
           maxLength={3}
           value={draft.currency.toUpperCase()}
           error={wrongWith(error, 'currency')}
           onChange={(event) => change({ currency: event.currentTarget.value })}
         />
         <TextInput
-          label="Least payout"
-          description="Smaller balances wait."
+          label="Minimum payout"
+          description="Smaller balances are not paid out."
           inputMode="decimal"
           value={draft.min_payout}
           error={wrongWith(error, 'min_payout')}
@@ -229,8 +229,8 @@ export function PayoutFields({ draft, error, change }: Props) {
       </SimpleGrid>
       <MultiSelect
         mt="sm"
-        label="Ways to be paid"
-        description="What referrers may choose."
+        label="Payout methods"
+        description="Methods that referrers can choose."
         data={METHOD_CHOICES}
         value={draft.payout_methods}
         error={wrongWith(error, 'payout_methods')}

@@ -1,15 +1,15 @@
 import { TextInput } from '@mantine/core';
-import { hexOf, isColour } from './colours.ts';
+import { hexOf, isColor } from './colors.ts';
 
-/** A colour: picked, or written as CSS knows it. */
-export function ColourField({
+/** A color picker with a text field for CSS colors. */
+export function ColorField({
   label,
   value,
   onChange,
 }: {
   label: string;
   value: string;
-  onChange: (colour: string) => void;
+  onChange: (color: string) => void;
 }) {
   return (
     <TextInput
@@ -22,13 +22,13 @@ export function ColourField({
       leftSection={
         <input
           type="color"
-          className="colour-field"
+          className="color-field"
           aria-label={`Pick: ${label}`}
           value={hexOf(value)}
           onChange={(event) => onChange(event.currentTarget.value)}
         />
       }
-      error={isColour(value) ? null : 'Not a colour'}
+      error={isColor(value) ? null : 'Not a color'}
       onChange={(event) => onChange(event.currentTarget.value)}
     />
   );

@@ -1,8 +1,8 @@
 import { changedFields } from '../../parts/changed-fields.ts';
-import type { Programme } from './answers.ts';
-import { WrongFields } from './programme-problems.ts';
+import { WrongFields } from './program-problems.ts';
+import type { Program } from './responses.ts';
 
-/** What the form of a programme holds: numbers as the text that is typed, in which `7.` and `0.0` are on the way. */
+/** State of a program's form. Numbers are text, because `7.` and `0.0` occur while typing. */
 export type Draft = {
   name: string;
   destination_url: string;
@@ -25,7 +25,7 @@ export type Draft = {
   currency: string;
 };
 
-/** What a new programme begins with: the API's own defaults. */
+/** Defaults of a new program, as in the API. */
 export function newDraft(currency: string): Draft {
   return {
     name: '',
@@ -50,25 +50,25 @@ export function newDraft(currency: string): Draft {
   };
 }
 
-/** The form of a programme that is there. */
-export function draftOf(programme: Programme): Draft {
-  const { signup_credit, levels, commission_months, ...rest } = programme;
+/** The form's state for an existing program. */
+export function draftOf(program: Program): Draft {
+  const { signup_credit, levels, commission_months, ...rest } = program;
   return {
     ...rest,
     signup_free: String(signup_credit.free),
     signup_paid: String(signup_credit.paid),
-    purchase_credit: String(programme.purchase_credit),
-    referee_credit: String(programme.referee_credit),
-    commission_rate: String(programme.commission_rate),
+    purchase_credit: String(program.purchase_credit),
+    referee_credit: String(program.referee_credit),
+    commission_rate: String(program.commission_rate),
     commission_months: String(commission_months ?? ''),
-    hold_days: String(programme.hold_days),
-    min_payout: String(programme.min_payout),
+    hold_days: String(program.hold_days),
+    min_payout: String(program.min_payout),
     levels: levels.map((rate, key) => ({ key, rate: String(rate) })),
   };
 }
 
 /**
- * The body of `POST /programs`: what the form shows. An empty credit or least payout is none; no months are for ever.
+ * The body of `POST /programs`. An empty credit or minimum payout is 0; empty months mean no limit.
  *
  * @throws {WrongFields}
  */
@@ -77,14 +77,14 @@ export function createBody(draft: Draft): Record<string, unknown> {
 }
 
 /**
- * The body of `PATCH /programs/:id`: what differs from the programme as it was when the form was opened, so that terms
- * which someone else has changed meanwhile stay as they are.
+ * The body of `PATCH /programs/:id`: fields that differ from the program when the form opened, so that changes of
+ * someone else are kept.
  *
- * @param now the programme as it is: of `signup_credit`, which the API takes whole, what the form left alone
+ * @param now the current program: source of unchanged parts of `signup_credit`, which is sent whole
  * @throws {WrongFields}
  */
 export function changeBody(before: Draft, draft: Draft, now: Draft): Record<string, unknown> {
-  // A programme without credits has their terms all the same: those that the form left alone are not sent with the switch.
+  // A program without credits keeps their terms: unchanged ones are not sent with the switch.
   const withCredits = (one: Draft) => fieldsOf({ ...one, credit_enabled: true });
   const was = { ...withCredits(before), credit_enabled: before.credit_enabled };
   const is = fieldsOf(draft, { codeRequired: true });
@@ -97,7 +97,7 @@ export function changeBody(before: Draft, draft: Draft, now: Draft): Record<stri
         ...changedFields(signupCredit(was), signupCredit(is)),
       },
     }),
-    // A rate means nothing without its type.
+    // A rate depends on its type.
     ...('commission_type' in changed && {
       commission_rate: is.commission_rate,
       levels: is.levels,
@@ -106,7 +106,7 @@ export function changeBody(before: Draft, draft: Draft, now: Draft): Record<stri
 }
 
 /**
- * The form as the API takes it.
+ * The form's state as an API body.
  *
  * @throws {WrongFields}
  */
@@ -120,7 +120,7 @@ function fieldsOf(draft: Draft, { codeRequired = false } = {}): Record<string, u
     draft.currency === '' && 'currency',
   ];
   for (const path of required) if (path) wrong.set(path, 'is required');
-  /** What the text at `path` says; null where it says nothing. */
+  /** The number in the text at `path`; null if empty. */
   const numberAt = (path: string, text: string, { whole = false } = {}): number | null => {
     const typed = text.trim();
     if (typed === '') return null;
@@ -165,6 +165,6 @@ function fieldsOf(draft: Draft, { codeRequired = false } = {}): Record<string, u
 
 const signupCredit = (fields: Record<string, unknown>) => fields.signup_credit as Record<string, unknown>;
 
-/** What is sent as the number that it says. A comma is no point: `1,250` is a thousand to some and one to others. */
+/** A decimal number. A comma is refused: `1,250` is 1250 in some locales and 1.25 in others. */
 const DECIMAL = /^-?(\d+\.?\d*|\.\d+)$/;
 const WHOLE = /^-?\d+$/;

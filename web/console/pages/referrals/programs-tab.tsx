@@ -7,25 +7,25 @@ import { CopyButton } from '../../parts/copy-button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
-import type { Programme, Programmes } from './answers.ts';
-import { ProgrammeDialog } from './programme-dialog.tsx';
+import { ProgramDialog } from './program-dialog.tsx';
+import type { Program, Programs } from './responses.ts';
 import { termsOf } from './terms.ts';
 
-/** Every programme with its link, what it promises, and how to change it. */
-export function ProgrammesTab() {
-  const programmes = useApi<Programmes>('/programs');
+/** Programs with link, terms and actions. */
+export function ProgramsTab() {
+  const programs = useApi<Programs>('/programs');
   const { can } = useSession();
-  const [edited, setEdited] = useState<Programme | 'new' | null>(null);
-  const create = can('operator') && <Button onClick={() => setEdited('new')}>New programme</Button>;
+  const [edited, setEdited] = useState<Program | 'new' | null>(null);
+  const create = can('operator') && <Button onClick={() => setEdited('new')}>New program</Button>;
   return (
     <>
       <QueryView
-        query={programmes}
+        query={programs}
         empty={{
           when: ({ programs }) => programs.length === 0,
           show: (
-            <EmptyState title="No programme yet" action={create}>
-              A programme says what people earn who bring you new users.
+            <EmptyState title="No programs yet" action={create}>
+              A program defines what people earn for referring new users.
             </EmptyState>
           ),
         }}
@@ -34,49 +34,47 @@ export function ProgrammesTab() {
           <Stack gap="md">
             {create && <Group justify="flex-end">{create}</Group>}
             <SimpleGrid cols={{ base: 1, md: 2 }}>
-              {programs.map((programme) => (
-                <ProgrammeCard key={programme.id} programme={programme} edit={() => setEdited(programme)} />
+              {programs.map((program) => (
+                <ProgramCard key={program.id} program={program} edit={() => setEdited(program)} />
               ))}
             </SimpleGrid>
           </Stack>
         )}
       </QueryView>
-      {edited && (
-        <ProgrammeDialog programme={edited === 'new' ? null : edited} close={() => setEdited(null)} />
-      )}
+      {edited && <ProgramDialog program={edited === 'new' ? null : edited} close={() => setEdited(null)} />}
     </>
   );
 }
 
-function ProgrammeCard({ programme, edit }: { programme: Programme; edit: () => void }) {
+function ProgramCard({ program, edit }: { program: Program; edit: () => void }) {
   const { can, urls } = useSession();
-  const isActive = programme.status === 'active';
-  const link = `${urls.short_url}/${programme.code}`;
+  const isActive = program.status === 'active';
+  const link = `${urls.short_url}/${program.code}`;
   const turn = useSend<void>(
     () => ({
-      path: `/programs/${programme.id}`,
+      path: `/programs/${program.id}`,
       method: 'PATCH',
       body: { status: isActive ? 'paused' : 'active' },
     }),
-    { refresh: ['/programs'], done: isActive ? 'Programme paused' : 'Programme resumed' },
+    { refresh: ['/programs'], done: isActive ? 'Program paused' : 'Program resumed' },
   );
   return (
-    <Paper withBorder p="md" component="article" aria-label={programme.name}>
+    <Paper withBorder p="md" component="article" aria-label={program.name}>
       <Group justify="space-between" wrap="nowrap" align="flex-start">
         <Title order={2} size="h4" style={{ overflowWrap: 'anywhere' }}>
-          {programme.name}
+          {program.name}
         </Title>
         <StatusBadge sign={isActive ? 'good' : 'paused'}>{isActive ? 'Active' : 'Paused'}</StatusBadge>
       </Group>
       <Group gap="xs" wrap="nowrap" mt="xs">
         <Text style={{ overflowWrap: 'anywhere' }}>{link}</Text>
-        <CopyButton value={link} what="the programme's link" />
+        <CopyButton value={link} what="the program's link" />
       </Group>
       <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-        Code {programme.code}, leads to {programme.destination_url}
+        Code {program.code}, leads to {program.destination_url}
       </Text>
       <Stack gap={2} mt="sm" component="ul" pl="md" my="sm">
-        {termsOf(programme).map((term) => (
+        {termsOf(program).map((term) => (
           <Text key={term} component="li" size="sm" style={{ overflowWrap: 'anywhere' }}>
             {term}
           </Text>
@@ -84,7 +82,7 @@ function ProgrammeCard({ programme, edit }: { programme: Programme; edit: () => 
       </Stack>
       <Group justify="space-between" mt="md">
         <Text size="xs" c="dimmed">
-          Since {formatDate(programme.created_at)}
+          Since {formatDate(program.created_at)}
         </Text>
         {can('operator') && (
           <Group gap="xs">
@@ -93,11 +91,11 @@ function ProgrammeCard({ programme, edit }: { programme: Programme; edit: () => 
               size="xs"
               loading={turn.isPending}
               onClick={() => turn.mutate()}
-              aria-label={`${isActive ? 'Pause' : 'Resume'} ${programme.name}`}
+              aria-label={`${isActive ? 'Pause' : 'Resume'} ${program.name}`}
             >
               {isActive ? 'Pause' : 'Resume'}
             </Button>
-            <Button variant="default" size="xs" onClick={edit} aria-label={`Edit ${programme.name}`}>
+            <Button variant="default" size="xs" onClick={edit} aria-label={`Edit ${program.name}`}>
               Edit
             </Button>
           </Group>
