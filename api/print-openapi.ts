@@ -27,6 +27,7 @@ const eventLog: EventLogWriter = {
   append: noEventLog,
   flush: noEventLog,
   fill: noEventLog,
+  ready: noEventLog,
   close: noEventLog,
 };
 const app = await createApi({
