@@ -39,8 +39,8 @@ export default function WebhooksPage() {
           show: (
             <EmptyState title="No webhooks yet">
               A webhook notifies your server of events, such as a click or a sale, within seconds: Hoplog
-              sends it a message for each event, signed so that nobody else can make one up.
-              {!mayChange && ' Operators of the workspace make them.'}
+              sends a signed message for each event.
+              {!mayChange && ' Operators of the workspace create webhooks.'}
             </EmptyState>
           ),
         }}
