@@ -152,7 +152,7 @@ test('targets and pixels that somebody else changes meanwhile are not undone by 
   if (!link) throw new Error('no link was made');
   const page = await site.open(`/links/${link.id}/edit`);
   await field(page, 'Phones and tablets').fill('https://m.shop.example/new');
-  await field(page, 'Facebook pixel id').fill('');
+  await field(page, 'Facebook pixel ID').fill('');
   const targeting = { mobile: 'https://m.shop.example/', desktop: 'https://shop.example/theirs' };
   const retargeting = { facebook: '123456789012', google: 'AW-123456789' };
   await site.api(`/links/${link.id}`, { targeting, retargeting }, 'PATCH');

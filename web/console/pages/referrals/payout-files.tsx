@@ -37,7 +37,7 @@ export function PayoutFiles() {
       <Group mb="md">
         <ChoiceFilter
           name="state"
-          label="State"
+          label="Status"
           choices={[
             { value: 'paid', label: 'Marked paid' },
             { value: 'open', label: 'Not marked paid' },
@@ -56,7 +56,7 @@ export function PayoutFiles() {
             <ScrollTable
               label="Payout files"
               minWidth={800}
-              columns={['Made', 'Program', 'Referrers', 'Total', 'State']}
+              columns={['Created', 'Program', 'Referrers', 'Total', 'Status']}
             >
               <Table.Tbody>
                 {payouts.map((file) => (

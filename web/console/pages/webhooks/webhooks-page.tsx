@@ -50,7 +50,7 @@ export default function WebhooksPage() {
             <ScrollTable
               label="Webhooks"
               minWidth={820}
-              columns={['Address', 'Events', 'State', 'Last delivery', 'Created']}
+              columns={['Address', 'Events', 'Status', 'Last delivery', 'Created']}
             >
               <Table.Tbody>
                 {data.webhooks.map((webhook) => (
