@@ -176,7 +176,7 @@ test('an analyst sees links, and nothing that would change them', async () => {
   expect(await page.getByRole('button', { name: 'Delete' }).count()).toBe(0);
   for (const path of ['/links/new', '/links/import', `/links/${link?.id}/edit`]) {
     await page.goto(`${site.app}/console${path}`);
-    await page.getByText(/Your role does not/).waitFor();
+    await page.getByText(/Your role cannot/).waitFor();
   }
   await expectGood(page, 'links-analyst');
   await page.close();

@@ -18,7 +18,7 @@ const PAGE = 20;
 const LINES = 100;
 const MOST_LINES = 500;
 
-/** Payout files with what it pays, and whether it was marked paid. */
+/** Payout files with their totals and status. */
 export function PayoutFiles() {
   const view = useViewState();
   const names = new Map(usePrograms().map(({ id, name }) => [id, name]));
@@ -54,7 +54,7 @@ export function PayoutFiles() {
         {({ payouts, next_cursor }) => (
           <>
             <ScrollTable
-              label="Payout files"
+              label="All payout files"
               minWidth={800}
               columns={['Created', 'Program', 'Referrers', 'Total', 'Status']}
             >
