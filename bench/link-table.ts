@@ -70,7 +70,7 @@ async function load(
     log: silentLogger(),
     most,
   });
-  while (!fromDisk && !opened.followed.loaded()) await new Promise((resolve) => setTimeout(resolve, 20));
+  while (!fromDisk && !opened.syncStatus.loaded()) await new Promise((resolve) => setTimeout(resolve, 20));
   const seconds = ((performance.now() - started) / 1_000).toFixed(1);
   const { rss } = process.memoryUsage();
   const row = {

@@ -16,8 +16,8 @@ import { countConnections } from './http/connections.ts';
 import { createExchanges } from './http/exchange.ts';
 import { listen, loadUws, sayHowToShare } from './http/uws.ts';
 import { openLinkTable } from './link-table/open.ts';
-import { createCredits } from './max-clicks/credits.ts';
 import type { Outstanding } from './max-clicks/outstanding.ts';
+import { createPermits } from './max-clicks/permits.ts';
 import { createIngestMetrics } from './metrics.ts';
 import { createPages } from './pages/pages.ts';
 import { createAttempts } from './password/attempts.ts';
@@ -25,9 +25,9 @@ import { createPasswordGate } from './password/gate.ts';
 import { createPasswordHandler } from './password/handler.ts';
 import { createPixelScript } from './pixel-script.ts';
 import { createCompiledLinks } from './redirect/compiled-links.ts';
-import { createFollowLink } from './redirect/follow-link.ts';
 import { createRedirectHandler } from './redirect/handler.ts';
-import { createLetThrough } from './redirect/let-through.ts';
+import { createLinkPolicy } from './redirect/link-policy.ts';
+import { createRecordAndRedirect } from './redirect/record-and-redirect.ts';
 import { createInterstitial } from './retargeting/interstitial.ts';
 import { addRoutes } from './routes.ts';
 
@@ -39,7 +39,7 @@ export type IngestDeps = {
   secrets: Pick<DeploymentSecrets, 'visitor' | 'cookie'>;
   /** Stays the caller's: close it after the ingest. */
   eventLog: EventLogWriter;
-  /** Credits that an earlier run of the stream has left; tried again until it succeeds. */
+  /** Permits that an earlier run of the stream has left; tried again until it succeeds. */
   readOutstanding(): Promise<Outstanding>;
   /** Where the link table is kept. */
   tableDir: string;
@@ -83,39 +83,39 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
     most: config.ingestLinksInMemory,
     catchUp: deps.catchUp,
   });
-  const { table, resolver, followed } = linkTable;
+  const { table, resolver, syncStatus } = linkTable;
   let draining = false;
-  const tableAgeSeconds = () => followed.age() / 1_000;
+  const tableAgeSeconds = () => syncStatus.age() / 1_000;
   const journalFill = () => eventLog.fill();
   const metrics = createIngestMetrics(registry, {
     links: () => table.size(),
     tableBytes: () => table.bytes(),
-    misses: resolver.asked,
+    misses: resolver.misses,
     diskReads: linkTable.diskReads,
     tableFailures: linkTable.diskFailures,
     tableAgeSeconds,
     journalFill,
   });
-  const credits = createCredits({ pool, streamId: eventLog.stream.streamId, log });
+  const permits = createPermits({ pool, streamId: eventLog.stream.streamId, log });
   const pages = createPages();
   const gate = createPasswordGate(secrets.cookie, secure);
-  const letThrough = createLetThrough({
+  const recordAndRedirect = createRecordAndRedirect({
     eventLog,
     exchanges,
     metrics,
     interstitial: createInterstitial(),
     secure,
     refuse(link, exchange) {
-      credits.giveBack(link.idText);
-      metrics.countOutcome('not_kept');
+      permits.release(link.idText);
+      metrics.countOutcome('not_recorded');
       const { headers, body } = pages.unavailable;
       exchanges.reply(exchange, '503 Service Unavailable', headers, body);
     },
   });
-  const follow = createFollowLink({
-    credits,
+  const linkPolicy = createLinkPolicy({
+    permits,
     exchanges,
-    letThrough,
+    recordAndRedirect,
     metrics,
     pages,
     agentKinds: createAgentKinds(),
@@ -128,7 +128,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
     clientAddress: addresses.byFirstLine,
     metrics,
     pages,
-    follow: follow.visit,
+    visitLink: linkPolicy.visit,
     otherKinds: { bio_page: createBioPageHandler({ exchanges, metrics, pages, origins: config }) },
     endTurn: () => eventLog.flush(),
   });
@@ -141,7 +141,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
       exchanges,
       clientAddress: addresses.byAllLines,
       redirect,
-      follow,
+      linkPolicy,
       gate,
       attempts: createAttempts(),
       metrics,
@@ -160,7 +160,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
       {
         loaded: linkTable.ready,
         shipping: () => eventLog.ready(),
-        silenceSeconds: () => followed.silence() / 1_000,
+        silenceSeconds: () => syncStatus.silence() / 1_000,
         draining: () => draining,
         links: () => table.size(),
         tableAgeSeconds,
@@ -173,22 +173,22 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
   if (config.ingestSharePort) sayHowToShare(log);
   const listening = await listen(app, config.host, config.ingestPort, config.ingestSharePort);
   if (listening === null) {
-    await credits.close();
+    await permits.close();
     await linkTable.close();
     const taken = `${config.host}:${config.ingestPort} is in use by another process, or no address of this machine`;
     throw new ConfigError('INGEST_PORT', String(config.ingestPort), taken);
   }
   let retry: NodeJS.Timeout | null = null;
-  function beginCredits(): void {
+  function beginPermits(): void {
     deps.readOutstanding().then(
-      (outstanding) => credits.begin(outstanding),
+      (outstanding) => permits.start(outstanding),
       (error: unknown) => {
         log.warn({ err: error }, 'max_clicks: what the last run has left is not known yet');
-        if (!draining) retry = setTimeout(beginCredits, OUTSTANDING_RETRY_MS);
+        if (!draining) retry = setTimeout(beginPermits, OUTSTANDING_RETRY_MS);
       },
     );
   }
-  beginCredits();
+  beginPermits();
 
   const close = async () => {
     draining = true;
@@ -199,7 +199,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
     uws.us_listen_socket_close(listening);
     await connections.gone(DRAIN_MS);
     app.close();
-    await Promise.all([credits.close(), linkTable.close()]);
+    await Promise.all([permits.close(), linkTable.close()]);
   };
   let closing: Promise<void> | null = null;
 

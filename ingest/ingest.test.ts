@@ -64,7 +64,7 @@ test('a full journal loses clicks, says so in a metric, and redirects all the sa
     const { rows } = await stores.pool.query('SELECT used FROM link_leases WHERE link_id = $1', [limited.id]);
     expect(rows).toEqual([{ used: 0 }]);
     const text = await ingest.registry.metrics();
-    expect(text).toMatch(/^hoplog_ingest_redirects_total\{outcome="not_kept"\} 1$/m);
+    expect(text).toMatch(/^hoplog_ingest_redirects_total\{outcome="not_recorded"\} 1$/m);
   } finally {
     await ingest.close();
   }

@@ -1,7 +1,7 @@
 // Imported, because as a global it is a getter that every use calls.
 import { performance } from 'node:perf_hooks';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { AskedResult } from './link-table/resolver.ts';
+import type { MissResult } from './link-table/resolver.ts';
 
 /** How a request to a short link ended. */
 export type RedirectOutcome =
@@ -12,7 +12,7 @@ export type RedirectOutcome =
   | 'not_found'
   | 'unavailable'
   | 'no_lease'
-  | 'not_kept'
+  | 'not_recorded'
   | 'wrong_password'
   | 'too_many_attempts'
   | 'page';
@@ -40,7 +40,7 @@ const OUTCOMES = [
   'not_found',
   'unavailable',
   'no_lease',
-  'not_kept',
+  'not_recorded',
   'wrong_password',
   'too_many_attempts',
   'page',
@@ -56,7 +56,7 @@ export function createIngestMetrics(
   sources: {
     links(): number;
     tableBytes(): number;
-    misses(): Readonly<Record<AskedResult, number>>;
+    misses(): Readonly<Record<MissResult, number>>;
     diskReads(): number;
     tableFailures(): number;
     tableAgeSeconds(): number;

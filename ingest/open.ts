@@ -7,8 +7,8 @@ import type { Logger } from '../core/tier/log.ts';
 import { createPool } from '../sql/database/pool.ts';
 import { clockResetAsked } from '../sql/event-log/clock-corrections.ts';
 import { highWater, registerStream, streamRecord } from '../sql/event-log/streams.ts';
+import { loadSecrets, STREAM_NAME, secretsFile, tableDirectory } from './cached-secrets.ts';
 import { createIngest, type Ingest } from './create-ingest.ts';
-import { loadSecrets, STREAM_NAME, secretsFile, tableDirectory } from './kept-secrets.ts';
 import { readOutstanding } from './max-clicks/outstanding.ts';
 
 /** A PostgreSQL that does not answer keeps no process from its end. */

@@ -7,8 +7,8 @@ import { uuidToBytes, uuidv7 } from '../../core/ids.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import { readBody } from '../http/body.ts';
 import type { Exchange, Exchanges, Headers } from '../http/exchange.ts';
+import { LookupUnavailable } from '../link-table/coalesced-queries.ts';
 import type { Resolver } from '../link-table/resolver.ts';
-import { StoreUnavailable } from '../link-table/store-questions.ts';
 import type { IngestMetrics } from '../metrics.ts';
 import type { KeyUses } from './key-uses.ts';
 import { type ReportBody, readReport } from './report.ts';
@@ -147,7 +147,7 @@ function parseBody(bytes: Buffer): ReportBody {
 
 function envelopeOf(error: unknown): Pick<AppError, 'code' | 'message' | 'details'> {
   if (error instanceof AppError) return error;
-  if (error instanceof StoreUnavailable) {
+  if (error instanceof LookupUnavailable) {
     return { code: 'unavailable', message: 'the key cannot be checked right now', details: undefined };
   }
   return { code: 'internal', message: 'something went wrong', details: undefined };

@@ -31,7 +31,7 @@ export type ClientAddresses = {
  * The peer's address or, when the peer is a trusted proxy, the last address in `X-Forwarded-For` that is no trusted
  * proxy itself: whatever stands further left was said by somebody whom nobody vouches for.
  *
- * @param app the peers of its connections are followed: to be called before it listens
+ * @param app the peers of its connections are syncStatus: to be called before it listens
  * @param trusted addresses and CIDR blocks of `TRUST_PROXY`
  */
 export function createClientAddresses(app: TemplatedApp, trusted: readonly string[]): ClientAddresses {

@@ -1,7 +1,7 @@
 import { bytesToUuid, uuidToBytes } from '../../core/ids.ts';
 import { encodeFrame, OPERATIONS, type Take } from './frames.ts';
 import { decodeKey, encodeKey, type KnownKey } from './known-key.ts';
-import type { Standing } from './loader.ts';
+import type { SyncPoint } from './loader.ts';
 import type { LinkTable } from './table.ts';
 
 /** A change of the table as a frame, or where it stands behind those that came before. */
@@ -11,7 +11,7 @@ export const changeFrame = {
   putKey: (key: KnownKey) => encodeFrame(OPERATIONS.putKey, encodeKey(key)),
   /** @param id the key's id */
   removeKey: (id: string) => encodeFrame(OPERATIONS.removeKey, uuidToBytes(id)),
-  stand: (standing: Standing) => encodeFrame(OPERATIONS.stand, Buffer.from(JSON.stringify(standing))),
+  stand: (syncPoint: SyncPoint) => encodeFrame(OPERATIONS.stand, Buffer.from(JSON.stringify(syncPoint))),
 };
 
 /**
@@ -23,13 +23,13 @@ export const changeFrame = {
 export function changing(
   table: LinkTable,
   put: (record: Buffer) => void,
-  stand: (standing: Standing) => void = () => {},
+  stand: (syncPoint: SyncPoint) => void = () => {},
 ): Take {
   return (operation, payload) => {
     if (operation === OPERATIONS.put) put(payload);
     else if (operation === OPERATIONS.remove) table.remove(payload);
     else if (operation === OPERATIONS.putKey) table.putKey(decodeKey(payload));
     else if (operation === OPERATIONS.removeKey) table.removeKey(bytesToUuid(payload));
-    else if (operation === OPERATIONS.stand) stand(JSON.parse(payload.toString()) as Standing);
+    else if (operation === OPERATIONS.stand) stand(JSON.parse(payload.toString()) as SyncPoint);
   };
 }

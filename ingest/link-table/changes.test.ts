@@ -15,12 +15,12 @@ import {
 } from '../../test/support/ingest.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
 import { eventually, visit } from '../../test/support/visitors.ts';
-import { createKeptStore } from './kept-store.ts';
 import { createTableLoader } from './loader.ts';
+import { createMemorySink } from './memory-sink.ts';
 import { createResolver } from './resolver.ts';
+import { createSnapshotFiles } from './snapshot-files.ts';
 import { createLinkTable } from './table.ts';
-import { createTableFiles } from './table-files.ts';
-import { createTableWriter, type TableStore } from './table-writer.ts';
+import { createTableWriter, type TableSink } from './table-writer.ts';
 
 let stores: TestStores;
 let ingest: TestIngest;
@@ -43,7 +43,7 @@ const statusOf = async (slug: string) => (await visit(`${ingest.url}/${slug}`)).
 const pathOf = async (slug: string) => (await visit(`${ingest.url}/${slug}`)).location?.pathname;
 const soon = { timeout: 5_000 };
 
-test('a link is followed at once, by a miss, and a new one is in the table by itself', async () => {
+test('a link is syncStatus at once, by a miss, and a new one is in the table by itself', async () => {
   const before = await slugs();
   const { slug } = await makeLink(stores.pool, workspaceId, 'https://example.com/');
   expect(await statusOf(slug)).toBe(302);
@@ -154,11 +154,11 @@ function withHeldAnswers(pool: Pool) {
 }
 
 /** A link table that has not begun to follow PostgreSQL. */
-async function quietTable(pool: Pool, dir: string, store: Partial<TableStore> = {}) {
+async function quietTable(pool: Pool, dir: string, store: Partial<TableSink> = {}) {
   const log = silentLogger();
   const table = createLinkTable();
-  const files = createTableFiles({ dir, table, log });
-  const writer = createTableWriter({ ...createKeptStore(table, files, await files.load()), ...store }, log);
+  const files = createSnapshotFiles({ dir, table, log });
+  const writer = createTableWriter({ ...createMemorySink(table, files, await files.load()), ...store }, log);
   const loader = createTableLoader({ pool, writer, log });
   onTestFinished(async () => {
     await loader.stop();
@@ -167,14 +167,14 @@ async function quietTable(pool: Pool, dir: string, store: Partial<TableStore> = 
   return {
     table,
     loader,
-    resolver: createResolver({ pool, table, cache: writer, followed: loader, disk: null }),
+    resolver: createResolver({ pool, table, cache: writer, syncStatus: loader, disk: null }),
   };
 }
 
 test.each([
   ['a change', true],
   ['the first load', false],
-])('an answer from before %s never brings back what that has taken away', async (_, followed) => {
+])('an answer from before %s never brings back what that has taken away', async (_, syncStatus) => {
   const { id, slug } = await makeLink(stores.pool, workspaceId, 'https://example.com/');
   const { key } = await createKey(stores.pool, { workspaceId, kind: 'publishable', label: '' });
   const dir = await mkdtemp(join(tmpdir(), 'hoplog-table-'));
@@ -185,13 +185,13 @@ test.each([
     loader.start();
     await expect.poll(loader.loaded, soon).toBe(true);
   };
-  if (followed) await follow();
+  if (syncStatus) await follow();
 
   const miss = hold(/slug = wanted\.slug/);
-  const asked = resolver.ask(slug).catch(() => null);
+  const asked = resolver.resolve(slug).catch(() => null);
   await miss.answered;
   // One round reads the link and then the key: the link is gone while the round is still under way.
-  const round = followed ? hold(/FROM api_keys.*id = ANY/s) : null;
+  const round = syncStatus ? hold(/FROM api_keys.*id = ANY/s) : null;
   await inTransaction(stores.pool, async (tx) => {
     await tx.query('UPDATE links SET deleted_at = now() WHERE id = $1', [id]);
     await tx.query('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [key.id]);
@@ -225,7 +225,7 @@ test('a disk that refuses the table for longer than changes are kept holds no ch
   // Its own clock has leapt, so it takes itself for absent once.
   await expect.poll(loader.silence, soon).toBeLessThan(5_000);
   await expect.poll(loader.loaded, soon).toBe(true);
-  const rounds = loader.rounds();
+  const revision = loader.revision();
   for (let n = 0; n < 5; n++) {
     const { slug } = await makeLink(stores.pool, workspaceId, 'https://example.com/');
     loader.wake();
@@ -234,5 +234,5 @@ test('a disk that refuses the table for longer than changes are kept holds no ch
   }
   await stores.pool.query('UPDATE links SET deleted_at = now() WHERE id = $1', [gone.id]);
   await expect.poll(() => table.find(gone.slug), soon).toBeNull();
-  expect(loader.rounds() - rounds).toBe(6);
+  expect(loader.revision() - revision).toBe(6);
 });

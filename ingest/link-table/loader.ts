@@ -19,10 +19,10 @@ import type { TableWriter } from './table-writer.ts';
  * next is asked: so no older answer ever replaces a newer one.
  *
  * 1. It notes the oldest running transaction, then walks all pages, programmes, keys and links. A table that was kept
- *    and knows where it stood gets the changes since then at once, and is walked all the same.
+ *    and knows where it syncPoint gets the changes since then at once, and is walked all the same.
  * 2. Between two pages of the walk, and from then on at each wake and every `pollMs`, it reads the changes from that
  *    transaction on and reads what they name again.
- * 3. After an outage it goes on where it stood. It walks everything again when the store's transactions went
+ * 3. After an outage it goes on where it syncPoint. It walks everything again when the store's transactions went
  *    backwards (another database, a backup) or when it was away longer than changes are kept.
  */
 export type TableLoader = {
@@ -34,10 +34,10 @@ export type TableLoader = {
   /** Resolves when the table is what PostgreSQL says for the first time, or when PostgreSQL does not answer. */
   readonly tried: Promise<void>;
   stop(): Promise<void>;
-} & Followed;
+} & SyncStatus;
 
 /** How a table stands to PostgreSQL. */
-export type Followed = {
+export type SyncStatus = {
   /** Whether everything has been loaded from PostgreSQL since this process began. */
   loaded(): boolean;
   /** Milliseconds since the table was last known to be what PostgreSQL says; infinite before that. */
@@ -45,11 +45,11 @@ export type Followed = {
   /** Milliseconds since PostgreSQL last said what changed; infinite before that. */
   silence(): number;
   /** How often changes have come or a walk has begun: an answer to what was asked before may be outdated. */
-  rounds(): number;
+  revision(): number;
 };
 
 /** A state of PostgreSQL: all changes of transactions before `cursor` are in the table, as of `at` (ms). */
-export type Standing = { cursor: string; at: number };
+export type SyncPoint = { cursor: string; at: number };
 
 /** Rows put in one turn of the event loop, where redirects wait for it. */
 const PAGE = 500;
@@ -60,15 +60,15 @@ export function createTableLoader(given: {
   pool: Pool;
   writer: TableWriter;
   log: Logger;
-  /** Where a table that was kept stood; null: not known. */
-  stood?: Standing | null;
+  /** Where a table that was kept syncPoint; null: not known. */
+  syncPoint?: SyncPoint | null;
   /** Rows, or changes, that are read and put at a time; fewer where redirects wait meanwhile. */
   page?: number;
   /** Longest time between two looks, milliseconds. */
   pollMs?: number;
 }): TableLoader {
   const { pool, writer, log, page = PAGE, pollMs = 500 } = given;
-  let { stood = null } = given;
+  let { syncPoint = null } = given;
   let stopped = false;
   let running: Promise<void> | null = null;
   let wakeUp: (() => void) | null = null;
@@ -81,13 +81,13 @@ export function createTableLoader(given: {
   let applied = new Set<string>();
   let walk: Generator<() => Promise<void>> | null = null;
   let loaded = false;
-  /** It lacks no change: it is loaded, or goes on from where it stood. */
+  /** It lacks no change: it is loaded, or goes on from where it syncPoint. */
   let current = false;
   let othersLoaded = false;
   let currentAt = Number.NEGATIVE_INFINITY;
   let answeredAt = Number.NEGATIVE_INFINITY;
   const createdAt = Date.now();
-  let rounds = 0;
+  let revision = 0;
   const tried = Promise.withResolvers<void>();
 
   async function loop(): Promise<void> {
@@ -126,9 +126,9 @@ export function createTableLoader(given: {
   }
 
   /** What can't be kept on disk is in the table all the same. */
-  async function settle(standing: Standing | null): Promise<void> {
+  async function settle(syncPoint: SyncPoint | null): Promise<void> {
     try {
-      await writer.settle(standing);
+      await writer.settle(syncPoint);
       unkept = false;
     } catch (error) {
       if (!unkept) log.error({ err: error }, 'link table: could not be kept on disk');
@@ -143,12 +143,12 @@ export function createTableLoader(given: {
   }
 
   async function beginWalk(now: number): Promise<void> {
-    const from = stood !== null && now - stood.at < LONGEST_ABSENCE_MS ? stood : null;
+    const from = syncPoint !== null && now - syncPoint.at < LONGEST_ABSENCE_MS ? syncPoint : null;
     cursor = from?.cursor ?? (await oldestRunningTransaction(pool));
     current = from !== null;
-    stood = null;
+    syncPoint = null;
     // Changes of earlier transactions are not read any more: what was asked before now may not know of them.
-    rounds += 1;
+    revision += 1;
     applied = new Set();
     walk = everything();
     writer.beginLoad();
@@ -215,7 +215,7 @@ export function createTableLoader(given: {
 
   async function readAgain(changes: LinkChange[]): Promise<void> {
     // Before anything is put: whoever has asked PostgreSQL before now may have an answer from before these changes.
-    rounds += 1;
+    revision += 1;
     writer.beginChanges();
     const idsOf = (...kinds: LinkChange['kind'][]) => [
       ...new Set(changes.filter(({ kind }) => kinds.includes(kind)).map(({ target_id }) => target_id)),
@@ -261,7 +261,7 @@ export function createTableLoader(given: {
     othersLoaded: () => othersLoaded,
     silence: () => Date.now() - answeredAt,
     age: () => Date.now() - currentAt,
-    rounds: () => rounds,
+    revision: () => revision,
     async stop() {
       stopped = true;
       wake();

@@ -3,13 +3,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../core/tier/log.ts';
 import type { Pool } from '../../sql/database/pool.ts';
 import { removeLinksFile } from './disk/paths.ts';
-import { createKeptStore } from './kept-store.ts';
 import { createLinkCache } from './link-cache.ts';
-import { createTableLoader, type Followed } from './loader.ts';
+import { createTableLoader, type SyncStatus } from './loader.ts';
+import { createMemorySink } from './memory-sink.ts';
 import { listenForChanges } from './notifications.ts';
 import { createResolver, type Resolver } from './resolver.ts';
+import { createSnapshotFiles, removeSnapshotFiles } from './snapshot-files.ts';
 import { createLinkTable, type LinkTable } from './table.ts';
-import { createTableFiles, removeTableFiles } from './table-files.ts';
 import { createTableWriter } from './table-writer.ts';
 
 /** A reader that has not started by then leaves the first questions to PostgreSQL. */
@@ -24,7 +24,7 @@ export type OpenLinkTable = {
   /** What is in memory. */
   table: LinkTable;
   resolver: Resolver;
-  followed: Followed;
+  syncStatus: SyncStatus;
   /** Whether links can be answered: from what the last run has left, or since PostgreSQL has been read. */
   ready(): boolean;
   /** Links read from disk so far because memory did not have them. */
@@ -41,7 +41,7 @@ export type LinkTableOptions = {
   log: Logger;
   /** Most links in memory. Fewer than infinitely many: all of them are on disk, and those that visitors want in memory. */
   most: number;
-  /** Whether to wait a moment for PostgreSQL: what was deleted while nobody followed it must not redirect again. */
+  /** Whether to wait a moment for PostgreSQL: what was deleted while nobody syncStatus it must not redirect again. */
   catchUp: boolean;
 };
 
@@ -56,20 +56,20 @@ export async function openLinkTable(options: LinkTableOptions): Promise<OpenLink
 
 async function openInMemory({ pool, dir, log, catchUp }: LinkTableOptions): Promise<OpenLinkTable> {
   const table = createLinkTable();
-  const files = createTableFiles({ dir, table, log });
+  const files = createSnapshotFiles({ dir, table, log });
   const kept = await files.load();
   log.info({ slugs: table.size(), kept }, 'link table: read from disk');
   if (kept) removeLinksFile(dir);
-  const writer = createTableWriter(createKeptStore(table, files, kept), log);
-  const loader = createTableLoader({ pool, writer, log, stood: files.stood() });
-  const resolver = createResolver({ pool, table, cache: writer, followed: loader, disk: null });
+  const writer = createTableWriter(createMemorySink(table, files, kept), log);
+  const loader = createTableLoader({ pool, writer, log, syncPoint: files.syncPoint() });
+  const resolver = createResolver({ pool, table, cache: writer, syncStatus: loader, disk: null });
   loader.start();
   const stopListening = listenForChanges(pool, loader.wake);
   if (kept && catchUp) await within(CATCH_UP_MS, loader.tried);
   return {
     table,
     resolver,
-    followed: loader,
+    syncStatus: loader,
     ready: () => kept || loader.loaded(),
     diskReads: () => 0,
     diskFailures: files.failures,
@@ -94,7 +94,7 @@ async function openOnDisk({
   const { openDiskTable } = await import('./disk/disk-table.ts');
   const table = createLinkTable();
   const disk = openDiskTable({ databaseUrl, dir, table, log });
-  if (disk.ready()) await removeTableFiles(dir);
+  if (disk.ready()) await removeSnapshotFiles(dir);
   if (disk.whole()) {
     // A thread takes a while to start: nobody is let in who would have to wait for that.
     const started = within(
@@ -103,11 +103,17 @@ async function openOnDisk({
     );
     await Promise.all([started, catchUp && within(CATCH_UP_MS, disk.tried)]);
   }
-  const resolver = createResolver({ pool, table, cache: createLinkCache(table, most), followed: disk, disk });
+  const resolver = createResolver({
+    pool,
+    table,
+    cache: createLinkCache(table, most),
+    syncStatus: disk,
+    disk,
+  });
   return {
     table,
     resolver,
-    followed: disk,
+    syncStatus: disk,
     ready: disk.ready,
     diskReads: disk.reads,
     diskFailures: () => 0,

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
 import { createPool } from '../../sql/database/pool.ts';
+import { LookupUnavailable } from './coalesced-queries.ts';
 import { createLinkCache } from './link-cache.ts';
 import { encodeOther } from './records.ts';
 import { createResolver } from './resolver.ts';
-import { StoreUnavailable } from './store-questions.ts';
 import { createLinkTable } from './table.ts';
 
 const PROGRAMME = encodeOther({
@@ -24,11 +24,11 @@ function resolverOf(disk: { whole?: boolean; reading?: () => void; fails?: boole
     pool,
     table,
     cache: createLinkCache(table, 10),
-    followed: {
+    syncStatus: {
       loaded: () => true,
       age: () => 0,
       silence: () => 0,
-      rounds: () => version,
+      revision: () => version,
     },
     disk: {
       version: () => version,
@@ -46,14 +46,14 @@ function resolverOf(disk: { whole?: boolean; reading?: () => void; fails?: boole
 test('what the disk has is answered without PostgreSQL, and stays in memory', async () => {
   const { resolver, table } = resolverOf({});
   expect(resolver.known('programme')).toBeNull();
-  expect((await resolver.ask('programme'))?.slug).toBe('programme');
+  expect((await resolver.resolve('programme'))?.slug).toBe('programme');
   expect(table.find('programme')?.slug).toBe('programme');
-  expect(resolver.asked()).toEqual({ found: 0, absent: 0, unavailable: 0 });
+  expect(resolver.misses()).toEqual({ found: 0, absent: 0, unavailable: 0 });
 });
 
 test('what was read before a change was told serves its visitor, and does not stay', async () => {
   const changing = resolverOf({ reading: () => changing.change() });
-  expect((await changing.resolver.ask('programme'))?.slug).toBe('programme');
+  expect((await changing.resolver.resolve('programme'))?.slug).toBe('programme');
   expect(changing.table.find('programme')).toBeNull();
 });
 
@@ -62,6 +62,6 @@ test.each([
   ['can’t be read', { fails: true }],
 ])('a file that %s leaves the question to PostgreSQL', async (_, disk) => {
   const { resolver } = resolverOf(disk);
-  await expect(resolver.ask('programme')).rejects.toThrow(StoreUnavailable);
-  expect(resolver.asked()).toEqual({ found: 0, absent: 0, unavailable: 1 });
+  await expect(resolver.resolve('programme')).rejects.toThrow(LookupUnavailable);
+  expect(resolver.misses()).toEqual({ found: 0, absent: 0, unavailable: 1 });
 });

@@ -6,12 +6,12 @@ import {
   type PublishableKeyRow,
   publishableKeysWithLookups,
 } from '../../sql/links/link-table.ts';
+import { createCoalescedQueries, LookupUnavailable } from './coalesced-queries.ts';
 import type { DiskTable } from './disk/disk-table.ts';
 import { type KnownKey, keyOf } from './known-key.ts';
 import type { LinkCache } from './link-cache.ts';
-import type { Followed } from './loader.ts';
+import type { SyncStatus } from './loader.ts';
 import { decodeRecord, encodeLink, encodeOther, type SlugRecord } from './records.ts';
-import { createStoreQuestions, StoreUnavailable } from './store-questions.ts';
 import type { LinkTable } from './table.ts';
 
 /**
@@ -24,18 +24,18 @@ export type Resolver = {
   /**
    * What the slug names, null when nothing does.
    *
-   * @throws {StoreUnavailable} when only PostgreSQL could tell
+   * @throws {LookupUnavailable} when only PostgreSQL could tell
    */
-  ask(slug: string): Promise<SlugRecord | null>;
+  resolve(slug: string): Promise<SlugRecord | null>;
   /** Whether the slug is known, as of a moment ago, to name nothing. */
   knownAbsent(slug: string): boolean;
-  /** @throws {StoreUnavailable} when only PostgreSQL could tell */
+  /** @throws {LookupUnavailable} when only PostgreSQL could tell */
   key(lookup: string): Promise<KnownKey | null>;
   /** Visitors' slugs asked of PostgreSQL so far, by what came of it. */
-  asked(): Readonly<Record<AskedResult, number>>;
+  misses(): Readonly<Record<MissResult, number>>;
 };
 
-export type AskedResult = 'found' | 'absent' | 'unavailable';
+export type MissResult = 'found' | 'absent' | 'unavailable';
 
 const ABSENT_CAPACITY = 100_000;
 /** An absence is believed while the table follows PostgreSQL, which it does every half second. */
@@ -48,17 +48,17 @@ export function createResolver(given: {
   pool: Pool;
   table: LinkTable;
   cache: LinkCache;
-  followed: Followed;
+  syncStatus: SyncStatus;
   /** Links that memory does not hold; null: it holds all. */
   disk: Pick<DiskTable, 'find' | 'whole' | 'version'> | null;
 }): Resolver {
-  const { pool, table, cache, followed, disk } = given;
+  const { pool, table, cache, syncStatus, disk } = given;
   /** By slug in lower case, the spelling that was asked for; keys behind a `:`, which no slug has. */
   const absent: BoundedCache<string, string> = createBoundedCache(ABSENT_CAPACITY);
-  const slugQuestions = createStoreQuestions(readSlugs, LIMITS);
-  const diskQuestions = disk && createStoreQuestions((slugs) => readDisk(disk, slugs), DISK_LIMITS);
-  const asked: Record<AskedResult, number> = { found: 0, absent: 0, unavailable: 0 };
-  const keyQuestions = createStoreQuestions(readKeys, LIMITS);
+  const slugQueries = createCoalescedQueries(readSlugs, LIMITS);
+  const diskQueries = disk && createCoalescedQueries((slugs) => readDisk(disk, slugs), DISK_LIMITS);
+  const misses: Record<MissResult, number> = { found: 0, absent: 0, unavailable: 0 };
+  const keyQueries = createCoalescedQueries(readKeys, LIMITS);
 
   table.listen({
     slugChanged: (slug) => absent.delete(slug.toLowerCase()),
@@ -66,21 +66,21 @@ export function createResolver(given: {
   });
 
   function isAbsent(name: string): boolean {
-    return absent.get(name.toLowerCase()) === name && followed.age() < FRESH_MS;
+    return absent.get(name.toLowerCase()) === name && syncStatus.age() < FRESH_MS;
   }
 
   /** Not after a round of changes: one of them may have made what was asked for. */
-  function noteAbsent(name: string, rounds: number): void {
-    if (rounds === followed.rounds()) absent.set(name.toLowerCase(), name);
+  function noteAbsent(name: string, revision: number): void {
+    if (revision === syncStatus.revision()) absent.set(name.toLowerCase(), name);
   }
 
   /** By the spelling that was asked for. */
   async function readSlugs(slugs: string[]): Promise<Map<string, SlugRecord>> {
-    const rounds = followed.rounds();
+    const revision = syncStatus.revision();
     const found = new Map<string, SlugRecord>();
     const note = (slug: string, record: Buffer) => {
       // An answer from before a change must not replace what that change has put: it serves these visitors only.
-      if (rounds === followed.rounds()) cache.put(record);
+      if (revision === syncStatus.revision()) cache.put(record);
       found.set(slug, decodeRecord(record));
     };
     for (const link of await linksWithSlugs(pool, slugs)) note(link.slug, encodeLink(link));
@@ -89,18 +89,18 @@ export function createResolver(given: {
     const others = new Map((await othersWithSlugs(pool, rest)).map((row) => [row.slug, row]));
     for (const slug of rest) {
       const other = others.get(slug.toLowerCase());
-      if (other === undefined) noteAbsent(slug, rounds);
+      if (other === undefined) noteAbsent(slug, revision);
       else note(slug, encodeOther(other));
     }
     return found;
   }
 
   async function readKeys(lookups: string[]): Promise<Map<string, PublishableKeyRow>> {
-    const rounds = followed.rounds();
+    const revision = syncStatus.revision();
     const rows = await publishableKeysWithLookups(pool, lookups);
     const found = new Map(rows.map((row) => [row.lookup, row]));
-    for (const lookup of lookups) if (!found.has(lookup)) noteAbsent(`:${lookup}`, rounds);
-    if (rounds === followed.rounds()) for (const row of rows) cache.putKey(row);
+    for (const lookup of lookups) if (!found.has(lookup)) noteAbsent(`:${lookup}`, revision);
+    if (revision === syncStatus.revision()) for (const row of rows) cache.putKey(row);
     return found;
   }
 
@@ -114,24 +114,24 @@ export function createResolver(given: {
     return found;
   }
 
-  async function askDisk(slug: string): Promise<SlugRecord | null> {
-    if (diskQuestions === null || !disk?.whole()) return null;
+  async function findOnDisk(slug: string): Promise<SlugRecord | null> {
+    if (diskQueries === null || !disk?.whole()) return null;
     try {
-      return spelledSo(await diskQuestions.ask(slug), slug);
+      return spelledSo(await diskQueries.query(slug), slug);
     } catch (error) {
-      if (!(error instanceof StoreUnavailable)) throw error;
+      if (!(error instanceof LookupUnavailable)) throw error;
       return null; // PostgreSQL may tell
     }
   }
 
-  async function askPostgres(slug: string): Promise<SlugRecord | null> {
-    let result: AskedResult = 'unavailable';
+  async function findInPostgres(slug: string): Promise<SlugRecord | null> {
+    let result: MissResult = 'unavailable';
     try {
-      const record = await slugQuestions.ask(slug);
+      const record = await slugQueries.query(slug);
       result = record === null ? 'absent' : 'found';
       return record;
     } finally {
-      asked[result]++;
+      misses[result]++;
     }
   }
 
@@ -143,14 +143,14 @@ export function createResolver(given: {
   return {
     known: (slug) => spelledSo(table.find(slug), slug),
     knownAbsent: isAbsent,
-    ask: async (slug) => (await askDisk(slug)) ?? (await askPostgres(slug)),
+    resolve: async (slug) => (await findOnDisk(slug)) ?? (await findInPostgres(slug)),
     async key(lookup) {
       const known = table.key(lookup);
       if (known !== null) return known;
       if (isAbsent(`:${lookup}`)) return null;
-      const row = await keyQuestions.ask(lookup);
+      const row = await keyQueries.query(lookup);
       return row && keyOf(row);
     },
-    asked: () => asked,
+    misses: () => misses,
   };
 }

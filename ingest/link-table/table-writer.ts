@@ -3,11 +3,11 @@ import type { Logger } from '../../core/tier/log.ts';
 import type { LinkTableRow, OtherSlugRow, PublishableKeyRow } from '../../sql/links/link-table.ts';
 import { LARGEST_RECORD } from './arena.ts';
 import { type KnownKey, keyOf } from './known-key.ts';
-import type { Standing } from './loader.ts';
+import type { SyncPoint } from './loader.ts';
 import { encodeLink, encodeOther, idOf, slugOf } from './records.ts';
 
 /** Where the rows go: the table in memory and its files, or the table on disk. */
-export type TableStore = {
+export type TableSink = {
   /** @param record of `records.ts`, of {@link LARGEST_RECORD} bytes at most */
   put(record: Buffer): void;
   remove(id: Uint8Array): void;
@@ -22,16 +22,16 @@ export type TableStore = {
   /**
    * Keeps what was put. Called after each round of changes.
    *
-   * @param standing where the table stands now; null while it may lack changes
+   * @param syncPoint where the table stands now; null while it may lack changes
    */
-  settle(standing: Standing | null): Promise<void>;
+  settle(syncPoint: SyncPoint | null): Promise<void>;
 };
 
 /**
  * Puts PostgreSQL's rows into a store. A row that the table can't hold is left out, so that each visitor of its slug asks
  * PostgreSQL: it must not stop the rows behind it.
  */
-export type TableWriter = Pick<TableStore, 'put' | 'beginLoad' | 'endLoad' | 'beginChanges' | 'settle'> & {
+export type TableWriter = Pick<TableSink, 'put' | 'beginLoad' | 'endLoad' | 'beginChanges' | 'settle'> & {
   putKey(row: PublishableKeyRow): void;
   /** Those of `ids` that are not among the rows are gone. */
   replaceLinks(ids: string[], rows: LinkTableRow[]): void;
@@ -39,7 +39,7 @@ export type TableWriter = Pick<TableStore, 'put' | 'beginLoad' | 'endLoad' | 'be
   replaceKeys(ids: string[], rows: PublishableKeyRow[]): void;
 };
 
-export function createTableWriter(store: TableStore, log: Logger): TableWriter {
+export function createTableWriter(store: TableSink, log: Logger): TableWriter {
   let keysLoaded = new Set<string>();
   /** Slugs of rows that were left out: each is told once, not at each visit. */
   const leftOut = new Set<string>();

@@ -182,7 +182,7 @@ test('an eviction looks at few links, though a visitor has wanted each of them',
   let asked = 0;
   table.listen({
     slugChanged: () => {},
-    wantedSince: () => {
+    usedSince: () => {
       asked++;
       return true;
     },

@@ -16,7 +16,7 @@ import { createRefIndex } from './ref-index.ts';
 export type TableListener = {
   slugChanged(slug: string): void;
   /** Whether a visitor has wanted what was made of this slug since this was asked the last time. */
-  wantedSince?(slug: string): boolean;
+  usedSince?(slug: string): boolean;
   keyChanged?(lookup: string): void;
 };
 
@@ -70,7 +70,7 @@ export type LinkTable = {
 };
 
 /** Of a record's mark: a visitor has wanted it since the clock's hand was there. The rest is the load's. */
-const WANTED = 4;
+const USED = 4;
 /** Most links that one eviction looks at: a visitor may be waiting. */
 const EVICTION_LOOKS = 32;
 
@@ -107,10 +107,10 @@ export function createLinkTable(): LinkTable {
   /** Whether a visitor has wanted the link since the hand was here; and notes that it was here. */
   function wanted(ref: number): boolean {
     const mark = arena.markOf(ref);
-    arena.setMark(ref, mark & ~WANTED);
-    if ((mark & WANTED) !== 0) return true;
+    arena.setMark(ref, mark & ~USED);
+    if ((mark & USED) !== 0) return true;
     const slug = slugOf(arena.read(ref));
-    return listeners.some((listener) => listener.wantedSince?.(slug) === true);
+    return listeners.some((listener) => listener.usedSince?.(slug) === true);
   }
 
   function put(record: Buffer): boolean {
@@ -119,7 +119,7 @@ export function createLinkTable(): LinkTable {
     const before = refOfId(id);
     if (before !== 0) {
       if (arena.read(before).equals(record)) {
-        arena.setMark(before, mark | (arena.markOf(before) & WANTED));
+        arena.setMark(before, mark | (arena.markOf(before) & USED));
         return false;
       }
       drop(before);
@@ -140,7 +140,7 @@ export function createLinkTable(): LinkTable {
     find(slug) {
       const ref = refOfSlug(slug);
       if (ref === 0) return null;
-      arena.setMark(ref, arena.markOf(ref) | WANTED);
+      arena.setMark(ref, arena.markOf(ref) | USED);
       return decodeRecord(arena.read(ref));
     },
     put,
@@ -191,7 +191,7 @@ export function createLinkTable(): LinkTable {
     },
     *endLoad() {
       for (const ref of arena.refs()) {
-        if ((arena.markOf(ref) & ~WANTED) === mark) continue;
+        if ((arena.markOf(ref) & ~USED) === mark) continue;
         const id = Buffer.from(idOf(arena.read(ref)));
         drop(ref);
         yield id;

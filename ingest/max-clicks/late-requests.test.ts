@@ -7,8 +7,8 @@ import { registerStream } from '../../sql/event-log/streams.ts';
 import { makeLink, makeWorkspace } from '../../test/support/ingest.ts';
 import { testSealer } from '../../test/support/journal.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
-import { type Credits, createCredits } from './credits.ts';
 import { type Outstanding, readOutstanding } from './outstanding.ts';
+import { createPermits, type Permits } from './permits.ts';
 
 /** PostgreSQL goes on with a request whose sender has gone or has lost the connection. */
 
@@ -40,10 +40,10 @@ afterEach(async () => {
 });
 afterAll(() => stores?.close());
 
-/** A process, as far as its credits go. */
+/** A process, as far as its permits go. */
 type Run = {
   streamId: string;
-  credits: Credits;
+  permits: Permits;
   /** Its connections break; PostgreSQL learns of it when it answers. */
   cut(): void;
   /** What a `kill -9` does. */
@@ -65,8 +65,8 @@ function startRun(streamId: string, outstanding: Outstanding, name = 'hoplog-ing
     query: (...asked: Parameters<Pool['query']>) => alive(async () => pool.query(...asked)),
     connect: () => alive(() => pool.connect()),
   } as unknown as Pool;
-  const credits = createCredits({ pool: mortal, streamId, log: silentLogger() });
-  credits.begin(outstanding);
+  const permits = createPermits({ pool: mortal, streamId, log: silentLogger() });
+  permits.start(outstanding);
   const cut = () => {
     for (const socket of sockets) socket.destroy();
   };
@@ -75,10 +75,10 @@ function startRun(streamId: string, outstanding: Outstanding, name = 'hoplog-ing
     cut();
   };
   const end = async () => {
-    await credits.close();
+    await permits.close();
     await pool.end();
   };
-  const run: Run = { streamId, credits, cut, kill, end };
+  const run: Run = { streamId, permits, cut, kill, end };
   runs.push(run);
   return run;
 }
@@ -97,12 +97,12 @@ async function restarted(streamId: string): Promise<Run> {
 }
 
 async function visitor(run: Run, linkId: string): Promise<string> {
-  const taken = run.credits.take(linkId, LIMIT);
-  return taken === 'wait' ? run.credits.ask(linkId) : taken;
+  const taken = run.permits.take(linkId, LIMIT);
+  return taken === 'wait' ? run.permits.request(linkId) : taken;
 }
 
 /** Lets visitors come until the link is spent, or `most` were let through. Returns how many were. */
-async function letThrough(run: Run, linkId: string, most = Number.POSITIVE_INFINITY): Promise<number> {
+async function admitVisitors(run: Run, linkId: string, most = Number.POSITIVE_INFINITY): Promise<number> {
   let taken = 0;
   while (taken < most) {
     const outcome = await visitor(run, linkId);
@@ -114,7 +114,7 @@ async function letThrough(run: Run, linkId: string, most = Number.POSITIVE_INFIN
 }
 
 /** Lets visitors come to this run and to another stream's, and workers count them, until the link is spent for both. */
-async function letTheRestThrough(run: Run, linkId: string, before: number): Promise<number> {
+async function admitTheRest(run: Run, linkId: string, before: number): Promise<number> {
   const { streamId } = await registerStream(stores.pool, `ingest-other ${linkId}`);
   const streams = [
     { run, through: before },
@@ -209,12 +209,12 @@ test.each(waysToBeLate)(
   async (way, delay) => {
     const { linkId, streamId } = await limitedLink(`ingest-killed ${way}`);
     const killed = startRun(streamId, [], STALLED);
-    const before = await letThrough(killed, linkId, 100);
+    const before = await admitVisitors(killed, linkId, 100);
     await countUsed(linkId, streamId, before);
     const letGo = await heldGiveBack(STALLED, linkId, delay);
     killed.kill();
     const next = await restarted(streamId);
-    const all = letTheRestThrough(next, linkId, before);
+    const all = admitTheRest(next, linkId, before);
     await sleep(100);
     await letGo();
     expect(await all).toBe(LIMIT);
@@ -226,10 +226,10 @@ test.each(waysToBeLate)(
   async (way, delay) => {
     const { linkId, streamId } = await limitedLink(`ingest-cut ${way}`);
     const run = startRun(streamId, [], STALLED);
-    const before = await letThrough(run, linkId, 100);
+    const before = await admitVisitors(run, linkId, 100);
     const letGo = await heldGiveBack(STALLED, linkId, delay);
     run.cut();
-    const all = letTheRestThrough(run, linkId, before);
+    const all = admitTheRest(run, linkId, before);
     await sleep(100);
     await letGo();
     expect(await all).toBe(LIMIT);
@@ -239,7 +239,7 @@ test.each(waysToBeLate)(
 test('a give-back whose connection broke goes back without a visitor', async () => {
   const { linkId, streamId } = await limitedLink('ingest-unvisited');
   const run = startRun(streamId, []);
-  await letThrough(run, linkId, 3);
+  await admitVisitors(run, linkId, 3);
   const letGo = await heldGiveBack('hoplog-ingest', linkId, holdLease);
   // PostgreSQL gives it up: nothing has gone back.
   await stores.pool.query(
@@ -252,7 +252,7 @@ test('a give-back whose connection broke goes back without a visitor', async () 
 });
 
 test.each([0, 3])(
-  'a lease that is granted late, after %i credits, is found by the next run',
+  'a lease that is granted late, after %i permits, is found by the next run',
   async (spent) => {
     const { linkId, streamId } = await limitedLink(`ingest-granted ${spent}`);
     if (spent > 0) {
@@ -267,7 +267,7 @@ test.each([0, 3])(
     await held(STALLED);
     killed.kill();
     const next = await restarted(streamId);
-    const after = letThrough(next, linkId);
+    const after = admitVisitors(next, linkId);
     await sleep(100);
     await letGo();
     expect(spent + (await after)).toBe(LIMIT);
@@ -278,7 +278,7 @@ test('many runs, killed and cut off at any moment, let exactly max_clicks throug
   const chains = Array.from({ length: 8 }, async (_, chain) => {
     const { linkId, streamId } = await limitedLink(`ingest-chain ${chain}`);
     let run = startRun(streamId, []);
-    let through = await letThrough(run, linkId, 60);
+    let through = await admitVisitors(run, linkId, 60);
     let over = false;
     const holding = (async () => {
       while (!over) {
@@ -289,17 +289,17 @@ test('many runs, killed and cut off at any moment, let exactly max_clicks throug
       }
     })();
     for (let round = 0; round < 12; round++) {
-      through += await letThrough(run, linkId, Math.floor(Math.random() * 6));
+      through += await admitVisitors(run, linkId, Math.floor(Math.random() * 6));
       // Somebody asks for a credit while everything is given back, and the connections break.
       if (Math.random() < 0.5) {
-        run.credits.take(linkId, LIMIT + 1);
+        run.permits.take(linkId, LIMIT + 1);
         const asked = visitor(run, linkId);
         await sleep(Math.random() * 15);
         run.cut();
         if ((await asked) === 'taken') through += 1;
       }
       if (Math.random() < 0.5) {
-        void run.credits.close();
+        void run.permits.close();
         await sleep(Math.random() * 15);
         run.kill();
         run = startRun(streamId, [{ linkId, spent: through }]);
@@ -307,7 +307,7 @@ test('many runs, killed and cut off at any moment, let exactly max_clicks throug
     }
     over = true;
     await holding;
-    return letTheRestThrough(run, linkId, through);
+    return admitTheRest(run, linkId, through);
   });
   expect(await Promise.all(chains)).toEqual(Array.from({ length: 8 }, () => LIMIT));
 });

@@ -18,7 +18,7 @@ import {
 import { startIngestProcess } from '../../test/support/ingest-process.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
 import { CRAWLER, visit } from '../../test/support/visitors.ts';
-import { type Credits, createCredits } from './credits.ts';
+import { createPermits, type Permits } from './permits.ts';
 
 let stores: TestStores;
 let first: TestIngest;
@@ -192,7 +192,7 @@ test('a raised limit opens the link again, a lowered one holds for leases that a
   expect(await visitUntilSpent([`${first.url}/${lowered.slug}`])).toBe(2);
 });
 
-test('a restart goes on with the credits that are left', async () => {
+test('a restart goes on with the permits that are left', async () => {
   const { slug } = await limited(10);
   for (let i = 0; i < 4; i++) expect((await visit(`${first.url}/${slug}`)).status).toBe(302);
   await first.close();
@@ -200,7 +200,7 @@ test('a restart goes on with the credits that are left', async () => {
   expect(await visitUntilSpent([`${first.url}/${slug}`])).toBe(6);
 });
 
-/** The pool, which fails the first return of credits before PostgreSQL has got it. */
+/** The pool, which fails the first return of permits before PostgreSQL has got it. */
 function losingOneReturn(pool: Pool): Pool {
   let lost = false;
   const query = (...asked: Parameters<Pool['query']>) => {
@@ -215,7 +215,7 @@ test.each([
   ['at once', (pool: Pool) => pool],
   ['at a second try', losingOneReturn],
 ])(
-  'credits that a killed run has left go back first, %s: a limit lowered meanwhile holds for them',
+  'permits that a killed run has left go back first, %s: a limit lowered meanwhile holds for them',
   async (name, through) => {
     const { id } = await limited(100);
     const { streamId } = await registerStream(stores.pool, `ingest-left ${name}`);
@@ -223,65 +223,65 @@ test.each([
       'INSERT INTO link_leases (link_id, stream_id, granted, used) VALUES ($1, $2, 650, 50)',
       [id, streamId],
     );
-    const credits = createCredits({ pool: through(stores.pool), streamId, log: silentLogger() });
-    credits.begin([{ linkId: id, spent: 50 }]);
+    const permits = createPermits({ pool: through(stores.pool), streamId, log: silentLogger() });
+    permits.start([{ linkId: id, spent: 50 }]);
     let taken = 0;
     for (let outcome = ''; outcome !== 'spent' && taken < 100; ) {
-      outcome = credits.take(id, 100);
-      if (outcome === 'wait') outcome = await credits.ask(id);
+      outcome = permits.take(id, 100);
+      if (outcome === 'wait') outcome = await permits.request(id);
       if (outcome === 'taken') taken++;
       // Time passes: for a while after an error nothing is asked.
       if (outcome === 'unavailable') await new Promise((resolve) => setTimeout(resolve, 10));
     }
     expect(taken).toBe(50);
-    await credits.close();
+    await permits.close();
   },
 );
 
 test('whoever waits for a credit of a link that is deleted is not let through; of one without limit they are', async () => {
   const { streamId } = await registerStream(stores.pool, 'ingest-waiting');
-  const credits = createCredits({ pool: stores.pool, streamId, log: silentLogger() });
-  credits.begin([]);
+  const permits = createPermits({ pool: stores.pool, streamId, log: silentLogger() });
+  permits.start([]);
   for (const [change, outcome] of [
     ['deleted_at = now()', 'spent'],
     ['max_clicks = NULL', 'unlimited'],
   ]) {
     const { id } = await limited(5);
     await stores.pool.query(`UPDATE links SET ${change} WHERE id = $1`, [id]);
-    expect([credits.take(id, 5), await credits.ask(id)]).toEqual(['wait', outcome]);
+    expect([permits.take(id, 5), await permits.request(id)]).toEqual(['wait', outcome]);
   }
-  await credits.close();
+  await permits.close();
 });
 
 test('a link that is brought back right after its deletion lets its visitors through', async () => {
   const { streamId } = await registerStream(stores.pool, 'ingest-restored');
-  const credits = createCredits({ pool: stores.pool, streamId, log: silentLogger() });
-  credits.begin([]);
+  const permits = createPermits({ pool: stores.pool, streamId, log: silentLogger() });
+  permits.start([]);
   const { id } = await limited(5);
   await stores.pool.query('UPDATE links SET deleted_at = now() WHERE id = $1', [id]);
-  expect([credits.take(id, 5), await credits.ask(id)]).toEqual(['wait', 'spent']);
+  expect([permits.take(id, 5), await permits.request(id)]).toEqual(['wait', 'spent']);
   await stores.pool.query('UPDATE links SET deleted_at = NULL WHERE id = $1', [id]);
-  expect([credits.take(id, 5), await credits.ask(id)]).toEqual(['wait', 'taken']);
-  await credits.close();
+  expect([permits.take(id, 5), await permits.request(id)]).toEqual(['wait', 'taken']);
+  await permits.close();
 });
 
 test('a wall clock that steps back keeps no credit from visitors', async () => {
   const [holder, other] = await Promise.all(
     ['ingest-holder', 'ingest-other'].map(async (name) => {
       const { streamId } = await registerStream(stores.pool, name);
-      const credits = createCredits({ pool: stores.pool, streamId, log: silentLogger() });
-      credits.begin([]);
-      onTestFinished(() => credits.close());
-      return credits;
+      const permits = createPermits({ pool: stores.pool, streamId, log: silentLogger() });
+      permits.start([]);
+      onTestFinished(() => permits.close());
+      return permits;
     }),
   );
   const { id } = await limited(1);
-  const ask = (credits?: Credits) => {
-    const taken = credits?.take(id, 1);
-    return taken === 'wait' ? credits?.ask(id) : taken;
+  const ask = (permits?: Permits) => {
+    const taken = permits?.take(id, 1);
+    return taken === 'wait' ? permits?.request(id) : taken;
   };
   expect(await ask(holder)).toBe('taken');
-  holder?.giveBack(id);
+  holder?.release(id);
   expect(await ask(other)).toBe('unavailable');
   const before = Date.now;
   const clock = vi.spyOn(Date, 'now').mockImplementation(() => before() - 3_600_000);

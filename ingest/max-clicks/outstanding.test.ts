@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => stores.close());
 
-/** A stream that was granted ten credits, and whose visitors took some of them. */
+/** A stream that was granted ten permits, and whose visitors took some of them. */
 async function streamWithClicks(
   dataDir: string,
   clicks: number,

@@ -8,8 +8,8 @@ import type { IngestMetrics, RedirectOutcome } from '../metrics.ts';
 import type { Page } from '../pages/layout.ts';
 import type { Pages } from '../pages/pages.ts';
 import type { CompiledLink } from '../redirect/compiled-link.ts';
-import type { FollowLink } from '../redirect/follow-link.ts';
 import type { RedirectHandler } from '../redirect/handler.ts';
+import type { LinkPolicy } from '../redirect/link-policy.ts';
 import { readVisit, type Visit } from '../redirect/visit.ts';
 import type { Attempts } from './attempts.ts';
 import type { PasswordGate } from './gate.ts';
@@ -27,7 +27,7 @@ export function createPasswordHandler(given: {
   exchanges: Exchanges;
   clientAddress: ClientAddress;
   redirect: RedirectHandler;
-  follow: FollowLink;
+  linkPolicy: LinkPolicy;
   gate: PasswordGate;
   attempts: Attempts;
   metrics: IngestMetrics;
@@ -35,7 +35,7 @@ export function createPasswordHandler(given: {
   /** Origin of short links. */
   shortUrl: string;
 }): (res: HttpResponse, req: HttpRequest) => void {
-  const { exchanges, clientAddress, redirect, follow, gate, attempts, metrics, pages, shortUrl } = given;
+  const { exchanges, clientAddress, redirect, linkPolicy, gate, attempts, metrics, pages, shortUrl } = given;
   const waiting: (() => void)[] = [];
   let checking = 0;
 
@@ -77,7 +77,7 @@ export function createPasswordHandler(given: {
     if (!right) {
       return show(exchange, 'wrong_password', '401 Unauthorized', pages.wrongPassword(visit.referer));
     }
-    if (!exchange.over) follow.pass(link, visit, exchange, gate.cookieFor(link));
+    if (!exchange.over) linkPolicy.pass(link, visit, exchange, gate.cookieFor(link));
   }
 
   return (res, req) => {
@@ -93,10 +93,10 @@ export function createPasswordHandler(given: {
       redirect.withLink(visit, exchange, (link) => {
         if (link.passwordHash === null && form.has('password')) {
           // Its form was shown before the link lost its password.
-          follow.visit(link, visit, exchange);
+          linkPolicy.visit(link, visit, exchange);
         } else if (link.passwordHash === null) {
           exchanges.reply(exchange, '405 Method Not Allowed', [['Allow', 'GET, HEAD']]);
-        } else if (!follow.answeredAsOver(link, exchange)) {
+        } else if (!linkPolicy.respondedAsExpired(link, exchange)) {
           const submitted = { link, hash: link.passwordHash, visit, exchange, password };
           exchanges.after(exchange, answer(submitted), () => undefined);
         }

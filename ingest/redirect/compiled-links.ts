@@ -3,8 +3,8 @@ import type { VisitorIds } from '../../core/tracking/visitors.ts';
 import type { OtherRecord, SlugRecord } from '../link-table/records.ts';
 import type { Resolver } from '../link-table/resolver.ts';
 import type { LinkTable } from '../link-table/table.ts';
+import { createAdmissionFilter } from './admission-filter.ts';
 import { CompiledLink } from './compiled-link.ts';
-import { createRepeats } from './repeats.ts';
 
 /** What a slug names, ready to answer with. */
 export type SlugTarget = CompiledLink | OtherRecord;
@@ -12,8 +12,8 @@ export type SlugTarget = CompiledLink | OtherRecord;
 export type CompiledLinks = {
   /** From memory; undefined when only PostgreSQL could tell. */
   known(slug: string): SlugTarget | undefined;
-  /** @throws {StoreUnavailable} */
-  ask(slug: string): Promise<SlugTarget | null>;
+  /** @throws {LookupUnavailable} */
+  resolve(slug: string): Promise<SlugTarget | null>;
 };
 
 /** Links that are being clicked, ready; one takes about a KiB. The others are compiled at their next click. */
@@ -26,11 +26,11 @@ export function createCompiledLinks(given: {
 }): CompiledLinks {
   const { table, resolver, visitorIds } = given;
   const ready = createBoundedCache<string, CompiledLink>(CAPACITY);
-  const isRepeated = createRepeats(2 * CAPACITY);
+  const admits = createAdmissionFilter(2 * CAPACITY);
   // A link stands under its exact spelling only, which is the one that the change names; pages are not kept here.
   table.listen({
     slugChanged: (slug) => ready.delete(slug),
-    wantedSince(slug) {
+    usedSince(slug) {
       const link = ready.peek(slug);
       const wanted = link?.wanted === true;
       if (link !== undefined) link.wanted = false;
@@ -53,11 +53,11 @@ export function createCompiledLinks(given: {
       if (record === null) return undefined;
       const target = targetOf(record);
       // The table has just noted that it is wanted.
-      if (target.kind === 'link' && isRepeated(slug)) ready.set(slug, target);
+      if (target.kind === 'link' && admits(slug)) ready.set(slug, target);
       return target;
     },
-    async ask(slug) {
-      const record = await resolver.ask(slug);
+    async resolve(slug) {
+      const record = await resolver.resolve(slug);
       return record === null || (record.kind === 'link' && record.slug !== slug) ? null : targetOf(record);
     },
   };

@@ -1,9 +1,9 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import type { ClientAddress } from '../http/client-address.ts';
 import type { Exchange, Exchanges } from '../http/exchange.ts';
+import { LookupUnavailable } from '../link-table/coalesced-queries.ts';
 import type { OtherRecord } from '../link-table/records.ts';
 import type { Resolver } from '../link-table/resolver.ts';
-import { StoreUnavailable } from '../link-table/store-questions.ts';
 import type { IngestMetrics } from '../metrics.ts';
 import type { Pages } from '../pages/pages.ts';
 import type { CompiledLink } from './compiled-link.ts';
@@ -34,12 +34,12 @@ export function createRedirectHandler(given: {
   clientAddress: ClientAddress;
   metrics: IngestMetrics;
   pages: Pages;
-  follow(link: CompiledLink, visit: Visit, exchange: Exchange): void;
+  visitLink(link: CompiledLink, visit: Visit, exchange: Exchange): void;
   otherKinds: OtherKinds;
   /** Called when all visits of a turn have been dealt with: their clicks are written then. */
   endTurn(): void;
 }): RedirectHandler {
-  const { links, resolver, exchanges, clientAddress, metrics, pages, follow, otherKinds, endTurn } = given;
+  const { links, resolver, exchanges, clientAddress, metrics, pages, visitLink, otherKinds, endTurn } = given;
 
   function answerNotFound(exchange: Exchange): void {
     metrics.countOutcome('not_found');
@@ -73,15 +73,15 @@ export function createRedirectHandler(given: {
 
   async function asked(slug: string): Promise<SlugTarget | null | 'unavailable'> {
     try {
-      return await links.ask(slug);
+      return await links.resolve(slug);
     } catch (error) {
-      if (!(error instanceof StoreUnavailable)) throw error;
+      if (!(error instanceof LookupUnavailable)) throw error;
       return 'unavailable';
     }
   }
 
   function answer(target: SlugTarget, visit: Visit, exchange: Exchange): void {
-    if (target.kind === 'link') follow(target, visit, exchange);
+    if (target.kind === 'link') visitLink(target, visit, exchange);
     else (otherKinds[target.kind] ?? answerOther)(target, visit, exchange);
   }
 

@@ -3,7 +3,7 @@ import { startLastingThread } from '../../../core/tier/lasting-thread.ts';
 import type { Logger } from '../../../core/tier/log.ts';
 import { changing } from '../change-frames.ts';
 import { takeFrames } from '../frames.ts';
-import type { Followed } from '../loader.ts';
+import type { SyncStatus } from '../loader.ts';
 import { kindOf } from '../records.ts';
 import type { LinkTable } from '../table.ts';
 import { startDiskReader } from './disk-reader.ts';
@@ -18,7 +18,7 @@ import { removeLinksFile } from './paths.ts';
  * What was read may be older than a change that was told meanwhile: {@link DiskTable.version} says whether it may stay in
  * memory. Each change is told after it was written.
  */
-export type DiskTable = Followed & {
+export type DiskTable = SyncStatus & {
   /**
    * The records of what slugs name, in any case of letters, by slug; those that the file does not have are missing.
    *
@@ -174,7 +174,7 @@ export function openDiskTable(given: {
     silence: () => Date.now() - heardAt,
     tried: tried.promise,
     // NaN equals nothing: while nobody follows PostgreSQL, no answer may stay in memory.
-    rounds: () => (said === null ? Number.NaN : generation * 2 ** 32 + said.rounds),
+    revision: () => (said === null ? Number.NaN : generation * 2 ** 32 + said.revision),
     async close() {
       await Promise.all([writer.stop('stop', STOP_MS), reader.stop(STOP_MS)]);
     },

@@ -83,14 +83,14 @@ test('a reader sees what was committed, and nothing before', async () => {
 
 test('it stands where it was last committed to stand', async () => {
   const file = await emptyFile();
-  expect(file.stood).toBeNull();
+  expect(file.syncPoint).toBeNull();
   file.commit({ cursor: '41', at: 1_795_000_000_000 });
   file.put(record('x'));
   file.commit({ cursor: '18446744073709551615', at: 1_795_000_000_001 });
   file.close();
   const again = openLinksFile(dir);
   onTestFinished(() => again?.close());
-  expect(again?.stood).toEqual({ cursor: '18446744073709551615', at: 1_795_000_000_001 });
+  expect(again?.syncPoint).toEqual({ cursor: '18446744073709551615', at: 1_795_000_000_001 });
 });
 
 test('it does what a map does, for any sequence of changes', async () => {

@@ -5,7 +5,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { asBuffer } from '../../../core/events/as-buffer.ts';
 import { uuidToBytes } from '../../../core/ids.ts';
 import { decodeKey, encodeKey, type KnownKey } from '../known-key.ts';
-import type { Standing } from '../loader.ts';
+import type { SyncPoint } from '../loader.ts';
 import { idOf, kindOf, slugOf } from '../records.ts';
 import { createBitSet } from './bit-set.ts';
 import { LINKS_FILE, removeUnfinished, UNFINISHED } from './paths.ts';
@@ -16,8 +16,8 @@ import { LINKS_FILE, removeUnfinished, UNFINISHED } from './paths.ts';
  * ({@link openLinksReader}), a few microseconds a link while the system has the file in memory.
  */
 export type LinksFile = {
-  /** Where PostgreSQL stood when the file was last written; null: never since it was made. */
-  readonly stood: Standing | null;
+  /** Where PostgreSQL syncPoint when the file was last written; null: never since it was made. */
+  readonly syncPoint: SyncPoint | null;
   /** Puts a record in the place of those with its id and its slug. */
   put(record: Buffer): 'same' | 'changed' | 'new';
   remove(id: Uint8Array): void;
@@ -29,7 +29,7 @@ export type LinksFile = {
   /** Removes what the load did not bring. @returns the ids, in portions that others may run between */
   endLoad(): Generator<Uint8Array[]>;
   /** What was put since the last commit can be read from now on, and outlives this process. */
-  commit(standing: Standing | null): void;
+  commit(syncPoint: SyncPoint | null): void;
   close(): void;
 };
 
@@ -42,7 +42,7 @@ export type LinksReader = {
   close(): void;
 };
 
-const VERSION = 1;
+const VERSION = 2;
 /** Pages of the file that a writer holds, KiB. The system's own cache holds the rest. */
 const WRITER_CACHE_KIB = 32 * 1024;
 const READER_CACHE_KIB = 8 * 1024;
@@ -61,7 +61,7 @@ const SCHEMA = `
   );
   CREATE INDEX others ON records (ref) WHERE other = 1;
   CREATE TABLE keys (id BLOB PRIMARY KEY, key BLOB NOT NULL) WITHOUT ROWID;
-  CREATE TABLE standing (one INTEGER PRIMARY KEY CHECK (one = 1), cursor TEXT NOT NULL, at INTEGER NOT NULL);
+  CREATE TABLE sync_point (one INTEGER PRIMARY KEY CHECK (one = 1), cursor TEXT NOT NULL, at INTEGER NOT NULL);
   PRAGMA user_version = ${VERSION}`;
 
 /**
@@ -91,7 +91,7 @@ export async function finishLinksFile(dir: string, file: LinksFile): Promise<voi
 export function openLinksFile(dir: string): LinksFile | null {
   const db = openDatabase(dir, false);
   if (db === null) return null;
-  // Whatever a power cut takes of the last commits, the standing goes with them.
+  // Whatever a power cut takes of the last commits, the syncPoint goes with them.
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
   return linksFile(db, false);
 }
@@ -147,8 +147,8 @@ function linksFile(db: DatabaseSync, isNew: boolean): LinksFile {
   );
   const putKey = db.prepare('INSERT OR REPLACE INTO keys (id, key) VALUES (?, ?)');
   const removeKey = db.prepare('DELETE FROM keys WHERE id = ?');
-  const stand = db.prepare('INSERT OR REPLACE INTO standing (one, cursor, at) VALUES (1, ?, ?)');
-  const [cursor, at] = (columns(db.prepare('SELECT cursor, at FROM standing')).get() ?? []) as [
+  const stand = db.prepare('INSERT OR REPLACE INTO sync_point (one, cursor, at) VALUES (1, ?, ?)');
+  const [cursor, at] = (columns(db.prepare('SELECT cursor, at FROM sync_point')).get() ?? []) as [
     string?,
     number?,
   ];
@@ -167,7 +167,7 @@ function linksFile(db: DatabaseSync, isNew: boolean): LinksFile {
   }
 
   return {
-    stood: cursor === undefined || at === undefined ? null : { cursor, at },
+    syncPoint: cursor === undefined || at === undefined ? null : { cursor, at },
     put(record) {
       const id = idOf(record);
       const [ref, before] = (byId.get(id) ?? []) as [number?, Uint8Array?];
@@ -212,10 +212,10 @@ function linksFile(db: DatabaseSync, isNew: boolean): LinksFile {
         yield gone;
       }
     },
-    commit(standing) {
-      if (standing !== null) {
+    commit(syncPoint) {
+      if (syncPoint !== null) {
         begin();
-        stand.run(standing.cursor, standing.at);
+        stand.run(syncPoint.cursor, syncPoint.at);
       }
       if (open) db.exec('COMMIT');
       open = false;

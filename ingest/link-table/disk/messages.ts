@@ -11,7 +11,7 @@ export type FromWriter = Settled | 'tried';
 export type Settled = {
   /** What changed, as frames; empty: nothing. */
   changes: Uint8Array;
-  rounds: number;
+  revision: number;
   /** Whether the file can be read. */
   whole: boolean;
   loaded: boolean;

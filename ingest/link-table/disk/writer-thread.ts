@@ -4,7 +4,7 @@ import { createPool } from '../../../sql/database/pool.ts';
 import { createTableLoader } from '../loader.ts';
 import { listenForChanges } from '../notifications.ts';
 import { createTableWriter } from '../table-writer.ts';
-import { createDiskStore } from './disk-store.ts';
+import { createDiskSink } from './disk-sink.ts';
 import type { DiskThreadData, FromWriter, Settled } from './messages.ts';
 
 /** Follows PostgreSQL into the links' file, in a thread of its own: redirects never wait for it. */
@@ -23,7 +23,7 @@ const pool = createPool(data.databaseUrl, {
   answerTimeoutMs: 6_000,
   name: 'hoplog-ingest-links',
 });
-const store = createDiskStore({
+const store = createDiskSink({
   dir: data.dir,
   log,
   onGivenUp: (damaged) => setTimeout(() => process.exit(1), damaged ? 0 : AGAIN_MS).unref(),
@@ -32,20 +32,20 @@ const writer = createTableWriter(store, log);
 const loader = createTableLoader({
   pool,
   log,
-  stood: store.stood,
+  syncPoint: store.syncPoint,
   page: 2_000,
   writer: {
     ...writer,
-    async settle(standing) {
-      await writer.settle(standing);
+    async settle(syncPoint) {
+      await writer.settle(syncPoint);
       const changes = store.changes();
       const message: Settled = {
         changes,
-        rounds: loader.rounds(),
+        revision: loader.revision(),
         whole: store.whole(),
         loaded: loader.loaded(),
         othersLoaded: loader.othersLoaded(),
-        currentAt: standing?.at ?? null,
+        currentAt: syncPoint?.at ?? null,
       };
       port.postMessage(message);
     },

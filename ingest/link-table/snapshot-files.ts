@@ -5,7 +5,7 @@ import type { Logger } from '../../core/tier/log.ts';
 import { changeFrame, changing } from './change-frames.ts';
 import { readFrames } from './frames.ts';
 import type { KnownKey } from './known-key.ts';
-import type { Standing } from './loader.ts';
+import type { SyncPoint } from './loader.ts';
 import type { LinkTable } from './table.ts';
 
 /**
@@ -16,18 +16,18 @@ import type { LinkTable } from './table.ts';
  * Nothing is synced but snapshots: a power cut loses the last changes, and the load at the next start brings them. Between
  * changes it says where the table stands, so that a start need not wait for that load to know what was deleted meanwhile.
  */
-export type TableFiles = {
+export type SnapshotFiles = {
   /** Fills the table. @returns whether there was a whole snapshot */
   load(): Promise<boolean>;
-  /** Where the table stood that was loaded; null: not known. */
-  stood(): Standing | null;
+  /** Where the table syncPoint that was loaded; null: not known. */
+  syncPoint(): SyncPoint | null;
   notePut(record: Uint8Array): void;
   noteRemoved(id: Uint8Array): void;
   noteKey(key: KnownKey): void;
   noteKeyRemoved(key: KnownKey): void;
   /** Where the table stands with all that was noted: kept with changes, and by itself now and then. */
-  noteStanding(standing: Standing): void;
-  /** Notes nothing until the next snapshot: for a load that will be followed by one. */
+  noteSyncPoint(syncPoint: SyncPoint): void;
+  /** Notes nothing until the next snapshot: for a load that will be syncStatus by one. */
   pause(): void;
   /** The table has all rows now: writes it whole, now or, when the disk refuses it, later. Changes may go on meanwhile. */
   completed(): Promise<void>;
@@ -46,8 +46,8 @@ const LEAST_CHANGES = 8 * 2 ** 20;
 const PORTION = 2 ** 20;
 /** How long changes are gathered before they are written. */
 const GATHER_MS = 50;
-/** A standing that alone changes is noted this often, milliseconds. */
-const STAND_EVERY_MS = 10_000;
+/** A syncPoint that alone changes is noted this often, milliseconds. */
+const SYNC_POINT_EVERY_MS = 10_000;
 /** The disk is asked again so long after it has refused changes. */
 const APPEND_AGAIN_MS = 1_000;
 /** A snapshot that was refused has filled the volume meanwhile, which is the journal's too. */
@@ -56,19 +56,19 @@ const SNAPSHOT_AGAIN_MS = 10 * 60_000;
 const MOST_PENDING = LEAST_CHANGES;
 
 /** Removes them all: of a table that is kept another way by now. */
-export async function removeTableFiles(dir: string): Promise<void> {
+export async function removeSnapshotFiles(dir: string): Promise<void> {
   for (const name of await readdir(dir)) {
     if (FILE.test(name) || UNFINISHED.test(name)) await rm(join(dir, name), { force: true });
   }
 }
 
-export function createTableFiles(given: {
+export function createSnapshotFiles(given: {
   dir: string;
   table: LinkTable;
   log: Logger;
   leastChanges?: number;
   snapshotAgainMs?: number;
-}): TableFiles {
+}): SnapshotFiles {
   const { dir, table, log, leastChanges = LEAST_CHANGES, snapshotAgainMs = SNAPSHOT_AGAIN_MS } = given;
   let number = 0;
   let changes: FileHandle | null = null;
@@ -78,10 +78,10 @@ export function createTableFiles(given: {
   let snapshotBytes = 0;
   let pending: Buffer[] = [];
   let pendingBytes = 0;
-  let stood: Standing | null = null;
-  /** Whether the last standing that was noted tells less than the files hold by now. */
-  let standingOwed = true;
-  let standingAt = 0;
+  let syncPoint: SyncPoint | null = null;
+  /** Whether the last syncPoint that was noted tells less than the files hold by now. */
+  let syncPointOwed = true;
+  let syncPointAt = 0;
   let paused = false;
   let flushing: Promise<void> | null = null;
   /** Ends the present gathering. */
@@ -108,8 +108,8 @@ export function createTableFiles(given: {
   function replay(file: string): { bytes: number; whole: boolean } {
     const fd = openSync(file, 'r');
     try {
-      const stand = (standing: Standing) => {
-        stood = standing;
+      const stand = (syncPoint: SyncPoint) => {
+        syncPoint = syncPoint;
       };
       return readFrames(fd, changing(table, table.put, stand));
     } finally {
@@ -131,7 +131,7 @@ export function createTableFiles(given: {
     if (paused) return;
     pending.push(frame);
     pendingBytes += frame.length;
-    standingOwed = true;
+    syncPointOwed = true;
     if (pendingBytes > MOST_PENDING && refusing) forgetPending();
     else flushWhenDue();
   }
@@ -260,13 +260,13 @@ export function createTableFiles(given: {
     }
   }
 
-  /** Never fails: a table that can't be kept is followed all the same. */
+  /** Never fails: a table that can't be kept is syncStatus all the same. */
   async function trySnapshot(): Promise<void> {
     snapshotOwed = true;
     if (performance.now() < snapshotAgainAt) return;
     try {
       await writeSnapshot();
-      standingOwed = true; // what had told it is gone
+      syncPointOwed = true; // what had told it is gone
       snapshotOwed = paused; // it stands still again when changes were refused meanwhile
     } catch (error) {
       failures += 1;
@@ -294,19 +294,19 @@ export function createTableFiles(given: {
       }
       number = Math.max(newest, logs.at(-1) ?? 0);
       await startChanges();
-      if (!complete) stood = null;
+      if (!complete) syncPoint = null;
       return complete;
     },
-    stood: () => stood,
+    syncPoint: () => syncPoint,
     notePut: (record) => note(changeFrame.put(record)),
     noteRemoved: (id) => note(changeFrame.remove(id)),
     noteKey: (key) => note(changeFrame.putKey(key)),
     noteKeyRemoved: (key) => note(changeFrame.removeKey(key.id)),
-    noteStanding(standing) {
-      if (paused || !(standingOwed || standing.at - standingAt > STAND_EVERY_MS)) return;
-      note(changeFrame.stand(standing));
-      standingOwed = false;
-      standingAt = standing.at;
+    noteSyncPoint(syncPoint) {
+      if (paused || !(syncPointOwed || syncPoint.at - syncPointAt > SYNC_POINT_EVERY_MS)) return;
+      note(changeFrame.stand(syncPoint));
+      syncPointOwed = false;
+      syncPointAt = syncPoint.at;
     },
     pause() {
       paused = true;

@@ -16,7 +16,7 @@ import type { CompiledLink } from './compiled-link.ts';
 import type { Visit } from './visit.ts';
 
 /** A visit that nothing stands in the way of any more. */
-export type LetThrough = {
+export type AllowedVisit = {
   link: CompiledLink;
   visit: Visit;
   agent: AgentKind;
@@ -28,9 +28,9 @@ export type LetThrough = {
 };
 
 /** Records the click and, when it has been written, sends the visitor on. */
-export type LetThroughVisit = (visit: LetThrough) => void;
+export type RecordAndRedirect = (visit: AllowedVisit) => void;
 
-export function createLetThrough(given: {
+export function createRecordAndRedirect(given: {
   eventLog: EventLogWriter;
   exchanges: Exchanges;
   metrics: IngestMetrics;
@@ -39,7 +39,7 @@ export function createLetThrough(given: {
   secure: boolean;
   /** Answers 503 and gives the credit back: a link with `max_clicks` whose click can't be kept lets nobody through. */
   refuse(link: CompiledLink, exchange: Exchange): void;
-}): LetThroughVisit {
+}): RecordAndRedirect {
   const { eventLog, exchanges, metrics, interstitial, secure, refuse } = given;
 
   return (passed) => {
@@ -79,7 +79,7 @@ export function createLetThrough(given: {
     return fresh === null ? null : visitorCookie(fresh, secure);
   }
 
-  function answer(passed: LetThrough, url: string, setCookie: string | null): void {
+  function answer(passed: AllowedVisit, url: string, setCookie: string | null): void {
     const { link, visit, exchange } = passed;
     metrics.observeRedirect(visit.startedAt);
     const cookies = [setCookie, passed.cookie];

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createStoreQuestions, StoreUnavailable } from './store-questions.ts';
+import { createCoalescedQueries, LookupUnavailable } from './coalesced-queries.ts';
 
 const LIMITS = { timeoutMs: 1_000, concurrency: 2, waiting: 10, together: 3 };
 
@@ -11,9 +11,9 @@ afterEach(() => {
 });
 
 /** A store that answers when told: every key has itself in capitals, but for those that begin with `no`. */
-function slowStore() {
+function slowDatabase() {
   const statements: { keys: string[]; answer(): void; fail(): void }[] = [];
-  const question = (keys: string[]) =>
+  const runQuery = (keys: string[]) =>
     new Promise<Map<string, string>>((resolve, reject) => {
       const found = keys.filter((key) => !key.startsWith('no'));
       statements.push({
@@ -22,36 +22,36 @@ function slowStore() {
         fail: () => reject(new Error('connection lost')),
       });
     });
-  return { statements, question };
+  return { statements, runQuery };
 }
 
 /** The end of this turn of the event loop, and what it resolves. */
 const turn = () => new Promise(setImmediate);
 
-test('those of one turn are one statement, and the same question is asked once', async () => {
-  const { statements, question } = slowStore();
-  const questions = createStoreQuestions(question, LIMITS);
-  const answers = Promise.all(['a', 'none', 'a'].map((key) => questions.ask(key)));
+test('those of one turn are one statement, and the same runQuery is asked once', async () => {
+  const { statements, runQuery } = slowDatabase();
+  const queries = createCoalescedQueries(runQuery, LIMITS);
+  const answers = Promise.all(['a', 'none', 'a'].map((key) => queries.query(key)));
   await turn();
-  const late = questions.ask('a');
+  const late = queries.query('a');
   expect(statements.map(({ keys }) => keys)).toEqual([['a', 'none']]);
   statements[0]?.answer();
   expect(await answers).toEqual(['A', null, 'A']);
   expect(await late).toBe('A');
   await turn();
   expect(statements).toHaveLength(1);
-  void questions.ask('a');
+  void queries.query('a');
   await turn();
   expect(statements).toHaveLength(2);
 });
 
 test('so many run at a time, so many are asked together, and the rest goes when one has been answered', async () => {
-  const { statements, question } = slowStore();
-  const questions = createStoreQuestions(question, LIMITS);
-  const answers = Promise.all([...'abcdefgh'].map((key) => questions.ask(key)));
+  const { statements, runQuery } = slowDatabase();
+  const queries = createCoalescedQueries(runQuery, LIMITS);
+  const answers = Promise.all([...'abcdefgh'].map((key) => queries.query(key)));
   await turn();
   expect(statements.map(({ keys }) => keys.join(''))).toEqual(['abc', 'def']);
-  const more = questions.ask('i');
+  const more = queries.query('i');
   await turn();
   expect(statements).toHaveLength(2);
   statements[1]?.answer();
@@ -64,30 +64,30 @@ test('so many run at a time, so many are asked together, and the rest goes when 
 });
 
 test('one that fails fails those who asked it, and no other', async () => {
-  const { statements, question } = slowStore();
-  const questions = createStoreQuestions(question, LIMITS);
-  const [a, b, c, d] = [...'abcd'].map((key) => questions.ask(key).catch((error: unknown) => error));
+  const { statements, runQuery } = slowDatabase();
+  const queries = createCoalescedQueries(runQuery, LIMITS);
+  const [a, b, c, d] = [...'abcd'].map((key) => queries.query(key).catch((error: unknown) => error));
   await turn();
   statements[0]?.fail();
   statements[1]?.answer();
-  for (const failed of [a, b, c]) expect(await failed).toBeInstanceOf(StoreUnavailable);
+  for (const failed of [a, b, c]) expect(await failed).toBeInstanceOf(LookupUnavailable);
   expect(await d).toBe('D');
-  const again = questions.ask('a');
+  const again = queries.query('a');
   await turn();
   statements[2]?.answer();
   expect(await again).toBe('A');
 });
 
 test('nobody waits longer than allowed, a store that hangs gets no more, and a late answer disturbs nobody', async () => {
-  const { statements, question } = slowStore();
-  const questions = createStoreQuestions(question, { ...LIMITS, concurrency: 1 });
-  const ask = (key: string) => questions.ask(key).catch((error: unknown) => error);
+  const { statements, runQuery } = slowDatabase();
+  const queries = createCoalescedQueries(runQuery, { ...LIMITS, concurrency: 1 });
+  const ask = (key: string) => queries.query(key).catch((error: unknown) => error);
   const first = ask('a');
   await turn();
   const second = ask('b');
   vi.advanceTimersByTime(LIMITS.timeoutMs);
-  expect(await first).toBeInstanceOf(StoreUnavailable);
-  expect(await second).toBeInstanceOf(StoreUnavailable);
+  expect(await first).toBeInstanceOf(LookupUnavailable);
+  expect(await second).toBeInstanceOf(LookupUnavailable);
   const third = ask('a');
   await turn();
   expect(statements).toHaveLength(1);
@@ -103,10 +103,10 @@ test('nobody waits longer than allowed, a store that hangs gets no more, and a l
 });
 
 test('few wait: one more is refused at once', async () => {
-  const { question } = slowStore();
-  const questions = createStoreQuestions(question, LIMITS);
-  for (let n = 0; n < 6; n++) questions.ask(`running-${n}`).catch(() => undefined);
+  const { runQuery } = slowDatabase();
+  const queries = createCoalescedQueries(runQuery, LIMITS);
+  for (let n = 0; n < 6; n++) queries.query(`running-${n}`).catch(() => undefined);
   await turn();
-  for (let n = 0; n < LIMITS.waiting; n++) questions.ask(`waiting-${n}`).catch(() => undefined);
-  await expect(questions.ask('one more')).rejects.toThrow('too many questions wait');
+  for (let n = 0; n < LIMITS.waiting; n++) queries.query(`waiting-${n}`).catch(() => undefined);
+  await expect(queries.query('one more')).rejects.toThrow('too many queries wait');
 });

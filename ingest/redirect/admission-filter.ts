@@ -11,12 +11,12 @@ const BITS_EACH = 32;
  * @param most slugs remembered, a power of two; then all are forgotten. Twice what the cache holds, so that slugs which come
  *   one after the other, again and again, are seen to repeat when they fit in there
  */
-export function createRepeats(most: number): (slug: string) => boolean {
+export function createAdmissionFilter(most: number): (slug: string) => boolean {
   const mask = most * BITS_EACH - 1;
   const bits = new Uint8Array((most * BITS_EACH) / 8);
   let remembered = 0;
 
-  /** Sets a bit; whether it stood already. */
+  /** Sets a bit; whether it syncPoint already. */
   function set(bit: number): boolean {
     const at = bit >>> 3;
     const before = bits[at] ?? 0;

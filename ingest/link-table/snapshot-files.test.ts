@@ -6,10 +6,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { silentLogger } from '../../core/tier/log.ts';
 import { linkRow } from '../../test/support/link-row.ts';
-import { createKeptStore } from './kept-store.ts';
+import { createMemorySink } from './memory-sink.ts';
 import { encodeLink } from './records.ts';
+import { createSnapshotFiles } from './snapshot-files.ts';
 import { createLinkTable } from './table.ts';
-import { createTableFiles } from './table-files.ts';
 
 let dir: string;
 beforeEach(() => {
@@ -20,7 +20,7 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }));
 const unfinished = () => readdirSync(dir).filter((name) => name.endsWith('.new'));
 
 test('a snapshot that fails leaves nothing behind: the volume is the journal’s too', async () => {
-  const files = createTableFiles({ dir, table: createLinkTable(), log: silentLogger() });
+  const files = createSnapshotFiles({ dir, table: createLinkTable(), log: silentLogger() });
   await files.load();
   mkdirSync(join(dir, 'table-2.snapshot', 'in the way'), { recursive: true });
   await files.completed();
@@ -31,7 +31,7 @@ test('a snapshot that fails leaves nothing behind: the volume is the journal’s
 
 test('what a process that was killed has left of a snapshot is removed', async () => {
   writeFileSync(join(dir, 'table-7.snapshot.new'), 'half');
-  const files = createTableFiles({ dir, table: createLinkTable(), log: silentLogger() });
+  const files = createSnapshotFiles({ dir, table: createLinkTable(), log: silentLogger() });
   expect(await files.load()).toBe(false);
   expect(unfinished()).toEqual([]);
   await files.close();
@@ -43,8 +43,8 @@ const pause = () => delay(80);
 /** A table's files, and what puts rows into both. */
 async function kept(given: { leastChanges?: number; snapshotAgainMs?: number } = {}) {
   const table = createLinkTable();
-  const files = createTableFiles({ dir, table, log: silentLogger(), ...given });
-  const store = createKeptStore(table, files, await files.load());
+  const files = createSnapshotFiles({ dir, table, log: silentLogger(), ...given });
+  const store = createMemorySink(table, files, await files.load());
   onTestFinished(() => files.close().catch(() => {}));
   return { files, store };
 }
@@ -52,10 +52,10 @@ async function kept(given: { leastChanges?: number; snapshotAgainMs?: number } =
 /** What a start without PostgreSQL finds. */
 async function afterRestart() {
   const table = createLinkTable();
-  const files = createTableFiles({ dir, table, log: silentLogger() });
+  const files = createSnapshotFiles({ dir, table, log: silentLogger() });
   const whole = await files.load();
   await files.close();
-  return { whole, slugs: table.size(), ...(files.stood() && { stood: files.stood() }) };
+  return { whole, slugs: table.size(), ...(files.syncPoint() && { syncPoint: files.syncPoint() }) };
 }
 
 /** Appends write half of their bytes and fail, as on a full volume, until the test lets them. */
@@ -173,15 +173,15 @@ test('where the table stands is kept with its changes, behind a snapshot too', a
   const first = snapshots();
   await settle('100');
   await pause();
-  expect(await afterRestart()).toMatchObject({ whole: true, stood: { cursor: '100' } });
+  expect(await afterRestart()).toMatchObject({ whole: true, syncPoint: { cursor: '100' } });
   await settle('101'); // nothing has changed: it is told again later
   for (let n = 0; n < 5; n++) store.put(encode(`changed-${n}`));
   await pause();
-  expect(await afterRestart()).toMatchObject({ slugs: 5, stood: { cursor: '100' } });
+  expect(await afterRestart()).toMatchObject({ slugs: 5, syncPoint: { cursor: '100' } });
   await settle('102'); // behind the snapshot that so many changes call for
   await pause();
   expect(snapshots()).not.toEqual(first);
-  expect(await afterRestart()).toMatchObject({ slugs: 5, stood: { cursor: '102' } });
+  expect(await afterRestart()).toMatchObject({ slugs: 5, syncPoint: { cursor: '102' } });
 });
 
 test('a table that is not whole stands nowhere', async () => {

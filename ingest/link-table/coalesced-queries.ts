@@ -1,8 +1,8 @@
 /** PostgreSQL gave no answer in time, or too many questions wait already. */
-export class StoreUnavailable extends Error {
+export class LookupUnavailable extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
-    this.name = 'StoreUnavailable';
+    this.name = 'LookupUnavailable';
   }
 }
 
@@ -11,19 +11,19 @@ export class StoreUnavailable extends Error {
  * event loop are asked in one statement, and so are those that come while as many statements as may run are on their
  * way: one costs ten times what a row of its answer does. Few wait, and nobody longer than `timeoutMs`.
  */
-export type StoreQuestions<T> = {
+export type CoalescedQueries<T> = {
   /**
    * @returns null when PostgreSQL has nothing under the key
-   * @throws {StoreUnavailable}
+   * @throws {LookupUnavailable}
    */
-  ask(key: string): Promise<T | null>;
+  query(key: string): Promise<T | null>;
 };
 
-type Asked<T> = { key: string; answer(found: T | null): void; fail(error: StoreUnavailable): void };
+type Query<T> = { key: string; answer(found: T | null): void; fail(error: LookupUnavailable): void };
 
-/** @param question what stands under the keys, by key; one that is missing has nothing */
-export function createStoreQuestions<T>(
-  question: (keys: string[]) => Promise<Map<string, T>>,
+/** @param runQuery what stands under the keys, by key; one that is missing has nothing */
+export function createCoalescedQueries<T>(
+  runQuery: (keys: string[]) => Promise<Map<string, T>>,
   limits: {
     timeoutMs: number;
     /** Most statements at a time. */
@@ -33,9 +33,9 @@ export function createStoreQuestions<T>(
     /** Most questions of one statement. */
     together: number;
   },
-): StoreQuestions<T> {
-  const asked = new Map<string, Promise<T | null>>();
-  const waiting = new Set<Asked<T>>();
+): CoalescedQueries<T> {
+  const pending = new Map<string, Promise<T | null>>();
+  const waiting = new Set<Query<T>>();
   let running = 0;
   /** Whether statements begin at the end of this turn. */
   let isDue = false;
@@ -44,7 +44,7 @@ export function createStoreQuestions<T>(
   function begin(): void {
     isDue = false;
     while (running < limits.concurrency && waiting.size > 0) {
-      const batch: Asked<T>[] = [];
+      const batch: Query<T>[] = [];
       for (const one of waiting) {
         if (batch.length === limits.together) break;
         waiting.delete(one);
@@ -59,13 +59,13 @@ export function createStoreQuestions<T>(
     }
   }
 
-  async function answer(batch: Asked<T>[]): Promise<void> {
+  async function answer(batch: Query<T>[]): Promise<void> {
     try {
-      const found = await question(batch.map(({ key }) => key));
+      const found = await runQuery(batch.map(({ key }) => key));
       for (const one of batch) one.answer(found.get(one.key) ?? null);
     } catch (error) {
       for (const one of batch) {
-        one.fail(new StoreUnavailable('PostgreSQL does not answer', { cause: error }));
+        one.fail(new LookupUnavailable('PostgreSQL does not answer', { cause: error }));
       }
     }
   }
@@ -79,16 +79,16 @@ export function createStoreQuestions<T>(
         isOver = true;
         clearTimeout(timer);
         waiting.delete(one);
-        asked.delete(key);
+        pending.delete(key);
         settle();
       };
-      const one: Asked<T> = {
+      const one: Query<T> = {
         key,
         answer: (found) => end(() => resolve(found)),
         fail: (error) => end(() => reject(error)),
       };
       const timer = setTimeout(
-        () => one.fail(new StoreUnavailable(`no answer in ${limits.timeoutMs} ms`)),
+        () => one.fail(new LookupUnavailable(`no answer in ${limits.timeoutMs} ms`)),
         limits.timeoutMs,
       );
       waiting.add(one);
@@ -96,14 +96,14 @@ export function createStoreQuestions<T>(
   }
 
   return {
-    ask(key) {
-      const known = asked.get(key);
+    query(key) {
+      const known = pending.get(key);
       if (known !== undefined) return known;
       if (waiting.size >= limits.waiting) {
-        return Promise.reject(new StoreUnavailable('too many questions wait'));
+        return Promise.reject(new LookupUnavailable('too many questions wait'));
       }
       const promise = bounded(key);
-      asked.set(key, promise);
+      pending.set(key, promise);
       if (!isDue && running < limits.concurrency) {
         isDue = true;
         setImmediate(begin);

@@ -1,9 +1,9 @@
 import { freeBytes } from '../../../core/tier/free-bytes.ts';
 import type { Logger } from '../../../core/tier/log.ts';
 import { changeFrame } from '../change-frames.ts';
-import type { Standing } from '../loader.ts';
+import type { SyncPoint } from '../loader.ts';
 import { kindOf } from '../records.ts';
-import type { TableStore } from '../table-writer.ts';
+import type { TableSink } from '../table-writer.ts';
 import { createLinksFile, finishLinksFile, isDamage, type LinksFile, openLinksFile } from './links-file.ts';
 import { removeLinksFile } from './paths.ts';
 
@@ -14,9 +14,9 @@ import { removeLinksFile } from './paths.ts';
  * The volume is the journal's too, and clicks come first: when the file can't be written it is removed, and changes
  * are told without it.
  */
-export type DiskStore = TableStore & {
-  /** Where the file stood when it was opened; null: it is being made. */
-  readonly stood: Standing | null;
+export type DiskSink = TableSink & {
+  /** Where the file syncPoint when it was opened; null: it is being made. */
+  readonly syncPoint: SyncPoint | null;
   /** Whether there is a whole file to read. */
   whole(): boolean;
   /** The changes since this was asked the last time, as frames. To be told after they were settled. */
@@ -26,16 +26,16 @@ export type DiskStore = TableStore & {
 
 /** What a file that is being made leaves free of the volume, bytes. */
 const LEAST_FREE = 512 * 2 ** 20;
-/** A standing that alone changes is written this often, milliseconds. */
-const STAND_EVERY_MS = 10_000;
+/** A syncPoint that alone changes is written this often, milliseconds. */
+const SYNC_POINT_EVERY_MS = 10_000;
 
 /** @param given.onGivenUp called when the file is given up; `damaged`: its content can't be right, else room is missing */
-export function createDiskStore(given: {
+export function createDiskSink(given: {
   dir: string;
   log: Logger;
   onGivenUp(damaged: boolean): void;
   leastFree?: number;
-}): DiskStore {
+}): DiskSink {
   const { dir, log, onGivenUp, leastFree = LEAST_FREE } = given;
   let whole = true;
   let file: LinksFile | null = null;
@@ -43,7 +43,7 @@ export function createDiskStore(given: {
   /** Whether what is put has just changed in PostgreSQL, so that whoever has asked it before may hold an older one. */
   let changing = false;
   let written = false;
-  let stoodAt = 0;
+  let syncPointAt = 0;
 
   function giveUp(error: unknown): void {
     log.error({ err: error, dir }, 'link table: can’t be kept on disk; PostgreSQL is asked instead');
@@ -100,7 +100,7 @@ export function createDiskStore(given: {
   }
 
   return {
-    stood: file?.stood ?? null,
+    syncPoint: file?.syncPoint ?? null,
     whole: () => whole,
     put(record) {
       const effect = attempt((open) => open.put(record)) ?? 'new';
@@ -139,10 +139,10 @@ export function createDiskStore(given: {
     beginChanges() {
       changing = true;
     },
-    async settle(standing) {
-      const stand = whole && (written || Date.now() - stoodAt > STAND_EVERY_MS) ? standing : null;
+    async settle(syncPoint) {
+      const stand = whole && (written || Date.now() - syncPointAt > SYNC_POINT_EVERY_MS) ? syncPoint : null;
       attempt((open) => open.commit(stand));
-      if (stand !== null) stoodAt = stand.at;
+      if (stand !== null) syncPointAt = stand.at;
       changing = false;
       written = false;
       if (!whole && file !== null) await requireRoom();

@@ -1,13 +1,13 @@
+import type { SnapshotFiles } from './snapshot-files.ts';
 import type { LinkTable } from './table.ts';
-import type { TableFiles } from './table-files.ts';
-import type { TableStore } from './table-writer.ts';
+import type { TableSink } from './table-writer.ts';
 
 /**
  * The table in memory, with all links, and its files.
  *
  * @param kept whether the table was filled from the files: its first load then changes little
  */
-export function createKeptStore(table: LinkTable, files: TableFiles, kept: boolean): TableStore {
+export function createMemorySink(table: LinkTable, files: SnapshotFiles, kept: boolean): TableSink {
   let firstLoad = !kept;
   return {
     put(record) {
@@ -34,9 +34,9 @@ export function createKeptStore(table: LinkTable, files: TableFiles, kept: boole
       firstLoad = false;
     },
     beginChanges() {},
-    async settle(standing) {
+    async settle(syncPoint) {
       await files.compact();
-      if (standing !== null) files.noteStanding(standing);
+      if (syncPoint !== null) files.noteSyncPoint(syncPoint);
     },
   };
 }

@@ -6,19 +6,19 @@ export type Take = 'taken' | 'spent' | 'unavailable' | 'unlimited';
 
 type Waiter = { settle(take: Take): void };
 
-/** One link's credits in this process. */
-export type Account = {
+/** One link's permits in this process. */
+export type Lease = {
   readonly linkId: string;
   /** The limit that the table last told; null before a visitor has come. */
   maxClicks: number | null;
-  /** Credits that nobody has taken yet. */
-  credits: number;
-  /** The stream's own total as PostgreSQL last told it, or less; null before it has. Less `credits`: what was spent. */
+  /** Permits that nobody has taken yet. */
+  permits: number;
+  /** The stream's own total as PostgreSQL last told it, or less; null before it has. Less `permits`: what was spent. */
   granted: number | null;
   /** The lease's generation; null while something may be under way on it that is not known here. */
   generation: number | null;
   /** Size of the last lease: half of it is when to ask for the next. */
-  lastLease: number;
+  lastGrant: number;
   /** Every credit of every stream is spent. */
   spent: boolean;
   /** What is here has to go back before anything else happens. */
@@ -28,43 +28,43 @@ export type Account = {
   /** Until then PostgreSQL is not asked. Milliseconds of `performance.now()`, as all times here: a wall clock may step back. */
   pausedUntil: number;
   /** When it was last asked how the link stands. */
-  lookedAt: number;
+  checkedAt: number;
   /** When the last credit was taken or leased. */
   takenAt: number;
   /** Takes PostgreSQL's word for the stream's total: what it is more than was known here is new credit. */
   setGranted(granted: number): void;
   wait(ms: number): Promise<Take>;
   waiting(): number;
-  /** Gives credits to those who wait, first come first served. */
+  /** Gives permits to those who wait, first come first served. */
   serveWaiters(): void;
   /** Tells everybody who still waits. */
-  answerWaiters(take: Take): void;
+  settleWaiters(take: Take): void;
 };
 
-export function createAccount(linkId: string, maxClicks: number | null): Account {
+export function createLease(linkId: string, maxClicks: number | null): Lease {
   const waiters = new Set<Waiter>();
-  const account: Account = {
+  const lease: Lease = {
     linkId,
     maxClicks,
-    credits: 0,
+    permits: 0,
     granted: null,
     generation: null,
-    lastLease: 0,
+    lastGrant: 0,
     spent: false,
     mustReturn: false,
     busy: false,
     pausedUntil: Number.NEGATIVE_INFINITY,
-    lookedAt: Number.NEGATIVE_INFINITY,
+    checkedAt: Number.NEGATIVE_INFINITY,
     takenAt: Number.NEGATIVE_INFINITY,
     setGranted(granted) {
-      const spent = (account.granted ?? granted) - account.credits;
-      const fresh = Math.max(0, granted - spent) - account.credits;
-      account.credits += fresh;
-      // Never less than was spent: should the row tell less, the next credits granted make up for it.
-      account.granted = spent + account.credits;
+      const spent = (lease.granted ?? granted) - lease.permits;
+      const fresh = Math.max(0, granted - spent) - lease.permits;
+      lease.permits += fresh;
+      // Never less than was spent: should the row tell less, the next permits granted make up for it.
+      lease.granted = spent + lease.permits;
       if (fresh <= 0) return;
-      account.lastLease = fresh;
-      account.takenAt = performance.now();
+      lease.lastGrant = fresh;
+      lease.takenAt = performance.now();
     },
     wait(ms) {
       return new Promise((resolve) => {
@@ -82,14 +82,14 @@ export function createAccount(linkId: string, maxClicks: number | null): Account
     waiting: () => waiters.size,
     serveWaiters() {
       for (const waiter of waiters) {
-        if (account.credits === 0) return;
-        account.credits -= 1;
+        if (lease.permits === 0) return;
+        lease.permits -= 1;
         waiter.settle('taken');
       }
     },
-    answerWaiters(take) {
+    settleWaiters(take) {
       for (const waiter of [...waiters]) waiter.settle(take);
     },
   };
-  return account;
+  return lease;
 }

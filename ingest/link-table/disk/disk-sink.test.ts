@@ -6,7 +6,7 @@ import { bytesToUuid, uuidToBytes, uuidv7 } from '../../../core/ids.ts';
 import { silentLogger } from '../../../core/tier/log.ts';
 import { OPERATIONS, takeFrames } from '../frames.ts';
 import { encodeOther, idOf, slugOf } from '../records.ts';
-import { createDiskStore, type DiskStore } from './disk-store.ts';
+import { createDiskSink, type DiskSink } from './disk-sink.ts';
 import { openLinksReader } from './links-file.ts';
 
 let dir: string;
@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 
 const WORKSPACE = uuidv7();
-const STANDING = { cursor: '5', at: 1_795_000_000_000 };
+const SYNC_POINT = { cursor: '5', at: 1_795_000_000_000 };
 /** A record of this kind; what else it says is not the store's subject. */
 function record(kind: 'link' | 'program', slug: string, id = uuidv7()): Buffer {
   const bytes = encodeOther({ id, workspace_id: WORKSPACE, slug, kind: 'program', page: null });
@@ -24,7 +24,7 @@ function record(kind: 'link' | 'program', slug: string, id = uuidv7()): Buffer {
   return bytes;
 }
 /** What the redirects' thread hears: slugs that were put, ids that were removed. */
-function told(store: DiskStore): string[] {
+function told(store: DiskSink): string[] {
   const heard: string[] = [];
   const frames = store.changes();
   const { taken } = takeFrames(frames, (operation, payload) => {
@@ -34,26 +34,26 @@ function told(store: DiskStore): string[] {
   expect(taken).toBe(frames.length);
   return heard;
 }
-async function loaded(store: DiskStore, records: Buffer[]): Promise<void> {
+async function loaded(store: DiskSink, records: Buffer[]): Promise<void> {
   store.beginLoad();
   for (const one of records) store.put(one);
   await store.endLoad();
-  await store.settle(STANDING);
+  await store.settle(SYNC_POINT);
 }
 /** @param given what has been given up, and why, is added */
 const opened = (leastFree = 0, given: boolean[] = []) =>
-  createDiskStore({ dir, log: silentLogger(), leastFree, onGivenUp: (damaged) => given.push(damaged) });
+  createDiskSink({ dir, log: silentLogger(), leastFree, onGivenUp: (damaged) => given.push(damaged) });
 
 test('of a load it tells pages and programmes, and the links that were another in the file', async () => {
   const [link, moved, page] = [record('link', 'link'), record('link', 'moved'), record('program', 'page')];
   const first = opened();
-  expect([first.whole(), first.stood]).toEqual([false, null]);
+  expect([first.whole(), first.syncPoint]).toEqual([false, null]);
   await loaded(first, [link, moved, page]);
   expect([first.whole(), told(first)]).toEqual([true, ['page']]);
   first.close();
 
   const second = opened();
-  expect([second.whole(), second.stood]).toEqual([true, STANDING]);
+  expect([second.whole(), second.syncPoint]).toEqual([true, SYNC_POINT]);
   const elsewhere = record('link', 'elsewhere', bytesToUuid(idOf(moved)));
   await loaded(second, [elsewhere, record('link', 'fresh'), page]);
   expect(told(second)).toEqual(['elsewhere', `-${bytesToUuid(idOf(link))}`]);
@@ -69,10 +69,10 @@ test('of a round of changes it tells everything: memory may hold what the file n
   store.put(link);
   const gone = uuidv7();
   store.remove(uuidToBytes(gone));
-  await store.settle(STANDING);
+  await store.settle(SYNC_POINT);
   expect(told(store)).toEqual(['link', `-${gone}`]);
   store.put(link);
-  await store.settle(STANDING);
+  await store.settle(SYNC_POINT);
   expect(told(store)).toEqual([]);
   store.close();
 });
@@ -88,7 +88,7 @@ test('a volume that is nearly full is left to the clicks, and changes are told a
   await store.endLoad();
   store.beginChanges();
   store.put(record('link', 'three'));
-  await store.settle(STANDING);
+  await store.settle(SYNC_POINT);
   expect(told(store)).toContain('three');
   expect([store.whole(), readdirSync(dir)]).toEqual([false, []]);
   store.close();
@@ -105,7 +105,7 @@ test('a file that can’t be written any more is removed: it must not answer wit
   store.close();
   store.beginChanges();
   store.put(record('link', 'moved', bytesToUuid(idOf(link))));
-  await store.settle(STANDING);
+  await store.settle(SYNC_POINT);
   expect([store.whole(), existsSync(join(dir, 'links.sqlite'))]).toEqual([false, false]);
   expect(told(store)).toEqual(['moved']);
 });
