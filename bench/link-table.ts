@@ -12,10 +12,9 @@ import { createPool, type Pool } from '../sql/database/pool.ts';
 import { createWorkspace } from '../sql/workspaces/workspaces.ts';
 
 /**
- * What the link table costs: `node bench/link-table.ts [--links 1000000]`. Fills a PostgreSQL of its own, loads the
- * table from it, then once more from disk alone, and prints time and memory of the process that holds it. Then the table
- * of a process that holds few of them (`INGEST_LINKS_IN_MEMORY`), which keeps all on disk: the time until that is whole,
- * and its bytes.
+ * Time and memory of the link table: `node bench/link-table.ts [--links 1000000]`. Fills a PostgreSQL of its own and loads
+ * the table from it, then from its file alone. The last row is a process with 20,000 links in memory
+ * (`INGEST_LINKS_IN_MEMORY`): the time until its file is complete.
  */
 const { values } = parseArgs({ options: { links: { type: 'string', default: '1000000' } } });
 

@@ -1,25 +1,29 @@
 /**
- * Variable-length records in a few large buffers, outside the garbage collector's sight: a million of them cost
- * their own bytes and nothing in pauses. A record stands in a block whose size is a multiple of 16 bytes; a freed
- * block serves the next record of its size.
+ * Variable-length records in a few large buffers outside the heap: a million of them cost their own bytes and no
+ * garbage collection. A record occupies a block of a multiple of 16 bytes; a freed block is reused by the next record
+ * of its size.
  *
- * A block begins with 8 bytes: `u16 size in units | u8 mark | u8 0 | u32 record length`, length 0 when free.
- * A reference is the block's address in units; 0 is never one.
+ * A block starts with 8 bytes: `u16 size in units | u8 mark | u8 0 | u32 record length`, length 0 when free. A
+ * reference is the block's address in units; 0 is never one.
  */
 export type Arena = {
-  /** Copies a record in. @throws {RangeError} when it is empty or larger than {@link LARGEST_RECORD} */
+  /**
+   * Copies a record in and returns its reference.
+   *
+   * @throws {RangeError} when it is empty or larger than {@link LARGEST_RECORD}
+   */
   put(record: Uint8Array, mark: number): number;
-  /** The record itself, not a copy: valid until the block is freed. */
+  /** Returns the record itself, not a copy: valid until the block is freed. */
   read(ref: number): Buffer;
   markOf(ref: number): number;
   setMark(ref: number, mark: number): void;
   free(ref: number): void;
-  /** The live records in order of address, for a walk that other changes may interrupt between two of them. */
+  /** Iterates the live records in order of address. Changes between two of them are safe. */
   refs(): Generator<number>;
   /**
-   * The live record that follows `ref` in order of address, after the last one the first; 0 when there is none.
+   * Returns the live record after `ref` in order of address, after the last one the first; 0 when there is none.
    *
-   * @param ref a block's address, live or freed by now; 0: the beginning
+   * @param ref address of a live or freed block; 0: the beginning
    */
   after(ref: number): number;
   /** Bytes of all buffers. */
@@ -32,20 +36,20 @@ const PAGE_BYTES = 2 ** 20;
 const PAGE_UNITS = PAGE_BYTES / UNIT;
 
 /**
- * Bytes of the largest record: of the largest block that its header can name, which is a little less than a page. The
- * largest bio page that the API takes, 50 buttons of two addresses each, is 0.4 MiB (`../bio/bio.test.ts` makes it).
+ * Bytes of the largest record, which fits the largest block of the header. The largest bio page of the API, 50
+ * buttons of two addresses each, has 0.4 MiB (`../bio/bio.test.ts`).
  */
 export const LARGEST_RECORD = (2 ** 16 - 1) * UNIT - HEADER;
 
 export function createArena(): Arena {
   const pages: Buffer[] = [];
   const free = new Map<number, number[]>();
-  /** First unit of the last page that no block has taken; unit 0 of page 0 stays empty. */
+  /** First free unit of the last page; unit 0 of page 0 stays empty. */
   let top = PAGE_UNITS;
 
   function pageOf(ref: number): Buffer {
     const page = pages[Math.floor(ref / PAGE_UNITS)];
-    if (page === undefined) throw new RangeError(`reference ${ref}`);
+    if (page === undefined) throw new RangeError(`reference ${ref} is outside the arena`);
     return page;
   }
   const offsetOf = (ref: number) => (ref % PAGE_UNITS) * UNIT;
@@ -62,7 +66,7 @@ export function createArena(): Arena {
     return ref;
   }
 
-  /** The first live record of this page at `unit` or behind it, 0 when there is none. */
+  /** Returns the first live record of a page at or after `unit`, 0 when there is none. */
   function liveFrom(number: number, unit: number): number {
     const page = pages[number];
     while (page !== undefined && unit < PAGE_UNITS) {
@@ -73,7 +77,7 @@ export function createArena(): Arena {
     }
     return 0;
   }
-  /** The live record behind `ref` up to the arena's end, 0 when there is none. */
+  /** Returns the live record after `ref` up to the arena's end, 0 when there is none. */
   function following(ref: number): number {
     let number = Math.floor(ref / PAGE_UNITS);
     let unit = ref === 0 ? 1 : (ref % PAGE_UNITS) + pageOf(ref).readUInt16LE(offsetOf(ref));
@@ -88,7 +92,7 @@ export function createArena(): Arena {
   return {
     put(record, mark) {
       if (record.length === 0 || record.length > LARGEST_RECORD) {
-        throw new RangeError(`record of ${record.length} bytes`);
+        throw new RangeError(`a record has 1 to ${LARGEST_RECORD} bytes, not ${record.length}`);
       }
       const units = Math.ceil((HEADER + record.length) / UNIT);
       const ref = take(units);

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => stores?.close());
 
-/** Whether somebody waits for a lock in this test's database. */
+/** Whether a query waits for a lock in this test's database. */
 async function isHeldUp(): Promise<boolean> {
   const { rowCount } = await stores.pool.query(
     `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
@@ -33,7 +33,7 @@ for (const [table, env] of [
   ['in memory', {}],
   ['on disk', { INGEST_LINKS_IN_MEMORY: '10' }],
 ] as const) {
-  test(`a table ${table} catches up with a PostgreSQL that answers before a start lets anybody in`, async () => {
+  test(`a table ${table} applies PostgreSQL’s changes before a start accepts visitors`, async () => {
     const { pool, databaseUrl } = stores;
     const [kept, deleted] = [
       await makeLink(pool, workspaceId, 'https://example.com/kept'),

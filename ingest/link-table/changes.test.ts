@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
 import { silentLogger } from '../../core/tier/log.ts';
@@ -16,9 +13,7 @@ import {
 import { type TestStores, testStores } from '../../test/support/stores.ts';
 import { eventually, visit } from '../../test/support/visitors.ts';
 import { createTableLoader } from './loader.ts';
-import { createMemorySink } from './memory-sink.ts';
 import { createResolver } from './resolver.ts';
-import { createSnapshotFiles } from './snapshot-files.ts';
 import { createLinkTable } from './table.ts';
 import { createTableWriter, type TableSink } from './table-writer.ts';
 
@@ -43,7 +38,7 @@ const statusOf = async (slug: string) => (await visit(`${ingest.url}/${slug}`)).
 const pathOf = async (slug: string) => (await visit(`${ingest.url}/${slug}`)).location?.pathname;
 const soon = { timeout: 5_000 };
 
-test('a link is syncStatus at once, by a miss, and a new one is in the table by itself', async () => {
+test('a new link is found at once by a lookup, and arrives in the table without one', async () => {
   const before = await slugs();
   const { slug } = await makeLink(stores.pool, workspaceId, 'https://example.com/');
   expect(await statusOf(slug)).toBe(302);
@@ -52,7 +47,7 @@ test('a link is syncStatus at once, by a miss, and a new one is in the table by 
   await expect.poll(slugs, soon).toBe(before + 2);
 });
 
-test('an absence that was noted ends with the change that makes the link', async () => {
+test('a cached absence ends with the change that creates the link', async () => {
   expect([await statusOf('Not-yet'), await statusOf('Not-yet')]).toEqual([404, 404]);
   await makeLink(stores.pool, workspaceId, 'https://example.com/', { slug: 'Not-yet' });
   await expect.poll(() => statusOf('Not-yet'), soon).toBe(302);
@@ -73,7 +68,7 @@ test('changes of a link, of its campaign and of its slug arrive', async () => {
   await expect.poll(() => statusOf('renamed'), soon).toBe(404);
 });
 
-test('a transaction that runs on holds nobody’s change up, and its own arrives when it commits', async () => {
+test('a long transaction delays no other change, and its own arrives when it commits', async () => {
   const slow = await makeLink(stores.pool, workspaceId, 'https://example.com/one');
   const fast = await makeLink(stores.pool, workspaceId, 'https://example.com/one');
   expect([await pathOf(slow.slug), await pathOf(fast.slug)]).toEqual(['/one', '/one']);
@@ -102,7 +97,7 @@ test('one transaction may change more than fits in a page of changes', async () 
   expect(await pathOf('many-4500')).toBe('/many');
 });
 
-test('a restart drops what was deleted while it was away, though the changes have been forgotten', async () => {
+test('a restart removes links deleted meanwhile, although the changes were deleted', async () => {
   const { id, slug } = await makeLink(stores.pool, workspaceId, 'https://example.com/');
   expect(await statusOf(slug)).toBe(302);
   await ingest.close();
@@ -112,7 +107,7 @@ test('a restart drops what was deleted while it was away, though the changes hav
   await expect.poll(() => statusOf(slug), { timeout: 15_000 }).toBe(404);
 });
 
-test('a slug of a programme is known as such: not a link, and not unknown to the table', async () => {
+test('a slug of a program is in the table and is not a link', async () => {
   const before = await slugs();
   const target = uuidv7();
   await stores.pool.query(
@@ -123,7 +118,7 @@ test('a slug of a programme is known as such: not a link, and not unknown to the
   expect(await slugs()).toBe(before + 1);
 });
 
-/** The pool, and a way to hold the answer to the next question that a pattern matches. */
+/** The pool, and a way to hold the response to the next query that a pattern matches. */
 function withHeldAnswers(pool: Pool) {
   const holds: { question: RegExp; answered: PromiseWithResolvers<void>; release: Promise<void> }[] = [];
   async function query(...asked: Parameters<Pool['query']>) {
@@ -144,7 +139,7 @@ function withHeldAnswers(pool: Pool) {
         return typeof value === 'function' ? value.bind(target) : value;
       },
     }),
-    /** `answered`: PostgreSQL has answered, and nobody has been told. */
+    /** `answered`: PostgreSQL has responded, and the response is held. */
     hold(question: RegExp) {
       const [answered, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
       holds.push({ question, answered, release: release.promise });
@@ -153,17 +148,26 @@ function withHeldAnswers(pool: Pool) {
   };
 }
 
-/** A link table that has not begun to follow PostgreSQL. */
-async function quietTable(pool: Pool, dir: string, store: Partial<TableSink> = {}) {
-  const log = silentLogger();
+/** A link table in memory whose loader has not started. */
+function quietTable(pool: Pool, sink: Partial<TableSink> = {}) {
   const table = createLinkTable();
-  const files = createSnapshotFiles({ dir, table, log });
-  const writer = createTableWriter({ ...createMemorySink(table, files, await files.load()), ...store }, log);
+  const memory: TableSink = {
+    put: (record) => void table.put(record),
+    remove: (id) => void table.remove(id),
+    putKey: (key) => void table.putKey(key),
+    removeKey: (id) => void table.removeKey(id),
+    keys: table.keys,
+    beginLoad: table.beginLoad,
+    async endLoad() {
+      for (const _ of table.endLoad());
+    },
+    beginChanges() {},
+    async settle() {},
+  };
+  const log = silentLogger();
+  const writer = createTableWriter({ ...memory, ...sink }, log);
   const loader = createTableLoader({ pool, writer, log });
-  onTestFinished(async () => {
-    await loader.stop();
-    await files.close();
-  });
+  onTestFinished(loader.stop);
   return {
     table,
     loader,
@@ -174,13 +178,11 @@ async function quietTable(pool: Pool, dir: string, store: Partial<TableSink> = {
 test.each([
   ['a change', true],
   ['the first load', false],
-])('an answer from before %s never brings back what that has taken away', async (_, syncStatus) => {
+])('a response from before %s never restores what that removed', async (_, syncStatus) => {
   const { id, slug } = await makeLink(stores.pool, workspaceId, 'https://example.com/');
   const { key } = await createKey(stores.pool, { workspaceId, kind: 'publishable', label: '' });
-  const dir = await mkdtemp(join(tmpdir(), 'hoplog-table-'));
-  onTestFinished(() => rm(dir, { recursive: true }));
   const { pool, hold } = withHeldAnswers(stores.pool);
-  const { table, loader, resolver } = await quietTable(pool, dir);
+  const { table, loader, resolver } = quietTable(pool);
   const follow = async () => {
     loader.start();
     await expect.poll(loader.loaded, soon).toBe(true);
@@ -190,7 +192,7 @@ test.each([
   const miss = hold(/slug = wanted\.slug/);
   const asked = resolver.resolve(slug).catch(() => null);
   await miss.answered;
-  // One round reads the link and then the key: the link is gone while the round is still under way.
+  // Links are read before keys: the link is removed while the changes are still being read.
   const round = syncStatus ? hold(/FROM api_keys.*id = ANY/s) : null;
   await inTransaction(stores.pool, async (tx) => {
     await tx.query('UPDATE links SET deleted_at = now() WHERE id = $1', [id]);
@@ -206,11 +208,9 @@ test.each([
   expect(found).toBeNull();
 });
 
-test('a disk that refuses the table for longer than changes are kept holds no change up', async () => {
-  const dir = await mkdtemp(join(tmpdir(), 'hoplog-table-'));
-  onTestFinished(() => rm(dir, { recursive: true }));
+test('a disk that fails for longer than the changes’ retention delays no change', async () => {
   const gone = await makeLink(stores.pool, workspaceId, 'https://example.com/');
-  const { table, loader } = await quietTable(stores.pool, dir, {
+  const { table, loader } = quietTable(stores.pool, {
     settle: async () => {
       throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
     },
@@ -222,7 +222,7 @@ test('a disk that refuses the table for longer than changes are kept holds no ch
   const realNow = Date.now;
   const clock = vi.spyOn(Date, 'now').mockImplementation(() => realNow() + 7 * 3_600_000);
   onTestFinished(() => clock.mockRestore());
-  // Its own clock has leapt, so it takes itself for absent once.
+  // After the jump of the clock the loader takes itself for absent once.
   await expect.poll(loader.silence, soon).toBeLessThan(5_000);
   await expect.poll(loader.loaded, soon).toBe(true);
   const revision = loader.revision();

@@ -10,7 +10,10 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A store that answers when told: every key has itself in capitals, but for those that begin with `no`. */
+/**
+ * A database that responds when told: the value of a key is the key in capitals; keys that begin with `no` do not
+ * exist.
+ */
 function slowDatabase() {
   const statements: { keys: string[]; answer(): void; fail(): void }[] = [];
   const runQuery = (keys: string[]) =>
@@ -25,10 +28,10 @@ function slowDatabase() {
   return { statements, runQuery };
 }
 
-/** The end of this turn of the event loop, and what it resolves. */
+/** Resolves at the end of this turn of the event loop, after its callbacks. */
 const turn = () => new Promise(setImmediate);
 
-test('those of one turn are one statement, and the same runQuery is asked once', async () => {
+test('lookups of one turn share a statement, and equal ones a result', async () => {
   const { statements, runQuery } = slowDatabase();
   const queries = createCoalescedQueries(runQuery, LIMITS);
   const answers = Promise.all(['a', 'none', 'a'].map((key) => queries.query(key)));
@@ -45,7 +48,7 @@ test('those of one turn are one statement, and the same runQuery is asked once',
   expect(statements).toHaveLength(2);
 });
 
-test('so many run at a time, so many are asked together, and the rest goes when one has been answered', async () => {
+test('statements are limited in number and size, and the rest follows when one ends', async () => {
   const { statements, runQuery } = slowDatabase();
   const queries = createCoalescedQueries(runQuery, LIMITS);
   const answers = Promise.all([...'abcdefgh'].map((key) => queries.query(key)));
@@ -63,7 +66,7 @@ test('so many run at a time, so many are asked together, and the rest goes when 
   expect(await more).toBe('I');
 });
 
-test('one that fails fails those who asked it, and no other', async () => {
+test('a failed statement fails its own lookups only', async () => {
   const { statements, runQuery } = slowDatabase();
   const queries = createCoalescedQueries(runQuery, LIMITS);
   const [a, b, c, d] = [...'abcd'].map((key) => queries.query(key).catch((error: unknown) => error));
@@ -78,7 +81,7 @@ test('one that fails fails those who asked it, and no other', async () => {
   expect(await again).toBe('A');
 });
 
-test('nobody waits longer than allowed, a store that hangs gets no more, and a late answer disturbs nobody', async () => {
+test('no lookup exceeds its time limit, a database that hangs gets no more statements, and a late response is ignored', async () => {
   const { statements, runQuery } = slowDatabase();
   const queries = createCoalescedQueries(runQuery, { ...LIMITS, concurrency: 1 });
   const ask = (key: string) => queries.query(key).catch((error: unknown) => error);
@@ -91,7 +94,7 @@ test('nobody waits longer than allowed, a store that hangs gets no more, and a l
   const third = ask('a');
   await turn();
   expect(statements).toHaveLength(1);
-  // The first answer is for nobody now: who has asked since is still waited for.
+  // The first response has no lookup any more; a later lookup is still waiting.
   statements[0]?.answer();
   await turn();
   expect(statements.map(({ keys }) => keys)).toEqual([['a'], ['a']]);
@@ -102,11 +105,11 @@ test('nobody waits longer than allowed, a store that hangs gets no more, and a l
   expect(statements).toHaveLength(2);
 });
 
-test('few wait: one more is refused at once', async () => {
+test('a lookup beyond the queue’s limit is refused at once', async () => {
   const { runQuery } = slowDatabase();
   const queries = createCoalescedQueries(runQuery, LIMITS);
   for (let n = 0; n < 6; n++) queries.query(`running-${n}`).catch(() => undefined);
   await turn();
   for (let n = 0; n < LIMITS.waiting; n++) queries.query(`waiting-${n}`).catch(() => undefined);
-  await expect(queries.query('one more')).rejects.toThrow('too many queries wait');
+  await expect(queries.query('one more')).rejects.toThrow('too many lookups wait');
 });

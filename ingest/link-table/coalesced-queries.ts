@@ -1,4 +1,4 @@
-/** PostgreSQL gave no answer in time, or too many questions wait already. */
+/** PostgreSQL or the disk did not respond in time, or too many lookups wait. */
 export class LookupUnavailable extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -7,13 +7,15 @@ export class LookupUnavailable extends Error {
 }
 
 /**
- * Questions to PostgreSQL that visitors wait for. The same question is asked once; those that come in one turn of the
- * event loop are asked in one statement, and so are those that come while as many statements as may run are on their
- * way: one costs ten times what a row of its answer does. Few wait, and nobody longer than `timeoutMs`.
+ * Coalesces lookups that visitors wait for. Equal lookups share one result; those of one turn of the event loop, and
+ * those that arrive while all statements are running, share one statement, as a statement costs ten times a row. The
+ * queue is short, and no lookup waits longer than `timeoutMs`.
  */
 export type CoalescedQueries<T> = {
   /**
-   * @returns null when PostgreSQL has nothing under the key
+   * Looks a key up.
+   *
+   * @returns null when it does not exist
    * @throws {LookupUnavailable}
    */
   query(key: string): Promise<T | null>;
@@ -21,26 +23,26 @@ export type CoalescedQueries<T> = {
 
 type Query<T> = { key: string; answer(found: T | null): void; fail(error: LookupUnavailable): void };
 
-/** @param runQuery what stands under the keys, by key; one that is missing has nothing */
+/** @param runQuery returns the values of the keys that exist */
 export function createCoalescedQueries<T>(
   runQuery: (keys: string[]) => Promise<Map<string, T>>,
   limits: {
     timeoutMs: number;
     /** Most statements at a time. */
     concurrency: number;
-    /** Most questions that wait for their turn. */
+    /** Most waiting lookups. */
     waiting: number;
-    /** Most questions of one statement. */
+    /** Most lookups of one statement. */
     together: number;
   },
 ): CoalescedQueries<T> {
   const pending = new Map<string, Promise<T | null>>();
   const waiting = new Set<Query<T>>();
   let running = 0;
-  /** Whether statements begin at the end of this turn. */
+  /** Whether statements start at the end of this turn. */
   let isDue = false;
 
-  /** Begins as many statements as may run. */
+  /** Starts as many statements as may run. */
   function begin(): void {
     isDue = false;
     while (running < limits.concurrency && waiting.size > 0) {
@@ -51,7 +53,7 @@ export function createCoalescedQueries<T>(
         batch.push(one);
       }
       running++;
-      // The place is held until PostgreSQL really answers; only visitors stop waiting.
+      // A statement occupies its slot until PostgreSQL responds; only its visitors stop waiting.
       void answer(batch).finally(() => {
         running--;
         begin();
@@ -65,7 +67,7 @@ export function createCoalescedQueries<T>(
       for (const one of batch) one.answer(found.get(one.key) ?? null);
     } catch (error) {
       for (const one of batch) {
-        one.fail(new LookupUnavailable('PostgreSQL does not answer', { cause: error }));
+        one.fail(new LookupUnavailable('the lookup failed', { cause: error }));
       }
     }
   }
@@ -73,7 +75,7 @@ export function createCoalescedQueries<T>(
   function bounded(key: string): Promise<T | null> {
     return new Promise((resolve, reject) => {
       let isOver = false;
-      /** The first end counts: an answer may come after its visitor has stopped waiting. */
+      /** The first outcome counts: a response may come after the timeout. */
       const end = (settle: () => void) => {
         if (isOver) return;
         isOver = true;
@@ -88,7 +90,7 @@ export function createCoalescedQueries<T>(
         fail: (error) => end(() => reject(error)),
       };
       const timer = setTimeout(
-        () => one.fail(new LookupUnavailable(`no answer in ${limits.timeoutMs} ms`)),
+        () => one.fail(new LookupUnavailable(`no response within ${limits.timeoutMs} ms`)),
         limits.timeoutMs,
       );
       waiting.add(one);
@@ -100,7 +102,7 @@ export function createCoalescedQueries<T>(
       const known = pending.get(key);
       if (known !== undefined) return known;
       if (waiting.size >= limits.waiting) {
-        return Promise.reject(new LookupUnavailable('too many questions wait'));
+        return Promise.reject(new LookupUnavailable('too many lookups wait'));
       }
       const promise = bounded(key);
       pending.set(key, promise);

@@ -8,7 +8,7 @@ export function keyOf(row: PublishableKeyRow): KnownKey {
   return { id: row.id, lookup: row.lookup, hash: row.hash, workspaceId: row.workspace_id };
 }
 
-/** `16 bytes id | 16 bytes workspace | 32 bytes hash | 8 characters lookup`. */
+/** Encodes a key as `16 bytes id | 16 bytes workspace | 32 bytes hash | 8 characters lookup`. */
 export function encodeKey(key: KnownKey): Buffer {
   return Buffer.concat([
     uuidToBytes(key.id),
@@ -18,7 +18,7 @@ export function encodeKey(key: KnownKey): Buffer {
   ]);
 }
 
-/** What it returns shares no memory with `bytes`. */
+/** Decodes a key. The result shares no memory with `bytes`. */
 export function decodeKey(bytes: Buffer): KnownKey {
   return {
     id: bytesToUuid(bytes, 0),

@@ -5,19 +5,15 @@ import { kindOf } from './records.ts';
 import type { LinkTable } from './table.ts';
 import type { TableWriter } from './table-writer.ts';
 
-/** Where answers are kept that visitors have waited for. */
+/** Caches records and keys that lookups returned. */
 export type LinkCache = Pick<TableWriter, 'put' | 'putKey'>;
 
-/**
- * A table that holds the links that visitors want, of many more.
- *
- * @param most links that it holds
- */
+/** Returns a cache that keeps at most `most` links in the table and evicts the others. */
 export function createLinkCache(table: LinkTable, most: number): LinkCache {
   return {
     put(record: Buffer) {
       if (record.length > LARGEST_RECORD) return;
-      // Room first: whoever keeps something made of this record must hear when it goes, so it may not go at once.
+      // Evict first: listeners must learn of an eviction, so the new record must not be evicted at once.
       if (kindOf(record) === 'link') while (table.links() >= most) table.evict();
       table.put(record);
     },

@@ -15,56 +15,56 @@ import { encodeLink, encodeOther } from './records.ts';
 import type { TableWriter } from './table-writer.ts';
 
 /**
- * Keeps a table what PostgreSQL says. One loop, one question at a time, each answer put into the table before the
- * next is asked: so no older answer ever replaces a newer one.
+ * Replicates PostgreSQL into a table. One loop runs one query at a time and applies its rows before the next query,
+ * so that an older response never replaces a newer one.
  *
- * 1. It notes the oldest running transaction, then walks all pages, programmes, keys and links. A table that was kept
- *    and knows where it syncPoint gets the changes since then at once, and is walked all the same.
- * 2. Between two pages of the walk, and from then on at each wake and every `pollMs`, it reads the changes from that
- *    transaction on and reads what they name again.
- * 3. After an outage it goes on where it syncPoint. It walks everything again when the store's transactions went
- *    backwards (another database, a backup) or when it was away longer than changes are kept.
+ * 1. It reads the oldest running transaction, then walks all pages, programs, keys and links. A table with a sync
+ *    point first gets the changes since then, and is walked all the same.
+ * 2. Between two pages of the walk, and afterwards at each wake and every `pollMs`, it reads the changes since that
+ *    transaction, and the rows that they name.
+ * 3. After an outage it resumes from its cursor. It walks everything again when PostgreSQL's transactions went
+ *    backwards (another database, a backup), or when it was down for longer than the changes’ retention.
  */
 export type TableLoader = {
   start(): void;
-  /** Something may have changed: look now. */
+  /** Reads changes now: there may be new ones. */
   wake(): void;
-  /** Whether pages, programmes and keys have been loaded since this process began. They come first. */
+  /** Whether pages, programs and keys were loaded since this process started. They come first. */
   othersLoaded(): boolean;
-  /** Resolves when the table is what PostgreSQL says for the first time, or when PostgreSQL does not answer. */
+  /** Resolves once the table equals PostgreSQL for the first time, or when PostgreSQL does not respond. */
   readonly tried: Promise<void>;
   stop(): Promise<void>;
 } & SyncStatus;
 
-/** How a table stands to PostgreSQL. */
+/** How current a table is. */
 export type SyncStatus = {
-  /** Whether everything has been loaded from PostgreSQL since this process began. */
+  /** Whether everything was loaded from PostgreSQL since this process started. */
   loaded(): boolean;
-  /** Milliseconds since the table was last known to be what PostgreSQL says; infinite before that. */
+  /** Milliseconds since the table was last known to equal PostgreSQL; infinite before that. */
   age(): number;
-  /** Milliseconds since PostgreSQL last said what changed; infinite before that. */
+  /** Milliseconds since PostgreSQL last returned changes; infinite before that. */
   silence(): number;
-  /** How often changes have come or a walk has begun: an answer to what was asked before may be outdated. */
+  /** Counts sets of changes and walks: a response to a query from before the last one may be outdated. */
   revision(): number;
 };
 
-/** A state of PostgreSQL: all changes of transactions before `cursor` are in the table, as of `at` (ms). */
+/** A state of PostgreSQL: as of `at` (ms) the table has all changes of transactions before `cursor`. */
 export type SyncPoint = { cursor: string; at: number };
 
-/** Rows put in one turn of the event loop, where redirects wait for it. */
+/** Rows applied in one turn of the event loop, for which redirects wait. */
 const PAGE = 500;
-/** Changes are kept for a day; after this long away a load is the safer way. */
+/** PostgreSQL keeps changes for a day; after this absence a walk is safer. */
 const LONGEST_ABSENCE_MS = 6 * 3_600_000;
 
 export function createTableLoader(given: {
   pool: Pool;
   writer: TableWriter;
   log: Logger;
-  /** Where a table that was kept syncPoint; null: not known. */
+  /** Sync point of the table; null when unknown. */
   syncPoint?: SyncPoint | null;
-  /** Rows, or changes, that are read and put at a time; fewer where redirects wait meanwhile. */
+  /** Rows or changes of one query; fewer where redirects wait for them. */
   page?: number;
-  /** Longest time between two looks, milliseconds. */
+  /** Longest time between two reads of changes, ms. */
   pollMs?: number;
 }): TableLoader {
   const { pool, writer, log, page = PAGE, pollMs = 500 } = given;
@@ -74,31 +74,32 @@ export function createTableLoader(given: {
   let wakeUp: (() => void) | null = null;
   let woken = false;
   let failing = false;
-  let unkept = false;
-  /** Transactions before this one are in the table. */
+  let diskFailing = false;
+  /** Changes of transactions before this one were applied. */
   let cursor = '';
-  /** Changes at or above the cursor that are in the table already. */
+  /** Changes at or after the cursor that were applied. */
   let applied = new Set<string>();
   let walk: Generator<() => Promise<void>> | null = null;
   let loaded = false;
-  /** It lacks no change: it is loaded, or goes on from where it syncPoint. */
+  /** The table lacks no change: it is loaded, or resumed from its sync point. */
   let current = false;
   let othersLoaded = false;
   let currentAt = Number.NEGATIVE_INFINITY;
-  let answeredAt = Number.NEGATIVE_INFINITY;
+  let lastResponseAt = Number.NEGATIVE_INFINITY;
   const createdAt = Date.now();
   let revision = 0;
   const tried = Promise.withResolvers<void>();
 
-  async function loop(): Promise<void> {
+  async function run(): Promise<void> {
     while (!stopped) {
       try {
-        await once();
-        if (failing) log.info('link table: PostgreSQL answers again');
+        await step();
+        if (failing) log.info('link table: PostgreSQL is up again');
         failing = false;
         if (current) tried.resolve();
       } catch (error) {
-        if (!failing) log.warn({ err: error }, 'link table: PostgreSQL does not answer');
+        if (!failing)
+          log.warn({ err: error }, 'link table: failed to read changes from PostgreSQL; will retry');
         failing = true;
         tried.resolve();
       }
@@ -106,37 +107,38 @@ export function createTableLoader(given: {
     }
   }
 
-  async function once(): Promise<void> {
+  async function step(): Promise<void> {
     const began = Date.now();
-    if (began - Math.max(answeredAt, createdAt) > LONGEST_ABSENCE_MS) beginAnew();
+    if (began - Math.max(lastResponseAt, createdAt) > LONGEST_ABSENCE_MS) restart();
     if (!loaded && walk === null) await beginWalk(began);
-    const step = walk?.next();
-    if (step?.done === false) await step.value();
+    const page = walk?.next();
+    if (page?.done === false) await page.value();
     else if (walk !== null) {
       walk = null;
       await writer.endLoad();
       loaded = true;
       current = true;
     }
-    await round();
+    await readChanges();
     if (current) currentAt = began;
-    // Before the disk is asked: whatever it says, PostgreSQL was not away.
-    answeredAt = Date.now();
+    // Set before the disk is written: a slow disk is not an absence of PostgreSQL.
+    lastResponseAt = Date.now();
     await settle(current ? { cursor, at: began } : null);
   }
 
-  /** What can't be kept on disk is in the table all the same. */
+  /** A failure of the disk does not affect the table in memory. */
   async function settle(syncPoint: SyncPoint | null): Promise<void> {
     try {
       await writer.settle(syncPoint);
-      unkept = false;
+      diskFailing = false;
     } catch (error) {
-      if (!unkept) log.error({ err: error }, 'link table: could not be kept on disk');
-      unkept = true;
+      if (!diskFailing)
+        log.error({ err: error }, 'link table: failed to write to disk; continuing in memory');
+      diskFailing = true;
     }
   }
 
-  function beginAnew(): void {
+  function restart(): void {
     loaded = false;
     current = false;
     walk = null;
@@ -147,14 +149,14 @@ export function createTableLoader(given: {
     cursor = from?.cursor ?? (await oldestRunningTransaction(pool));
     current = from !== null;
     syncPoint = null;
-    // Changes of earlier transactions are not read any more: what was asked before now may not know of them.
+    // Changes of earlier transactions are not read: responses from before now may lack them.
     revision += 1;
     applied = new Set();
     walk = everything();
     writer.beginLoad();
   }
 
-  /** The walk as steps: each reads a page and puts it, and can be tried again when it failed. */
+  /** The walk as steps. Each reads and applies a page, and can be retried. */
   function* everything(): Generator<() => Promise<void>> {
     let more = true;
     let slug = '';
@@ -187,20 +189,23 @@ export function createTableLoader(given: {
     }
   }
 
-  async function round(): Promise<void> {
+  async function readChanges(): Promise<void> {
     let next: string | null = null;
     let position = { xid: cursor, id: '-1' };
     const seen = new Set<string>();
     for (;;) {
       const { xmin, changes } = await changesAfter(pool, position, page);
       if (BigInt(xmin) < BigInt(cursor)) {
-        log.warn({ xmin, cursor }, 'link table: transactions went backwards, loading everything');
-        beginAnew();
+        log.warn(
+          { xmin, cursor },
+          'link table: PostgreSQL’s transactions went backwards; reloading everything',
+        );
+        restart();
         return;
       }
       next ??= xmin;
       const fresh = changes.filter((change) => !applied.has(nameOf(change)));
-      if (fresh.length > 0) await readAgain(fresh);
+      if (fresh.length > 0) await applyChanges(fresh);
       for (const change of changes) {
         applied.add(nameOf(change));
         if (BigInt(change.xid) >= BigInt(next)) seen.add(nameOf(change));
@@ -213,8 +218,8 @@ export function createTableLoader(given: {
     applied = seen;
   }
 
-  async function readAgain(changes: LinkChange[]): Promise<void> {
-    // Before anything is put: whoever has asked PostgreSQL before now may have an answer from before these changes.
+  async function applyChanges(changes: LinkChange[]): Promise<void> {
+    // Before anything is applied: a lookup from before now may have an older row.
     revision += 1;
     writer.beginChanges();
     const idsOf = (...kinds: LinkChange['kind'][]) => [
@@ -253,13 +258,13 @@ export function createTableLoader(given: {
 
   return {
     start() {
-      running ??= loop();
+      running ??= run();
     },
     wake,
     tried: tried.promise,
     loaded: () => loaded,
     othersLoaded: () => othersLoaded,
-    silence: () => Date.now() - answeredAt,
+    silence: () => Date.now() - lastResponseAt,
     age: () => Date.now() - currentAt,
     revision: () => revision,
     async stop() {

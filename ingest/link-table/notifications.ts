@@ -4,10 +4,10 @@ import { LINK_CHANGES_CHANNEL } from '../../sql/links/link-changes.ts';
 const RECONNECT_MS = 1_000;
 
 /**
- * Calls `wake` whenever PostgreSQL says that something changed, on a connection of its own that is opened again when
- * it breaks. Notifications are lost meanwhile, so the caller also looks by itself.
+ * Calls `wake` at each notification of PostgreSQL, on a connection of its own that reconnects. Notifications are lost
+ * while it is down, so the caller polls as well.
  *
- * @returns a function that ends it
+ * @returns a function that stops it
  */
 export function listenForChanges(pool: Pool, wake: () => void): () => void {
   let client: PoolClient | null = null;

@@ -2,34 +2,27 @@ import { mkdir } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../core/tier/log.ts';
 import type { Pool } from '../../sql/database/pool.ts';
-import { removeLinksFile } from './disk/paths.ts';
 import { createLinkCache } from './link-cache.ts';
-import { createTableLoader, type SyncStatus } from './loader.ts';
-import { createMemorySink } from './memory-sink.ts';
-import { listenForChanges } from './notifications.ts';
+import type { SyncStatus } from './loader.ts';
 import { createResolver, type Resolver } from './resolver.ts';
-import { createSnapshotFiles, removeSnapshotFiles } from './snapshot-files.ts';
 import { createLinkTable, type LinkTable } from './table.ts';
-import { createTableWriter } from './table-writer.ts';
 
-/** A reader that has not started by then leaves the first questions to PostgreSQL. */
+/** Limit of the wait for the reader thread: after it the first lookups go to PostgreSQL. */
 const READER_START_MS = 5_000;
-/** So long a start waits for PostgreSQL to tell what has changed since the table was kept. */
+/** Limit of the wait for PostgreSQL's changes since the file was written. */
 const CATCH_UP_MS = 5_000;
-/** A question that PostgreSQL does not answer is not waited for longer by who ends. */
-const STOP_MS = 1_000;
 
-/** The link table at work: filled from disk, following PostgreSQL. */
+/** The open link table: filled from disk and updated from PostgreSQL. */
 export type OpenLinkTable = {
-  /** What is in memory. */
+  /** The part in memory. */
   table: LinkTable;
   resolver: Resolver;
   syncStatus: SyncStatus;
-  /** Whether links can be answered: from what the last run has left, or since PostgreSQL has been read. */
+  /** Whether links can be served: from the file of an earlier run, or since PostgreSQL was read. */
   ready(): boolean;
   /** Links read from disk so far because memory did not have them. */
   diskReads(): number;
-  /** How often the disk has refused what keeps the table in memory for the next start. */
+  /** How often the disk refused the file that the next start needs. */
   diskFailures(): number;
   close(): Promise<void>;
 };
@@ -39,76 +32,42 @@ export type LinkTableOptions = {
   databaseUrl: string;
   dir: string;
   log: Logger;
-  /** Most links in memory. Fewer than infinitely many: all of them are on disk, and those that visitors want in memory. */
+  /** Most links in memory. With fewer than infinity, memory holds those that visitors use. */
   most: number;
-  /** Whether to wait a moment for PostgreSQL: what was deleted while nobody syncStatus it must not redirect again. */
+  /** Whether to wait a moment for PostgreSQL, so that a link deleted while ingest was down does not redirect again. */
   catchUp: boolean;
 };
 
 /**
- * Reads what is kept in `dir` and begins to follow PostgreSQL, which may be down.
+ * Opens the table in `dir` and starts to replicate PostgreSQL, which may be down.
  *
- * @throws when `dir` can't be read or written
+ * @throws when `dir` can't be created
  */
 export async function openLinkTable(options: LinkTableOptions): Promise<OpenLinkTable> {
-  return options.most === Number.POSITIVE_INFINITY ? openInMemory(options) : openOnDisk(options);
-}
-
-async function openInMemory({ pool, dir, log, catchUp }: LinkTableOptions): Promise<OpenLinkTable> {
-  const table = createLinkTable();
-  const files = createSnapshotFiles({ dir, table, log });
-  const kept = await files.load();
-  log.info({ slugs: table.size(), kept }, 'link table: read from disk');
-  if (kept) removeLinksFile(dir);
-  const writer = createTableWriter(createMemorySink(table, files, kept), log);
-  const loader = createTableLoader({ pool, writer, log, syncPoint: files.syncPoint() });
-  const resolver = createResolver({ pool, table, cache: writer, syncStatus: loader, disk: null });
-  loader.start();
-  const stopListening = listenForChanges(pool, loader.wake);
-  if (kept && catchUp) await within(CATCH_UP_MS, loader.tried);
-  return {
-    table,
-    resolver,
-    syncStatus: loader,
-    ready: () => kept || loader.loaded(),
-    diskReads: () => 0,
-    diskFailures: files.failures,
-    async close() {
-      stopListening();
-      await within(STOP_MS, loader.stop());
-      await files.close();
-    },
-  };
-}
-
-async function openOnDisk({
-  pool,
-  databaseUrl,
-  dir,
-  log,
-  most,
-  catchUp,
-}: LinkTableOptions): Promise<OpenLinkTable> {
+  const { pool, databaseUrl, dir, log, most, catchUp } = options;
+  const memoryHoldsAll = most === Number.POSITIVE_INFINITY;
   await mkdir(dir, { recursive: true, mode: 0o700 });
-  // Not before it is needed: SQLite is an experimental part of Node 22.
+  // Loaded here, so that importing ingest does not print SQLite's warning (experimental in Node 22).
   const { openDiskTable } = await import('./disk/disk-table.ts');
   const table = createLinkTable();
-  const disk = openDiskTable({ databaseUrl, dir, table, log });
-  if (disk.ready()) await removeSnapshotFiles(dir);
-  if (disk.whole()) {
-    // A thread takes a while to start: nobody is let in who would have to wait for that.
-    const started = within(
-      READER_START_MS,
-      disk.find([]).catch(() => {}),
+  const disk = openDiskTable({ databaseUrl, dir, table, memoryHoldsAll, log });
+  const waits: Promise<unknown>[] = [];
+  // The reader thread takes a while to start, and visitors would wait for it.
+  if (!memoryHoldsAll && disk.whole())
+    waits.push(
+      within(
+        READER_START_MS,
+        disk.find([]).catch(() => {}),
+      ),
     );
-    await Promise.all([started, catchUp && within(CATCH_UP_MS, disk.tried)]);
-  }
+  if (catchUp && disk.ready()) waits.push(within(CATCH_UP_MS, disk.tried));
+  await Promise.all(waits);
   const resolver = createResolver({
     pool,
     table,
     cache: createLinkCache(table, most),
     syncStatus: disk,
-    disk,
+    disk: memoryHoldsAll ? null : disk,
   });
   return {
     table,
@@ -116,7 +75,7 @@ async function openOnDisk({
     syncStatus: disk,
     ready: disk.ready,
     diskReads: disk.reads,
-    diskFailures: () => 0,
+    diskFailures: disk.failures,
     close: disk.close,
   };
 }

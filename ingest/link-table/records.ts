@@ -3,10 +3,9 @@ import type { LinkTableRow, OtherSlugRow } from '../../sql/links/link-table.ts';
 import type { Retargeting, Targeting } from '../../sql/links/links.ts';
 
 /**
- * The table's records, in memory and on disk alike:
- * `u8 kind | 16 bytes id | 16 bytes workspace | u8 slug length | slug | fields`. A link's fields are UTF-8 texts
- * with a NUL between them (PostgreSQL's texts hold none), empty for null, those at the end left out. A page's only
- * field is its content as JSON, empty while it is not published.
+ * The table's records, in memory and on disk: `u8 kind | 16 bytes id | 16 bytes workspace | u8 slug length | slug |
+ * fields`. A link's fields are UTF-8 texts separated by NUL (which PostgreSQL's texts can't contain), empty for null,
+ * without empty ones at the end. A page's only field is its content as JSON, empty while it is not published.
  */
 
 /** What a slug names. */
@@ -27,7 +26,7 @@ export type LinkRecord = {
   settings: LinkRecordSettings;
 };
 
-/** What few links have. */
+/** Settings that few links have. */
 export type LinkRecordSettings = {
   targeting?: Targeting;
   /** Milliseconds since the epoch. */
@@ -38,13 +37,13 @@ export type LinkRecordSettings = {
   retargeting?: Retargeting;
 };
 
-/** A page or a programme: its slug is in lower case. */
+/** A page or a program; its slug is in lower case. */
 export type OtherRecord = {
   kind: 'bio_page' | 'program';
   id: Uint8Array;
   workspaceId: Uint8Array;
   slug: string;
-  /** JSON of a page's `PublicPage`; empty for one that is not published, and for a programme. */
+  /** JSON of a page's `PublicPage`; empty for an unpublished page and for a program. */
   content: string;
 };
 
@@ -99,10 +98,10 @@ function settingsText(row: LinkTableRow): string {
   return Object.keys(settings).length === 0 ? '' : JSON.stringify(settings);
 }
 
-/** Reads a record. What it returns shares no memory with `bytes`. */
+/** Decodes a record. The result shares no memory with `bytes`. */
 export function decodeRecord(bytes: Buffer): SlugRecord {
   const kind = KINDS[bytes[0] ?? 0];
-  if (kind === undefined) throw new RangeError(`record of kind ${bytes[0]}`);
+  if (kind === undefined) throw new RangeError(`unknown kind ${bytes[0]} of a record`);
   const base = {
     id: Uint8Array.from(bytes.subarray(ID_AT, WORKSPACE_AT)),
     workspaceId: Uint8Array.from(bytes.subarray(WORKSPACE_AT, SLUG_LENGTH_AT)),
@@ -137,7 +136,7 @@ export function idOf(record: Buffer): Buffer {
   return record.subarray(ID_AT, WORKSPACE_AT);
 }
 
-/** Whether two records name each other's slug, compared without case (ASCII). */
+/** Whether a record has this slug, compared without case (ASCII). */
 export function hasSlug(record: Buffer, slug: string): boolean {
   if (record[SLUG_LENGTH_AT] !== slug.length) return false;
   for (let at = 0; at < slug.length; at++) {
@@ -146,14 +145,14 @@ export function hasSlug(record: Buffer, slug: string): boolean {
   return true;
 }
 
-/** FNV-1a over the slug in lower case, so that every spelling has one hash. */
+/** Returns the FNV-1a hash of the slug in lower case: one hash for every spelling. */
 export function hashOfSlug(slug: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < slug.length; at++) hash = Math.imul(hash ^ lower(slug.charCodeAt(at)), 0x01000193);
   return hash ^ (hash >>> 15);
 }
 
-/** FNV-1a over an id's 16 bytes. */
+/** Returns the FNV-1a hash of an id's 16 bytes. */
 export function hashOfId(id: Uint8Array): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < 16; at++) hash = Math.imul(hash ^ (id[at] ?? 0), 0x01000193);

@@ -1,12 +1,12 @@
 /**
- * A hash table from 32-bit hashes to references, in two typed arrays (open addressing, linear probing). It knows no
- * keys: the caller compares the record that a reference leads to.
+ * A hash table from 32-bit hashes to references, in two typed arrays (open addressing, linear probing). It stores no
+ * keys: the caller compares the referenced record.
  */
 export type RefIndex = {
-  /** The first reference under this hash that `matches`, 0 when there is none. */
+  /** Returns the first reference under this hash that `matches`, 0 when there is none. */
   find(hash: number, matches: (ref: number) => boolean): number;
   add(hash: number, ref: number): void;
-  /** Puts another reference in the place of one that was added under this hash. */
+  /** Replaces a reference that was added under this hash. */
   replace(hash: number, ref: number, by: number): void;
   remove(hash: number, ref: number): void;
   size(): number;
@@ -20,7 +20,7 @@ export function createRefIndex(initialSlots = 1_024): RefIndex {
   let hashes = new Int32Array(initialSlots);
   let mask = initialSlots - 1;
   let live = 0;
-  /** Slots that are not empty: live ones and removed ones. */
+  /** Slots that are not empty: live or removed. */
   let used = 0;
 
   function slotOf(hash: number, ref: number): number {
@@ -40,7 +40,7 @@ export function createRefIndex(initialSlots = 1_024): RefIndex {
     live++;
   }
 
-  /** Doubles when it is really full; otherwise only drops the removed slots. */
+  /** Doubles the index when it is really full, else only drops removed slots. */
   function rebuild(): void {
     const [oldRefs, oldHashes] = [refs, hashes];
     const slots = live * 3 > refs.length ? refs.length * 2 : refs.length;

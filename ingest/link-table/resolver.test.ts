@@ -7,15 +7,15 @@ import { encodeOther } from './records.ts';
 import { createResolver } from './resolver.ts';
 import { createLinkTable } from './table.ts';
 
-const PROGRAMME = encodeOther({
+const PROGRAM = encodeOther({
   id: uuidv7(),
   workspace_id: uuidv7(),
-  slug: 'programme',
+  slug: 'program',
   kind: 'program',
   page: null,
 });
 
-/** A resolver without PostgreSQL, whose disk has one programme. */
+/** A resolver without PostgreSQL, with one program on disk. */
 function resolverOf(disk: { whole?: boolean; reading?: () => void; fails?: boolean }) {
   let version = 1;
   const pool = createPool('postgres://nobody@127.0.0.1:1/none', { connectTimeoutMs: 200 });
@@ -36,32 +36,32 @@ function resolverOf(disk: { whole?: boolean; reading?: () => void; fails?: boole
       async find(slugs) {
         disk.reading?.();
         if (disk.fails) throw new Error('unreadable');
-        return new Map(slugs.filter((slug) => slug === 'programme').map((slug) => [slug, PROGRAMME]));
+        return new Map(slugs.filter((slug) => slug === 'program').map((slug) => [slug, PROGRAM]));
       },
     },
   });
   return { resolver, table, change: () => version++ };
 }
 
-test('what the disk has is answered without PostgreSQL, and stays in memory', async () => {
+test('a record on disk is returned without PostgreSQL, and stays in memory', async () => {
   const { resolver, table } = resolverOf({});
-  expect(resolver.known('programme')).toBeNull();
-  expect((await resolver.resolve('programme'))?.slug).toBe('programme');
-  expect(table.find('programme')?.slug).toBe('programme');
+  expect(resolver.known('program')).toBeNull();
+  expect((await resolver.resolve('program'))?.slug).toBe('program');
+  expect(table.find('program')?.slug).toBe('program');
   expect(resolver.misses()).toEqual({ found: 0, absent: 0, unavailable: 0 });
 });
 
-test('what was read before a change was told serves its visitor, and does not stay', async () => {
+test('a record read before a change is returned, and does not stay in memory', async () => {
   const changing = resolverOf({ reading: () => changing.change() });
-  expect((await changing.resolver.resolve('programme'))?.slug).toBe('programme');
-  expect(changing.table.find('programme')).toBeNull();
+  expect((await changing.resolver.resolve('program'))?.slug).toBe('program');
+  expect(changing.table.find('program')).toBeNull();
 });
 
 test.each([
   ['is still being made', { whole: false }],
   ['can’t be read', { fails: true }],
-])('a file that %s leaves the question to PostgreSQL', async (_, disk) => {
+])('with a file that %s the lookup goes to PostgreSQL', async (_, disk) => {
   const { resolver } = resolverOf(disk);
-  await expect(resolver.resolve('programme')).rejects.toThrow(LookupUnavailable);
+  await expect(resolver.resolve('program')).rejects.toThrow(LookupUnavailable);
   expect(resolver.misses()).toEqual({ found: 0, absent: 0, unavailable: 1 });
 });

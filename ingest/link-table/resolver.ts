@@ -15,33 +15,33 @@ import { decodeRecord, encodeLink, encodeOther, type SlugRecord } from './record
 import type { LinkTable } from './table.ts';
 
 /**
- * What a slug or a key is: from the table in memory, from the one on disk where there is one, and when neither has it
- * from PostgreSQL: asked once, its answer kept, also when there is none.
+ * Resolves slugs and keys: from the table in memory, from the file on disk, and else from PostgreSQL. Concurrent
+ * lookups are coalesced and their results cached, absence included.
  */
 export type Resolver = {
-  /** What the slug names, as far as memory knows. */
+  /** Returns what the slug names if memory knows it. */
   known(slug: string): SlugRecord | null;
   /**
-   * What the slug names, null when nothing does.
+   * Returns what the slug names, null when nothing.
    *
    * @throws {LookupUnavailable} when only PostgreSQL could tell
    */
   resolve(slug: string): Promise<SlugRecord | null>;
-  /** Whether the slug is known, as of a moment ago, to name nothing. */
+  /** Whether the slug was known a moment ago to name nothing. */
   knownAbsent(slug: string): boolean;
   /** @throws {LookupUnavailable} when only PostgreSQL could tell */
   key(lookup: string): Promise<KnownKey | null>;
-  /** Visitors' slugs asked of PostgreSQL so far, by what came of it. */
+  /** Lookups of slugs in PostgreSQL so far, by result. */
   misses(): Readonly<Record<MissResult, number>>;
 };
 
 export type MissResult = 'found' | 'absent' | 'unavailable';
 
 const ABSENT_CAPACITY = 100_000;
-/** An absence is believed while the table follows PostgreSQL, which it does every half second. */
+/** A cached absence holds while the table follows PostgreSQL, which it does every half second. */
 const FRESH_MS = 2_000;
 const LIMITS = { timeoutMs: 1_000, concurrency: 4, waiting: 5_000, together: 100 };
-/** One thread reads: while it does, the next question is there already. */
+/** One thread reads; the second query waits in its queue. */
 const DISK_LIMITS = { ...LIMITS, concurrency: 2 };
 
 export function createResolver(given: {
@@ -49,11 +49,11 @@ export function createResolver(given: {
   table: LinkTable;
   cache: LinkCache;
   syncStatus: SyncStatus;
-  /** Links that memory does not hold; null: it holds all. */
+  /** Links that memory lacks; null when memory holds all. */
   disk: Pick<DiskTable, 'find' | 'whole' | 'version'> | null;
 }): Resolver {
   const { pool, table, cache, syncStatus, disk } = given;
-  /** By slug in lower case, the spelling that was asked for; keys behind a `:`, which no slug has. */
+  /** By slug in lower case: the spelling that was looked up. Keys start with `:`, which no slug has. */
   const absent: BoundedCache<string, string> = createBoundedCache(ABSENT_CAPACITY);
   const slugQueries = createCoalescedQueries(readSlugs, LIMITS);
   const diskQueries = disk && createCoalescedQueries((slugs) => readDisk(disk, slugs), DISK_LIMITS);
@@ -69,28 +69,28 @@ export function createResolver(given: {
     return absent.get(name.toLowerCase()) === name && syncStatus.age() < FRESH_MS;
   }
 
-  /** Not after a round of changes: one of them may have made what was asked for. */
-  function noteAbsent(name: string, revision: number): void {
+  /** Not after newer changes: one of them may have created what was looked up. */
+  function cacheAbsent(name: string, revision: number): void {
     if (revision === syncStatus.revision()) absent.set(name.toLowerCase(), name);
   }
 
-  /** By the spelling that was asked for. */
+  /** By the spelling that was looked up. */
   async function readSlugs(slugs: string[]): Promise<Map<string, SlugRecord>> {
     const revision = syncStatus.revision();
     const found = new Map<string, SlugRecord>();
-    const note = (slug: string, record: Buffer) => {
-      // An answer from before a change must not replace what that change has put: it serves these visitors only.
+    const cacheFound = (slug: string, record: Buffer) => {
+      // A response from before a change must not replace the changed record: it serves these visitors only.
       if (revision === syncStatus.revision()) cache.put(record);
       found.set(slug, decodeRecord(record));
     };
-    for (const link of await linksWithSlugs(pool, slugs)) note(link.slug, encodeLink(link));
+    for (const link of await linksWithSlugs(pool, slugs)) cacheFound(link.slug, encodeLink(link));
     const rest = slugs.filter((slug) => !found.has(slug));
     if (rest.length === 0) return found;
     const others = new Map((await othersWithSlugs(pool, rest)).map((row) => [row.slug, row]));
     for (const slug of rest) {
       const other = others.get(slug.toLowerCase());
-      if (other === undefined) noteAbsent(slug, revision);
-      else note(slug, encodeOther(other));
+      if (other === undefined) cacheAbsent(slug, revision);
+      else cacheFound(slug, encodeOther(other));
     }
     return found;
   }
@@ -99,7 +99,7 @@ export function createResolver(given: {
     const revision = syncStatus.revision();
     const rows = await publishableKeysWithLookups(pool, lookups);
     const found = new Map(rows.map((row) => [row.lookup, row]));
-    for (const lookup of lookups) if (!found.has(lookup)) noteAbsent(`:${lookup}`, revision);
+    for (const lookup of lookups) if (!found.has(lookup)) cacheAbsent(`:${lookup}`, revision);
     if (revision === syncStatus.revision()) for (const row of rows) cache.putKey(row);
     return found;
   }
@@ -117,10 +117,10 @@ export function createResolver(given: {
   async function findOnDisk(slug: string): Promise<SlugRecord | null> {
     if (diskQueries === null || !disk?.whole()) return null;
     try {
-      return spelledSo(await diskQueries.query(slug), slug);
+      return matchingSpelling(await diskQueries.query(slug), slug);
     } catch (error) {
       if (!(error instanceof LookupUnavailable)) throw error;
-      return null; // PostgreSQL may tell
+      return null; // PostgreSQL may know
     }
   }
 
@@ -135,13 +135,13 @@ export function createResolver(given: {
     }
   }
 
-  /** A link answers its exact spelling only; pages and programmes answer any. */
-  function spelledSo(record: SlugRecord | null, slug: string): SlugRecord | null {
+  /** A link is served under its exact spelling; pages and programs under any. */
+  function matchingSpelling(record: SlugRecord | null, slug: string): SlugRecord | null {
     return record !== null && (record.kind !== 'link' || record.slug === slug) ? record : null;
   }
 
   return {
-    known: (slug) => spelledSo(table.find(slug), slug),
+    known: (slug) => matchingSpelling(table.find(slug), slug),
     knownAbsent: isAbsent,
     resolve: async (slug) => (await findOnDisk(slug)) ?? (await findInPostgres(slug)),
     async key(lookup) {

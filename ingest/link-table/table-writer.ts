@@ -6,61 +6,63 @@ import { type KnownKey, keyOf } from './known-key.ts';
 import type { SyncPoint } from './loader.ts';
 import { encodeLink, encodeOther, idOf, slugOf } from './records.ts';
 
-/** Where the rows go: the table in memory and its files, or the table on disk. */
+/** Where the rows go: the file, and the changes for the table in memory. */
 export type TableSink = {
-  /** @param record of `records.ts`, of {@link LARGEST_RECORD} bytes at most */
+  /** @param record see `records.ts`; at most {@link LARGEST_RECORD} bytes */
   put(record: Buffer): void;
   remove(id: Uint8Array): void;
   putKey(key: KnownKey): void;
   removeKey(id: string): void;
   keys(): Iterable<KnownKey>;
-  /** What is not put until {@link endLoad} is gone then; keys are the writer's own business. */
+  /**
+   * Starts a full load: {@link endLoad} removes the records that were not put since. Keys are the writer's business.
+   */
   beginLoad(): void;
   endLoad(): Promise<void>;
-  /** What comes until {@link settle} has just changed in PostgreSQL. */
+  /** Announces rows that changed in PostgreSQL just now, until {@link settle}. */
   beginChanges(): void;
   /**
-   * Keeps what was put. Called after each round of changes.
+   * Commits what was put. Called after each set of changes.
    *
-   * @param syncPoint where the table stands now; null while it may lack changes
+   * @param syncPoint the table's state; null while it may lack changes
    */
   settle(syncPoint: SyncPoint | null): Promise<void>;
 };
 
 /**
- * Puts PostgreSQL's rows into a store. A row that the table can't hold is left out, so that each visitor of its slug asks
- * PostgreSQL: it must not stop the rows behind it.
+ * Writes PostgreSQL's rows into a sink. A row that is too large for the table is left out, so that visitors of its
+ * slug are served from PostgreSQL and later rows are not held up.
  */
 export type TableWriter = Pick<TableSink, 'put' | 'beginLoad' | 'endLoad' | 'beginChanges' | 'settle'> & {
   putKey(row: PublishableKeyRow): void;
-  /** Those of `ids` that are not among the rows are gone. */
+  /** Removes those of `ids` that no row has. */
   replaceLinks(ids: string[], rows: LinkTableRow[]): void;
   replaceOthers(ids: string[], rows: OtherSlugRow[]): void;
   replaceKeys(ids: string[], rows: PublishableKeyRow[]): void;
 };
 
-export function createTableWriter(store: TableSink, log: Logger): TableWriter {
+export function createTableWriter(sink: TableSink, log: Logger): TableWriter {
   let keysLoaded = new Set<string>();
-  /** Slugs of rows that were left out: each is told once, not at each visit. */
+  /** Slugs of rows that were left out: logged once each. */
   const leftOut = new Set<string>();
 
   function put(record: Buffer): void {
     if (record.length > LARGEST_RECORD) leaveOut(record);
-    else store.put(record);
+    else sink.put(record);
   }
   function leaveOut(record: Buffer): void {
-    store.remove(idOf(record));
+    sink.remove(idOf(record));
     const slug = slugOf(record);
     if (leftOut.has(slug)) return;
     leftOut.add(slug);
-    log.error({ slug, bytes: record.length }, 'link table: too large to be held, PostgreSQL is asked for it');
+    log.error({ slug, bytes: record.length }, 'link table: record too large; PostgreSQL serves the slug');
   }
   function putKey(row: PublishableKeyRow): void {
     keysLoaded.add(row.id);
-    store.putKey(keyOf(row));
+    sink.putKey(keyOf(row));
   }
   /** Calls `remove` with the ids that no row has. */
-  function missing(ids: string[], rows: { id: string }[], remove: (id: string) => void): void {
+  function removeMissing(ids: string[], rows: { id: string }[], remove: (id: string) => void): void {
     const live = new Set(rows.map((row) => row.id));
     for (const id of ids) if (!live.has(id)) remove(id);
   }
@@ -69,26 +71,26 @@ export function createTableWriter(store: TableSink, log: Logger): TableWriter {
     put,
     putKey,
     replaceLinks(ids, rows) {
-      missing(ids, rows, (id) => store.remove(uuidToBytes(id)));
+      removeMissing(ids, rows, (id) => sink.remove(uuidToBytes(id)));
       for (const row of rows) put(encodeLink(row));
     },
     replaceOthers(ids, rows) {
-      missing(ids, rows, (id) => store.remove(uuidToBytes(id)));
+      removeMissing(ids, rows, (id) => sink.remove(uuidToBytes(id)));
       for (const row of rows) put(encodeOther(row));
     },
     replaceKeys(ids, rows) {
-      missing(ids, rows, store.removeKey);
+      removeMissing(ids, rows, sink.removeKey);
       for (const row of rows) putKey(row);
     },
     beginLoad() {
       keysLoaded = new Set();
-      store.beginLoad();
+      sink.beginLoad();
     },
     async endLoad() {
-      for (const { id } of [...store.keys()]) if (!keysLoaded.has(id)) store.removeKey(id);
-      await store.endLoad();
+      for (const { id } of [...sink.keys()]) if (!keysLoaded.has(id)) sink.removeKey(id);
+      await sink.endLoad();
     },
-    beginChanges: store.beginChanges,
-    settle: store.settle,
+    beginChanges: sink.beginChanges,
+    settle: sink.settle,
   };
 }

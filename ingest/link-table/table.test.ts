@@ -1,13 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { bytesToUuid, uuidToBytes, uuidv7 } from '../../core/ids.ts';
 import { linkRow as row } from '../../test/support/link-row.ts';
 import { createArena, LARGEST_RECORD } from './arena.ts';
-import { encodeFrame, OPERATIONS, readFrames } from './frames.ts';
+import { decodeFrames, encodeFrame, OPERATIONS } from './frames.ts';
 import { decodeRecord, encodeLink, encodeOther } from './records.ts';
 import { createRefIndex } from './ref-index.ts';
 import { createLinkTable } from './table.ts';
@@ -54,7 +51,7 @@ test('a record keeps every field', () => {
   expect(decodeRecord(encodeOther(other))).toMatchObject({ kind: 'bio_page', slug: 'mypage' });
 });
 
-test('the table finds a slug in any case of letters, and tells whoever listens what changed', () => {
+test('the table finds a slug in any case of letters, and notifies its listeners of changes', () => {
   const table = createLinkTable();
   const told: string[] = [];
   table.listen({ slugChanged: (slug) => told.push(slug) });
@@ -69,7 +66,7 @@ test('the table finds a slug in any case of letters, and tells whoever listens w
   expect(told).toEqual(['Abc', 'Abc', 'Other', 'Other']);
 });
 
-test('a slug that changed hands names its new owner, in whichever order the changes are read', () => {
+test('a slug names its new owner in either order of the changes', () => {
   for (const order of [
     [0, 1],
     [1, 0],
@@ -90,7 +87,7 @@ test('a slug that changed hands names its new owner, in whichever order the chan
   }
 });
 
-test('a load removes what it did not bring, and keeps what a change brought meanwhile', () => {
+test('a load removes what it did not put, and keeps what changes put meanwhile', () => {
   const table = createLinkTable();
   const [kept, gone, fresh] = [row('kept'), row('gone'), row('fresh')];
   table.put(encodeLink(kept));
@@ -108,7 +105,7 @@ test('a load removes what it did not bring, and keeps what a change brought mean
   expect([...table.endLoad()]).toHaveLength(2);
 });
 
-test('the table does what a map does, for any sequence of changes', () => {
+test('the table behaves as a map for any sequence of changes', () => {
   const ids = Array.from({ length: 12 }, () => uuidv7());
   const slugs = ['a', 'B', 'c-d', 'E_f', 'g7', 'hh', 'I1'];
   const change = fc.record({
@@ -141,7 +138,7 @@ test('the table does what a map does, for any sequence of changes', () => {
   );
 });
 
-test('what a visitor wanted is evicted last, and pages not at all', () => {
+test('links in use are evicted last, and pages never', () => {
   fc.assert(
     fc.property(fc.array(fc.nat(29), { maxLength: 60 }), fc.nat(25), (visits, evictions) => {
       const table = createLinkTable();
@@ -164,7 +161,7 @@ test('what a visitor wanted is evicted last, and pages not at all', () => {
       const unwanted = 30 - wanted.size;
       for (let n = 0; n < evictions; n++) {
         const slug = ids.get(bytesToUuid(table.evict() ?? Buffer.alloc(16))) ?? '';
-        // Once every unwanted one is gone the hand has been everywhere, and nobody is left that it did not see.
+        // Once all unused links are evicted, the hand has passed every link.
         if (n < unwanted) expect(wanted).not.toContain(slug);
         expect(table.find(slug)).toBeNull();
       }
@@ -173,7 +170,7 @@ test('what a visitor wanted is evicted last, and pages not at all', () => {
   );
 });
 
-test('an eviction looks at few links, though a visitor has wanted each of them', () => {
+test('an eviction examines few links, although all are in use', () => {
   const table = createLinkTable();
   for (let n = 0; n < 10_000; n++) {
     table.put(encodeLink(row(`s${n}`)));
@@ -194,7 +191,7 @@ test('an eviction looks at few links, though a visitor has wanted each of them',
   expect([table.links(), table.evict()]).toEqual([0, null]);
 });
 
-test('the arena gives freed blocks out again and keeps records apart', () => {
+test('the arena reuses freed blocks and keeps records apart', () => {
   const arena = createArena();
   const live = new Map<number, Buffer>();
   for (let turn = 0; turn < 20_000; turn++) {
@@ -221,15 +218,14 @@ test('the arena gives freed blocks out again and keeps records apart', () => {
   expect(() => arena.put(Buffer.alloc(LARGEST_RECORD + 1), 0)).toThrow(RangeError);
 });
 
-test('a file gives the largest record back', () => {
-  const dir = mkdtempSync(join(tmpdir(), 'hoplog-frames-'));
-  writeFileSync(join(dir, 'frames'), encodeFrame(OPERATIONS.put, Buffer.alloc(LARGEST_RECORD, 7)));
-  const fd = openSync(join(dir, 'frames'), 'r');
+test('frames carry the largest record, and a damaged or cut frame is an error', () => {
+  const frame = encodeFrame(OPERATIONS.put, Buffer.alloc(LARGEST_RECORD, 7));
   const lengths: number[] = [];
-  const { whole } = readFrames(fd, (_, payload) => lengths.push(payload.length));
-  closeSync(fd);
-  rmSync(dir, { recursive: true });
-  expect([whole, lengths]).toEqual([true, [LARGEST_RECORD]]);
+  decodeFrames(Buffer.concat([frame, frame]), (_, payload) => lengths.push(payload.length));
+  expect(lengths).toEqual([LARGEST_RECORD, LARGEST_RECORD]);
+  expect(() => decodeFrames(frame.subarray(0, -1), () => {})).toThrow(RangeError);
+  frame[100] = 8;
+  expect(() => decodeFrames(frame, () => {})).toThrow(RangeError);
 });
 
 test('the index survives collisions, removals and growth', () => {

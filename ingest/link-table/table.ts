@@ -12,31 +12,30 @@ import {
 } from './records.ts';
 import { createRefIndex } from './ref-index.ts';
 
-/** For whoever keeps something made of a record: called for every slug and key that a change touches. */
+/** Listener for data derived from records. Called for every slug and key that a change touches. */
 export type TableListener = {
   slugChanged(slug: string): void;
-  /** Whether a visitor has wanted what was made of this slug since this was asked the last time. */
+  /** Returns whether a visitor used what was derived from this slug since the last call. */
   usedSince?(slug: string): boolean;
   keyChanged?(lookup: string): void;
 };
 
 /**
- * Live links, pages and programmes of the deployment by slug and by id, and publishable keys, in memory: all of them,
- * but for links that were evicted. Who writes into it, and when, is not its subject: see `loader.ts`.
+ * The live links, pages and programs by slug and by id, and publishable keys, in memory. Links may be evicted.
+ * `loader.ts` decides what is written.
  */
 export type LinkTable = {
-  /** What the slug names, in any case of letters; the caller compares a link's spelling. */
+  /** Returns what the slug names, in any case of letters. The caller compares the spelling of a link. */
   find(slug: string): SlugRecord | null;
   /**
-   * Puts a record (see `records.ts`) in the place of the one with its id, if there is one.
+   * Puts a record (see `records.ts`), replacing those with its id or its slug.
    *
    * @returns whether anything changed
-   * @throws {RangeError} and changes nothing, when it is larger than {@link LARGEST_RECORD}
+   * @throws {RangeError} without a change when it is larger than {@link LARGEST_RECORD}
    */
   put(record: Buffer): boolean;
   /**
-   * Puts a record that has changed, unless it is a link of which the table holds neither id nor slug: then whoever
-   * listens is told of it.
+   * Puts a changed record. A link whose id and slug the table lacks is only announced to listeners.
    *
    * @throws {RangeError} as {@link put}
    */
@@ -44,22 +43,22 @@ export type LinkTable = {
   /** Removes the record with this id. @returns whether there was one */
   remove(id: Uint8Array): boolean;
   /**
-   * Removes a link that nobody has wanted for long, which PostgreSQL still has: by the clock algorithm (second
-   * chance), and after {@link EVICTION_LOOKS} links without one to remove the next.
+   * Evicts a link that was not used lately, by the clock algorithm (second chance). After {@link EVICTION_LOOKS}
+   * links it evicts the next.
    *
    * @returns its id; null when there is no link
    */
   evict(): Buffer | null;
   key(lookup: string): KnownKey | null;
   putKey(key: KnownKey): boolean;
-  /** @param id the key's id @returns the key that was removed */
+  /** @param id the key's id @returns the removed key */
   removeKey(id: string): KnownKey | null;
   keys(): Iterable<KnownKey>;
-  /** Starts a load that covers everything: what is not put until {@link endLoad} is gone then. */
+  /** Starts a full load: {@link endLoad} removes what was not put since. */
   beginLoad(): void;
-  /** @returns ids of the records that the load did not bring, already removed, in portions */
+  /** Removes what the load did not put. @returns the removed ids, one at a time */
   endLoad(): Generator<Buffer>;
-  /** The live records in order of address; see {@link import('./arena.ts').Arena.refs}. */
+  /** Iterates the live records in order of address; see {@link import('./arena.ts').Arena.refs}. */
   records(): Generator<Buffer>;
   listen(listener: TableListener): void;
   size(): number;
@@ -69,9 +68,9 @@ export type LinkTable = {
   bytes(): number;
 };
 
-/** Of a record's mark: a visitor has wanted it since the clock's hand was there. The rest is the load's. */
+/** Bit of a record's mark: used since the clock's hand passed. The other bits are the load's. */
 const USED = 4;
-/** Most links that one eviction looks at: a visitor may be waiting. */
+/** Most links that an eviction examines: a visitor may be waiting. */
 const EVICTION_LOOKS = 32;
 
 export function createLinkTable(): LinkTable {
@@ -81,7 +80,7 @@ export function createLinkTable(): LinkTable {
   const keysByLookup = new Map<string, KnownKey>();
   const lookupsById = new Map<string, string>();
   const listeners: TableListener[] = [];
-  /** Mark of records that the present load has brought; loads take turns with 1 and 2. */
+  /** Mark of records that the current load has put; loads alternate between 1 and 2. */
   let mark = 1;
   let links = 0;
   /** The clock's hand: where the last eviction ended. */
@@ -90,7 +89,7 @@ export function createLinkTable(): LinkTable {
   const refOfId = (id: Uint8Array) => byId.find(hashOfId(id), (ref) => idOf(arena.read(ref)).equals(id));
   const refOfSlug = (slug: string) => bySlug.find(hashOfSlug(slug), (ref) => hasSlug(arena.read(ref), slug));
 
-  function tell(slug: string): void {
+  function notify(slug: string): void {
     for (const listener of listeners) listener.slugChanged(slug);
   }
 
@@ -101,11 +100,11 @@ export function createLinkTable(): LinkTable {
     bySlug.remove(hashOfSlug(slug), ref);
     byId.remove(hashOfId(idOf(record)), ref);
     arena.free(ref);
-    tell(slug);
+    notify(slug);
   }
 
-  /** Whether a visitor has wanted the link since the hand was here; and notes that it was here. */
-  function wanted(ref: number): boolean {
+  /** Clears the used bit. @returns whether the link was used since the hand passed */
+  function wasUsed(ref: number): boolean {
     const mark = arena.markOf(ref);
     arena.setMark(ref, mark & ~USED);
     if ((mark & USED) !== 0) return true;
@@ -116,23 +115,23 @@ export function createLinkTable(): LinkTable {
   function put(record: Buffer): boolean {
     if (record.length > LARGEST_RECORD) throw new RangeError(`record of ${record.length} bytes`);
     const id = idOf(record);
-    const before = refOfId(id);
-    if (before !== 0) {
-      if (arena.read(before).equals(record)) {
-        arena.setMark(before, mark | (arena.markOf(before) & USED));
+    const former = refOfId(id);
+    if (former !== 0) {
+      if (arena.read(former).equals(record)) {
+        arena.setMark(former, mark | (arena.markOf(former) & USED));
         return false;
       }
-      drop(before);
+      drop(former);
     }
     const slug = slugOf(record);
-    // A slug that changed hands: its former owner's own change is on its way.
+    // The slug has a new owner; the change of the former one follows.
     const holder = refOfSlug(slug);
     if (holder !== 0) drop(holder);
     const ref = arena.put(record, mark);
     bySlug.add(hashOfSlug(slug), ref);
     byId.add(hashOfId(id), ref);
     if (kindOf(record) === 'link') links++;
-    tell(slug);
+    notify(slug);
     return true;
   }
 
@@ -147,7 +146,7 @@ export function createLinkTable(): LinkTable {
     refresh(record) {
       const held = refOfId(idOf(record)) !== 0 || refOfSlug(slugOf(record)) !== 0;
       if (held || kindOf(record) !== 'link') put(record);
-      else tell(slugOf(record));
+      else notify(slugOf(record));
     },
     remove(id) {
       const ref = refOfId(id);
@@ -161,7 +160,7 @@ export function createLinkTable(): LinkTable {
         hand = arena.after(hand);
         if (kindOf(arena.read(hand)) !== 'link') continue;
         looks++;
-        if (looks < EVICTION_LOOKS && wanted(hand)) continue;
+        if (looks < EVICTION_LOOKS && wasUsed(hand)) continue;
         const id = Buffer.from(idOf(arena.read(hand)));
         drop(hand);
         return id;

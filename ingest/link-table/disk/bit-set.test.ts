@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createBitSet } from './bit-set.ts';
 
-test('it does what a set does', () => {
+test('it behaves as a set', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.nat(100_000), fc.boolean())), (changes) => {
       const bits = createBitSet();

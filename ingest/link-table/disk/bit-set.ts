@@ -1,4 +1,4 @@
-/** A set of whole numbers from 0: a bit each, because there may be a hundred million. */
+/** A set of integers from 0, one bit each: there may be a hundred million. */
 export type BitSet = {
   add(member: number): void;
   remove(member: number): void;

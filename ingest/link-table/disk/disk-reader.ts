@@ -3,22 +3,22 @@ import { startLastingThread } from '../../../core/tier/lasting-thread.ts';
 import type { Logger } from '../../../core/tier/log.ts';
 import type { DiskThreadData, FromReader, ReaderData, ToReader } from './messages.ts';
 
-/** Questions to the thread that reads the file. */
+/** The thread that reads the file. */
 export type DiskReader = {
   /**
-   * The records of what slugs name, in any case of letters, by slug; those that the file does not have are missing.
+   * Returns the records that the slugs name, in any case of letters, by slug. Slugs that the file lacks are missing.
    *
-   * @param file counted up when there is another file to open
+   * @param file changes when there is another file to open
    * @throws Error when it can't be read
    */
   find(file: number, slugs: string[]): Promise<Map<string, Buffer>>;
-  /** Slugs looked for so far. */
+  /** Slugs looked up so far. */
   reads(): number;
-  /** Ends the thread, within `withinMs`. What was asked fails. */
+  /** Ends the thread within `withinMs`. Open queries fail. */
   stop(withinMs: number): Promise<void>;
 };
 
-type Asked = {
+type Query = {
   slugs: string[];
   file: number;
   answer(found: Map<string, Buffer>): void;
@@ -27,21 +27,21 @@ type Asked = {
 
 const THREAD = new URL('./reader-thread.ts', import.meta.url);
 
-/** @param onDamage called with the number of a file whose content can't be right */
+/** @param onDamage called with the number of a corrupt file */
 export function startDiskReader(
   data: DiskThreadData,
   log: Logger,
   onDamage: (file: number) => void,
 ): DiskReader {
   const bell = new Int32Array(new SharedArrayBuffer(4));
-  const asked = new Map<number, Asked>();
-  let questions = 0;
+  const pending = new Map<number, Query>();
+  let queries = 0;
   let reads = 0;
 
-  function hear({ question, records, failed }: FromReader): void {
-    const one = asked.get(question);
+  function receive({ query, records, failed }: FromReader): void {
+    const one = pending.get(query);
     if (one === undefined) return;
-    asked.delete(question);
+    pending.delete(query);
     if (failed === 'damaged') onDamage(one.file);
     if (failed !== undefined) {
       one.fail(new Error('the file on disk can’t be read'));
@@ -56,8 +56,8 @@ export function startDiskReader(
   }
 
   function failAll(): void {
-    for (const one of asked.values()) one.fail(new Error('the thread that reads the disk has died'));
-    asked.clear();
+    for (const one of pending.values()) one.fail(new Error('the thread that reads the links’ file has died'));
+    pending.clear();
   }
 
   function ringBell(): void {
@@ -70,7 +70,7 @@ export function startDiskReader(
     workerData: { ...data, bell: bell.buffer } satisfies ReaderData,
     name: 'the links on disk',
     log,
-    hear,
+    hear: receive,
     onDeath: failAll,
   });
 
@@ -78,8 +78,8 @@ export function startDiskReader(
     find(file, slugs) {
       reads += slugs.length;
       return new Promise((answer, fail) => {
-        asked.set(++questions, { slugs, file, answer, fail });
-        if (thread.tell({ question: questions, file, slugs })) ringBell();
+        pending.set(++queries, { slugs, file, answer, fail });
+        if (thread.tell({ query: queries, file, slugs })) ringBell();
         else failAll();
       });
     },

@@ -4,117 +4,156 @@ import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { bytesToUuid, uuidToBytes, uuidv7 } from '../../../core/ids.ts';
 import { silentLogger } from '../../../core/tier/log.ts';
-import { OPERATIONS, takeFrames } from '../frames.ts';
+import { decodeFrames, OPERATIONS } from '../frames.ts';
 import { encodeOther, idOf, slugOf } from '../records.ts';
 import { createDiskSink, type DiskSink } from './disk-sink.ts';
 import { openLinksReader } from './links-file.ts';
 
 let dir: string;
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'hoplog-store-'));
+  dir = mkdtempSync(join(tmpdir(), 'hoplog-sink-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
 });
 
 const WORKSPACE = uuidv7();
 const SYNC_POINT = { cursor: '5', at: 1_795_000_000_000 };
-/** A record of this kind; what else it says is not the store's subject. */
+/** A record of this kind with a slug. */
 function record(kind: 'link' | 'program', slug: string, id = uuidv7()): Buffer {
   const bytes = encodeOther({ id, workspace_id: WORKSPACE, slug, kind: 'program', page: null });
   if (kind === 'link') bytes[0] = 0;
   return bytes;
 }
-/** What the redirects' thread hears: slugs that were put, ids that were removed. */
-function told(store: DiskSink): string[] {
-  const heard: string[] = [];
-  const frames = store.changes();
-  const { taken } = takeFrames(frames, (operation, payload) => {
-    if (operation === OPERATIONS.put) heard.push(slugOf(payload));
-    if (operation === OPERATIONS.remove) heard.push(`-${bytesToUuid(payload)}`);
+/** The changes to post: slugs that were put, ids that were removed, a load's beginning and end. */
+function posted(sink: DiskSink): string[] {
+  const changes: string[] = [];
+  decodeFrames(sink.takeChanges(), (operation, payload) => {
+    if (operation === OPERATIONS.put) changes.push(slugOf(payload));
+    if (operation === OPERATIONS.remove) changes.push(`-${bytesToUuid(payload)}`);
+    if (operation === OPERATIONS.beginLoad) changes.push('begin');
+    if (operation === OPERATIONS.endLoad) changes.push('end');
   });
-  expect(taken).toBe(frames.length);
-  return heard;
+  return changes;
 }
-async function loaded(store: DiskSink, records: Buffer[]): Promise<void> {
-  store.beginLoad();
-  for (const one of records) store.put(one);
-  await store.endLoad();
-  await store.settle(SYNC_POINT);
+async function load(sink: DiskSink, records: Buffer[]): Promise<void> {
+  sink.beginLoad();
+  for (const one of records) sink.put(one);
+  await sink.endLoad();
+  await sink.settle(SYNC_POINT);
 }
-/** @param given what has been given up, and why, is added */
-const opened = (leastFree = 0, given: boolean[] = []) =>
-  createDiskSink({ dir, log: silentLogger(), leastFree, onGivenUp: (damaged) => given.push(damaged) });
+/** @param givenUp receives whether the file was damaged, each time it is given up */
+const open = (leastFree = 0, givenUp: boolean[] = [], memoryHoldsAll = false) =>
+  createDiskSink({
+    dir,
+    log: silentLogger(),
+    memoryHoldsAll,
+    leastFree,
+    onGivenUp: (damaged) => givenUp.push(damaged),
+  });
+const openHoldingAll = (givenUp: boolean[] = []) => open(0, givenUp, true);
 
-test('of a load it tells pages and programmes, and the links that were another in the file', async () => {
+test('of a load it posts pages, programs, and the links that changed in the file', async () => {
   const [link, moved, page] = [record('link', 'link'), record('link', 'moved'), record('program', 'page')];
-  const first = opened();
+  const first = open();
   expect([first.whole(), first.syncPoint]).toEqual([false, null]);
-  await loaded(first, [link, moved, page]);
-  expect([first.whole(), told(first)]).toEqual([true, ['page']]);
+  await load(first, [link, moved, page]);
+  expect([first.whole(), posted(first)]).toEqual([true, ['page']]);
   first.close();
 
-  const second = opened();
+  const second = open();
   expect([second.whole(), second.syncPoint]).toEqual([true, SYNC_POINT]);
   const elsewhere = record('link', 'elsewhere', bytesToUuid(idOf(moved)));
-  await loaded(second, [elsewhere, record('link', 'fresh'), page]);
-  expect(told(second)).toEqual(['elsewhere', `-${bytesToUuid(idOf(link))}`]);
+  await load(second, [elsewhere, record('link', 'fresh'), page]);
+  expect(posted(second)).toEqual(['elsewhere', `-${bytesToUuid(idOf(link))}`]);
   second.close();
 });
 
-test('of a round of changes it tells everything: memory may hold what the file never had', async () => {
-  const store = opened();
+test('of PostgreSQL’s changes it posts all: memory may hold links that the file never had', async () => {
+  const sink = open();
   const link = record('link', 'link');
-  await loaded(store, [link]);
-  told(store);
-  store.beginChanges();
-  store.put(link);
+  await load(sink, [link]);
+  posted(sink);
+  sink.beginChanges();
+  sink.put(link);
   const gone = uuidv7();
-  store.remove(uuidToBytes(gone));
-  await store.settle(SYNC_POINT);
-  expect(told(store)).toEqual(['link', `-${gone}`]);
-  store.put(link);
-  await store.settle(SYNC_POINT);
-  expect(told(store)).toEqual([]);
-  store.close();
+  sink.remove(uuidToBytes(gone));
+  await sink.settle(SYNC_POINT);
+  expect(posted(sink)).toEqual(['link', `-${gone}`]);
+  sink.put(link);
+  await sink.settle(SYNC_POINT);
+  expect(posted(sink)).toEqual([]);
+  sink.close();
 });
 
-test('a volume that is nearly full is left to the clicks, and changes are told all the same', async () => {
-  const given: boolean[] = [];
-  const store = opened(Number.MAX_SAFE_INTEGER, given);
-  store.beginLoad();
-  store.put(record('link', 'one'));
-  await store.settle(null);
-  expect([given, store.whole(), readdirSync(dir)]).toEqual([[false], false, []]);
-  store.put(record('link', 'two'));
-  await store.endLoad();
-  store.beginChanges();
-  store.put(record('link', 'three'));
-  await store.settle(SYNC_POINT);
-  expect(told(store)).toContain('three');
-  expect([store.whole(), readdirSync(dir)]).toEqual([false, []]);
-  store.close();
+test('on a volume that is nearly full it removes the file and still posts changes', async () => {
+  const givenUp: boolean[] = [];
+  const sink = open(Number.MAX_SAFE_INTEGER, givenUp);
+  sink.beginLoad();
+  sink.put(record('link', 'one'));
+  await sink.settle(null);
+  expect([givenUp, sink.whole(), readdirSync(dir)]).toEqual([[false], false, []]);
+  sink.put(record('link', 'two'));
+  await sink.endLoad();
+  sink.beginChanges();
+  sink.put(record('link', 'three'));
+  await sink.settle(SYNC_POINT);
+  expect(posted(sink)).toContain('three');
+  expect([sink.whole(), readdirSync(dir)]).toEqual([false, []]);
+  sink.close();
 });
 
-test('a file that can’t be written any more is removed: it must not answer with what is outdated', async () => {
-  const store = opened();
+test('a file that can’t be written is removed, so that no visitor gets an outdated link', async () => {
+  const sink = open();
   const link = record('link', 'link');
-  await loaded(store, [link]);
+  await load(sink, [link]);
   const reader = openLinksReader(dir);
   expect(reader?.find('link')).not.toBeNull();
   reader?.close();
-  // The file is closed under it: whatever it tries now fails.
-  store.close();
-  store.beginChanges();
-  store.put(record('link', 'moved', bytesToUuid(idOf(link))));
-  await store.settle(SYNC_POINT);
-  expect([store.whole(), existsSync(join(dir, 'links.sqlite'))]).toEqual([false, false]);
-  expect(told(store)).toEqual(['moved']);
+  // Every later write fails.
+  sink.close();
+  sink.beginChanges();
+  sink.put(record('link', 'moved', bytesToUuid(idOf(link))));
+  await sink.settle(SYNC_POINT);
+  expect([sink.whole(), existsSync(join(dir, 'links.sqlite'))]).toEqual([false, false]);
+  expect(posted(sink)).toEqual(['moved']);
 });
 
-test('a directory in which no file can be made costs the file alone', async () => {
+test('changes are posted when the file can’t be created', async () => {
   mkdirSync(join(dir, 'links.sqlite.new', 'in the way'), { recursive: true });
-  const given: boolean[] = [];
-  const store = opened(0, given);
-  await loaded(store, [record('program', 'page')]);
-  expect([store.whole(), told(store)]).toEqual([false, ['page']]);
-  expect(given).toEqual([false]);
+  const givenUp: boolean[] = [];
+  const sink = open(0, givenUp);
+  await load(sink, [record('program', 'page')]);
+  expect([sink.whole(), posted(sink)]).toEqual([false, ['page']]);
+  expect(givenUp).toEqual([false]);
+});
+
+test('where memory holds all links it posts every record of a load, between its beginning and end', async () => {
+  const [link, gone] = [record('link', 'link'), record('link', 'gone')];
+  const first = openHoldingAll();
+  await load(first, [link, gone]);
+  expect([first.whole(), posted(first)]).toEqual([true, ['begin', 'link', 'gone', 'end']]);
+  first.close();
+
+  const second = openHoldingAll();
+  expect([second.whole(), second.syncPoint]).toEqual([true, SYNC_POINT]);
+  await load(second, [link]);
+  expect(posted(second)).toEqual(['begin', 'link', 'end', `-${bytesToUuid(idOf(gone))}`]);
+  second.close();
+});
+
+test('where memory holds all links a file that can’t be written stays for the next start', async () => {
+  const givenUp: boolean[] = [];
+  const sink = openHoldingAll(givenUp);
+  const link = record('link', 'link');
+  await load(sink, [link]);
+  posted(sink);
+  // Every later write fails.
+  sink.close();
+  sink.beginChanges();
+  sink.put(record('link', 'moved', bytesToUuid(idOf(link))));
+  await sink.settle({ cursor: '6', at: SYNC_POINT.at + 1 });
+  expect([givenUp, sink.whole(), posted(sink)]).toEqual([[false], false, ['moved']]);
+
+  const next = openHoldingAll();
+  expect([next.whole(), next.syncPoint]).toEqual([true, SYNC_POINT]);
+  next.close();
 });

@@ -5,62 +5,68 @@ import type { SyncPoint } from '../loader.ts';
 import { kindOf } from '../records.ts';
 import type { TableSink } from '../table-writer.ts';
 import { createLinksFile, finishLinksFile, isDamage, type LinksFile, openLinksFile } from './links-file.ts';
-import { removeLinksFile } from './paths.ts';
+import { removeLinksFile, removeUnfinished } from './paths.ts';
 
 /**
- * The table on disk, as the thread that follows PostgreSQL writes it, and what the redirects' thread must hear of it:
- * every page, programme and key, and of the links those that changed, because it may hold an older one.
+ * Writes the table to its file and collects the changes that the redirects' thread must apply.
  *
- * The volume is the journal's too, and clicks come first: when the file can't be written it is removed, and changes
- * are told without it.
+ * Where memory holds all links, those are all changes: memory is a replica, and the file serves the next start. Else
+ * they are every page, program and key, and the links that changed: memory may hold an older version.
+ *
+ * The volume is shared with the journal, and clicks come first: after a failed write the file is not written again.
  */
 export type DiskSink = TableSink & {
-  /** Where the file syncPoint when it was opened; null: it is being made. */
+  /** The sync point of the file when it was opened; null for a new file. */
   readonly syncPoint: SyncPoint | null;
-  /** Whether there is a whole file to read. */
+  /** Whether the file is complete. */
   whole(): boolean;
-  /** The changes since this was asked the last time, as frames. To be told after they were settled. */
-  changes(): Buffer;
+  /** Returns the changes since the last call as frames. Post them after `settle`. */
+  takeChanges(): Buffer;
   close(): void;
 };
 
-/** What a file that is being made leaves free of the volume, bytes. */
+/** Bytes of the volume that a new file with more links than memory leaves free. */
 const LEAST_FREE = 512 * 2 ** 20;
-/** A syncPoint that alone changes is written this often, milliseconds. */
+/** Interval of writes that only move the sync point, ms. */
 const SYNC_POINT_EVERY_MS = 10_000;
 
-/** @param given.onGivenUp called when the file is given up; `damaged`: its content can't be right, else room is missing */
+/**
+ * @param given.memoryHoldsAll the file serves starts only: one that the disk refuses stays, with its older sync point
+ * @param given.onGivenUp called when the file is no longer written; `damaged`: its content is corrupt
+ */
 export function createDiskSink(given: {
   dir: string;
   log: Logger;
+  memoryHoldsAll: boolean;
   onGivenUp(damaged: boolean): void;
   leastFree?: number;
 }): DiskSink {
-  const { dir, log, onGivenUp, leastFree = LEAST_FREE } = given;
+  const { dir, log, memoryHoldsAll, onGivenUp, leastFree = memoryHoldsAll ? 0 : LEAST_FREE } = given;
   let whole = true;
   let file: LinksFile | null = null;
-  let told: Buffer[] = [];
-  /** Whether what is put has just changed in PostgreSQL, so that whoever has asked it before may hold an older one. */
+  let changes: Buffer[] = [];
+  /** Whether the next records changed in PostgreSQL just now: readers may hold older versions. */
   let changing = false;
   let written = false;
   let syncPointAt = 0;
 
   function giveUp(error: unknown): void {
-    log.error({ err: error, dir }, 'link table: can’t be kept on disk; PostgreSQL is asked instead');
+    log.error({ err: error, dir }, 'link table: failed to write the file on disk; continuing without it');
     whole = false;
     const former = file;
     file = null;
-    for (const clear of [() => former?.close(), () => removeLinksFile(dir)]) {
+    const remove = !memoryHoldsAll || isDamage(error) ? removeLinksFile : removeUnfinished;
+    for (const clear of [() => former?.close(), () => remove(dir)]) {
       try {
         clear();
       } catch {
-        // Said above: whatever is in the way stays.
+        // Logged above.
       }
     }
     onGivenUp(isDamage(error));
   }
 
-  /** @returns undefined when there is no file, or none any more */
+  /** @returns undefined without a file */
   function attempt<T>(work: (file: LinksFile) => T): T | undefined {
     if (file === null) return undefined;
     try {
@@ -73,15 +79,15 @@ export function createDiskSink(given: {
 
   async function requireRoom(): Promise<void> {
     const free = await freeBytes(dir);
-    if (free < leastFree) giveUp(new Error(`${free} bytes free`));
+    if (free < leastFree) giveUp(new Error(`${free} bytes free on the volume, at least ${leastFree} needed`));
   }
 
   async function finish(): Promise<void> {
     if (file === null) return;
     try {
       await finishLinksFile(dir, file);
-      file = openLinksFile(dir);
-      if (file === null) throw new Error('the file that was made can’t be opened');
+      file = openLinksFile(dir, memoryHoldsAll);
+      if (file === null) throw new Error('the new file can’t be opened');
       whole = true;
     } catch (error) {
       giveUp(error);
@@ -89,7 +95,7 @@ export function createDiskSink(given: {
   }
 
   try {
-    file = openLinksFile(dir);
+    file = openLinksFile(dir, memoryHoldsAll);
     if (file === null) {
       whole = false;
       removeLinksFile(dir);
@@ -105,33 +111,35 @@ export function createDiskSink(given: {
     put(record) {
       const effect = attempt((open) => open.put(record)) ?? 'new';
       if (effect !== 'same') written = true;
-      if (changing || effect === 'changed' || (effect === 'new' && kindOf(record) !== 'link')) {
-        told.push(changeFrame.put(record));
-      }
+      const readerLacksIt =
+        changing || effect === 'changed' || (effect === 'new' && kindOf(record) !== 'link');
+      if (memoryHoldsAll || readerLacksIt) changes.push(changeFrame.put(record));
     },
     remove(id) {
       attempt((open) => open.remove(id));
       written = true;
-      told.push(changeFrame.remove(id));
+      changes.push(changeFrame.remove(id));
     },
     putKey(key) {
       attempt((open) => open.putKey(key));
-      told.push(changeFrame.putKey(key));
+      changes.push(changeFrame.putKey(key));
     },
     removeKey(id) {
       attempt((open) => open.removeKey(id));
-      told.push(changeFrame.removeKey(id));
+      changes.push(changeFrame.removeKey(id));
     },
     keys: () => attempt((open) => open.keys()) ?? [],
     beginLoad() {
       attempt((open) => open.beginLoad());
+      if (memoryHoldsAll) changes.push(changeFrame.beginLoad());
     },
     async endLoad() {
+      if (memoryHoldsAll) changes.push(changeFrame.endLoad());
       const gone = attempt((open) => open.endLoad());
       for (;;) {
         const portion = attempt(() => gone?.next());
         if (portion === undefined || portion.done) break;
-        for (const id of portion.value) told.push(changeFrame.remove(id));
+        for (const id of portion.value) changes.push(changeFrame.remove(id));
         await new Promise(setImmediate);
       }
       if (!whole) await finish();
@@ -140,16 +148,16 @@ export function createDiskSink(given: {
       changing = true;
     },
     async settle(syncPoint) {
-      const stand = whole && (written || Date.now() - syncPointAt > SYNC_POINT_EVERY_MS) ? syncPoint : null;
-      attempt((open) => open.commit(stand));
-      if (stand !== null) syncPointAt = stand.at;
+      const due = whole && (written || Date.now() - syncPointAt > SYNC_POINT_EVERY_MS) ? syncPoint : null;
+      attempt((open) => open.commit(due));
+      if (due !== null) syncPointAt = due.at;
       changing = false;
       written = false;
       if (!whole && file !== null) await requireRoom();
     },
-    changes() {
-      const bytes = Buffer.concat(told);
-      told = [];
+    takeChanges() {
+      const bytes = Buffer.concat(changes);
+      changes = [];
       return bytes;
     },
     close() {

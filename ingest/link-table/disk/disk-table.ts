@@ -1,182 +1,211 @@
 import { asBuffer } from '../../../core/events/as-buffer.ts';
 import { startLastingThread } from '../../../core/tier/lasting-thread.ts';
 import type { Logger } from '../../../core/tier/log.ts';
-import { changing } from '../change-frames.ts';
-import { takeFrames } from '../frames.ts';
+import { createFrameApplier } from '../change-frames.ts';
+import { decodeFrames } from '../frames.ts';
 import type { SyncStatus } from '../loader.ts';
 import { kindOf } from '../records.ts';
 import type { LinkTable } from '../table.ts';
 import { startDiskReader } from './disk-reader.ts';
 import { isDamage, openLinksReader } from './links-file.ts';
-import type { DiskThreadData, FromWriter, Settled } from './messages.ts';
+import type { DiskThreadData, FromWriter, Settled, WriterData } from './messages.ts';
 import { removeLinksFile } from './paths.ts';
 
 /**
- * All links on disk, behind a table in memory that holds those that visitors want. One thread follows PostgreSQL into
- * the file and tells what changed; another reads the file when memory does not have a link.
+ * All links on disk. A writer thread replicates PostgreSQL into the file and posts the changes.
  *
- * What was read may be older than a change that was told meanwhile: {@link DiskTable.version} says whether it may stay in
- * memory. Each change is told after it was written.
+ * Memory holds either all links, read from the file at the start and from then on updated by the posted changes, or
+ * those that visitors use. Then a reader thread reads the others from the file. A record that was read may be older than
+ * a change that was posted meanwhile: {@link DiskTable.version} tells whether it may stay in memory. Each change is
+ * posted after it was written.
  */
 export type DiskTable = SyncStatus & {
   /**
-   * The records of what slugs name, in any case of letters, by slug; those that the file does not have are missing.
+   * Returns the records that the slugs name, in any case of letters, by slug. Slugs that the file lacks are missing.
    *
-   * @throws Error when it can't be read
+   * @throws Error when the file can't be read, or when memory holds all links
    */
   find(slugs: string[]): Promise<Map<string, Buffer>>;
-  /** Counts what memory was told of changes: a record that was read before the last one may be outdated. */
+  /** Counts applied changes: a record read before the last one may be outdated. */
   version(): number;
-  /** Whether there is a whole file to ask. */
+  /** Whether the file is complete. */
   whole(): boolean;
-  /** Whether visitors can be answered: by the file or, as long as it is being made, by PostgreSQL. */
+  /** Whether visitors can be served: from memory, from the file or, while that is being built, from PostgreSQL. */
   ready(): boolean;
-  /** Resolves when the table is what PostgreSQL says for the first time, or when PostgreSQL does not answer. */
+  /** Resolves once the table equals PostgreSQL for the first time, or when PostgreSQL does not respond. */
   readonly tried: Promise<void>;
-  /** Slugs looked for on disk so far. */
+  /** Slugs looked up on disk so far. */
   reads(): number;
+  /** How often the disk refused to read or write the file. */
+  failures(): number;
   close(): Promise<void>;
 };
 
 const WRITER = new URL('./writer-thread.ts', import.meta.url);
-/** A thread that waits for PostgreSQL or for the disk is not waited for longer. */
+/** Limit of the wait for a thread that waits for PostgreSQL or for the disk. */
 const STOP_MS = 1_000;
 
-/** @param given.dir of the links' file */
+/**
+ * Opens the table in `dir` and starts its threads.
+ *
+ * @param given.memoryHoldsAll `table` gets all links, else pages, programs and keys
+ */
 export function openDiskTable(given: {
   databaseUrl: string;
   dir: string;
   table: LinkTable;
+  memoryHoldsAll: boolean;
   log: Logger;
 }): DiskTable {
-  const { databaseUrl, dir, table, log } = given;
-  const workerData: DiskThreadData = { databaseUrl, dir, logLevel: log.level };
+  const { databaseUrl, dir, table, memoryHoldsAll, log } = given;
+  const threadData: DiskThreadData = { databaseUrl, dir, logLevel: log.level };
   const openedAt = performance.now();
+  const apply = createFrameApplier(table, memoryHoldsAll ? table.put : table.refresh);
   let version = 0;
   let whole = false;
-  /** Counts the files that there have been to read. */
+  /** Number of the current file, for the reader. */
   let file = 0;
   let ready = false;
-  /** The file's content can't be right: it is to be removed when nobody writes it any more. */
+  /** The file is corrupt: remove it once its writer has ended. */
   let damaged = false;
-  let said: Settled | null = null;
-  /** The thread that wrote the file has died: it may have written what it has not told. */
-  let untold = false;
-  /** Writers so far. */
+  let lastMessage: Settled | null = null;
+  /** The writer died: it may have written changes that it did not post. */
+  let mayLackChanges = false;
+  /** Writer threads so far. */
   let generation = 1;
-  let heardAt = Number.NEGATIVE_INFINITY;
+  let failures = 0;
+  let lastMessageAt = Number.NEGATIVE_INFINITY;
   const tried = Promise.withResolvers<void>();
 
-  /** Takes pages, programmes and keys from the file into memory, in the place of all that is there. */
-  function takeOver(): void {
-    const kept = openLinksReader(dir);
-    whole = kept !== null;
-    if (kept === null) return;
+  /** Replaces what is in memory by the file's content: all of it, or pages, programs and keys. */
+  function readFile(): void {
+    const reader = openLinksReader(dir, memoryHoldsAll);
+    whole = reader !== null;
+    if (reader === null) return;
     file++;
     version++;
     try {
       table.beginLoad();
-      for (const record of kept.others()) table.put(record);
-      // Links go too: they are read again when they are wanted.
+      for (const record of memoryHoldsAll ? reader.records() : reader.others()) table.put(record);
+      // Removes links as well, unless memory holds all: visitors read them again.
       for (const _ of table.endLoad());
-      const keys = new Map(kept.keys().map((key) => [key.id, key]));
+      const keys = new Map(reader.keys().map((key) => [key.id, key]));
       for (const { id } of [...table.keys()]) if (!keys.has(id)) table.removeKey(id);
       for (const key of keys.values()) table.putKey(key);
     } finally {
-      kept.close();
+      reader.close();
     }
     ready = true;
   }
 
-  function forgetLinks(): void {
+  function dropLinks(): void {
     version++;
     table.beginLoad();
     for (const record of table.records()) if (kindOf(record) !== 'link') table.put(record);
     for (const _ of table.endLoad());
   }
 
-  function hear(message: FromWriter): void {
-    if (message === 'tried') {
-      tried.resolve();
-      return;
-    }
+  function receive(message: FromWriter): void {
+    if (message === 'tried') tried.resolve();
+    else if (message === 'refused') failures++;
+    else settle(message);
+  }
+
+  function settle(message: Settled): void {
+    lastMessageAt = Date.now();
+    if (damaged) return; // the writer is being ended
+    lastMessage = message;
     const { changes } = message;
-    heardAt = Date.now();
-    if (damaged) return; // it is being ended
-    said = message;
     if (changes.length > 0) version++;
-    takeFrames(asBuffer(changes), changing(table, table.refresh));
-    if (!message.whole) {
-      // Nobody compares what was read from a file that is gone with PostgreSQL.
-      if (whole || untold) forgetLinks();
+    decodeFrames(asBuffer(changes), apply);
+    if (memoryHoldsAll) noteWhole(message.whole);
+    else followFile(message.whole);
+    mayLackChanges = false;
+    ready ||= memoryHoldsAll ? message.loaded : message.othersLoaded;
+  }
+
+  function noteWhole(isWhole: boolean): void {
+    if (isWhole && !whole) logWhole();
+    whole = isWhole;
+  }
+
+  /** Keeps what memory holds of a file consistent with it. */
+  function followFile(isWhole: boolean): void {
+    if (!isWhole) {
+      // Nothing updates what was read from a file that is gone.
+      if (whole || mayLackChanges) dropLinks();
       whole = false;
-    } else if (!whole || untold) {
+    } else if (!whole || mayLackChanges) {
       try {
-        takeOver();
-        log.info(
-          { whole, seconds: Math.round((performance.now() - openedAt) / 1_000) },
-          'link table: on disk',
-        );
+        readFile();
+        logWhole();
       } catch (error) {
-        unreadable(error);
+        log.error({ err: error, dir }, 'link table: failed to read the file on disk');
+        if (isDamage(error)) replaceFile();
       }
     }
-    untold = false;
-    ready ||= message.othersLoaded;
   }
 
-  function unreadable(error: unknown): void {
-    log.error({ err: error, dir }, 'link table: the file on disk can’t be read');
-    if (isDamage(error)) beginAnew();
+  function logWhole(): void {
+    const seconds = Math.round((performance.now() - openedAt) / 1_000);
+    log.info({ seconds }, 'link table: the file on disk is complete');
   }
 
-  /** The file goes when nobody writes it any more; the next thread makes another. */
-  function beginAnew(): void {
+  /** Removes the file once nothing writes it; the next writer makes another. */
+  function replaceFile(): void {
     whole = false;
     if (writer.end()) damaged = true;
     else removeLinksFile(dir);
   }
 
   try {
-    takeOver();
+    readFile();
   } catch (error) {
-    log.error({ err: error, dir }, 'link table: the file on disk can’t be read, another one is made');
-    removeLinksFile(dir);
+    failures++;
     whole = false;
+    const remove = !memoryHoldsAll || isDamage(error);
+    log.error({ err: error, dir, removed: remove }, 'link table: failed to read the file on disk');
+    if (remove) removeLinksFile(dir);
   }
-  log.info({ whole }, 'link table: on disk');
+  log.info({ whole, slugs: table.size() }, 'link table: opened');
   const writer = startLastingThread<'stop', FromWriter>({
     url: WRITER,
-    workerData,
+    workerData: { ...threadData, memoryHoldsAll } satisfies WriterData,
     name: 'the link table',
     log,
-    hear,
+    hear: receive,
     onDeath() {
-      said = null;
+      lastMessage = null;
       generation++;
-      untold = true;
+      mayLackChanges = true;
       if (damaged) removeLinksFile(dir);
       damaged = false;
     },
   });
-  const reader = startDiskReader(workerData, log, (spoilt) => {
-    if (spoilt === file && !damaged) beginAnew();
-  });
+  const reader = memoryHoldsAll
+    ? null
+    : startDiskReader(threadData, log, (damagedFile) => {
+        if (damagedFile === file && !damaged) replaceFile();
+      });
 
   return {
-    find: (slugs) => reader.find(file, slugs),
+    async find(slugs) {
+      if (reader === null) throw new Error('memory holds all links: the file is not read');
+      return reader.find(file, slugs);
+    },
     version: () => version,
     whole: () => whole,
     ready: () => ready,
-    reads: reader.reads,
-    loaded: () => said?.loaded ?? false,
-    age: () => Date.now() - (said?.currentAt ?? Number.NEGATIVE_INFINITY),
-    silence: () => Date.now() - heardAt,
+    reads: () => reader?.reads() ?? 0,
+    failures: () => failures,
+    loaded: () => lastMessage?.loaded ?? false,
+    age: () => Date.now() - (lastMessage?.currentAt ?? Number.NEGATIVE_INFINITY),
+    silence: () => Date.now() - lastMessageAt,
     tried: tried.promise,
-    // NaN equals nothing: while nobody follows PostgreSQL, no answer may stay in memory.
-    revision: () => (said === null ? Number.NaN : generation * 2 ** 32 + said.revision),
+    // NaN equals nothing: without a writer no response of PostgreSQL may stay in memory.
+    revision: () => (lastMessage === null ? Number.NaN : generation * 2 ** 32 + lastMessage.revision),
     async close() {
-      await Promise.all([writer.stop('stop', STOP_MS), reader.stop(STOP_MS)]);
+      await Promise.all([writer.stop('stop', STOP_MS), reader?.stop(STOP_MS)]);
     },
   };
 }

@@ -47,10 +47,10 @@ async function pathOf(slug: string): Promise<string | number | undefined> {
 }
 const current = () => ingest !== null && isCurrent(ingest);
 
-test('killed again and again under changes, it has every link, and without PostgreSQL too', async () => {
+test('after many kill -9 during changes it serves every link, without PostgreSQL too', async () => {
   for (let kill = 0; kill < KILLS; kill++) {
     await start(stores.databaseUrl);
-    // The first one is killed while the file is made, the others while changes are written into it.
+    // The first is killed while it builds the file, the others while they write changes.
     if (kill > 0) await expect.poll(current, soon).toBe(true);
     let over = false;
     const visitors = (async () => {

@@ -25,7 +25,7 @@ beforeEach(() => {
 const WORKSPACE = uuidv7();
 const record = (slug: string, destination = 'https://example.com/', id = uuidv7()) =>
   encodeLink(linkRow(slug, { id, destination_url: destination }));
-const programme = (slug: string) =>
+const program = (slug: string) =>
   encodeOther({ id: uuidv7(), workspace_id: WORKSPACE, slug, kind: 'program', page: null });
 const idOf = (bytes: Buffer) => bytes.subarray(1, 17);
 
@@ -46,7 +46,7 @@ function endLoad(file: LinksFile): Buffer[] {
   return [...file.endLoad()].flat().map((id) => Buffer.from(id));
 }
 
-test('nobody reads a file before it is finished, and one that was not is begun anew', async () => {
+test('a file can’t be opened before it is finished, and an unfinished one is discarded', async () => {
   const first = createLinksFile(dir);
   first.put(record('lost'));
   first.commit({ cursor: '7', at: 1 });
@@ -61,11 +61,11 @@ test('nobody reads a file before it is finished, and one that was not is begun a
   expect(find('lost')).toBeNull();
 });
 
-test('a reader sees what was committed, and nothing before', async () => {
+test('a reader sees committed changes only', async () => {
   const file = await emptyFile();
   onTestFinished(() => file.close());
   const { find, others, keys } = reader();
-  const [link, page] = [record('one'), programme('two')];
+  const [link, page] = [record('one'), program('two')];
   const key = { id: uuidv7(), lookup: 'a1b2c3d4', hash: randomBytes(32), workspaceId: WORKSPACE };
   expect(file.put(link)).toBe('new');
   file.put(page);
@@ -81,7 +81,7 @@ test('a reader sees what was committed, and nothing before', async () => {
   expect([find('one'), [...keys()]]).toEqual([null, []]);
 });
 
-test('it stands where it was last committed to stand', async () => {
+test('the sync point is the one of the last commit', async () => {
   const file = await emptyFile();
   expect(file.syncPoint).toBeNull();
   file.commit({ cursor: '41', at: 1_795_000_000_000 });
@@ -93,7 +93,7 @@ test('it stands where it was last committed to stand', async () => {
   expect(again?.syncPoint).toEqual({ cursor: '18446744073709551615', at: 1_795_000_000_001 });
 });
 
-test('it does what a map does, for any sequence of changes', async () => {
+test('it behaves as a map for any sequence of changes', async () => {
   const file = await emptyFile();
   const { find } = reader();
   const ids = Array.from({ length: 8 }, () => uuidv7());
@@ -133,7 +133,7 @@ test('it does what a map does, for any sequence of changes', async () => {
   file.close();
 });
 
-test('a load removes what it did not bring, and keeps what a change brought meanwhile', async () => {
+test('a load removes what it did not put, and keeps what changes put meanwhile', async () => {
   const file = await emptyFile();
   const [kept, changed, gone] = [record('kept'), record('changed'), record('gone')];
   const many = Array.from({ length: 25_000 }, (_, n) => record(`many-${n}`));
@@ -149,14 +149,14 @@ test('a load removes what it did not bring, and keeps what a change brought mean
   expect(endLoad(file)).toEqual([idOf(gone)]);
   file.beginLoad();
   for (const one of [kept, fresh, ...many.slice(0, -1)]) file.put(one);
-  // Of three rows that were not brought, two stand far apart.
+  // Two rows far apart were not put.
   expect(endLoad(file)).toHaveLength(2);
   file.commit(null);
   expect(reader().find('gone')).toBeNull();
   file.close();
 });
 
-test('what a change removes while a load runs hides nothing that the load did not bring', async () => {
+test('a removal during a load hides no record that the load did not put', async () => {
   const file = await emptyFile();
   const [a, b, c, gone] = [record('a'), record('b'), record('c'), record('gone')];
   for (const one of [a, b, c, gone]) file.put(one);
@@ -171,14 +171,14 @@ test('what a change removes while a load runs hides nothing that the load did no
 test.each([
   ['no database', (file: string) => writeFileSync(file, randomBytes(8_192))],
   ['empty', (file: string) => writeFileSync(file, '')],
-])('a file that is %s is none', async (_, spoil) => {
+])('a file that is %s is not opened', async (_, spoil) => {
   (await emptyFile()).close();
   for (const suffix of ['-wal', '-shm']) rmSync(join(dir, `links.sqlite${suffix}`), { force: true });
   spoil(join(dir, 'links.sqlite'));
   expect([openLinksFile(dir), openLinksReader(dir)]).toEqual([null, null]);
 });
 
-test('damage within a file is told from other failures', async () => {
+test('damage within a file differs from other failures', async () => {
   const file = await emptyFile();
   for (let n = 0; n < 2_000; n++) file.put(record(`s${n}`, `https://example.com/${n}`));
   file.commit(null);

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
@@ -11,44 +11,47 @@ import { createBitSet } from './bit-set.ts';
 import { LINKS_FILE, removeUnfinished, UNFINISHED } from './paths.ts';
 
 /**
- * The whole link table in a SQLite file, for deployments with more links than memory. One thread writes it
- * ({@link createLinksFile}, {@link openLinksFile}); the redirects' thread reads what that has committed
- * ({@link openLinksReader}), a few microseconds a link while the system has the file in memory.
+ * The whole link table in a SQLite file. One thread writes it ({@link createLinksFile}, {@link openLinksFile}); others
+ * read what it has committed ({@link openLinksReader}).
+ *
+ * `exclusive`: no other connection is open meanwhile. Then SQLite needs no `-shm` file, which a full volume has no room
+ * for, so that a start can read the table there.
  */
 export type LinksFile = {
-  /** Where PostgreSQL syncPoint when the file was last written; null: never since it was made. */
+  /** PostgreSQL's state at the last commit; null for a new file. */
   readonly syncPoint: SyncPoint | null;
-  /** Puts a record in the place of those with its id and its slug. */
+  /** Puts a record, replacing those with its id or its slug. */
   put(record: Buffer): 'same' | 'changed' | 'new';
   remove(id: Uint8Array): void;
   putKey(key: KnownKey): void;
   removeKey(id: string): void;
   keys(): KnownKey[];
-  /** Starts a load that covers everything: what is not put until {@link endLoad} is gone then. */
+  /** Starts a full load: {@link endLoad} removes what was not put since. */
   beginLoad(): void;
-  /** Removes what the load did not bring. @returns the ids, in portions that others may run between */
+  /** Removes what the load did not put. @returns the ids in portions, so that the caller can yield between them */
   endLoad(): Generator<Uint8Array[]>;
-  /** What was put since the last commit can be read from now on, and outlives this process. */
+  /** Makes what was put visible to readers and safe from a crash of this process. */
   commit(syncPoint: SyncPoint | null): void;
   close(): void;
 };
 
 export type LinksReader = {
-  /** The record of what the slug names, in any case of letters. */
+  /** Returns the record that the slug names, in any case of letters. */
   find(slug: string): Buffer | null;
-  /** Pages and programmes. */
+  records(): Iterable<Buffer>;
+  /** Pages and programs. */
   others(): Iterable<Buffer>;
   keys(): KnownKey[];
   close(): void;
 };
 
 const VERSION = 2;
-/** Pages of the file that a writer holds, KiB. The system's own cache holds the rest. */
+/** Memory for pages of the file, KiB. The operating system caches the rest. */
 const WRITER_CACHE_KIB = 32 * 1024;
 const READER_CACHE_KIB = 8 * 1024;
 /** Rows looked at in one portion of {@link LinksFile.endLoad}. */
 const PORTION = 10_000;
-/** A writer waits so long for the reader, milliseconds; a reader, which visitors wait for, does not. */
+/** Limit of the writer's wait for a lock, ms. A reader does not wait: visitors wait for it. */
 const BUSY_MS = 1_000;
 
 const SCHEMA = `
@@ -65,17 +68,19 @@ const SCHEMA = `
   PRAGMA user_version = ${VERSION}`;
 
 /**
- * Begins a file, under a name that nobody reads until {@link finishLinksFile}: without a journal of its own, because
- * one that was not finished is begun anew.
+ * Creates a file under a temporary name, which {@link finishLinksFile} changes. It has no rollback journal: an
+ * unfinished file is discarded.
  */
 export function createLinksFile(dir: string): LinksFile {
   removeUnfinished(dir);
+  // SQLite gives its side files the mode of the main one.
+  closeSync(openSync(join(dir, UNFINISHED), 'wx', 0o600));
   const db = new DatabaseSync(join(dir, UNFINISHED));
   db.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; ${SCHEMA}`);
   return linksFile(db, true);
 }
 
-/** Ends the making of a file: it gets its name when the disk has it. The file is closed. */
+/** Closes a new file, syncs it and gives it its name. */
 export async function finishLinksFile(dir: string, file: LinksFile): Promise<void> {
   file.close();
   const handle = await open(join(dir, UNFINISHED), 'r+');
@@ -87,52 +92,63 @@ export async function finishLinksFile(dir: string, file: LinksFile): Promise<voi
   await rename(join(dir, UNFINISHED), join(dir, LINKS_FILE));
 }
 
-/** @returns null when there is none that this version can use */
-export function openLinksFile(dir: string): LinksFile | null {
-  const db = openDatabase(dir, false);
+/** @returns null when there is no usable file */
+export function openLinksFile(dir: string, exclusive = false): LinksFile | null {
+  const db = openDatabase(dir, { readOnly: false, exclusive });
   if (db === null) return null;
-  // Whatever a power cut takes of the last commits, the syncPoint goes with them.
+  // A power cut can undo the last commits, and their sync point with them.
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
   return linksFile(db, false);
 }
 
-/** @returns null when there is none that this version can use */
-export function openLinksReader(dir: string): LinksReader | null {
-  const db = openDatabase(dir, true);
+/** @returns null when there is no usable file */
+export function openLinksReader(dir: string, exclusive = false): LinksReader | null {
+  // Read-only, SQLite could not recover a log that a killed process left without its `-shm` file.
+  const db = openDatabase(dir, { readOnly: !exclusive, exclusive });
   if (db === null) return null;
   db.exec(`PRAGMA cache_size = -${READER_CACHE_KIB}`);
   const bySlug = columns(db.prepare('SELECT record FROM records WHERE slug = ?'));
+  const all = columns(db.prepare('SELECT record FROM records'));
   const others = columns(db.prepare('SELECT record FROM records WHERE other = 1 ORDER BY ref'));
   return {
     find(slug) {
       const row = bySlug.get(slug.toLowerCase()) as [Uint8Array] | undefined;
       return row === undefined ? null : asBuffer(row[0]);
     },
-    *others() {
-      for (const [record] of others.iterate() as Iterable<[Uint8Array]>) yield asBuffer(record);
-    },
+    records: () => recordsOf(all),
+    others: () => recordsOf(others),
     keys: keysOf(db),
     close: () => db.close(),
   };
 }
 
-/** @returns null when there is none, when it is no database, or one of another version */
-function openDatabase(dir: string, readOnly: boolean): DatabaseSync | null {
+/** @returns null when there is no file, or one that is no database or has another version */
+function openDatabase(
+  dir: string,
+  { readOnly, exclusive }: { readOnly: boolean; exclusive: boolean },
+): DatabaseSync | null {
   const path = join(dir, LINKS_FILE);
-  if (!existsSync(path)) return null; // a writer would make one
-  let db: DatabaseSync | null = null;
+  if (!existsSync(path)) return null; // a writer would create one
+  const db = new DatabaseSync(path, { readOnly, timeout: readOnly ? 0 : BUSY_MS });
   try {
-    db = new DatabaseSync(path, { readOnly, timeout: readOnly ? 0 : BUSY_MS });
+    if (exclusive) db.exec('PRAGMA locking_mode = EXCLUSIVE');
     const { user_version: version } = db.prepare('PRAGMA user_version').get() as { user_version: number };
-    if (version !== VERSION) throw new Error(`version ${version}`);
-    return db;
-  } catch {
-    if (db?.isOpen) db.close();
-    return null;
+    if (version === VERSION) return db;
+  } catch (error) {
+    if (!isDamage(error)) {
+      db.close();
+      throw error;
+    }
   }
+  db.close();
+  return null;
 }
 
-/** @param isNew nothing stands in it but what the present load brings */
+function* recordsOf(statement: StatementSync): Generator<Buffer> {
+  for (const [record] of statement.iterate() as Iterable<[Uint8Array]>) yield asBuffer(record);
+}
+
+/** @param isNew the file holds only what the present load has put */
 function linksFile(db: DatabaseSync, isNew: boolean): LinksFile {
   db.exec(`PRAGMA cache_size = -${WRITER_CACHE_KIB}`);
   const byId = columns(db.prepare('SELECT ref, record FROM records WHERE id = ?'));
@@ -147,7 +163,7 @@ function linksFile(db: DatabaseSync, isNew: boolean): LinksFile {
   );
   const putKey = db.prepare('INSERT OR REPLACE INTO keys (id, key) VALUES (?, ?)');
   const removeKey = db.prepare('DELETE FROM keys WHERE id = ?');
-  const stand = db.prepare('INSERT OR REPLACE INTO sync_point (one, cursor, at) VALUES (1, ?, ?)');
+  const putSyncPoint = db.prepare('INSERT OR REPLACE INTO sync_point (one, cursor, at) VALUES (1, ?, ?)');
   const [cursor, at] = (columns(db.prepare('SELECT cursor, at FROM sync_point')).get() ?? []) as [
     string?,
     number?,
@@ -155,7 +171,7 @@ function linksFile(db: DatabaseSync, isNew: boolean): LinksFile {
   let open = false;
   let seen = createBitSet();
 
-  /** Before the first write of a transaction, which ends with {@link LinksFile.commit}. */
+  /** Starts the transaction that {@link LinksFile.commit} ends, before its first write. */
   function begin(): void {
     if (!open) db.exec('BEGIN IMMEDIATE');
     open = true;
@@ -178,7 +194,7 @@ function linksFile(db: DatabaseSync, isNew: boolean): LinksFile {
       begin();
       const other = kindOf(record) === 'link' ? 0 : 1;
       const slug = slugOf(record).toLowerCase();
-      // Whoever had the slug before: its own change is on its way. (In a new file REPLACE does it, and nothing is unseen.)
+      // The slug's previous owner; its own change follows. (In a new file REPLACE does this, and no record is unseen.)
       if (!isNew) unsee(removeHolder.get(slug, id));
       const { lastInsertRowid } = put.run(ref ?? null, id, slug, other, record);
       seen.add(Number(lastInsertRowid));
@@ -215,31 +231,34 @@ function linksFile(db: DatabaseSync, isNew: boolean): LinksFile {
     commit(syncPoint) {
       if (syncPoint !== null) {
         begin();
-        stand.run(syncPoint.cursor, syncPoint.at);
+        putSyncPoint.run(syncPoint.cursor, syncPoint.at);
       }
       if (open) db.exec('COMMIT');
       open = false;
     },
     close() {
-      if (open) db.exec('COMMIT');
-      open = false;
-      db.close();
+      try {
+        if (open) db.exec('COMMIT');
+      } finally {
+        open = false;
+        db.close();
+      }
     },
   };
 }
 
-/** Whether SQLite says that the file's content can't be right: SQLITE_CORRUPT or SQLITE_NOTADB. */
+/** Whether the error says that the file is corrupt: SQLITE_CORRUPT or SQLITE_NOTADB. */
 export function isDamage(error: unknown): boolean {
   return error instanceof Error && 'errcode' in error && (error.errcode === 11 || error.errcode === 26);
 }
 
-/** Reads all keys whenever it is called. */
+/** Returns a function that reads all keys. */
 function keysOf(db: DatabaseSync): () => KnownKey[] {
   const all = columns(db.prepare('SELECT key FROM keys'));
   return () => (all.all() as unknown as [Uint8Array][]).map(([key]) => decodeKey(asBuffer(key)));
 }
 
-/** Rows as arrays: an object for each costs more than the look-up. */
+/** Returns rows as arrays: an object for each row costs more than the lookup. */
 function columns(statement: StatementSync): StatementSync {
   statement.setReturnArrays(true);
   return statement;

@@ -1,31 +1,39 @@
-/** What both threads of the table on disk begin with. */
+/** What both threads of the table on disk start with. */
 export type DiskThreadData = { databaseUrl: string; dir: string; logLevel: string };
 
-/** `bell`: one `Int32`, counted up behind each message that is posted to the thread. */
+export type WriterData = DiskThreadData & {
+  /** Memory holds every link, not only those that visitors use. */
+  memoryHoldsAll: boolean;
+};
+
+/** `bell`: one `Int32`, incremented after each message posted to the thread. */
 export type ReaderData = DiskThreadData & { bell: SharedArrayBuffer };
 
-/** Said by the thread that writes: `tried` once, when it has caught up with PostgreSQL or PostgreSQL does not answer. */
-export type FromWriter = Settled | 'tried';
+/**
+ * Messages of the writer thread. `tried` comes once: the table is current, or PostgreSQL is down. `refused`: the file
+ * can't be read or written.
+ */
+export type FromWriter = Settled | 'tried' | 'refused';
 
-/** Said after each round of changes. */
+/** Posted after each run of changes. */
 export type Settled = {
-  /** What changed, as frames; empty: nothing. */
+  /** The changes as frames; empty when there are none. */
   changes: Uint8Array;
   revision: number;
-  /** Whether the file can be read. */
+  /** Whether the file is complete. */
   whole: boolean;
   loaded: boolean;
   othersLoaded: boolean;
-  /** When the table was last known to be what PostgreSQL says, ms; null while it may lack changes. */
+  /** When the table was last known to equal PostgreSQL, ms; null while it may lack changes. */
   currentAt: number | null;
 };
 
-/** Questions of one turn, asked of the thread that reads. `file`: counted up when there is another file to open. */
-export type ToReader = { question: number; file: number; slugs: string[] } | 'stop';
+/** Slugs to look up in one batch. `file` changes when there is another file to open. */
+export type ToReader = { query: number; file: number; slugs: string[] } | 'stop';
 export type FromReader = {
-  question: number;
-  /** The records as the slugs were asked for; null: the file does not have it. */
+  query: number;
+  /** The records in the order of the slugs; null where the file has none. */
   records: (Uint8Array | null)[];
-  /** Why nothing could be read: `damaged` when the file's content can't be right. */
+  /** Why nothing could be read; `damaged`: the file's content is corrupt. */
   failed?: 'damaged' | 'unreadable';
 };

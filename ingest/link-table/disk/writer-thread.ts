@@ -5,15 +5,17 @@ import { createTableLoader } from '../loader.ts';
 import { listenForChanges } from '../notifications.ts';
 import { createTableWriter } from '../table-writer.ts';
 import { createDiskSink } from './disk-sink.ts';
-import type { DiskThreadData, FromWriter, Settled } from './messages.ts';
+import type { FromWriter, Settled, WriterData } from './messages.ts';
 
-/** Follows PostgreSQL into the links' file, in a thread of its own: redirects never wait for it. */
-const data = workerData as DiskThreadData;
+/** Replicates PostgreSQL into the links' file on a thread of its own, so that redirects never wait for it. */
+const data = workerData as WriterData;
 const port = parentPort;
-if (!port) throw new Error('the table on disk is written in a thread of its own');
+if (!port) throw new Error('the links’ file must be written on a thread of its own');
 
-/** A file that there was no room for is made anew after so long: by the next thread, as one that was damaged at once. */
-const AGAIN_MS = 10 * 60_000;
+/** A file that the disk refused is tried again after this long, by the next thread. A damaged one is replaced at once. */
+const RETRY_MS = 10 * 60_000;
+/** Rows of a page. Where memory holds all links, the redirects' thread applies a page in one turn of the event loop. */
+const PAGE = data.memoryHoldsAll ? 500 : 2_000;
 
 const log = createLogger('link-table', data.logLevel);
 const pool = createPool(data.databaseUrl, {
@@ -23,26 +25,30 @@ const pool = createPool(data.databaseUrl, {
   answerTimeoutMs: 6_000,
   name: 'hoplog-ingest-links',
 });
-const store = createDiskSink({
+const sink = createDiskSink({
   dir: data.dir,
   log,
-  onGivenUp: (damaged) => setTimeout(() => process.exit(1), damaged ? 0 : AGAIN_MS).unref(),
+  memoryHoldsAll: data.memoryHoldsAll,
+  onGivenUp(damaged) {
+    port.postMessage('refused' satisfies FromWriter);
+    setTimeout(() => process.exit(1), damaged ? 0 : RETRY_MS).unref();
+  },
 });
-const writer = createTableWriter(store, log);
+const writer = createTableWriter(sink, log);
 const loader = createTableLoader({
   pool,
   log,
-  syncPoint: store.syncPoint,
-  page: 2_000,
+  syncPoint: sink.syncPoint,
+  page: PAGE,
   writer: {
     ...writer,
     async settle(syncPoint) {
       await writer.settle(syncPoint);
-      const changes = store.changes();
+      const changes = sink.takeChanges();
       const message: Settled = {
         changes,
         revision: loader.revision(),
-        whole: store.whole(),
+        whole: sink.whole(),
         loaded: loader.loaded(),
         othersLoaded: loader.othersLoaded(),
         currentAt: syncPoint?.at ?? null,
@@ -58,7 +64,7 @@ const stopListening = listenForChanges(pool, loader.wake);
 port.once('message', async () => {
   stopListening();
   await loader.stop();
-  store.close();
+  sink.close();
   await pool.end();
   process.exit(0);
 });
