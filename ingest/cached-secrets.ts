@@ -5,18 +5,20 @@ import type { Logger } from '../core/tier/log.ts';
 import type { Pool } from '../sql/database/pool.ts';
 import { type DeploymentSecrets, readSecrets } from '../sql/database/secrets.ts';
 
-/** The secrets that ingest works with. */
+/** The secrets that ingest uses. */
 export type IngestSecrets = Pick<DeploymentSecrets, 'visitor' | 'cookie' | 'address'>;
 
-/** Name of the stream, and of its directory, when `STREAM_NAME` gives none. */
+/** Name of the stream and its directory when `STREAM_NAME` is not set. */
 export const STREAM_NAME = 'ingest-0';
 
-/** Where a stream's process keeps what it starts from without PostgreSQL: its secrets and its link table. */
+/**
+ * Returns the directory with what a stream's process needs to start without PostgreSQL: its secrets and link table.
+ */
 export function tableDirectory({ dataDir, streamName }: Pick<Config, 'dataDir' | 'streamName'>): string {
   return join(dataDir, 'ingest', streamName || STREAM_NAME);
 }
 
-/** Where the secrets are in it. */
+/** Returns the path of the secrets in it. */
 export function secretsFile(directory: string): string {
   return join(directory, 'secrets.json');
 }
@@ -25,38 +27,38 @@ const NAMES = ['visitor', 'cookie', 'address'] as const;
 const RETRY_MS = 1_000;
 
 /**
- * The deployment's secrets from PostgreSQL, kept in a file for starts while it is down. A first start waits for it:
- * without secrets no visitor id can be made.
+ * Returns the deployment's secrets from PostgreSQL, cached in a file for starts while it is down. A first start waits
+ * for PostgreSQL: without secrets it can't make visitor ids.
  *
  * @param path of the file; readable by this user only
- * @returns them, and whether they are the kept ones because PostgreSQL does not answer
- * @throws what the disk says when they can't be kept
+ * @returns the secrets, and whether they come from the file because PostgreSQL is down
+ * @throws the disk's error when they can't be cached
  */
 export async function loadSecrets(
   pool: Pool,
   path: string,
   log: Logger,
-): Promise<{ secrets: IngestSecrets; kept: boolean }> {
+): Promise<{ secrets: IngestSecrets; cached: boolean }> {
   let secrets: IngestSecrets | null = null;
   while (secrets === null) {
     try {
       const { visitor, cookie, address } = await readSecrets(pool);
       secrets = { visitor, cookie, address };
     } catch (error) {
-      const kept = await readKept(path);
-      if (kept !== null) {
-        log.warn({ err: error }, 'PostgreSQL does not answer: starting with what is kept on disk');
-        return { secrets: kept, kept: true };
+      const cached = await readCached(path);
+      if (cached !== null) {
+        log.warn({ err: error }, 'PostgreSQL is down; starting with cached secrets');
+        return { secrets: cached, cached: true };
       }
-      log.error({ err: error }, 'the first start needs PostgreSQL, which does not answer: waiting');
+      log.error({ err: error }, 'PostgreSQL is down, and the first start needs it; will retry');
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
   }
-  await keep(path, secrets);
-  return { secrets, kept: false };
+  await cache(path, secrets);
+  return { secrets, cached: false };
 }
 
-async function keep(path: string, secrets: IngestSecrets): Promise<void> {
+async function cache(path: string, secrets: IngestSecrets): Promise<void> {
   const text = JSON.stringify(
     Object.fromEntries(NAMES.map((name) => [name, secrets[name].toString('base64')])),
   );
@@ -67,14 +69,14 @@ async function keep(path: string, secrets: IngestSecrets): Promise<void> {
   await rename(`${path}.new`, path);
 }
 
-async function readKept(path: string): Promise<IngestSecrets | null> {
-  let kept: Record<string, unknown>;
+async function readCached(path: string): Promise<IngestSecrets | null> {
+  let cached: Record<string, unknown>;
   try {
-    kept = JSON.parse(await readFile(path, 'utf8')) as Record<string, unknown>;
+    cached = JSON.parse(await readFile(path, 'utf8')) as Record<string, unknown>;
   } catch {
     return null;
   }
-  const secret = (name: (typeof NAMES)[number]) => Buffer.from(String(kept[name] ?? ''), 'base64');
+  const secret = (name: (typeof NAMES)[number]) => Buffer.from(String(cached[name] ?? ''), 'base64');
   const secrets = { visitor: secret('visitor'), cookie: secret('cookie'), address: secret('address') };
   return NAMES.every((name) => secrets[name].length === 32) ? secrets : null;
 }

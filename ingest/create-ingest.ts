@@ -14,7 +14,7 @@ import { createHealth } from './health.ts';
 import { createClientAddresses } from './http/client-address.ts';
 import { countConnections } from './http/connections.ts';
 import { createExchanges } from './http/exchange.ts';
-import { listen, loadUws, sayHowToShare } from './http/uws.ts';
+import { listen, loadUws, warnOfResets } from './http/uws.ts';
 import { openLinkTable } from './link-table/open.ts';
 import type { Outstanding } from './max-clicks/outstanding.ts';
 import { createPermits } from './max-clicks/permits.ts';
@@ -37,34 +37,36 @@ export type IngestDeps = {
   log: Logger;
   registry: Registry;
   secrets: Pick<DeploymentSecrets, 'visitor' | 'cookie'>;
-  /** Stays the caller's: close it after the ingest. */
+  /** Owned by the caller, who closes it after the ingest. */
   eventLog: EventLogWriter;
-  /** Permits that an earlier run of the stream has left; tried again until it succeeds. */
+  /** Reads the permits that an earlier run of the stream spent; retried until it succeeds. */
   readOutstanding(): Promise<Outstanding>;
-  /** Where the link table is kept. */
+  /** Directory of the link table. */
   tableDir: string;
-  /** Whether PostgreSQL has just answered: then what it has changed meanwhile is taken in before anybody is. */
+  /** Whether PostgreSQL is up: then its latest changes are applied before the first visitor. */
   catchUp: boolean;
-  /** The built pixel; the repository's own when left out. */
+  /** Path of the built pixel; defaults to the repository's. */
   pixelPath?: string;
 };
 
 export type Ingest = {
-  /** The port that it listens on. */
+  /** The port it listens on. */
   port: number;
-  /** Stops accepting, answers what comes on open connections and ends them, gives leases back, keeps the table. Takes up to 3 s. */
+  /** Stops accepting, responds on open connections and closes them, returns leases. Takes up to 3 s. */
   close(): Promise<void>;
 };
 
 const PIXEL_PATH = fileURLToPath(new URL('../web/dist/pixel.js', import.meta.url));
 const OUTSTANDING_RETRY_MS = 500;
-/** Longer than a proxy in front keeps an idle connection (`keepalive_timeout` in `deploy/nginx`), so that none is cut. */
+/**
+ * Longer than a proxy keeps an idle connection (`keepalive_timeout` in `deploy/nginx`), so that none is cut.
+ */
 const DRAIN_MS = 1_500;
 
 /**
  * Builds the redirect tier and listens on `INGEST_PORT`.
  *
- * @throws {ConfigError} when the port is taken or a setting can't be used
+ * @throws {ConfigError} when the port is taken or a setting is invalid
  * @throws Error when the pixel has not been built
  */
 export async function createIngest(deps: IngestDeps): Promise<Ingest> {
@@ -170,7 +172,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
     ),
   });
 
-  if (config.ingestSharePort) sayHowToShare(log);
+  if (config.ingestSharePort) warnOfResets(log);
   const listening = await listen(app, config.host, config.ingestPort, config.ingestSharePort);
   if (listening === null) {
     await permits.close();
@@ -183,7 +185,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
     deps.readOutstanding().then(
       (outstanding) => permits.start(outstanding),
       (error: unknown) => {
-        log.warn({ err: error }, 'max_clicks: what the last run has left is not known yet');
+        log.warn({ err: error }, 'failed to read what the last run spent of max_clicks; will retry');
         if (!draining) retry = setTimeout(beginPermits, OUTSTANDING_RETRY_MS);
       },
     );
@@ -194,7 +196,7 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
     draining = true;
     if (retry !== null) clearTimeout(retry);
     exchanges.endConnections();
-    // The system resets what it has accepted for a listener that closes: first take in what waits there.
+    // The kernel resets accepted connections of a closed listener: take them in first.
     await turnOfTheLoop();
     uws.us_listen_socket_close(listening);
     await connections.gone(DRAIN_MS);
@@ -206,14 +208,14 @@ export async function createIngest(deps: IngestDeps): Promise<Ingest> {
   return {
     port: uws.us_socket_local_port(listening as Parameters<typeof uws.us_socket_local_port>[0]),
     close() {
-      // Once: the server frees its sockets, and a second time would take the process down.
+      // Runs once: a second close of the server would crash the process.
       closing ??= close();
       return closing;
     },
   };
 }
 
-/** Resolves after the sockets that were ready have been read. */
+/** Resolves once the ready sockets have been read. */
 function turnOfTheLoop(): Promise<void> {
   return new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 }

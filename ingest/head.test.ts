@@ -25,7 +25,7 @@ const link = (columns: LinkColumns) => async () =>
   `/${(await makeLink(api.stores.pool, shop.workspace.id, 'https://example.com/', columns)).slug}`;
 const at = (path: string) => async () => path;
 
-/** What differs between two visits, and what only a person gets. Ids are as long as one another, so are pages. */
+/** Values that differ between two visits or that only people get. Ids and pages have equal lengths. */
 const OWN = ['set-cookie', 'location', 'x-request-id'];
 
 test.each<[what: string, status: number, path: () => Promise<string>]>([

@@ -35,7 +35,7 @@ async function newDir(): Promise<string> {
 }
 const environment = async () => ({ DATABASE_URL: stores.databaseUrl, DATA_DIR: await newDir() });
 
-test('a full journal loses clicks, says so in a metric, and redirects all the same', async () => {
+test('with a full journal visitors are redirected and lost clicks are counted', async () => {
   const ingest = await startTestIngest({ ...stores, env: { JOURNAL_BUDGET: '1MiB' } });
   dirs.push(ingest.dataDir);
   try {
@@ -48,7 +48,7 @@ test('a full journal loses clicks, says so in a metric, and redirects all the sa
       const text = await ingest.registry.metrics();
       return /hoplog_ingest_lost_total\{kind="click"\} [1-9]/.test(text) ? true : null;
     }, 60_000);
-    // What is smaller may still have fitted behind the clicks.
+    // A smaller event may still fit.
     const body = JSON.stringify({
       key: workspace.publishable.token,
       type: 'identify',
@@ -70,7 +70,7 @@ test('a full journal loses clicks, says so in a metric, and redirects all the sa
   }
 });
 
-test('a first start on a volume that it can not write ends, and names the setting', async () => {
+test('a first start on a read-only volume fails and names the setting', async () => {
   const dataDir = await newDir();
   await writeFile(join(dataDir, 'ingest'), 'not a directory');
   await expect(startTestIngest({ ...stores, dataDir })).rejects.toThrow(
@@ -78,7 +78,7 @@ test('a first start on a volume that it can not write ends, and names the settin
   );
 });
 
-test('SIGTERM finishes the answers in flight, writes the journal and exits with 0', async () => {
+test('SIGTERM finishes open requests, writes the journal and exits with 0', async () => {
   const env = await environment();
   const { slug } = await makeLink(stores.pool, workspace.id, 'https://example.com/');
   const ingest = await startIngestProcess(env);
@@ -96,11 +96,11 @@ test('SIGTERM finishes the answers in flight, writes the journal and exits with 
   expect(await stopping).toBe(0);
   const clicks = await journalEvents(stores.pool, env.DATA_DIR);
   expect(clicks.length).toBeGreaterThanOrEqual(answered);
-  // One visit of each connection may have been written while its answer no longer got through.
+  // One visit of each connection may be recorded without its response arriving.
   expect(clicks.length).toBeLessThanOrEqual(answered + 8);
 });
 
-test('a port that something else has is a configuration error, exit 78, that names the setting', async () => {
+test('a taken port is a configuration error that names the setting, exit status 78', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -120,13 +120,13 @@ test.each([
   await expect(startIngestProcess(env)).rejects.toThrow(new RegExp(`ended with 78: setting ${name}=`));
 });
 
-test('a pixel that has not been built is an error that says how to build it', () => {
+test('a missing pixel is an error that says how to build it', () => {
   expect(() => createPixelScript('/nowhere/pixel.js', createExchanges(silentLogger()))).toThrow(
     /pixel\.js is missing: build it with "node web\/build\.ts"/,
   );
 });
 
-test('clients that go before they are answered harm nobody', async () => {
+test('clients that disconnect before the response do not affect others', async () => {
   const ingest = await startTestIngest(stores);
   dirs.push(ingest.dataDir);
   try {

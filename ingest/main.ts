@@ -5,9 +5,9 @@ import { createLogger } from '../core/tier/log.ts';
 import { createRegistry, serveMetrics } from '../core/tier/metrics.ts';
 import { openIngest } from './open.ts';
 
-/** The redirect tier's process: settings in, signals out. Everything else is in `open.ts`. */
+/** The redirect tier's process: settings and signals. The rest is in `open.ts`. */
 
-/** A close that hangs must not keep the process: what is written is written. */
+/** Limit of a close that hangs: events are in the journal. */
 const CLOSE_LIMIT_MS = 3_000;
 
 async function main(): Promise<void> {
@@ -25,7 +25,7 @@ async function main(): Promise<void> {
     closing = true;
     log.info({ signal }, 'stopping');
     setTimeout(() => {
-      log.error('closing took too long');
+      log.error('failed to close within 3 s; exiting');
       process.exit(1);
     }, CLOSE_LIMIT_MS).unref();
     await ingest.close();
@@ -35,7 +35,7 @@ async function main(): Promise<void> {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
       stop(signal).catch((error: unknown) => {
-        log.error({ err: error }, 'closing failed');
+        log.error({ err: error }, 'failed to close');
         process.exit(1);
       });
     });

@@ -1,9 +1,9 @@
-// Imported, because as a global it is a getter that every use calls.
+// Imported: the global `performance` is a getter, which each use would call.
 import { performance } from 'node:perf_hooks';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { MissResult } from './link-table/resolver.ts';
 
-/** How a request to a short link ended. */
+/** Outcome of a request to a short link. */
 export type RedirectOutcome =
   | 'redirected'
   | 'interstitial'
@@ -19,17 +19,17 @@ export type RedirectOutcome =
 
 export type IngestMetrics = {
   countOutcome(outcome: RedirectOutcome): void;
-  /** An event that the journal refused: the visitor was redirected all the same. */
+  /** Counts an event that the journal refused; the visitor was redirected. */
   countLost(kind: 'click' | 'identify' | 'order'): void;
   countCollected(status: number): void;
   countLeaseWait(result: string): void;
-  /** `performance.now()` for one in {@link SAMPLE} requests, which is to be timed; null for the others. */
+  /** Returns `performance.now()` for one in {@link SAMPLE} requests, null for the others. */
   startTiming(): number | null;
-  /** @param startedAt what {@link startTiming} has answered at the request's arrival */
+  /** @param startedAt the value of {@link startTiming} at the request's arrival */
   observeRedirect(startedAt: number | null): void;
 };
 
-/** One in so many requests is timed: an observation costs as much as a tenth of a redirect. */
+/** One request in this many is timed: an observation costs a tenth of a redirect. */
 const SAMPLE = 16;
 
 const OUTCOMES = [
@@ -49,7 +49,7 @@ const OUTCOMES = [
 /**
  * Registers the tier's metrics, all named `hoplog_ingest_*`.
  *
- * @param sources what the gauges read at each scrape
+ * @param sources values that gauges read at each scrape
  */
 export function createIngestMetrics(
   registry: Registry,
@@ -64,15 +64,15 @@ export function createIngestMetrics(
   },
 ): IngestMetrics {
   const registers = [registry];
-  // An alarm sees a series that goes from 0 to 1, and does not see one that begins at 1. Counted here and handed over
-  // at a scrape: the library's own counting costs more than a look into the link table.
+  // All outcomes start at 0, so that an alert sees the first increase. Counted here and exported at a scrape: the
+  // library's counters cost more than a lookup of a link.
   const ended = Object.fromEntries(OUTCOMES.map((outcome) => [outcome, 0])) as Record<
     RedirectOutcome,
     number
   >;
   new Counter({
     name: 'hoplog_ingest_redirects_total',
-    help: 'Requests to short links by outcome',
+    help: 'Requests to short links by outcome.',
     labelNames: ['outcome'],
     registers,
     collect() {
@@ -82,14 +82,14 @@ export function createIngestMetrics(
   });
   const lost = new Counter({
     name: 'hoplog_ingest_lost_total',
-    help: 'Answered events that the journal refused',
+    help: 'Events that the journal refused although the visitor got a response.',
     labelNames: ['kind'],
     registers,
   });
   for (const kind of ['click', 'identify', 'order']) lost.labels(kind).inc(0);
   new Counter({
     name: 'hoplog_ingest_misses_total',
-    help: 'Slugs asked of PostgreSQL because the table did not have them',
+    help: 'Slugs looked up in PostgreSQL because the table did not have them.',
     labelNames: ['result'],
     registers,
     collect() {
@@ -99,7 +99,7 @@ export function createIngestMetrics(
   });
   new Counter({
     name: 'hoplog_ingest_link_table_disk_reads_total',
-    help: 'Slugs looked for on disk because memory did not have them',
+    help: 'Slugs looked up on disk because memory did not have them.',
     registers,
     collect() {
       this.reset();
@@ -108,7 +108,7 @@ export function createIngestMetrics(
   });
   new Counter({
     name: 'hoplog_ingest_link_table_disk_failures_total',
-    help: 'Times the disk refused to keep the link table that is in memory for the next start',
+    help: 'Failures to read or write the file of the link table, which the next start needs.',
     registers,
     collect() {
       this.reset();
@@ -117,19 +117,19 @@ export function createIngestMetrics(
   });
   const collected = new Counter({
     name: 'hoplog_ingest_collected_total',
-    help: 'Answers to the pixel by status',
+    help: 'Responses to the pixel by status.',
     labelNames: ['status'],
     registers,
   });
   const leaseWaits = new Counter({
     name: 'hoplog_ingest_lease_waits_total',
-    help: 'Visitors of a link with max_clicks who waited for a lease, by result',
+    help: 'Visitors of a link with max_clicks who waited for a permit, by result.',
     labelNames: ['result'],
     registers,
   });
   const duration = new Histogram({
     name: 'hoplog_ingest_redirect_seconds',
-    help: `Time from a request to its answer, of one in ${SAMPLE} redirects`,
+    help: `Time from a request to its response, sampled from one in ${SAMPLE} redirects.`,
     buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1],
     registers,
   });
@@ -142,18 +142,14 @@ export function createIngestMetrics(
         this.set(read());
       },
     });
-  gauge('hoplog_ingest_links', 'Slugs in the link table', sources.links);
-  gauge('hoplog_ingest_link_table_bytes', 'Bytes of the link table’s records', sources.tableBytes);
+  gauge('hoplog_ingest_links', 'Slugs of the link table in memory.', sources.links);
+  gauge('hoplog_ingest_link_table_bytes', 'Memory of the link table’s records.', sources.tableBytes);
   gauge(
     'hoplog_ingest_link_table_age_seconds',
-    'Time since the link table was last known to be what PostgreSQL says',
+    'Time since the link table last equaled PostgreSQL.',
     sources.tableAgeSeconds,
   );
-  gauge(
-    'hoplog_ingest_journal_fill',
-    'Part of the journal’s disk budget in use, 0 to 1',
-    sources.journalFill,
-  );
+  gauge('hoplog_ingest_journal_fill', 'Used part of the journal’s disk budget, 0 to 1.', sources.journalFill);
   let arrived = 0;
 
   return {

@@ -11,14 +11,13 @@ import { loadSecrets, STREAM_NAME, secretsFile, tableDirectory } from './cached-
 import { createIngest, type Ingest } from './create-ingest.ts';
 import { readOutstanding } from './max-clicks/outstanding.ts';
 
-/** A PostgreSQL that does not answer keeps no process from its end. */
+/** Limit of the wait for PostgreSQL at the end. */
 const POOL_END_MS = 250;
 
 /**
- * Opens everything that the redirect tier needs, with PostgreSQL up or, after a first start, down, and begins to
- * serve.
+ * Opens everything the redirect tier needs and starts to serve. PostgreSQL may be down after a first start.
  *
- * @throws {ConfigError} when a setting can't be used
+ * @throws {ConfigError} when a setting is invalid
  */
 export async function openIngest(given: {
   config: Config;
@@ -39,7 +38,7 @@ export async function openIngest(given: {
     answerTimeoutMs: 6_000,
     name: 'hoplog-ingest',
   });
-  const { secrets, kept } = await loadSecrets(pool, secretsFile(dir), log).catch((error: Error) => {
+  const { secrets, cached } = await loadSecrets(pool, secretsFile(dir), log).catch((error: Error) => {
     throw new ConfigError('DATA_DIR', config.dataDir, `can't be written: ${error.message}`);
   });
   const sealer = createAddressSealer(secrets.address);
@@ -75,7 +74,7 @@ export async function openIngest(given: {
           sealer,
         }),
       tableDir: dir,
-      catchUp: !kept,
+      catchUp: !cached,
       ...(pixelPath !== undefined && { pixelPath }),
     });
     let closing: Promise<void> | null = null;

@@ -6,7 +6,7 @@ import type { Exchanges, Headers } from './http/exchange.ts';
 /**
  * Serves the built pixel from memory.
  *
- * @param path the file that `web/build.ts` makes
+ * @param path the file that `web/build.ts` writes
  * @throws Error when it has not been built
  */
 export function createPixelScript(
@@ -17,7 +17,7 @@ export function createPixelScript(
   const etag = `"${createHash('sha256').update(script).digest('base64url').slice(0, 22)}"`;
   const headers: Headers = [
     ['Content-Type', 'text/javascript; charset=utf-8'],
-    // An hour, and a day more while a new one is fetched: sites get a new pixel soon, and never wait for it.
+    // Cached for an hour, and for another day while a new one is fetched: sites never wait for it.
     ['Cache-Control', 'public, max-age=3600, stale-while-revalidate=86400'],
     ['ETag', etag],
     ['Access-Control-Allow-Origin', '*'],

@@ -29,14 +29,14 @@ afterAll(async () => {
   await stores?.close();
 });
 
-/** Asks for the link on a connection that stays open, and gives the head of the answer. */
+/** Requests the link on an open connection. Returns the head of the response. */
 async function ask(socket: Socket): Promise<string> {
   const answer = once(socket, 'data');
   socket.write(`GET /${slug} HTTP/1.1\r\nHost: x\r\nUser-Agent: ${BROWSER}\r\n\r\n`);
   return String((await answer)[0]);
 }
 
-/** Whether a visitor's question waits for a lock. */
+/** Whether a visitor's lookup waits for a lock. */
 async function isHeldUp(): Promise<boolean> {
   const { rowCount } = await stores.pool.query(
     `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
@@ -57,7 +57,7 @@ async function refusesConnections(port: number): Promise<boolean> {
   }
 }
 
-test('after SIGTERM a connection that was left open is answered once more, and told that it ends', async () => {
+test('after SIGTERM an open connection gets one more response, with Connection: close', async () => {
   const ingest = await startIngestProcess({
     DATABASE_URL: stores.databaseUrl,
     DATA_DIR: dataDir,
@@ -67,7 +67,7 @@ test('after SIGTERM a connection that was left open is answered once more, and t
   const socket = connect(port, '127.0.0.1');
   expect(await ask(socket)).toMatch(/^HTTP\/1.1 302 (?![\s\S]*connection: close)/i);
   const stopped = ingest.stop();
-  while (!(await refusesConnections(port))) await delay(5);
+  await expect.poll(() => refusesConnections(port), { interval: 5, timeout: 10_000 }).toBe(true);
   const ended = once(socket, 'end');
   expect(await ask(socket)).toMatch(/^HTTP\/1.1 302 [\s\S]*\r\nconnection: close\r\n/i);
   await ended;
@@ -79,7 +79,7 @@ for (const [table, env] of [
   ['in memory', {}],
   ['on disk', { INGEST_LINKS_IN_MEMORY: '10' }],
 ] as const) {
-  test(`with a PostgreSQL that hangs and a table ${table} visitors get their answer after SIGTERM, and the exit is 0`, async () => {
+  test(`with a PostgreSQL that hangs and a table ${table} visitors get a response after SIGTERM, and the exit is 0`, async () => {
     const settings = {
       DATABASE_URL: stores.databaseUrl,
       DATA_DIR: dataDir,
@@ -102,7 +102,7 @@ for (const [table, env] of [
   });
 }
 
-test('a process whose stream was retired comes back as another stream, and serves', async () => {
+test('a process whose stream was retired restarts with another stream', async () => {
   const env = { DATABASE_URL: stores.databaseUrl, DATA_DIR: dataDir, STREAM_NAME: 'retired' };
   const streams = async () => {
     const { rows } = await stores.pool.query<{ stream_id: string; state: string }>(
@@ -123,7 +123,7 @@ test('a process whose stream was retired comes back as another stream, and serve
   expect(await journalEvents(stores.pool, dataDir, 'retired')).toHaveLength(3);
 });
 
-test('of processes that share a port one after the other restarts, and no visitor is refused', async () => {
+test('processes that share a port restart one after the other without a refused visitor', async () => {
   const port = String(await freePort());
   const start = (name: string) =>
     startIngestProcess({
@@ -151,14 +151,16 @@ test('of processes that share a port one after the other restarts, and no visito
   }
   await delay(300);
   stop.abort();
-  const [kept, anew] = await Promise.all(clicking);
+  const [keepAlive, perRequest] = await Promise.all(clicking);
   for (const { stop } of processes.values()) expect(await stop()).toBe(0);
 
-  expect([kept?.refused, anew?.refused]).toEqual([new Map(), new Map()]);
-  // What the system has accepted for a listener that closes is reset, unless it may be handed over.
+  expect([keepAlive?.refused, perRequest?.refused]).toEqual([new Map(), new Map()]);
+  // Linux resets the accepted connections of a closed listener, unless it may hand them over.
   const atMost = mayHandOver() ? 0 : 6 * names.length;
-  expect((kept?.unanswered.length ?? 0) + (anew?.unanswered.length ?? 0)).toBeLessThanOrEqual(atMost);
-  const answered = new Set([...(kept?.answered ?? []), ...(anew?.answered ?? [])]);
+  expect((keepAlive?.unanswered.length ?? 0) + (perRequest?.unanswered.length ?? 0)).toBeLessThanOrEqual(
+    atMost,
+  );
+  const answered = new Set([...(keepAlive?.answered ?? []), ...(perRequest?.answered ?? [])]);
   const journals = await Promise.all(names.map((name) => journalEvents(stores.pool, dataDir, name)));
   for (const clicks of journals) expect(clicks.length).toBeGreaterThan(0);
   expect(journals.flat().length).toBeGreaterThanOrEqual(answered.size);

@@ -10,7 +10,7 @@ type Handler = (res: HttpResponse, req: HttpRequest, head: boolean) => void;
 
 const ROBOTS = 'User-agent: *\nDisallow: /\n';
 
-/** Every path of the short-link origin. A path that none of the named ones matches is a slug. */
+/** Adds every path of the short-link origin. A path without a route of its own is a slug. */
 export function addRoutes(
   app: TemplatedApp,
   given: {
@@ -56,7 +56,7 @@ export function addRoutes(
       ROBOTS,
     ),
   );
-  // Browsers ask for it beside every page of ours: nothing to look up.
+  // Browsers request it for every page.
   read('/favicon.ico', (res, _req, head) =>
     exchanges.reply(exchanges.open(res, head), '404 Not Found', [['Cache-Control', 'public, max-age=86400']]),
   );

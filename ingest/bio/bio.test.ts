@@ -18,7 +18,7 @@ afterAll(async () => {
   await api.close();
 });
 
-/** A change shows within a second; a busy machine may take longer. */
+/** Limit of the wait for a change. */
 const SOON = { timeout: 10_000 };
 
 const start = (given: Partial<Parameters<typeof startTestIngest>[0]> = {}) =>
@@ -52,19 +52,19 @@ describe('the public page', () => {
     expect(text.indexOf('>Shop<')).toBeLessThan(text.indexOf('>Blog<'));
   });
 
-  test('answers any spelling of its slug, while its links answer their own only', async () => {
+  test('a page responds to any spelling of its slug, its links only to their own', async () => {
     await makeBioPage(shop, 'mypage');
     for (const path of ['MyPage', 'MYPAGE', 'mypage']) expect((await get(path)).status).toBe(200);
   });
 
-  test('a button without a short link leads straight to its URL', async () => {
+  test('a button without a short link links to its URL', async () => {
     await makeBioPage(shop, 'straight', {
       links: [{ label: 'A', url: 'https://hop.example/somewhere?a=1&b="2"' }],
     });
     expect(await html('straight')).toContain('href="https://hop.example/somewhere?a=1&#38;b=&#34;2&#34;"');
   });
 
-  test('its short links redirect to the URLs of the buttons with UTM, http ones too', async () => {
+  test('its short links redirect to the buttons’ URLs with UTM parameters, http URLs too', async () => {
     const page = await makeBioPage(shop, 'leads');
     const slug = page.links[2]?.short_url?.split('/').at(-1) ?? '';
     const { status, headers } = await get(slug);
@@ -77,7 +77,7 @@ describe('the public page', () => {
     ]);
   });
 
-  test('a short link that was set aside finds nothing, and redirects again once its button has it back', async () => {
+  test('a short link whose button was removed is 404, and redirects again once the button is back', async () => {
     const button = { id: 'a', label: 'A', url: 'https://a.example/' };
     const page = await makeBioPage(shop, 'set-aside', { links: [button] });
     const slug = page.links[0]?.short_url?.split('/').at(-1) ?? '';
@@ -91,7 +91,7 @@ describe('the public page', () => {
     expect(await html('set-aside')).toContain(`href="https://hop.example/${slug}"`);
   });
 
-  test('a view is no click and sets no cookie', async () => {
+  test('a page view is not a click and sets no cookie', async () => {
     await makeBioPage(shop, 'viewed');
     const before = (await ingest.events()).length;
     const { headers } = await get('viewed');
@@ -100,7 +100,7 @@ describe('the public page', () => {
     expect((await ingest.events()).length).toBe(before);
   });
 
-  test('HEAD has the headers and no body, POST finds nothing', async () => {
+  test('HEAD has the headers without a body, POST is 404', async () => {
     await makeBioPage(shop, 'headed');
     const body = Buffer.from(await html('headed'));
     const head = await get('headed', { method: 'HEAD' });
@@ -108,7 +108,7 @@ describe('the public page', () => {
     expect((await get('headed', { method: 'POST' })).status).toBe(404);
   });
 
-  test('tells networks what it is: Open Graph tags and a canonical address at the public origin', async () => {
+  test('has Open Graph tags and a canonical address at the public origin', async () => {
     await makeBioPage(shop, 'graph', { avatar_url: 'https://img.example/a.png?x=1&y=2', bio: 'Two\nlines' });
     const text = await html('graph');
     for (const [property, content] of [
@@ -123,14 +123,14 @@ describe('the public page', () => {
     expect(text).toContain('<link rel="canonical" href="https://bio.example/graph">');
   });
 
-  test('the footer credits the service unless the page says not to', async () => {
+  test('the footer credits the service unless the page hides it', async () => {
     await makeBioPage(shop, 'branded');
     expect(await html('branded')).toContain('Made with Hoplog');
     await changeBioPage(shop, 'branded', { show_branding: false });
     await expect.poll(() => html('branded'), SOON).not.toContain('Made with Hoplog');
   });
 
-  test('a page without anything shows its slug', async () => {
+  test('an empty page shows its slug', async () => {
     await shop.post('/bio-pages', { slug: 'bare-page' });
     const text = await html('bare-page');
     expect(text).toContain('<h1 dir="auto">bare-page</h1>');
@@ -141,7 +141,7 @@ describe('the public page', () => {
 describe('safety', () => {
   const EVIL = `</style><script>alert(1)</script>"><img src=x onerror=alert(1)>'&amp;`;
 
-  test('nothing that a page says gets out of its place', async () => {
+  test('content of a page is escaped', async () => {
     await makeBioPage(shop, 'evil', {
       title: EVIL.slice(0, 60),
       bio: EVIL,
@@ -165,7 +165,7 @@ describe('safety', () => {
     expect(text).not.toMatch(/\son\w+=['"]/);
   });
 
-  test('its policy allows its own style sheet, images, and nothing else', async () => {
+  test('the content security policy allows only its own style sheet and images', async () => {
     await makeBioPage(shop, 'policy');
     const { headers } = await get('policy');
     expect(headers.get('content-security-policy')).toMatch(
@@ -183,7 +183,7 @@ describe('changes', () => {
     await expect.poll(() => html('fresh'), SOON).toContain('<h1 dir="auto">Changed</h1>');
   });
 
-  test('a page that is taken down answers 404, and 200 when it is published again', async () => {
+  test('an unpublished page is 404, and 200 when it is published again', async () => {
     await makeBioPage(shop, 'hidden');
     expect((await get('hidden')).status).toBe(200);
     await changeBioPage(shop, 'hidden', { is_published: false });
@@ -192,14 +192,14 @@ describe('changes', () => {
     await expect.poll(async () => (await get('hidden')).status, SOON).toBe(200);
   });
 
-  test('a page that was never published answers 404', async () => {
+  test('a page that was never published is 404', async () => {
     await makeBioPage(shop, 'draft', { is_published: false });
     const { status, text } = await get('draft');
     expect(status).toBe(404);
     expect(text).not.toContain('Ada');
   });
 
-  test('a deleted page answers 404, and so do its short links', async () => {
+  test('a deleted page and its short links are 404', async () => {
     const page = await makeBioPage(shop, 'deleted');
     const slug = page.links[0]?.short_url?.split('/').at(-1) ?? '';
     expect((await get(slug)).status).toBe(302);
@@ -210,7 +210,7 @@ describe('changes', () => {
     await expect.poll(() => html('deleted'), SOON).toContain('Second');
   });
 
-  test('a short link that is renamed or deleted by itself changes the page', async () => {
+  test('renaming or deleting a short link changes the page', async () => {
     const page = await makeBioPage(shop, 'linked');
     expect(await html('linked')).toContain(`href="${page.links[0]?.short_url}"`);
     const id = trackedLinks(page).shop;
@@ -221,10 +221,10 @@ describe('changes', () => {
   });
 });
 
-test('pages are served with PostgreSQL down, after a restart too; one that is not published is 404, not 503', async () => {
+test('with PostgreSQL down pages are served, after a restart too; an unpublished page is 404, not 503', async () => {
   await makeBioPage(shop, 'kept');
   await makeBioPage(shop, 'kept-draft', { is_published: false });
-  // Every field as long as the API takes it, of characters that take the most bytes as JSON.
+  // Every field at the limit of the API, in characters that take the most bytes as JSON.
   const address = (length: number) => `https://a.example/${'\\'.repeat(length - 18)}`;
   const largest = {
     title: '\u0001'.repeat(60),
@@ -255,10 +255,10 @@ test('pages are served with PostgreSQL down, after a restart too; one that is no
   ingest = await start({ dataDir });
 });
 
-test('a page that the table can’t hold is asked of PostgreSQL, and holds up neither changes nor a first start', async () => {
+test('a page too large for the table is read from PostgreSQL and delays neither changes nor a first start', async () => {
   await makeBioPage(shop, 'beyond');
   await makeBioPage(shop, 'behind');
-  // Both are in the table from here on, so that only a change can make them others.
+  // Both are in the table now, so that only a change can replace them.
   for (const slug of ['beyond', 'behind'])
     expect(await html(slug)).toContain('Notes on the Analytical Engine');
   await api.stores.pool.query(`UPDATE bio_pages SET bio = repeat('x', 1100000) WHERE slug = 'beyond'`);

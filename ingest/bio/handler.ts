@@ -7,13 +7,10 @@ import type { IngestMetrics } from '../metrics.ts';
 import type { Page } from '../pages/layout.ts';
 import type { Pages } from '../pages/pages.ts';
 
-/** Pages that are being looked at, rendered: 20 KB each, 300 KB at most. */
+/** Rendered pages, 20 KB each, 300 KB at most. */
 const CAPACITY = 512;
 
-/**
- * Answers for the slug of a bio page. It renders what stands in the link table, once for each content: a page that
- * has changed is another content, so nothing needs to be told.
- */
+/** Serves bio pages. A page is rendered once for each content, so a change needs no invalidation. */
 export function createBioPageHandler(given: {
   exchanges: Exchanges;
   metrics: IngestMetrics;
@@ -47,7 +44,7 @@ function pageFrom({ html, policy }: RenderedBioPage): Page {
   return {
     headers: [
       ['Content-Type', 'text/html; charset=utf-8'],
-      // Asked again each time, so that a change shows at once.
+      // Revalidated each time, so that a change shows at once.
       ['Cache-Control', 'public, max-age=0, must-revalidate'],
       ['Content-Security-Policy', policy],
       ['X-Content-Type-Options', 'nosniff'],

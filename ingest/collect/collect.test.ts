@@ -57,7 +57,7 @@ const identify = (fields: object = {}) => ({
   ...fields,
 });
 
-test('an order is answered 202 and stands in the journal, in minor units', async () => {
+test('an order is 202 and is in the journal, in minor units', async () => {
   const answer = await collect(order());
   expect([answer.status, answer.body]).toEqual([202, { ok: true }]);
   const event = (await ingest.events()).at(-1);
@@ -73,7 +73,7 @@ test('an order is answered 202 and stands in the journal, in minor units', async
   expect(event?.kind === 'order' && event.visitorId && bytesToUuid(event.visitorId)).toBe(VISITOR);
 });
 
-test('an identify is answered 202 and stands in the journal', async () => {
+test('an identify is 202 and is in the journal', async () => {
   expect((await collect(identify())).status).toBe(202);
   expect((await ingest.events()).at(-1)).toMatchObject({
     kind: 'identify',
@@ -89,7 +89,7 @@ test('a beacon’s text/plain is accepted, other media types are not', async () 
   expect([form.status, form.body.error?.code]).toEqual([415, 'unsupported_media_type']);
 });
 
-test('the currency is usd unless it is sent, and yen have no minor units', async () => {
+test('the currency defaults to usd, and yen have no minor units', async () => {
   await collect(order({ currency: undefined, order_id: 'A-2' }));
   expect((await ingest.events()).at(-1)).toMatchObject({ amountMinor: 1_999, currency: 'usd' });
   await collect(order({ currency: 'jpy', amount: 500, order_id: 'A-3' }));
@@ -179,12 +179,12 @@ test.each(['latin1', 'utf16le'] as const)(
   },
 );
 
-test('an empty text or null means that the visitor or the email is not known', async () => {
+test('an empty string or null means an unknown visitor or email', async () => {
   expect((await collect(order({ visitor_id: null, order_id: 'A-4' }))).status).toBe(202);
   expect((await ingest.events()).at(-1)).toMatchObject({ visitorId: null });
 });
 
-test('an order that names nobody is an order, as under Global Privacy Control', async () => {
+test('an order without a person is recorded, as under Global Privacy Control', async () => {
   expect((await collect(order({ visitor_id: null, email: undefined, order_id: 'A-7' }))).status).toBe(202);
   expect((await ingest.events()).at(-1)).toMatchObject({
     kind: 'order',
@@ -196,7 +196,7 @@ test('an order that names nobody is an order, as under Global Privacy Control', 
   });
 });
 
-test('a use is noted at its key, at most once a minute, and a refused call is none', async () => {
+test('a key’s use is recorded at most once a minute, and not for a refused request', async () => {
   const { key, token } = await createKey(stores.pool, {
     workspaceId: workspace.id,
     kind: 'publishable',
@@ -235,7 +235,7 @@ test('any origin may send, without credentials; other methods are 405', async ()
   expect([get.status, get.headers.get('allow')]).toEqual([405, 'POST, OPTIONS']);
 });
 
-test('a client that goes in the middle of its body harms nobody', async () => {
+test('a client that disconnects within its body does not affect others', async () => {
   const { port } = new URL(ingest.url);
   await new Promise<void>((resolve) => {
     const socket = connect(Number(port), '127.0.0.1', () => {

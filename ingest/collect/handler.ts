@@ -17,7 +17,7 @@ import { type ReportBody, readReport } from './report.ts';
 const BODY_LIMIT = 16 * 1024;
 const MEDIA_TYPES = new Set(['application/json', 'text/plain', '']);
 
-/** For any origin, without credentials, like the API's. */
+/** For any origin, without credentials, as in the API. */
 const CORS: Headers = [
   ['Access-Control-Allow-Origin', '*'],
   ['Access-Control-Expose-Headers', 'x-request-id, Idempotent-Replayed, Retry-After'],
@@ -40,7 +40,7 @@ const STATUS: Partial<Record<ErrorCode, string>> = {
 
 type RouteHandler = (res: HttpResponse, req: HttpRequest) => void;
 
-/** `POST /collect`: what the pixel reports with a publishable key, answered 202 when it stands in the journal. */
+/** Handles `POST /collect` of the pixel: responds 202 once the event is in the journal. */
 export function createCollectHandlers(given: {
   eventLog: EventLogWriter;
   exchanges: Exchanges;
@@ -69,7 +69,8 @@ export function createCollectHandlers(given: {
 
   function fail(exchange: Exchange, requestId: string, error: unknown): void {
     const { code, message, details } = envelopeOf(error);
-    if (code === 'internal') log.error({ err: error, request_id: requestId }, 'collect failed');
+    if (code === 'internal')
+      log.error({ err: error, request_id: requestId }, 'failed to collect an event; responded 500');
     const headers: [string, string][] = [];
     if (code === 'unavailable') headers.push(['Retry-After', '5']);
     if (code === 'method_not_allowed') headers.push(['Allow', 'POST, OPTIONS']);
@@ -82,10 +83,10 @@ export function createCollectHandlers(given: {
     const { key } = body;
     if (key === undefined || key === null)
       throw new AppError('unauthorized', 'key: a publishable key is required');
-    if (typeof key !== 'string') throw badRequest('key', 'must be a text');
+    if (typeof key !== 'string') throw badRequest('key', 'must be a string');
     const parsed = parseKey(key);
     if (parsed?.kind === 'secret') {
-      throw badRequest('key', 'is a secret key, which must never be in a browser: send a publishable one');
+      throw badRequest('key', 'must be a publishable key; a secret key must never be in a browser');
     }
     const known = parsed?.kind === 'publishable' ? await resolver.key(parsed.lookup) : null;
     if (known === null || !keyMatches(key, known.hash))
@@ -98,7 +99,7 @@ export function createCollectHandlers(given: {
     const body = parseBody(bytes);
     const event = readReport(body, await workspaceOf(body));
     const outcome = await new Promise((resolve) => eventLog.append(event, resolve));
-    if (outcome === 'lost') throw new AppError('unavailable', 'the journal is full, try again');
+    if (outcome === 'lost') throw new AppError('unavailable', 'the journal is full; try again');
   }
 
   return {
@@ -131,7 +132,7 @@ export function createCollectHandlers(given: {
 }
 
 function parseBody(bytes: Buffer): ReportBody {
-  // Each byte that is none would become the same character, and different orders one.
+  // Invalid bytes would all decode to U+FFFD, and different order ids would become one.
   if (!isUtf8(bytes)) throw badRequest('body', 'must be UTF-8');
   let body: unknown;
   try {
@@ -148,7 +149,11 @@ function parseBody(bytes: Buffer): ReportBody {
 function envelopeOf(error: unknown): Pick<AppError, 'code' | 'message' | 'details'> {
   if (error instanceof AppError) return error;
   if (error instanceof LookupUnavailable) {
-    return { code: 'unavailable', message: 'the key cannot be checked right now', details: undefined };
+    return {
+      code: 'unavailable',
+      message: 'the key can’t be checked right now; try again',
+      details: undefined,
+    };
   }
   return { code: 'internal', message: 'something went wrong', details: undefined };
 }

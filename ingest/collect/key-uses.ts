@@ -3,14 +3,14 @@ import type { Logger } from '../../core/tier/log.ts';
 import type { Queryable } from '../../sql/database/pool.ts';
 import { noteKeyUse } from '../../sql/workspaces/keys.ts';
 
-/** How long a key's use is not noted again. Milliseconds. */
+/** Interval between two writes for one key, ms. */
 const NOTED_EVERY_MS = 60_000;
-/** Keys remembered at most; one that was forgotten is noted again. */
+/** Keys whose last write is cached. */
 const CAPACITY = 10_000;
 
 /**
- * Notes in PostgreSQL that a key was used, as the API does with its own callers. Nobody waits for it, one note is on its
- * way at a time so that links keep the connections, and the next use makes up for one that was left out or has failed.
+ * Records in PostgreSQL that a key was used, as the API does. No request waits for it. One write runs at a time, so
+ * that links keep the connections; the next use makes up for a skipped or failed one.
  */
 export type KeyUses = { note(keyId: string): void };
 
@@ -23,7 +23,7 @@ export function createKeyUses({ pool, log }: { pool: Queryable; log: Logger }): 
     try {
       await noteKeyUse(pool, keyId);
     } catch (error) {
-      log.debug({ err: error, key: keyId }, 'key use not noted');
+      log.debug({ err: error, key: keyId }, 'failed to record the use of a key; the next use will');
     } finally {
       isNoting = false;
     }

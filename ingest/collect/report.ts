@@ -3,15 +3,15 @@ import type { IdentifyEvent, OrderEvent, Unstamped } from '../../core/events/typ
 import { isUuid } from '../../core/ids.ts';
 import { readAmount, readPerson, readPersonOrNobody } from '../../core/tracking/track-reports.ts';
 
-/** The fields of a body that has been parsed as JSON and is an object. */
+/** Fields of a parsed JSON object. */
 export type ReportBody = Readonly<Record<string, unknown>>;
 
 const TEXT_LIMIT = 200;
 const EMAIL_TEXT_LIMIT = 354;
 
 /**
- * Reads what the pixel reports. Fields that it does not know are ignored, and nothing is coerced. An order may name
- * nobody, as under Global Privacy Control: it counts as a conversion of no link.
+ * Validates a report of the pixel. Unknown fields are ignored, and no value is coerced. An order may name no person,
+ * as under Global Privacy Control: it counts as a conversion without a link.
  *
  * @throws {AppError} `bad_request` that names the field
  */
@@ -32,7 +32,7 @@ export function readReport(
   const orderId = optionalText(body, 'order_id', TEXT_LIMIT);
   if (orderId === null) throw badRequest('order_id', 'is required');
   const { amount } = body;
-  if (typeof amount !== 'number' || amount < 0) throw badRequest('amount', 'must be a number of 0 or more');
+  if (typeof amount !== 'number' || amount < 0) throw badRequest('amount', 'must be a number of at least 0');
   const currency = optionalText(body, 'currency', TEXT_LIMIT) ?? 'usd';
   return {
     kind: 'order',
@@ -47,11 +47,11 @@ export function readReport(
 function optionalText(body: ReportBody, field: string, limit: number): string | null {
   const value = body[field];
   if (value === undefined || value === null) return null;
-  // Counted in code points, as the API's schemas count.
+  // Counted in code points, as the API's schemas do.
   if (typeof value !== 'string' || value === '' || [...value].length > limit) {
-    throw badRequest(field, `must be a text of 1 to ${limit} characters`);
+    throw badRequest(field, `must be a string of 1 to ${limit} characters`);
   }
-  // PostgreSQL could not store either, and nobody means them.
+  // PostgreSQL can store neither NUL nor lone surrogates.
   if (value.includes('\0') || !value.isWellFormed())
     throw badRequest(field, 'must be Unicode text without NUL');
   return value;

@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
 
 /**
- * The 16 bytes of an address, IPv4 mapped into IPv6 (RFC 4291 2.5.5.2), or null when the text is none. A zone
- * (`%eth0`) is left out.
+ * Returns the 16 bytes of an address, IPv4 mapped into IPv6 (RFC 4291 2.5.5.2); null when the text is not an address.
+ * A zone (`%eth0`) is ignored.
  */
 export function addressBytes(text: string): Uint8Array | null {
   const percent = text.indexOf('%');
@@ -10,18 +10,18 @@ export function addressBytes(text: string): Uint8Array | null {
   return dottedBytes(address) ?? (isIP(address) === 6 ? sixteen(address) : null);
 }
 
-/** The 16 bytes of an address as the server gives it: 4 or 16 bytes. */
+/** Returns the 16 bytes of an address of 4 or 16 bytes. */
 export function mappedBytes(binary: ArrayBuffer): Uint8Array {
   const given = new Uint8Array(binary);
   if (given.length === 16) return given;
   const bytes = new Uint8Array(16);
   bytes[10] = bytes[11] = 0xff;
-  // By hand: `set` would give these bytes, which live in the heap, a buffer outside of it.
+  // Not `set`: it would move these bytes from the heap into a buffer outside.
   if (given.length === 4) for (let at = 0; at < 4; at++) bytes[12 + at] = given[at] ?? 0;
   return bytes;
 }
 
-/** The text of 16 address bytes: dotted when it is a mapped IPv4, else eight groups. */
+/** Returns the text of 16 bytes: dotted for a mapped IPv4 address, else eight groups. */
 export function addressText(bytes: Uint8Array): string {
   const four = mappedNumber(bytes);
   if (four !== null) return dotted(four);
@@ -31,7 +31,7 @@ export function addressText(bytes: Uint8Array): string {
   return groups.join(':');
 }
 
-/** The number of a mapped IPv4 address, or null when these 16 bytes are none. */
+/** Returns the number of a mapped IPv4 address; null for others. */
 export function mappedNumber(bytes: Uint8Array): number | null {
   for (let at = 0; at < 10; at++) if (bytes[at] !== 0) return null;
   if (bytes[10] !== 0xff || bytes[11] !== 0xff) return null;
@@ -39,7 +39,7 @@ export function mappedNumber(bytes: Uint8Array): number | null {
   return ((byte(12) << 24) | (byte(13) << 16) | (byte(14) << 8) | byte(15)) >>> 0;
 }
 
-/** The text of an IPv4 address. */
+/** Returns the text of an IPv4 address. */
 export function dotted(number: number): string {
   return `${number >>> 24}.${(number >>> 16) & 0xff}.${(number >>> 8) & 0xff}.${number & 0xff}`;
 }
@@ -48,8 +48,8 @@ const DOT = 46;
 const ZERO = 48;
 
 /**
- * The 16 bytes of an IPv4 address as `net.isIPv4` takes it, or null: by hand, since each visitor behind a proxy has another
- * one.
+ * Returns the 16 bytes of an IPv4 address as `net.isIPv4` accepts it, else null. Not cached: behind a proxy each
+ * visitor has another one.
  */
 export function dottedBytes(text: string): Uint8Array | null {
   let number = 0;
@@ -74,7 +74,7 @@ export function dottedBytes(text: string): Uint8Array | null {
   return part < 3 || digits === 0 ? null : mapped((number << 8) | value);
 }
 
-/** The 16 bytes of an IPv4 address. */
+/** Returns the 16 bytes of an IPv4 address. */
 function mapped(number: number): Uint8Array {
   const bytes = new Uint8Array(16);
   bytes[10] = bytes[11] = 0xff;

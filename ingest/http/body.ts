@@ -1,9 +1,9 @@
 import type { HttpResponse } from 'uWebSockets.js';
 
 /**
- * Reads a request's body. To be called while the request is being handled.
+ * Reads a request's body. Call it within the request's handler.
  *
- * @param done gets the body, or null once when it is longer than `limit`; never called when the client goes before
+ * @param done receives the body, or null once when it exceeds `limit` bytes; not called when the client goes first
  */
 export function readBody(res: HttpResponse, limit: number, done: (body: Buffer | null) => void): void {
   let parts: Buffer[] = [];
@@ -17,7 +17,7 @@ export function readBody(res: HttpResponse, limit: number, done: (body: Buffer |
       parts = [];
       return done(null);
     }
-    // The server takes the chunk's memory back when this returns.
+    // The server reuses the chunk's memory after this returns.
     parts.push(Buffer.from(chunk.slice(0)));
     if (isLast) done(Buffer.concat(parts));
   });

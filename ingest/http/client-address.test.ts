@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { addressBytes, addressText, mappedBytes } from './addresses.ts';
 import { type ClientAddresses, createClientAddresses } from './client-address.ts';
 
-/** The calls that the addresses are read by, with what a real connection would answer. */
+/** The calls that read addresses, with the values of a real connection. */
 function addressesOf(
   trusted: string[],
   peer: string,
@@ -29,14 +29,14 @@ function addressesOf(
   };
 }
 
-/** With all that was said in one line, both are the same. */
+/** With one header line both readers agree. */
 function addressOf(trusted: string[], peer: string, forwarded = ''): string {
   const { byFirstLine, byAllLines } = addressesOf(trusted, peer, [forwarded]);
   expect(byAllLines).toBe(byFirstLine);
   return byFirstLine;
 }
 
-test('without trusted proxies the peer is the client, whatever it says', () => {
+test('without trusted proxies the peer is the client', () => {
   expect(addressOf([], '192.0.2.1', '198.51.100.7')).toBe('192.0.2.1');
 });
 
@@ -56,7 +56,7 @@ test.each([
   ['nonsense', '192.0.2.1'],
   ['198.51.100.7, nonsense, 10.1.2.3', '10.1.2.3'],
   ['', '192.0.2.1'],
-])('behind a trusted proxy the last hop that nobody vouches for is the client (%j)', (forwarded, client) => {
+])('behind a trusted proxy the last untrusted hop is the client (%j)', (forwarded, client) => {
   expect(addressOf(['192.0.2.1', '10.0.0.0/8'], '192.0.2.1', forwarded)).toBe(client);
 });
 
@@ -69,7 +69,7 @@ test.each([
   expect(addressesOf(['192.0.2.1', '10.0.0.0/8'], '192.0.2.1', lines).byAllLines).toBe(client);
 });
 
-test('a peer that is no trusted proxy is not believed', () => {
+test('headers of an untrusted peer are ignored', () => {
   expect(addressOf(['10.0.0.0/8'], '192.0.2.1', '198.51.100.7')).toBe('192.0.2.1');
 });
 
@@ -90,7 +90,7 @@ test.each([
   expect(Buffer.from(addressBytes(text) ?? []).toString('hex')).toBe(hex);
 });
 
-test('what is an address and what is none is judged as Node.js does', () => {
+test('addresses are recognized as Node.js does', () => {
   const zeros = fc.constantFrom('', '', '', '0');
   const part = fc.tuple(zeros, fc.nat(299)).map(([zero, number]) => `${zero}${number}`);
   const dotted = fc.array(part, { minLength: 3, maxLength: 5 }).map((parts) => parts.join('.'));
@@ -121,7 +121,7 @@ test('what is an address and what is none is judged as Node.js does', () => {
   expect(four).toBeGreaterThan(1_000);
 });
 
-test('a peer’s 4 bytes are mapped into 16', () => {
+test('an IPv4 peer’s 4 bytes are mapped into 16', () => {
   expect(addressText(mappedBytes(Uint8Array.of(192, 0, 2, 1).buffer))).toBe('192.0.2.1');
   expect(addressBytes('1.2.3')).toBeNull();
 });

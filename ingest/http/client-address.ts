@@ -6,32 +6,32 @@ import { addressBytes, addressText, dotted, dottedBytes, mappedBytes, mappedNumb
 import { headerName } from './header-names.ts';
 import { followPeers } from './peers.ts';
 
-/** Proxies of which it is remembered whether they are trusted. */
-const REMEMBERED = 1_000;
+/** Proxies whose trust is cached. */
+const CACHED_PROXIES = 1_000;
 
 const NAME = 'x-forwarded-for';
 const FORWARDED_FOR = headerName(NAME);
 
-/** The visitor's address as 16 bytes. To be called while the request is being handled. */
+/** Returns the visitor's address as 16 bytes. Call it within the request's handler. */
 export type ClientAddress = (req: HttpRequest, res: HttpResponse) => Uint8Array;
 
 /**
- * Proxies put what they say behind what the client has said in the same line, or replace that; some, as HAProxy with
- * `option forwardfor`, add a line of their own, and then the first line is the client's word. The server gives the first line
- * for less than a tenth of what it takes to look through all headers, which would be a good part of a redirect.
+ * Most proxies append to the client's `X-Forwarded-For` line or replace it. Some, such as HAProxy with `option
+ * forwardfor`, add another line; then the first line is the client's claim. Reading the first line costs a tenth of
+ * reading all headers.
  */
 export type ClientAddresses = {
-  /** By the first line: for redirects. */
+  /** From the first line: for redirects. */
   byFirstLine: ClientAddress;
-  /** By all lines, as one list: for whatever is limited by address. */
+  /** From all lines as one list: for limits by address. */
   byAllLines: ClientAddress;
 };
 
 /**
- * The peer's address or, when the peer is a trusted proxy, the last address in `X-Forwarded-For` that is no trusted
- * proxy itself: whatever stands further left was said by somebody whom nobody vouches for.
+ * Returns readers of the client's address: the peer, or behind a trusted proxy the last address in `X-Forwarded-For`
+ * that is not a trusted proxy. Addresses further left are unverified.
  *
- * @param app the peers of its connections are syncStatus: to be called before it listens
+ * @param app tracked for its peers: call this before it listens
  * @param trusted addresses and CIDR blocks of `TRUST_PROXY`
  */
 export function createClientAddresses(app: TemplatedApp, trusted: readonly string[]): ClientAddresses {
@@ -50,8 +50,7 @@ export function createClientAddresses(app: TemplatedApp, trusted: readonly strin
       if (!isTrusted(client)) return client;
     }
     const hops = hopsOf(req);
-    // One address and nothing around it is what most proxies send. Nobody stands further left of it: whether it is one of
-    // ours changes nothing.
+    // The fast path: with one address, its trust changes nothing, as there is none further left.
     const only = dottedBytes(hops);
     if (only !== null) return only;
     for (let end = hops.length; end > 0; ) {
@@ -83,12 +82,12 @@ function allLines(req: HttpRequest): string {
   return lines.join(',');
 }
 
-/** Whether these 16 bytes are the address of one of `trusted`. */
+/** Returns whether 16 bytes are the address of a trusted proxy. */
 function trustIn(trusted: readonly string[]): (address: Uint8Array) => boolean {
   if (trusted.length === 0) return () => false;
   const isProxy = inBlocks(trusted);
-  const isTrustedFour = remembered<boolean, number>((number) => isProxy(dotted(number)), REMEMBERED);
-  const isTrustedSix = remembered(isProxy, REMEMBERED);
+  const isTrustedFour = remembered<boolean, number>((number) => isProxy(dotted(number)), CACHED_PROXIES);
+  const isTrustedSix = remembered(isProxy, CACHED_PROXIES);
   return (address) => {
     const number = mappedNumber(address);
     return number === null ? isTrustedSix(addressText(address)) : isTrustedFour(number);

@@ -1,12 +1,12 @@
 import type { TemplatedApp } from 'uWebSockets.js';
 
-/** The connections that visitors, or a proxy in front, hold open. */
+/** Open connections of visitors or of a proxy. */
 export type Connections = {
-  /** Resolves when none is open any more, or after `withinMs`. */
+  /** Resolves when no connection is open, or after `withinMs`. */
   gone(withinMs: number): Promise<void>;
 };
 
-/** Counts connections of an app. To be called before it listens. */
+/** Counts the connections of an app. Call it before the app listens. */
 export function countConnections(app: TemplatedApp): Connections {
   let open = 0;
   let waiting: (() => void) | null = null;

@@ -7,17 +7,17 @@ import { listen, loadUws } from './uws.ts';
 
 type Server = { url: string; exchanges: Exchanges; close(): void };
 
-/** Around the longest whose lines are given to the server as bytes. */
+/** Lengths around the limit of lines that are passed as bytes. */
 const LOCATIONS = [30, 1_256, 1_257, 1_258, 1_259, 2_000, 9_000].map((length) =>
   'https://example.com/?q='.padEnd(length, 'x'),
 );
 
-/** Answers that are given while the request is being read, and later. */
+/** Responses sent within the handler, and later. */
 const ANSWERS: Record<string, (exchanges: Exchanges, exchange: Exchange) => void> = {
   page: (exchanges, exchange) => exchanges.reply(exchange, '404 Not Found', [['X-Is', 'a page']], 'größer'),
   bytes: (exchanges, exchange) => exchanges.reply(exchange, '200 OK', [], Buffer.alloc(70_000, 'x')),
   empty: (exchanges, exchange) => exchanges.reply(exchange, '405 Method Not Allowed', []),
-  // U+010A ends in the byte of a line feed.
+  // The low byte of U+010A is a line feed.
   letters: (exchanges, exchange) => exchanges.redirect(exchange, 'https://example.com/Ċx-new: line', []),
   moved: (exchanges, exchange) => exchanges.redirect(exchange, 'https://example.com/', ['a=b']),
   ...Object.fromEntries(
@@ -70,7 +70,7 @@ async function withConnection<T>(url: string, use: (connection: KeptConnection) 
   }
 }
 
-test('a redirect is whole, whatever its length and whatever came before it', async () => {
+test('a redirect is complete at any length, after any other redirect', async () => {
   await withConnection(server.url, async ({ ask }) => {
     for (const location of [...LOCATIONS, ...LOCATIONS.toReversed()]) {
       const { headers } = await ask('GET', `/now/to-${location.length}`);
@@ -79,12 +79,12 @@ test('a redirect is whole, whatever its length and whatever came before it', asy
   });
 });
 
-test('no letter of an address becomes a line', async () => {
+test('no character of an address becomes a header line', async () => {
   const { headers } = await withConnection(server.url, ({ ask }) => ask('GET', '/now/letters'));
   expect(headers.location).toMatch(/^https:\/\/example\.com\/[^\n]+x-new: line$/);
 });
 
-test.each(PATHS)('a HEAD of %s has the headers of its GET, and its connection goes on', async (path) => {
+test.each(PATHS)('a HEAD of %s has the headers of its GET, and its connection stays open', async (path) => {
   await withConnection(server.url, async ({ ask }) => {
     const got = await ask('GET', path);
     expect(Number(got.headers['content-length'])).toBe(Buffer.byteLength(got.body));
@@ -122,7 +122,7 @@ test.each(PATHS)(
   },
 );
 
-test('a connection that is left alone after a HEAD times out', async () => {
+test('an idle connection times out after a HEAD', async () => {
   const left = PATHS.map((path) =>
     withConnection(server.url, async ({ ask, ended }) => {
       await ask('HEAD', path);

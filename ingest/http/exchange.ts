@@ -2,55 +2,57 @@ import type { HttpResponse } from 'uWebSockets.js';
 import type { Logger } from '../../core/tier/log.ts';
 
 /**
- * One request and its answer. uWebSockets.js gives the response object away for good once it has ended or its client
- * has gone: nothing may touch it then, so everything that answers goes through {@link Exchanges}.
+ * One request and its response. uWebSockets.js invalidates the response object once it has ended or the client has
+ * gone: every response goes through {@link Exchanges}, which never touch it then.
  */
 export type Exchange = {
   readonly res: HttpResponse;
-  /** A HEAD: the answer has no body. */
+  /** A HEAD request: the response has no body. */
   readonly head: boolean;
-  /** Answered, or the client has gone. */
+  /** The response was sent, or the client has gone. */
   over: boolean;
 };
 
 export type Headers = readonly (readonly [name: string, value: string])[];
 
 export type Exchanges = {
-  /** Begins one. To be called while the request is being handled, before anything is awaited. */
+  /** Opens an exchange. Call it within the request's handler, before any await. */
   open(res: HttpResponse, head: boolean): Exchange;
   /**
-   * Answers, unless the client has gone.
+   * Responds, unless the client has gone.
    *
    * @param status such as `302 Found`
    */
   reply(exchange: Exchange, status: string, headers: Headers, body?: string | Uint8Array): void;
   /**
-   * Sends the visitor on, unless they have gone: 302, never cached, the referrer handed over but for a downgrade.
+   * Redirects, unless the client has gone: 302, never cached, with the referrer except on a downgrade.
    *
-   * @param location visible ASCII only, as `Destination` and `URL` make it
-   * @param cookies values of `Set-Cookie`, of our own making; null: none
+   * @param location visible ASCII, as `Destination` and `URL` return it
+   * @param cookies trusted `Set-Cookie` values; null: none
    */
   redirect(exchange: Exchange, location: string, cookies: readonly (string | null)[]): void;
-  /** Runs a step; when it throws, {@link fail}. */
+  /** Runs a step; calls {@link fail} when it throws. */
   guard(exchange: Exchange, step: () => void): void;
-  /** A step has thrown: that is logged and answered with a 500. */
+  /** Logs the error and responds 500. */
   fail(exchange: Exchange, error: unknown): void;
-  /** Goes on with `step` when `awaited` resolves, guarded; a rejection is answered with a 500 as well. */
+  /** Runs `step` once `awaited` resolves. Responds 500 when either fails. */
   after<T>(exchange: Exchange, awaited: Promise<T>, step: (value: T) => void): void;
-  /** From now on each answer ends its connection, and says so (`Connection: close`). */
+  /** From now on closes the connection after each response, with `Connection: close`. */
   endConnections(): void;
 };
 
-/** What every redirect has besides its `Location`. */
+/** Headers of every redirect besides `Location`. */
 const REDIRECT_HEADERS = '\r\nCache-Control: no-store\r\nReferrer-Policy: no-referrer-when-downgrade';
 
-/** Longest lines that are given to the server as bytes; those of nearly every redirect are. */
+/** Longest lines that are passed to the server as bytes; nearly all redirects are shorter. */
 const LONGEST_LINES = 1_365;
-/** Room for them in UTF-8, and what of it so many bytes take. */
+/** Buffer for them in UTF-8, and its views by length. */
 const LINES = Buffer.allocUnsafeSlow(3 * LONGEST_LINES);
 const ofLength = Array<Uint8Array | undefined>(LINES.length + 1);
 
-/** Lines in UTF-8, valid until the next call: a string the server measures and encodes character by character. */
+/**
+ * Returns the lines in UTF-8, valid until the next call. The server encodes a string character by character.
+ */
 function lineBytes(lines: string): string | Uint8Array {
   if (lines.length > LONGEST_LINES) return lines;
   const bytes = LINES.write(lines);
@@ -79,9 +81,9 @@ export function createExchanges(log: Logger): Exchanges {
   }
 
   /**
-   * Answers a HEAD whose GET has a body of this length, in bytes. The length is a header like the others: given to
-   * `endWithoutBody`, the server waits for that body, never times the connection out, and breaks it at its next request
-   * (uWebSockets.js issue 1855).
+   * Responds to a HEAD whose GET has a body of this many bytes. `Content-Length` is written as a header: when
+   * `endWithoutBody` gets a length, the server waits for that body, never times out, and breaks the connection at its
+   * next request (uWebSockets.js issue 1855).
    */
   function describeBody(exchange: Exchange, status: string, headers: Headers, length: number): void {
     exchange.over = true;
@@ -93,9 +95,11 @@ export function createExchanges(log: Logger): Exchanges {
     });
   }
 
-  /** Without a length `endWithoutBody` does not close, and leaves nothing to close with: this is begun and cut off. */
+  /**
+   * Starts a response with a length and closes it: `endWithoutBody` without a length can't close the connection.
+   */
   function describeAndClose(exchange: Exchange, status: string, headers: Headers, length: number): void {
-    // In a turn of its own: what is written while a request is being read leaves after its handler, too late here.
+    // Deferred: the server sends what a handler writes after the handler returns, which is after the close.
     setImmediate(() => {
       if (exchange.over) return;
       exchange.over = true;
@@ -112,7 +116,7 @@ export function createExchanges(log: Logger): Exchanges {
   function redirect(exchange: Exchange, location: string, cookies: readonly (string | null)[]): void {
     if (exchange.over) return;
     exchange.over = true;
-    // All lines in the place of the status: each call into the server costs as much as all that is decided here.
+    // All lines are passed as the status: each call into the server is expensive.
     let lines = `302 Found\r\nLocation: ${location}${REDIRECT_HEADERS}`;
     for (const cookie of cookies) if (cookie !== null) lines += `\r\nSet-Cookie: ${cookie}`;
     redirected = exchange;
@@ -120,7 +124,10 @@ export function createExchanges(log: Logger): Exchanges {
     exchange.res.cork(sendRedirect);
   }
 
-  /** What `cork` calls, before it returns: one function for all, as a new one each time costs more than what it does. */
+  /**
+   * Called by `cork` before it returns. One shared function: a closure for each request would cost more than its
+   * work.
+   */
   let redirected: Exchange | null = null;
   let redirectLines: string | Uint8Array = '';
   function sendRedirect(): void {
@@ -133,7 +140,7 @@ export function createExchanges(log: Logger): Exchanges {
   }
 
   function fail(exchange: Exchange, error: unknown): void {
-    log.error({ err: error }, 'a request failed');
+    log.error({ err: error }, 'failed to handle a request; responded 500');
     reply(exchange, '500 Internal Server Error', []);
   }
 

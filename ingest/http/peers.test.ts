@@ -10,7 +10,7 @@ const closers: (() => void)[] = [];
 let direct: Awaited<ReturnType<typeof serve>>;
 let behindProxies: typeof direct;
 
-/** A server that answers a client's address. */
+/** A server that responds with the client's address. */
 async function serve(trusted: string[]) {
   const uws = await loadUws();
   const app = uws.App();
@@ -42,7 +42,7 @@ afterAll(() => {
 const ask = async ({ ask }: KeptConnection, forwarded?: string) =>
   (await ask('GET', '/', '', forwarded === undefined ? {} : { 'X-Forwarded-For': forwarded })).body;
 
-test('one peer is asked for once, until another comes, and again when all have gone', async () => {
+test('a single peer is read once, until another connects, and again when all have gone', async () => {
   const one = await keepConnection(direct.url, 'x', '127.0.0.1');
   const same = await keepConnection(direct.url, 'x', '127.0.0.1');
   for (const connection of [one, same, one]) expect(await ask(connection)).toBe('127.0.0.1');
@@ -60,7 +60,7 @@ test('one peer is asked for once, until another comes, and again when all have g
   last.close();
 });
 
-test('several trusted proxies need not be told apart, but for what they do not say', async () => {
+test('with several trusted proxies the peer is read only where they name no client', async () => {
   const proxies = await Promise.all(TRUSTED.map((from) => keepConnection(behindProxies.url, 'x', from)));
   for (const proxy of proxies) expect(await ask(proxy, '203.0.113.9, 198.51.100.7')).toBe('198.51.100.7');
   expect(behindProxies.asked).toBe(0);
@@ -69,7 +69,7 @@ test('several trusted proxies need not be told apart, but for what they do not s
   for (const proxy of proxies) proxy.close();
 });
 
-/** Of each connection the address that its next request has, whoever else is connected. */
+/** The address that each connection's next request has. */
 function clientOf(peer: string, forwarded: string | undefined, trusted: string[]): string {
   return trusted.includes(peer) && forwarded !== undefined ? forwarded : peer;
 }
@@ -82,7 +82,7 @@ const step = fc.record({
   which: fc.nat(),
 });
 
-test('whoever comes and goes, each request is its own peer’s', async () => {
+test('each request has the address of its own peer', async () => {
   for (const [server, trusted] of [[direct, []] as const, [behindProxies, TRUSTED] as const]) {
     const before = server.asked;
     let requests = 0;
@@ -109,7 +109,7 @@ test('whoever comes and goes, each request is its own peer’s', async () => {
       }),
       { numRuns: 60 },
     );
-    // Both ways were gone.
+    // Both cases occurred.
     expect(server.asked).toBeGreaterThan(before);
     expect(server.asked - before).toBeLessThan(requests);
   }

@@ -2,19 +2,23 @@ import type { HttpResponse, TemplatedApp } from 'uWebSockets.js';
 import { mappedBytes } from './addresses.ts';
 
 /**
- * Who holds connections open. The server tells a peer at each request too, but that is some 6 % of what a redirect costs: a
- * call of the system, and memory outside of the heap that has to be freed again. Here it is asked once a connection.
+ * Peers of the open connections. The address is read once a connection, since reading it for each request takes a
+ * system call and memory outside the heap.
  *
- * A closed connection does not say whose it was, so what is known holds until none is open.
+ * A closed connection does not say which peer it had, so this holds until no connection is open.
  */
 export type Peers = {
-  /** The address of whoever holds every open connection, as a proxy in front does; null when there are several. */
+  /** The only peer of all open connections, such as a proxy; null when there are several. */
   readonly only: Uint8Array | null;
-  /** Every open connection is a trusted proxy's. */
+  /** All open connections are from trusted proxies. */
   readonly trusted: boolean;
 };
 
-/** Follows the connections of an app. To be called before it listens. @param isTrusted whether it is a proxy's address */
+/**
+ * Tracks the peers of an app. Call it before the app listens.
+ *
+ * @param isTrusted whether an address is a trusted proxy's
+ */
 export function followPeers(app: TemplatedApp, isTrusted: (address: Uint8Array) => boolean): Peers {
   const peers = { only: null as Uint8Array | null, trusted: false };
   let open = 0;
@@ -31,7 +35,7 @@ export function followPeers(app: TemplatedApp, isTrusted: (address: Uint8Array) 
   return peers;
 }
 
-/** Null when the peer has gone already. */
+/** @returns null when the peer has gone */
 function peerOf(res: HttpResponse): Uint8Array | null {
   const binary = res.getRemoteAddress();
   return binary.byteLength === 0 ? null : mappedBytes(binary);

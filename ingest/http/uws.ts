@@ -4,12 +4,12 @@ import type { Logger } from '../../core/tier/log.ts';
 
 export type Uws = typeof import('uWebSockets.js');
 
-/** Longest request line and headers together: a referer and a query of 4 KiB each, cookies and the rest. */
+/** Bytes of request line and headers: a referer and a query of 4 KiB each, cookies and the rest. */
 const LARGEST_HEADERS = 16 * 1024;
 
 /**
- * Loads uWebSockets.js. The native module reads its limit for headers from the environment while it is loaded (its
- * own default, 4 KiB, would refuse visitors with a long referer), so it must not be imported any other way.
+ * Loads uWebSockets.js. It reads its header limit from the environment when it is loaded (default 4 KiB, too small
+ * for long referers), so import it only here.
  */
 export async function loadUws(): Promise<Uws> {
   process.env.UWS_HTTP_MAX_HEADERS_SIZE = String(LARGEST_HEADERS);
@@ -24,7 +24,7 @@ const SHARED = 0;
  * Listens on a host and port.
  *
  * @param share whether other processes of this user may listen there too (SO_REUSEPORT)
- * @returns null when the address is taken or is none of this machine's
+ * @returns null when the address is taken or not on this machine
  */
 export function listen(
   app: TemplatedApp,
@@ -32,7 +32,7 @@ export function listen(
   port: number,
   share: boolean,
 ): Promise<us_listen_socket | null> {
-  // The types know a host or options; the library takes both.
+  // The types lack the variant with host and options.
   const start = app.listen.bind(app) as unknown as (
     host: string,
     port: number,
@@ -47,19 +47,19 @@ export function listen(
 const MIGRATE = '/proc/sys/net/ipv4/tcp_migrate_req';
 
 /**
- * Says once that a shared port alone does not make a restart seamless: when one of several listeners closes, Linux
- * resets the connections that it had not taken in yet, unless it may hand them to the others.
+ * Logs a warning when a restart would reset connections: when one of several listeners closes, Linux resets the
+ * connections it has not accepted, unless `net.ipv4.tcp_migrate_req` is set.
  */
-export function sayHowToShare(log: Logger): void {
+export function warnOfResets(log: Logger): void {
   let migrates: string;
   try {
     migrates = readFileSync(MIGRATE, 'utf8').trim();
   } catch {
-    return; // another system, or a Linux before 5.14
+    return; // not Linux, or before 5.14
   }
   if (migrates === '0') {
     log.warn(
-      'INGEST_SHARE_PORT: a restart resets a few connections unless net.ipv4.tcp_migrate_req=1 (sysctl)',
+      'INGEST_SHARE_PORT: a restart resets a few connections; set net.ipv4.tcp_migrate_req=1 (sysctl)',
     );
   }
 }

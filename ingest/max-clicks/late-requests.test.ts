@@ -10,7 +10,7 @@ import { type TestStores, testStores } from '../../test/support/stores.ts';
 import { type Outstanding, readOutstanding } from './outstanding.ts';
 import { createPermits, type Permits } from './permits.ts';
 
-/** PostgreSQL goes on with a request whose sender has gone or has lost the connection. */
+/** PostgreSQL finishes a request whose sender has died or lost the connection. */
 
 const LIMIT = 160;
 const STALLED = 'hoplog-stalled';
@@ -23,7 +23,7 @@ const runs: Run[] = [];
 beforeAll(async () => {
   stores = await testStores();
   workspaceId = (await makeWorkspace(stores.pool)).id;
-  // What a slow disk does: a grant or a give-back of the stalled process commits for as long as the test holds the lock.
+  // Simulates a slow disk: a grant or return of the stalled process commits while the test does not hold the lock.
   await stores.pool.query(`
     CREATE FUNCTION stall() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
@@ -40,13 +40,13 @@ afterEach(async () => {
 });
 afterAll(() => stores?.close());
 
-/** A process, as far as its permits go. */
+/** The permits of one process. */
 type Run = {
   streamId: string;
   permits: Permits;
-  /** Its connections break; PostgreSQL learns of it when it answers. */
+  /** Breaks its connections; PostgreSQL notices when it responds. */
   cut(): void;
-  /** What a `kill -9` does. */
+  /** Simulates `kill -9`. */
   kill(): void;
   end(): Promise<void>;
 };
@@ -83,7 +83,7 @@ function startRun(streamId: string, outstanding: Outstanding, name = 'hoplog-ing
   return run;
 }
 
-/** What a start does when workers have counted everything: nothing is left to read in the journal. */
+/** Restarts a stream whose journal workers have stored completely. */
 async function restarted(streamId: string): Promise<Run> {
   async function* batchesAfter() {}
   const outstanding = await readOutstanding({
@@ -101,7 +101,7 @@ async function visitor(run: Run, linkId: string): Promise<string> {
   return taken === 'wait' ? run.permits.request(linkId) : taken;
 }
 
-/** Lets visitors come until the link is spent, or `most` were let through. Returns how many were. */
+/** Admits visitors until the link is spent or `most` were admitted. Returns how many were. */
 async function admitVisitors(run: Run, linkId: string, most = Number.POSITIVE_INFINITY): Promise<number> {
   let taken = 0;
   while (taken < most) {
@@ -113,7 +113,9 @@ async function admitVisitors(run: Run, linkId: string, most = Number.POSITIVE_IN
   return taken;
 }
 
-/** Lets visitors come to this run and to another stream's, and workers count them, until the link is spent for both. */
+/**
+ * Admits visitors to this run and to another stream, and counts their use, until the link is spent for both.
+ */
 async function admitTheRest(run: Run, linkId: string, before: number): Promise<number> {
   const { streamId } = await registerStream(stores.pool, `ingest-other ${linkId}`);
   const streams = [
@@ -156,7 +158,7 @@ const countUsed = (linkId: string, streamId: string, used: number) =>
     used,
   ]);
 
-/** Another transaction, which holds what `statement` locks until it is let go. */
+/** Locks what `statement` locks in another transaction. @returns a function that commits it */
 async function hold(statement: string, values: unknown[]): Promise<() => Promise<void>> {
   const client = await stores.pool.connect();
   await client.query('BEGIN');
@@ -170,7 +172,7 @@ const holdLease = (linkId: string) =>
   hold('SELECT 1 FROM link_leases WHERE link_id = $1 FOR UPDATE', [linkId]);
 const stallCommits = () => hold('SELECT pg_advisory_xact_lock($1)', [STALL_LOCK]);
 
-/** Waits until so many connections of a process are in a state in PostgreSQL. */
+/** Waits until this many connections of a process are in a state in PostgreSQL. */
 const connections = (name: string, state: string, count: number) =>
   expect
     .poll(
@@ -186,7 +188,7 @@ const connections = (name: string, state: string, count: number) =>
     .toBe(count);
 const held = (name: string, query = '%') =>
   connections(name, `wait_event_type = 'Lock' AND query LIKE '${query}'`, 1);
-/** Waits until the process asks for nothing, and then until its give-back is held by `delay`. */
+/** Waits until the process makes no request, and then until `delay` holds its return. */
 async function heldGiveBack(
   name: string,
   linkId: string,
@@ -205,7 +207,7 @@ const waysToBeLate: [string, (linkId: string) => Promise<() => Promise<void>>][]
 ];
 
 test.each(waysToBeLate)(
-  'a give-back that %s while its process is killed exceeds no limit, and all are let through',
+  'a return that %s while its process is killed never exceeds the limit, and all permits are used',
   async (way, delay) => {
     const { linkId, streamId } = await limitedLink(`ingest-killed ${way}`);
     const killed = startRun(streamId, [], STALLED);
@@ -222,7 +224,7 @@ test.each(waysToBeLate)(
 );
 
 test.each(waysToBeLate)(
-  'a give-back that %s while its connection breaks exceeds no limit, and all are let through',
+  'a return that %s while its connection breaks never exceeds the limit, and all permits are used',
   async (way, delay) => {
     const { linkId, streamId } = await limitedLink(`ingest-cut ${way}`);
     const run = startRun(streamId, [], STALLED);
@@ -236,12 +238,12 @@ test.each(waysToBeLate)(
   },
 );
 
-test('a give-back whose connection broke goes back without a visitor', async () => {
+test('a return whose connection broke is repeated without a visitor', async () => {
   const { linkId, streamId } = await limitedLink('ingest-unvisited');
   const run = startRun(streamId, []);
   await admitVisitors(run, linkId, 3);
   const letGo = await heldGiveBack('hoplog-ingest', linkId, holdLease);
-  // PostgreSQL gives it up: nothing has gone back.
+  // PostgreSQL rolls it back: nothing was returned.
   await stores.pool.query(
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
      WHERE datname = current_database() AND wait_event_type = 'Lock'`,
@@ -274,7 +276,7 @@ test.each([0, 3])(
   },
 );
 
-test('many runs, killed and cut off at any moment, let exactly max_clicks through', async () => {
+test('many runs, killed and cut off at any moment, admit exactly max_clicks visitors', async () => {
   const chains = Array.from({ length: 8 }, async (_, chain) => {
     const { linkId, streamId } = await limitedLink(`ingest-chain ${chain}`);
     let run = startRun(streamId, []);
@@ -290,7 +292,7 @@ test('many runs, killed and cut off at any moment, let exactly max_clicks throug
     })();
     for (let round = 0; round < 12; round++) {
       through += await admitVisitors(run, linkId, Math.floor(Math.random() * 6));
-      // Somebody asks for a credit while everything is given back, and the connections break.
+      // A visitor requests a permit during a return, and the connections break.
       if (Math.random() < 0.5) {
         run.permits.take(linkId, LIMIT + 1);
         const asked = visitor(run, linkId);

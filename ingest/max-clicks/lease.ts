@@ -1,43 +1,46 @@
-// Imported, because as a global it is a getter that every use calls.
+// Imported: the global `performance` is a getter, which each use would call.
 import { performance } from 'node:perf_hooks';
 
-/** How a visitor's wait for a credit ended. `unlimited`: the link has no limit any more. */
+/** Outcome of a wait for a permit. `unlimited`: the link no longer has a limit. */
 export type Take = 'taken' | 'spent' | 'unavailable' | 'unlimited';
 
 type Waiter = { settle(take: Take): void };
 
-/** One link's permits in this process. */
+/** One link's lease in this process. */
 export type Lease = {
   readonly linkId: string;
-  /** The limit that the table last told; null before a visitor has come. */
+  /** `max_clicks` as the table last had it; null before the first visitor. */
   maxClicks: number | null;
-  /** Permits that nobody has taken yet. */
+  /** Permits not taken yet. */
   permits: number;
-  /** The stream's own total as PostgreSQL last told it, or less; null before it has. Less `permits`: what was spent. */
+  /**
+   * The stream's total as PostgreSQL last reported it, or less; null before that. `granted - permits` is what was
+   * spent.
+   */
   granted: number | null;
-  /** The lease's generation; null while something may be under way on it that is not known here. */
+  /** Generation of the lease; null while an unknown request may still change it. */
   generation: number | null;
-  /** Size of the last lease: half of it is when to ask for the next. */
+  /** Size of the last grant. Below half of it the next one is requested. */
   lastGrant: number;
-  /** Every credit of every stream is spent. */
+  /** All permits of all streams are spent. */
   spent: boolean;
-  /** What is here has to go back before anything else happens. */
+  /** The permits must go back before anything else. */
   mustReturn: boolean;
-  /** A request to PostgreSQL is under way. */
+  /** A request to PostgreSQL is running. */
   busy: boolean;
-  /** Until then PostgreSQL is not asked. Milliseconds of `performance.now()`, as all times here: a wall clock may step back. */
+  /** No request before this time. All times are `performance.now()`, ms: a wall clock may step back. */
   pausedUntil: number;
-  /** When it was last asked how the link stands. */
+  /** Time of the last check without a permit. */
   checkedAt: number;
-  /** When the last credit was taken or leased. */
+  /** Time of the last permit taken or granted. */
   takenAt: number;
-  /** Takes PostgreSQL's word for the stream's total: what it is more than was known here is new credit. */
+  /** Sets the stream's total. What exceeds the known total becomes permits. */
   setGranted(granted: number): void;
   wait(ms: number): Promise<Take>;
   waiting(): number;
-  /** Gives permits to those who wait, first come first served. */
+  /** Gives permits to waiting visitors, first come first served. */
   serveWaiters(): void;
-  /** Tells everybody who still waits. */
+  /** Ends all waits with this outcome. */
   settleWaiters(take: Take): void;
 };
 
@@ -60,7 +63,7 @@ export function createLease(linkId: string, maxClicks: number | null): Lease {
       const spent = (lease.granted ?? granted) - lease.permits;
       const fresh = Math.max(0, granted - spent) - lease.permits;
       lease.permits += fresh;
-      // Never less than was spent: should the row tell less, the next permits granted make up for it.
+      // Never below what was spent. If the row has less, the next grants make up for it.
       lease.granted = spent + lease.permits;
       if (fresh <= 0) return;
       lease.lastGrant = fresh;

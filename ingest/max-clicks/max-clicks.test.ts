@@ -45,9 +45,9 @@ const limited = (max_clicks: number, columns: LinkColumns = {}) =>
   makeLink(stores.pool, workspaceId, 'https://example.com/', { max_clicks, ...columns });
 
 /**
- * Visits until `count` answers have come, `width` at a time. Returns how often each status came.
+ * Visits until `count` responses have come, `width` at a time. Returns how often each status came.
  *
- * @param again who is answered with this status comes again, until it is another
+ * @param again a status after which the visitor retries
  */
 async function visitOften(
   urls: string[],
@@ -69,7 +69,7 @@ async function visitOften(
   return statuses;
 }
 
-/** Visits until nobody has been let through for several rounds. Returns how many were, in all. */
+/** Visits until no visitor is redirected several times in a row. Returns how many were. */
 async function visitUntilSpent(urls: string[]): Promise<number> {
   let through = 0;
   for (let quiet = 0; quiet < 4; ) {
@@ -78,7 +78,7 @@ async function visitUntilSpent(urls: string[]): Promise<number> {
     through += now;
     for (const status of statuses.keys()) expect([302, 410, 503]).toContain(status);
     quiet = now === 0 ? quiet + 1 : 0;
-    // An idle process gives its leases back after a second.
+    // An idle process returns its leases after a second.
     if (now === 0) await new Promise((resolve) => setTimeout(resolve, 500));
   }
   return through;
@@ -97,7 +97,7 @@ async function countedClicks(dataDir: string, stream: string, linkId: string): P
   return events.filter(counted).length;
 }
 
-/** What the workers do: counts the clicks that stand in a stream's journal as used. */
+/** Counts the clicks of a stream's journal as used, as the workers do. */
 async function workOff(ingest: TestIngest, stream: string, linkId: string): Promise<void> {
   const used = await countedClicks(ingest.dataDir, stream, linkId);
   await stores.pool.query(
@@ -107,15 +107,15 @@ async function workOff(ingest: TestIngest, stream: string, linkId: string): Prom
   );
 }
 
-test('exactly max_clicks visitors are let through, then the page says 410', async () => {
+test('exactly max_clicks visitors are redirected, then the response is 410', async () => {
   const { id, slug } = await limited(7);
-  // On a starved machine PostgreSQL may not lease within the second that a visitor waits: 503, and nobody was let through.
+  // PostgreSQL may not lease within the second that a visitor waits: then 503 without a click.
   const statuses = await visitOften([`${first.url}/${slug}`], 30, 10, 503);
   expect(Object.fromEntries(statuses)).toEqual({ 302: 7, 410: 23 });
   expect(await countedClicks(first.dataDir, 'ingest-a', id)).toBe(7);
 });
 
-test('returning visitors use one each time', async () => {
+test('a returning visitor uses a permit each time', async () => {
   const { slug } = await limited(2);
   const headers = { cookie: '_vid=9c5f8d1e-3b0a-4c6d-8e2f-112233445566' };
   const statuses: number[] = [];
@@ -123,14 +123,14 @@ test('returning visitors use one each time', async () => {
   expect(statuses).toEqual([302, 302, 410]);
 });
 
-test('a used-up link sends visitors to its expired address', async () => {
+test('a used-up link redirects to its expired address', async () => {
   const { slug } = await limited(1, { expired_redirect_url: 'https://example.com/over' });
   await visit(`${first.url}/${slug}`);
   const { status, location } = await visit(`${first.url}/${slug}`);
   expect([status, location?.href]).toEqual([302, 'https://example.com/over']);
 });
 
-test('two processes under load let exactly max_clicks through, in sum', async () => {
+test('two processes under load redirect exactly max_clicks visitors in total', async () => {
   const { id, slug } = await limited(500);
   const urls = [`${first.url}/${slug}`, `${second.url}/${slug}`];
   expect(await visitUntilSpent(urls)).toBe(500);
@@ -142,7 +142,7 @@ test('two processes under load let exactly max_clicks through, in sum', async ()
   expect(Math.min(...counted)).toBeGreaterThan(0);
 });
 
-test('while others’ use is not known yet the answer is 503, and 410 once the workers have counted it', async () => {
+test('the response is 503 while other processes’ use is unknown, and 410 once workers have counted it', async () => {
   const { id, slug } = await limited(50);
   expect(await visitUntilSpent([`${first.url}/${slug}`])).toBe(50);
   const waiting = await visit(`${second.url}/${slug}`);
@@ -151,13 +151,13 @@ test('while others’ use is not known yet the answer is 503, and 410 once the w
   await expect.poll(async () => (await visit(`${second.url}/${slug}`)).status, { timeout: 5_000 }).toBe(410);
 });
 
-test('leases that a process does not use go back, and another uses them', async () => {
+test('unused leases return, and another process uses them', async () => {
   const { slug } = await limited(40);
   expect((await visit(`${first.url}/${slug}`)).status).toBe(302);
   expect(await visitUntilSpent([`${second.url}/${slug}`])).toBe(39);
 });
 
-test('bots are let through without using a credit, and are told when the link is used up', async () => {
+test('bots are redirected without a permit, and see when the link is used up', async () => {
   const { id, slug } = await limited(1);
   const bot = { headers: { 'user-agent': CRAWLER } };
   for (let i = 0; i < 5; i++) expect((await visit(`${first.url}/${slug}`, bot)).status).toBe(302);
@@ -169,7 +169,7 @@ test('bots are let through without using a credit, and are told when the link is
   expect((await visit(`${first.url}/${slug}`, bot)).status).toBe(410);
 });
 
-test('a raised limit opens the link again, a lowered one holds for leases that are out', async () => {
+test('a raised limit opens the link again, a lowered one applies to granted leases', async () => {
   const raised = await limited(2);
   expect(await visitUntilSpent([`${first.url}/${raised.slug}`])).toBe(2);
   await stores.pool.query('UPDATE links SET max_clicks = 5 WHERE id = $1', [raised.id]);
@@ -192,7 +192,7 @@ test('a raised limit opens the link again, a lowered one holds for leases that a
   expect(await visitUntilSpent([`${first.url}/${lowered.slug}`])).toBe(2);
 });
 
-test('a restart goes on with the permits that are left', async () => {
+test('a restart continues with the remaining permits', async () => {
   const { slug } = await limited(10);
   for (let i = 0; i < 4; i++) expect((await visit(`${first.url}/${slug}`)).status).toBe(302);
   await first.close();
@@ -200,7 +200,7 @@ test('a restart goes on with the permits that are left', async () => {
   expect(await visitUntilSpent([`${first.url}/${slug}`])).toBe(6);
 });
 
-/** The pool, which fails the first return of permits before PostgreSQL has got it. */
+/** The pool, which fails the first return of permits before PostgreSQL gets it. */
 function losingOneReturn(pool: Pool): Pool {
   let lost = false;
   const query = (...asked: Parameters<Pool['query']>) => {
@@ -215,7 +215,7 @@ test.each([
   ['at once', (pool: Pool) => pool],
   ['at a second try', losingOneReturn],
 ])(
-  'permits that a killed run has left go back first, %s: a limit lowered meanwhile holds for them',
+  'a killed run’s permits go back first, %s: a limit lowered meanwhile applies to them',
   async (name, through) => {
     const { id } = await limited(100);
     const { streamId } = await registerStream(stores.pool, `ingest-left ${name}`);
@@ -230,7 +230,7 @@ test.each([
       outcome = permits.take(id, 100);
       if (outcome === 'wait') outcome = await permits.request(id);
       if (outcome === 'taken') taken++;
-      // Time passes: for a while after an error nothing is asked.
+      // After an error no request is made for a while.
       if (outcome === 'unavailable') await new Promise((resolve) => setTimeout(resolve, 10));
     }
     expect(taken).toBe(50);
@@ -238,7 +238,7 @@ test.each([
   },
 );
 
-test('whoever waits for a credit of a link that is deleted is not let through; of one without limit they are', async () => {
+test('a visitor waiting for a permit is not redirected when the link is deleted, and is when its limit is removed', async () => {
   const { streamId } = await registerStream(stores.pool, 'ingest-waiting');
   const permits = createPermits({ pool: stores.pool, streamId, log: silentLogger() });
   permits.start([]);
@@ -253,7 +253,7 @@ test('whoever waits for a credit of a link that is deleted is not let through; o
   await permits.close();
 });
 
-test('a link that is brought back right after its deletion lets its visitors through', async () => {
+test('a link restored right after its deletion redirects', async () => {
   const { streamId } = await registerStream(stores.pool, 'ingest-restored');
   const permits = createPermits({ pool: stores.pool, streamId, log: silentLogger() });
   permits.start([]);
@@ -265,7 +265,7 @@ test('a link that is brought back right after its deletion lets its visitors thr
   await permits.close();
 });
 
-test('a wall clock that steps back keeps no credit from visitors', async () => {
+test('a wall clock that steps back withholds no permit', async () => {
   const [holder, other] = await Promise.all(
     ['ingest-holder', 'ingest-other'].map(async (name) => {
       const { streamId } = await registerStream(stores.pool, name);
@@ -289,7 +289,7 @@ test('a wall clock that steps back keeps no credit from visitors', async () => {
   await expect.poll(() => ask(other), { timeout: 15_000 }).toBe('taken');
 });
 
-test('kill -9 under load and restarts: exactly max_clicks counted clicks, and every answer is among them', async () => {
+test('after kill -9 under load and restarts exactly max_clicks clicks are counted, every response among them', async () => {
   const limit = 600;
   const { id, slug } = await limited(limit);
   const dataDir = await mkdtemp(join(tmpdir(), 'hoplog-ingest-'));
@@ -315,7 +315,7 @@ test('kill -9 under load and restarts: exactly max_clicks counted clicks, and ev
   answered += await visitUntilSpent([`${survivor.url}/${slug}`]);
   expect(await survivor.stop()).toBe(0);
   expect(await countedClicks(dataDir, 'ingest-killed', id)).toBe(limit);
-  // Of each kill at most the visits under way were counted without their answer having arrived.
+  // At each kill at most the running visits were counted without a response.
   expect(answered).toBeLessThanOrEqual(limit);
   expect(answered).toBeGreaterThanOrEqual(limit - 3 * 8);
 });

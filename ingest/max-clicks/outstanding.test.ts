@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => stores.close());
 
-/** A stream that was granted ten permits, and whose visitors took some of them. */
+/** A stream with ten granted permits, some of them spent. */
 async function streamWithClicks(
   dataDir: string,
   clicks: number,
@@ -54,7 +54,7 @@ function outstanding(
   return readOutstanding({ pool: stores.pool, streamId, batchesAfter, freedAhead, sealer: testSealer });
 }
 
-test('what the journal gives up while it is read is waited for', async () => {
+test('a journal that is truncated while it is read must be stored by workers first', async () => {
   const { dataDir, remove } = temporaryDataDir();
   const streamId = await streamWithClicks(dataDir, 4);
   let freed = -1n;
@@ -69,7 +69,7 @@ test('what the journal gives up while it is read is waited for', async () => {
   remove();
 });
 
-test('what a journal still holds of a stream of before uses no credit of its successor', async () => {
+test('an earlier stream’s clicks in the journal use no permits of its successor', async () => {
   const { dataDir, remove } = temporaryDataDir();
   const before = await streamWithClicks(dataDir, 7);
   const streamId = await streamWithClicks(dataDir, 2, 'retired');

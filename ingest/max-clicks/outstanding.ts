@@ -6,31 +6,28 @@ import { bytesToUuid } from '../../core/ids.ts';
 import type { Pool } from '../../sql/database/pool.ts';
 import { leasesOfStream } from '../../sql/links/leases.ts';
 
-/**
- * What a stream's visitors have spent of each lease that is not known to be used up: `used`, and the counted clicks that
- * workers have not seen yet.
- */
+/** Spent permits per lease of a stream: `used`, and the counted clicks that workers have not stored yet. */
 export type Outstanding = { linkId: string; spent: number }[];
 
 /**
- * Works out what an earlier run of this stream has spent, exact also after a `kill -9`: a visit is let through only
- * when its counted click is in the journal. What it was granted is not settled yet: a give-back or a grant of that run
- * may still be under way in PostgreSQL, which `credits.ts` waits for, link by link.
+ * Computes what an earlier run of this stream spent. Exact also after `kill -9`: a visitor is redirected only once
+ * the counted click is in the journal. Grants and returns of that run may still be running in PostgreSQL;
+ * `permits.ts` waits for them, link by link.
  *
- * The journal is read first and the workers' progress second. Workers may free what they have inserted, so a journal
- * read after the progress could lack clicks that the progress does not cover yet. Nothing counted is written
- * meanwhile, because nothing is let through before this has ended.
+ * The journal is read before the workers' progress is read again. In the other order a journal truncated meanwhile
+ * could lack clicks that the progress does not cover. No counted click is written meanwhile, since no permit is given
+ * before this has ended.
  *
- * @throws when PostgreSQL or the journal can't be read, or workers have to come further first
+ * @throws when PostgreSQL or the journal can't be read, or when workers must store more first
  */
 export async function readOutstanding(given: {
   pool: Pool;
   streamId: string;
-  /** The stream's own batches that hold anything beyond a sequence. */
+  /** Batches of the stream after a sequence. */
   batchesAfter(sequence: bigint): AsyncIterable<LogBatch>;
   /**
-   * The newest sequence that the journal no longer holds although workers may not have stored it; -1: none. Asked again,
-   * because the journal goes on freeing while it is read.
+   * Newest sequence that the journal truncated before workers stored it; -1 when there is none. Read twice, since the
+   * journal may truncate meanwhile.
    */
   freedAhead(): bigint;
   sealer: AddressSealer;
@@ -38,10 +35,10 @@ export async function readOutstanding(given: {
   const { pool, streamId } = given;
   const before = await leasesOfStream(pool, streamId);
   if (before.leases.length === 0) return [];
-  insistOn(before.highWater, given.freedAhead());
+  requireStored(before.highWater, given.freedAhead());
   const counted = await countedIn(given.batchesAfter(before.highWater), streamId, given.sealer);
   const now = await leasesOfStream(pool, streamId);
-  insistOn(now.highWater, given.freedAhead());
+  requireStored(now.highWater, given.freedAhead());
   return now.leases.map(({ link_id, used }) => {
     const sequences = counted.get(link_id) ?? [];
     const unseen = sequences.filter((sequence) => sequence > now.highWater).length;
@@ -49,15 +46,18 @@ export async function readOutstanding(given: {
   });
 }
 
-/** @throws when the journal lacks what the mark does not cover */
-function insistOn(highWater: bigint, freedAhead: bigint): void {
+/** @throws when the journal lacks clicks after the high-water mark */
+function requireStored(highWater: bigint, freedAhead: bigint): void {
   if (highWater >= freedAhead) return;
   throw new Error(
-    'workers have not stored what the journal gave up under pressure: asked again until they have',
+    `the journal was truncated to ${freedAhead}, but workers have stored only up to ${highWater}; will retry`,
   );
 }
 
-/** Sequences of a stream's counted clicks by link. A journal may also hold an earlier stream's, which has leases of its own. */
+/**
+ * Returns the sequences of a stream's counted clicks by link. A journal may also hold batches of an earlier stream,
+ * which has its own leases.
+ */
 async function countedIn(
   batches: AsyncIterable<LogBatch>,
   streamId: string,

@@ -1,4 +1,4 @@
-// Imported, because as a global it is a getter that every use calls.
+// Imported: the global `performance` is a getter, which each use would call.
 import { performance } from 'node:perf_hooks';
 import type { Logger } from '../../core/tier/log.ts';
 import type { Pool } from '../../sql/database/pool.ts';
@@ -7,43 +7,45 @@ import { createLease, type Lease, type Take } from './lease.ts';
 import type { Outstanding } from './outstanding.ts';
 
 /**
- * The permits that this process holds of links with `max_clicks`. A visit let through takes one at once; leases are
- * asked for in the background and given back when a link has been idle for a second.
+ * Permits of links with `max_clicks` that this process holds. A visitor takes one without waiting. Leases are
+ * requested in the background, and returned after a second without use.
  *
- * Exactness rests on three things. PostgreSQL never grants more than `max_clicks` in sum. What a stream holds is
- * `granted - spent`, where `spent` is kept here and, across a restart, worked out from the journal
- * (`outstanding.ts`). And `granted` is trusted only while nothing is under way on the lease that is not known here:
- * after a start, and after a request whose outcome is unknown, the lease is claimed first, which waits for what has
- * started and voids a give-back that comes later. What a claim finds unspent goes back before anything else.
+ * Exactness rests on three rules:
+ * 1. PostgreSQL never grants more than `max_clicks` in total.
+ * 2. A stream holds `granted - spent`. `spent` is counted here and, after a restart, recomputed from the journal
+ *    (`outstanding.ts`).
+ * 3. `granted` is trusted only while no unknown request can change the lease. After a start or a lost response the
+ *    lease is claimed first: a claim waits for running requests and voids later returns. Permits that a claim finds
+ *    go back before anything else.
  */
 export type Permits = {
   /**
-   * Takes a credit that is here already.
+   * Takes a permit that is already here.
    *
-   * @returns `wait`: {@link ask} for one
+   * @returns `wait`: call {@link request}
    */
   take(linkId: string, maxClicks: number): 'taken' | 'spent' | 'wait';
-  /** Whether every credit is known to be spent. */
+  /** Whether all permits are known to be spent. */
   isSpent(linkId: string, maxClicks: number): boolean;
-  /** Waits for a credit, about a second at most. */
+  /** Waits for a permit, about a second at most. */
   request(linkId: string): Promise<Take>;
-  /** Whether the link's permits are spent, without taking one: for visitors who use none. */
+  /** Whether the permits are spent, for visitors that use none. */
   checkSpent(linkId: string, maxClicks: number): Promise<boolean>;
-  /** A visitor who was not let through after all. */
+  /** Puts back a permit whose visitor was not redirected. */
   release(linkId: string): void;
-  /** Begins with what the last run has left. Nothing is let through before. */
+  /** Starts with what the last run spent. No visitor gets a permit before. */
   start(outstanding: Outstanding): void;
-  /** Gives back what is left, as far as PostgreSQL answers within a second or so. */
+  /** Returns unused permits, as far as PostgreSQL responds within a second. */
   close(): Promise<void>;
 };
 
 const IDLE_MS = 1_000;
 const SWEEP_MS = 250;
-/** Idle leases that are seen to at once: one that is held in PostgreSQL is not to take a connection from visitors. */
+/** Returns that run at once: a lease locked in PostgreSQL must not use up the connections. */
 const RETURNS_AT_ONCE = 4;
 const WAIT_MS = 1_000;
 const MOST_WAITERS = 2_000;
-/** After "nothing to grant now" or an error, visitors are answered at once for so long. */
+/** After an error or an empty grant, visitors get their response at once for this long. */
 const PAUSE_MS = 100;
 
 export function createPermits(given: { pool: Pool; streamId: string; log: Logger }): Permits {
@@ -62,7 +64,7 @@ export function createPermits(given: { pool: Pool; streamId: string; log: Logger
       lease = createLease(linkId, maxClicks);
       leases.set(linkId, lease);
     } else if (lease.maxClicks !== maxClicks) {
-      // Permits granted under another limit go back first: a lower limit must hold for them as well.
+      // Permits of the former limit go back first: a lower limit applies to them too.
       lease.mustReturn ||= lease.maxClicks !== null && lease.permits > 0;
       lease.maxClicks = maxClicks;
       lease.spent = false;
@@ -71,13 +73,13 @@ export function createPermits(given: { pool: Pool; streamId: string; log: Logger
     return lease;
   }
 
-  /** One request per link at a time; `work` repeats until nobody waits any more. */
+  /** Runs one request per link at a time until no visitor waits. */
   function work(lease: Lease): void {
     if (lease.busy) return;
     lease.busy = true;
     requestLease(lease, Math.max(1, lease.waiting()))
       .catch((error: unknown) => {
-        log.warn({ err: error, link: lease.linkId }, 'max_clicks: no lease');
+        log.warn({ err: error, link: lease.linkId }, 'failed to lease max_clicks permits; visitors get 503');
         lease.pausedUntil = performance.now() + PAUSE_MS;
         lease.settleWaiters('unavailable');
       })
@@ -92,7 +94,7 @@ export function createPermits(given: { pool: Pool; streamId: string; log: Logger
     if (lease.generation === null) await claim(lease);
     if (lease.mustReturn) await returnUnused(lease);
     const { generation } = lease;
-    // Should the response be lost, it may have brought permits that nobody here knows of.
+    // A lost response may have granted permits that this process does not know of.
     if (needed > 0) lease.generation = null;
     const response = await leaseCredits(pool, { linkId: lease.linkId, streamId, needed });
     lease.generation = generation;
@@ -100,7 +102,7 @@ export function createPermits(given: { pool: Pool; streamId: string; log: Logger
     lease.setGranted(response.granted);
     if (response.kind === 'gone') {
       await returnUnused(lease);
-      // Not kept: the table hears of the deletion at once, and the link may come back.
+      // Not stored as spent: the table learns of the deletion, and the link may be restored.
       return lease.settleWaiters('spent');
     }
     if (response.kind === 'none_left' && response.excess > 0 && lease.permits > 0) {
@@ -115,14 +117,14 @@ export function createPermits(given: { pool: Pool; streamId: string; log: Logger
     lease.settleWaiters(lease.spent ? 'spent' : 'unavailable');
   }
 
-  /** Finds out how the lease stands, for certain. */
+  /** Reads the lease and makes earlier requests void. */
   async function claim(lease: Lease): Promise<void> {
     const found = await claimLease(pool, { linkId: lease.linkId, streamId });
-    // Nothing is known of it here, so the start found it used up: what is more than that was granted since.
+    // A lease unknown at the start was used up: what exceeds that was granted since.
     lease.granted ??= found.used;
     lease.setGranted(found.granted);
     lease.generation = found.generation;
-    // They may have been granted under a higher limit than the present one.
+    // They may have been granted under a higher limit.
     lease.mustReturn ||= lease.permits > 0;
   }
 
@@ -132,12 +134,12 @@ export function createPermits(given: { pool: Pool; streamId: string; log: Logger
       const { permits: count, generation, granted } = lease;
       lease.mustReturn = false;
       if (count === 0 || generation === null || granted === null) return;
-      // Assumed given back until the response comes; should it be lost, the next claim tells.
+      // Counted as returned until the response; after a lost one the next claim corrects it.
       lease.permits = 0;
       lease.granted = granted - count;
       lease.generation = null;
       const total = await returnCredits(pool, { linkId: lease.linkId, streamId, count, generation });
-      // A claim whose response was lost came late: nothing has gone back.
+      // A late claim made this return void: nothing went back.
       if (total === null) continue;
       lease.generation = generation;
       return lease.setGranted(total);
@@ -167,7 +169,7 @@ export function createPermits(given: { pool: Pool; streamId: string; log: Logger
       lease.busy = false;
       if (lease.waiting() > 0) work(lease);
       if (error === null) continue;
-      log.warn({ err: error, link: lease.linkId }, 'max_clicks: lease not returned, tried again');
+      log.warn({ err: error, link: lease.linkId }, 'failed to return max_clicks permits; will retry');
       lease.takenAt = performance.now();
       await new Promise((resolve) => setTimeout(resolve, IDLE_MS).unref());
     }
@@ -225,7 +227,7 @@ export function createPermits(given: { pool: Pool; streamId: string; log: Logger
     start(outstanding) {
       for (const { linkId, spent } of outstanding) {
         const lease = createLease(linkId, null);
-        // What it was granted beyond that is known once the lease has been claimed.
+        // The claim of the lease finds what was granted beyond that.
         lease.granted = spent;
         leases.set(linkId, lease);
       }

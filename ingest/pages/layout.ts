@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { escapeHtml } from '../../core/text/html.ts';
 import type { Headers } from '../http/exchange.ts';
 
-/** An HTML page with its headers, ready to be sent. */
+/** An HTML page with its headers. */
 export type Page = { headers: Headers; body: Buffer };
 
 const STYLE =
@@ -18,13 +18,13 @@ const STYLE =
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
 
 /**
- * A small page in the service's plain look.
+ * Returns a small page in the service's plain style.
  *
  * @param title text, escaped here
  * @param main HTML of the page's main part
- * @param headers added to those that every page has
- * @param hasForm then `form-action` is left out: browsers judge by it every address that the answer redirects to, and
- *   the destination's own redirects after it, which may lead to an app
+ * @param headers added to the default ones
+ * @param hasForm leaves out `form-action`: browsers apply it to every redirect after the form, and the destination
+ * may lead to an app
  */
 export function createPage(title: string, main: string, headers: Headers = [], hasForm = false): Page {
   const body =

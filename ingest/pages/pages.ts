@@ -1,20 +1,20 @@
 import { escapeHtml } from '../../core/text/html.ts';
 import { createPage, type Page } from './layout.ts';
 
-/** The pages in place of a redirect, the same for every visitor but for what a form hands on. */
+/** Pages shown instead of a redirect. */
 export type Pages = {
   notFound: Page;
   gone: Page;
   unavailable: Page;
-  /** @param referer where the visitor came from, which the form sends along; text */
+  /** @param referer of the visit; text, sent along with the form */
   passwordForm(referer: string): Page;
   wrongPassword(referer: string): Page;
   tooManyAttempts: Page;
 };
 
-/** Seconds after which a visitor may try again while PostgreSQL is down or a lease is on its way. */
+/** Seconds until a retry while PostgreSQL is down or a lease is requested. */
 export const RETRY_AFTER = '1';
-/** Seconds after which a blocked address may try a password again. */
+/** Seconds until a blocked address may retry. */
 export const ATTEMPTS_RETRY_AFTER = '60';
 
 export function createPages(): Pages {

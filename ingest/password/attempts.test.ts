@@ -9,7 +9,7 @@ afterEach(() => {
 const address = (text: string) => addressBytes(text) ?? new Uint8Array(16);
 const HOME = address('192.0.2.1');
 
-/** What `begin` gave: a word, or `begun` for an attempt. */
+/** The result of `begin`: a word, or `begun` for an attempt. */
 const wordOf = (begun: Begun) => (typeof begun === 'string' ? begun : 'begun');
 
 async function attempt(attempts: Attempts, wrong: boolean, link = 'link', from = HOME): Promise<string> {
@@ -18,10 +18,10 @@ async function attempt(attempts: Attempts, wrong: boolean, link = 'link', from =
   return wordOf(begun);
 }
 
-/** Lets what has been resolved go on. */
+/** Lets resolved promises continue. */
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-test('five wrong ones in a minute are let in, and each is forgotten a minute after it', async () => {
+test('five wrong passwords a minute are admitted, and each expires after a minute', async () => {
   let now = 0;
   const attempts = createAttempts(() => now);
   const words: string[] = [];
@@ -43,7 +43,7 @@ test('addresses of one IPv6 /64 count together, IPv4 addresses and links apart',
   expect(await attempt(attempts, true, 'link', address('192.0.2.2'))).toBe('begun');
 });
 
-test('as many are checked at once as may still be wrong, the others wait for what comes of them', async () => {
+test('as many checks run at once as may still be wrong, and other attempts wait', async () => {
   const attempts = createAttempts(() => 0);
   await attempt(attempts, true);
   const all = Array.from({ length: 8 }, () => attempts.begin('link', HOME));
@@ -71,7 +71,7 @@ test('as many are checked at once as may still be wrong, the others wait for wha
   expect(await states()).toBe('++++++--');
 });
 
-test('of one address at most fifty wait, for five seconds at most; who has waited in vain holds no place', async () => {
+test('at most fifty attempts of an address wait, for at most five seconds, and then free their slot', async () => {
   vi.useFakeTimers();
   const attempts = createAttempts(() => 0);
   const checked = await Promise.all(Array.from({ length: 5 }, () => attempts.begin('link', HOME)));

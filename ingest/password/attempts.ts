@@ -2,15 +2,15 @@ import { createBoundedCache } from '../../core/caching/bounded-cache.ts';
 import { bytesToUuid } from '../../core/ids.ts';
 
 /**
- * Counts wrong passwords per link and address. Five may be wrong in a minute, so at most as many are checked at once as
- * may still be wrong: who comes meanwhile waits until one of them is decided. Right ones never count, however many come
- * at once from behind one address.
+ * Limits wrong passwords per link and address to five a minute. At most as many checks run at once as may still be
+ * wrong; other attempts wait. Correct passwords never count.
  */
 export type Attempts = {
   /**
-   * To be called before a password is checked.
+   * Starts an attempt. Call it before the password is checked.
    *
-   * @returns `blocked` after five wrong ones in the last minute; `busy` when too many wait, or this one waited too long
+   * @returns `blocked` after five wrong passwords in the last minute; `busy` when too many attempts wait or this one
+   * waited too long
    */
   begin(linkId: string, address: Uint8Array): Promise<Begun>;
 };
@@ -18,25 +18,25 @@ export type Attempts = {
 export type Begun = Attempt | 'blocked' | 'busy';
 
 export type Attempt = {
-  /** To be called once, whatever came of it. One that was not checked was not wrong. */
+  /** Ends the attempt; call it once. @param wrong whether the password was checked and wrong */
   end(wrong: boolean): void;
 };
 
-/** Attempts for one link from one address, some of which are being checked. */
+/** Attempts for one link from one address. */
 type Ongoing = { checking: number; waiting: Set<(begun: Begun) => void> };
 
 const MOST_WRONG = 5;
 const WINDOW_MS = 60_000;
-/** Pairs of link and address remembered at most: whoever has more addresses than this has better ways. */
+/** Cached pairs of link and address. An attacker with more addresses has better ways. */
 const CAPACITY = 50_000;
-/** Of one pair, and in milliseconds. A check takes some 40 ms; whoever has to wait longer should come again. */
+/** Per pair, and in ms. A check takes some 40 ms. */
 const MOST_WAITING = 50;
 const LONGEST_WAIT_MS = 5_000;
 
-/** @param now milliseconds, monotone */
+/** @param now a monotonic clock, ms */
 export function createAttempts(now: () => number = () => performance.now()): Attempts {
   const wrongOnes = createBoundedCache<string, number[]>(CAPACITY);
-  /** Apart from the cache, which forgets: as many as there are checks, which the caller bounds. */
+  /** Not in the cache, which evicts. The caller bounds the number of checks. */
   const ongoing = new Map<string, Ongoing>();
 
   function recent(key: string): number[] {
@@ -44,7 +44,7 @@ export function createAttempts(now: () => number = () => performance.now()): Att
     return (wrongOnes.get(key) ?? []).filter((at) => at > since);
   }
 
-  /** Null: it depends on those that are being checked. */
+  /** @returns null when it depends on running checks */
   function admit(key: string): Attempt | 'blocked' | null {
     const wrong = recent(key).length;
     if (wrong >= MOST_WRONG) return 'blocked';
@@ -64,7 +64,7 @@ export function createAttempts(now: () => number = () => performance.now()): Att
       pair.waiting.delete(settle);
       settle(begun);
     }
-    // With none being checked none waits either: it was let in, or blocked.
+    // Without a check no attempt waits: each was admitted or blocked.
     if (pair.checking === 0) ongoing.delete(key);
   }
 
@@ -93,7 +93,7 @@ export function createAttempts(now: () => number = () => performance.now()): Att
   };
 }
 
-/** One subscriber has a whole IPv6 /64 to choose addresses from: it counts as one. */
+/** An IPv6 /64 counts as one address: one subscriber has all of it. */
 function keyOf(linkId: string, address: Uint8Array): string {
   const prefix = Uint8Array.from(address);
   const isMapped = prefix[10] === 0xff && prefix[11] === 0xff && prefix.subarray(0, 10).every((b) => b === 0);

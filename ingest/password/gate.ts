@@ -2,17 +2,17 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { CompiledLink } from '../redirect/compiled-link.ts';
 
 /**
- * Remembers, in a signed cookie, that a visitor has given a link's password. The signature covers the link and its
- * password hash: another link's cookie and one from before a change of the password are worth nothing.
+ * Issues and checks signed cookies of visitors who gave a link's password. The signature covers the link and its
+ * password hash, so that it holds for no other link or password.
  */
 export type PasswordGate = {
   mayPass(link: CompiledLink, cookieHeader: string): boolean;
-  /** `Set-Cookie` for a visitor who has given the right password. */
+  /** Returns `Set-Cookie` after the correct password. */
   cookieFor(link: CompiledLink): string;
 };
 
 const NAME = '_pass';
-/** A day: the visitor's own device is remembered, a shared one not for long. */
+/** One day: long enough for a private device, short for a shared one. */
 const MAX_AGE_SECONDS = 86_400;
 const VALUE = /(?:^|; )_pass=(\d{10,12})\.([A-Za-z0-9_-]{43})(?:;|$)/;
 
@@ -37,7 +37,7 @@ export function createPasswordGate(key: Uint8Array, secure: boolean): PasswordGa
     cookieFor(link) {
       const expires = String(Math.floor(Date.now() / 1_000) + MAX_AGE_SECONDS);
       const value = `${expires}.${sign(link, expires).toString('base64url')}`;
-      // Slugs need no escaping. The path keeps it from other links; the signature would refuse it there anyway.
+      // Slugs need no escape. The path spares other links the cookie; the signature protects them.
       return `${NAME}=${value}; Path=/${link.slug}; Max-Age=${MAX_AGE_SECONDS}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
     },
   };

@@ -14,15 +14,15 @@ import { readVisit, type Visit } from '../redirect/visit.ts';
 import type { Attempts } from './attempts.ts';
 import type { PasswordGate } from './gate.ts';
 
-/** The longest password and the longest referer, whose characters (ASCII, in browsers) a form may send as three each. */
+/** Room for the longest password and referer, each ASCII character escaped as three. */
 const BODY_LIMIT = 16 * 1024;
-/** The thread pool has four threads, and the journal needs some of them: hashing never takes all. */
+/** Hashing must leave some of the four threads of the pool to the journal. */
 const CHECKS_AT_ONCE = 2;
 const MOST_WAITING = 100;
 
 type Submitted = { link: CompiledLink; hash: string; visit: Visit; exchange: Exchange; password: string };
 
-/** `POST /<slug>`: what the password form sends. */
+/** Handles `POST /<slug>` of the password form. */
 export function createPasswordHandler(given: {
   exchanges: Exchanges;
   clientAddress: ClientAddress;
@@ -39,13 +39,13 @@ export function createPasswordHandler(given: {
   const waiting: (() => void)[] = [];
   let checking = 0;
 
-  function show(exchange: Exchange, outcome: RedirectOutcome, status: string, page: Page): void {
+  function respondWith(exchange: Exchange, outcome: RedirectOutcome, status: string, page: Page): void {
     metrics.countOutcome(outcome);
     exchanges.reply(exchange, status, page.headers, page.body);
   }
 
-  function showUnavailable(exchange: Exchange): void {
-    show(exchange, 'unavailable', '503 Service Unavailable', pages.unavailable);
+  function respondUnavailable(exchange: Exchange): void {
+    respondWith(exchange, 'unavailable', '503 Service Unavailable', pages.unavailable);
   }
 
   async function check(password: string, hash: string): Promise<boolean> {
@@ -60,22 +60,22 @@ export function createPasswordHandler(given: {
     }
   }
 
-  async function answer({ link, hash, visit, exchange, password }: Submitted): Promise<void> {
+  async function respond({ link, hash, visit, exchange, password }: Submitted): Promise<void> {
     const attempt = await attempts.begin(link.idText, visit.address);
     if (attempt === 'blocked') {
-      return show(exchange, 'too_many_attempts', '429 Too Many Requests', pages.tooManyAttempts);
+      return respondWith(exchange, 'too_many_attempts', '429 Too Many Requests', pages.tooManyAttempts);
     }
-    if (attempt === 'busy') return showUnavailable(exchange);
-    let right = true;
+    if (attempt === 'busy') return respondUnavailable(exchange);
+    let correct = true;
     try {
       if (exchange.over) return;
-      if (waiting.length >= MOST_WAITING) return showUnavailable(exchange);
-      right = await check(password, hash);
+      if (waiting.length >= MOST_WAITING) return respondUnavailable(exchange);
+      correct = await check(password, hash);
     } finally {
-      attempt.end(!right);
+      attempt.end(!correct);
     }
-    if (!right) {
-      return show(exchange, 'wrong_password', '401 Unauthorized', pages.wrongPassword(visit.referer));
+    if (!correct) {
+      return respondWith(exchange, 'wrong_password', '401 Unauthorized', pages.wrongPassword(visit.referer));
     }
     if (!exchange.over) linkPolicy.pass(link, visit, exchange, gate.cookieFor(link));
   }
@@ -92,13 +92,13 @@ export function createPasswordHandler(given: {
       const password = form.get('password') ?? '';
       redirect.withLink(visit, exchange, (link) => {
         if (link.passwordHash === null && form.has('password')) {
-          // Its form was shown before the link lost its password.
+          // The link lost its password after the form was shown.
           linkPolicy.visit(link, visit, exchange);
         } else if (link.passwordHash === null) {
           exchanges.reply(exchange, '405 Method Not Allowed', [['Allow', 'GET, HEAD']]);
         } else if (!linkPolicy.respondedAsExpired(link, exchange)) {
           const submitted = { link, hash: link.passwordHash, visit, exchange, password };
-          exchanges.after(exchange, answer(submitted), () => undefined);
+          exchanges.after(exchange, respond(submitted), () => undefined);
         }
       });
     };
@@ -110,8 +110,8 @@ export function createPasswordHandler(given: {
 }
 
 /**
- * Where a visitor came from who has sent the form. The request itself says that they came from the form, on one of
- * these origins, or nothing; the form says what its own request did. As any referer it is what the client says.
+ * Returns the referer of the visit that showed the form, which the form sends along. The request's own referer is the
+ * form's page or empty.
  */
 function refererOf({ referer }: Visit, form: URLSearchParams, origins: string[]): string {
   const fromForm = referer === '' || origins.some((origin) => referer.startsWith(`${origin}/`));

@@ -20,7 +20,7 @@ beforeAll(async () => {
   stores = await testStores();
   workspaceId = (await makeWorkspace(stores.pool)).id;
   password_hash = await hashPassword('open sesame', LINK_COST);
-  // The tests speak for several visitors: a proxy of theirs names them.
+  // The tests act for several visitors: a trusted proxy names them.
   ingest = await startTestIngest({ ...stores, env: { TRUST_PROXY: '127.0.0.1' } });
 });
 afterAll(async () => {
@@ -37,7 +37,7 @@ async function protectedLink(columns: LinkColumns = {}) {
   return { ...made, url: `${ingest.url}/${made.slug}` };
 }
 
-/** What the form of a page sends along besides the password. */
+/** Hidden fields of the form of a page. */
 function refererField(page: string): string {
   const [, value = ''] = /<input type="hidden" name="referer" value="([^"]*)">/.exec(page) ?? [];
   return value.replaceAll(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)));
@@ -51,7 +51,7 @@ function submit(url: string, password: string, from = '192.0.2.1') {
   });
 }
 
-test('a protected link shows a form to everybody, which is not a click', async () => {
+test('a protected link shows a form, which is not a click', async () => {
   const { url } = await protectedLink();
   const before = (await ingest.events()).length;
   for (const agent of [undefined, CRAWLER]) {
@@ -86,7 +86,7 @@ test('the right password redirects as a click, with the visitor’s query, and o
   expect((await ingest.events()).length).toBe(before + 2);
 });
 
-/** Sends the form that `page` shows, as a browser does that is on it. */
+/** Submits the form of `page` as a browser does. */
 function send(url: string, page: string, password: string, referer: string | null) {
   return visit(url, {
     method: 'POST',
@@ -117,7 +117,7 @@ test.each(['http://short.test', 'the address itself', null])(
   },
 );
 
-test('a visitor who came from nowhere came from nowhere, with the form too', async () => {
+test('a visit without a referer has none after the form either', async () => {
   const { url, slug } = await protectedLink({ channel: null });
   const form = await visit(url);
   expect((await send(url, form.body, 'open sesame', `http://short.test/${slug}`)).status).toBe(302);
@@ -138,7 +138,7 @@ test('a form on another page, and one without the field, leave the referer of th
   expect(await lastClick()).toEqual({ channel: 'other', referer: own });
 });
 
-test('the form keeps a referer that tries to break out of it, and is cleaned as one when it comes back', async () => {
+test('a malicious referer is escaped in the form and cleaned when it returns', async () => {
   const { url } = await protectedLink();
   const from = `https://e.example/?q="><script>alert('1')</script>&amp;&#34;`;
   const form = await visit(url, { headers: { referer: from } });
@@ -158,7 +158,7 @@ test('the form keeps a referer that tries to break out of it, and is cleaned as 
   expect([page.status, refererField(page.body)]).toEqual([401, `https://e.example/${'r'.repeat(2_030)}`]);
 });
 
-test('the longest referer there is comes through the form', async () => {
+test('the longest referer passes through the form', async () => {
   const { url } = await protectedLink();
   const from = `https://e.example/${'%/'.repeat(1_015)}`;
   const form = await visit(url, { headers: { referer: from } });
@@ -186,7 +186,7 @@ test('the cookie opens no other link, and none when it was altered or the passwo
     .toBe(200);
 });
 
-test('behind a proxy that adds a line of its own, nobody gets more attempts by sending another address', async () => {
+test('behind a proxy that adds a header line, a forged address gains no attempts', async () => {
   const { url } = await protectedLink();
   const statusOf = (lines: string[]) =>
     new Promise<number | undefined>((resolve, reject) => {
@@ -215,21 +215,21 @@ test('after five wrong passwords from one address the next gives 429, the right 
   expect((await submit(url, 'open sesame', '198.51.100.7')).status).toBe(302);
 });
 
-test('many attempts at once are not checked at once', async () => {
+test('concurrent attempts are limited', async () => {
   const { url } = await protectedLink();
   const answers = await Promise.all(Array.from({ length: 20 }, () => submit(url, 'wrong', '203.0.113.5')));
   const statuses = answers.map(({ status }) => status).sort();
   expect(statuses).toEqual([...Array(5).fill(401), ...Array(15).fill(429)]);
 });
 
-test('right passwords never count as wrong ones', async () => {
+test('correct passwords never count as wrong ones', async () => {
   const { url } = await protectedLink();
   for (let attempt = 0; attempt < 7; attempt++) {
     expect((await submit(url, 'open sesame', '203.0.113.9')).status).toBe(302);
   }
 });
 
-test('visitors behind one address who type the right password at once all pass', async () => {
+test('concurrent visitors behind one address all pass with the correct password', async () => {
   const { url } = await protectedLink();
   for (let attempt = 0; attempt < 4; attempt++) {
     expect((await submit(url, 'wrong', '203.0.113.10')).status).toBe(401);
@@ -249,7 +249,7 @@ test.each([
   const { url } = await protectedLink();
   const from = `203.0.113.${20 + wrong}`;
   const passwords = [...Array(right).fill('open sesame'), ...Array(wrong).fill('wrong')] as string[];
-  // One after the other from either end: right, wrong, right, …
+  // Alternating from either end: correct, wrong, correct, …
   const mixed = passwords.map((_, n) => passwords.at(n % 2 === 0 ? n / 2 : -(n + 1) / 2) ?? '');
   const answers = await Promise.all(
     mixed.map(async (password) => ({ password, status: (await submit(url, password, from)).status })),
@@ -262,20 +262,20 @@ test.each([
   if (wrong < 5) expect(told('open sesame', 302)).toBe(right);
 });
 
-test('an expired link says so before it asks for a password', async () => {
+test('an expired link shows that before the form', async () => {
   const { url } = await protectedLink({ expires_at: new Date(0) });
   expect((await visit(url)).status).toBe(410);
   expect((await submit(url, 'open sesame')).status).toBe(410);
 });
 
-test('a body that no form sends is refused', async () => {
+test('a body that is not a form’s is refused', async () => {
   const { url } = await protectedLink();
   expect((await submit(url, 'x'.repeat(17_000))).status).toBe(413);
   const empty = await visit(url, { method: 'POST', headers: { 'x-forwarded-for': '192.0.2.200' } });
   expect(empty.status).toBe(401);
 });
 
-test('the form of a link that has lost its password since leads on, as a click', async () => {
+test('a form sent after the link lost its password redirects, as a click', async () => {
   const { url, id } = await protectedLink();
   expect((await visit(url)).status).toBe(200);
   await stores.pool.query('UPDATE links SET password_hash = NULL WHERE id = $1', [id]);

@@ -1,22 +1,21 @@
 import { hashOfSlug } from '../link-table/records.ts';
 
-/** Bits for each slug that is remembered: one in some 250 others is taken for one of them just before all are forgotten. */
+/** Bits per slug: about one in 250 new slugs is a false positive just before the filter is cleared. */
 const BITS_EACH = 32;
 
 /**
- * Tells whether a slug has been asked about lately, for a cache that is to keep what is wanted again: what is kept at
- * the first visitor is mostly kept for nobody, drives out what is wanted, and is thrown away when the collector has
- * to look through all that is kept. A Bloom filter of two bits a slug; taking one for another costs a place in the cache.
+ * Returns an admission filter: a slug enters the cache on its second request, so that one-time visitors do not evict
+ * links in use. It is a Bloom filter with two bits a slug; a false positive costs a place in the cache.
  *
- * @param most slugs remembered, a power of two; then all are forgotten. Twice what the cache holds, so that slugs which come
- *   one after the other, again and again, are seen to repeat when they fit in there
+ * @param most slugs until the filter is cleared, a power of two. Twice the capacity of the cache, so that slugs
+ * requested in turn are admitted when they fit
  */
 export function createAdmissionFilter(most: number): (slug: string) => boolean {
   const mask = most * BITS_EACH - 1;
   const bits = new Uint8Array((most * BITS_EACH) / 8);
-  let remembered = 0;
+  let slugs = 0;
 
-  /** Sets a bit; whether it syncPoint already. */
+  /** Sets a bit. @returns whether it was set */
   function set(bit: number): boolean {
     const at = bit >>> 3;
     const before = bits[at] ?? 0;
@@ -29,10 +28,10 @@ export function createAdmissionFilter(most: number): (slug: string) => boolean {
     const first = set(hash & mask);
     const second = set((Math.imul(hash, 0x9e3779b1) >>> 7) & mask);
     if (first && second) return true;
-    remembered += 1;
-    if (remembered === most) {
+    slugs += 1;
+    if (slugs === most) {
       bits.fill(0);
-      remembered = 0;
+      slugs = 0;
     }
     return false;
   };

@@ -9,25 +9,25 @@ import { Destination, type LinkParameters } from './redirect-url.ts';
 type Screen = 'all' | 'mobile' | 'desktop';
 
 /**
- * A link with everything worked out that does not depend on the visitor. With many links being clicked their objects come from
- * memory, not from the processor's caches, so a plain visit touches few: this one, its id, its destination and that one's text.
+ * A link with everything precomputed that does not depend on the visitor. A plain visit touches few objects: with
+ * many links in use each of them is a cache miss.
  */
 export class CompiledLink {
   readonly kind = 'link';
-  /** A visitor has asked for it since the table looked; see {@link import('./compiled-links.ts').CompiledLinks}. */
+  /** Used since the table last looked; see {@link import('./compiled-links.ts').CompiledLinks}. */
   wanted = false;
   readonly id: Uint8Array;
   readonly slug: string;
   /** Null: a Smart Link. */
   readonly channel: string | null;
-  /** Those of its workspace. */
+  /** Visitor ids of its workspace. */
   readonly visitors: WorkspaceVisitors;
   /** Milliseconds since the epoch; null: never. */
   readonly expiresAt: number | null;
   readonly maxClicks: number | null;
   readonly passwordHash: string | null;
   readonly retargeting: Retargeting | null;
-  /** The address for every visitor, which is what most links have, when somebody has asked for it. */
+  /** The destination of every visitor, once computed; null for links with targeting and Smart Links. */
   #only: Destination | null = null;
   readonly expiredRedirectUrl: string | null;
   readonly hasTargeting: boolean;
@@ -54,9 +54,9 @@ export class CompiledLink {
   }
 
   /**
-   * The address for a visitor of this device.
+   * Returns the destination for a device.
    *
-   * @param channel the link's, or of a Smart Link the one that this click was given
+   * @param channel the link's channel; of a Smart Link the one inferred for this click
    */
   destinationFor(device: Device, channel: string): Destination {
     if (this.#only !== null) return this.#only;
@@ -66,7 +66,7 @@ export class CompiledLink {
   }
 }
 
-/** Works out the address for a device and a channel, each once. */
+/** Computes the destination for a device and a channel, each once. */
 function destinationsOf(record: LinkRecord): (device: Device, channel: string) => Destination {
   const { settings, channel } = record;
   const { targeting } = settings;
@@ -99,12 +99,12 @@ function destinationsOf(record: LinkRecord): (device: Device, channel: string) =
   };
 }
 
-/** One string for all links of a channel. */
+/** Returns one shared string for all links of a channel. */
 function channelNamed(name: string): string {
   return CHANNELS.find((channel) => channel === name) ?? name;
 }
 
-/** A television or an HTTP library is neither: it gets the link's own destination. */
+/** Neither mobile nor desktop, such as a television, gets the link's own destination. */
 function screenOf(device: Device): Screen {
   if (isMobileDevice(device)) return 'mobile';
   return device === 'desktop' ? 'desktop' : 'all';

@@ -6,17 +6,17 @@ import type { LinkTable } from '../link-table/table.ts';
 import { createAdmissionFilter } from './admission-filter.ts';
 import { CompiledLink } from './compiled-link.ts';
 
-/** What a slug names, ready to answer with. */
+/** What a slug names, compiled. */
 export type SlugTarget = CompiledLink | OtherRecord;
 
 export type CompiledLinks = {
-  /** From memory; undefined when only PostgreSQL could tell. */
+  /** Returns the target from memory; undefined when only the disk or PostgreSQL knows. */
   known(slug: string): SlugTarget | undefined;
   /** @throws {LookupUnavailable} */
   resolve(slug: string): Promise<SlugTarget | null>;
 };
 
-/** Links that are being clicked, ready; one takes about a KiB. The others are compiled at their next click. */
+/** Compiled links, about 1 KiB each. */
 const CAPACITY = 32_768;
 
 export function createCompiledLinks(given: {
@@ -27,7 +27,7 @@ export function createCompiledLinks(given: {
   const { table, resolver, visitorIds } = given;
   const ready = createBoundedCache<string, CompiledLink>(CAPACITY);
   const admits = createAdmissionFilter(2 * CAPACITY);
-  // A link stands under its exact spelling only, which is the one that the change names; pages are not kept here.
+  // Links are cached under their exact spelling, which changes name too; pages are not cached.
   table.listen({
     slugChanged: (slug) => ready.delete(slug),
     usedSince(slug) {
@@ -52,7 +52,7 @@ export function createCompiledLinks(given: {
       const record = resolver.known(slug);
       if (record === null) return undefined;
       const target = targetOf(record);
-      // The table has just noted that it is wanted.
+      // `resolver.known` has marked it as used.
       if (target.kind === 'link' && admits(slug)) ready.set(slug, target);
       return target;
     },

@@ -10,15 +10,15 @@ import type { CompiledLink } from './compiled-link.ts';
 import type { CompiledLinks, SlugTarget } from './compiled-links.ts';
 import { readVisit, type Visit } from './visit.ts';
 
-/** Answers for what a slug names besides a link. */
+/** Responses for slugs that do not name a link. */
 export type OtherKinds = Partial<
   Record<OtherRecord['kind'], (record: OtherRecord, visit: Visit, exchange: Exchange) => void>
 >;
 
-/** `GET` and `HEAD` of `/<slug>`, and what else needs to find a link. */
+/** Handles `GET` and `HEAD` of `/<slug>`, and finds links for other handlers. */
 export type RedirectHandler = {
   handle(res: HttpResponse, req: HttpRequest, head: boolean): void;
-  /** Finds the link of a visit, or answers that there is none. */
+  /** Finds the link of a visit, or responds 404 or 503. */
   withLink(visit: Visit, exchange: Exchange, then: (link: CompiledLink) => void): void;
 };
 
@@ -36,42 +36,42 @@ export function createRedirectHandler(given: {
   pages: Pages;
   visitLink(link: CompiledLink, visit: Visit, exchange: Exchange): void;
   otherKinds: OtherKinds;
-  /** Called when all visits of a turn have been dealt with: their clicks are written then. */
+  /** Called after all visits of a turn of the event loop: their clicks are written then. */
   endTurn(): void;
 }): RedirectHandler {
   const { links, resolver, exchanges, clientAddress, metrics, pages, visitLink, otherKinds, endTurn } = given;
 
-  function answerNotFound(exchange: Exchange): void {
+  function respondNotFound(exchange: Exchange): void {
     metrics.countOutcome('not_found');
     exchanges.reply(exchange, '404 Not Found', pages.notFound.headers, pages.notFound.body);
   }
 
-  const answerOther = (_: OtherRecord, __: Visit, exchange: Exchange) => answerNotFound(exchange);
+  const respondOther = (_: OtherRecord, __: Visit, exchange: Exchange) => respondNotFound(exchange);
 
-  function answerUnavailable(exchange: Exchange): void {
+  function respondUnavailable(exchange: Exchange): void {
     metrics.countOutcome('unavailable');
     const { headers, body } = pages.unavailable;
     exchanges.reply(exchange, '503 Service Unavailable', headers, body);
   }
 
-  /** Calls `then` at once when the slug is in memory, else when PostgreSQL has answered. */
+  /** Calls `then` at once when the slug is in memory, else after the lookup. */
   function find(visit: Visit, exchange: Exchange, then: Found): void {
     const { slug } = visit;
     const known = links.known(slug);
     if (known !== undefined) {
       then(known, visit, exchange);
     } else if (!SLUG.test(slug) || resolver.knownAbsent(slug)) {
-      answerNotFound(exchange);
+      respondNotFound(exchange);
     } else {
-      exchanges.after(exchange, asked(slug), (target) => {
-        if (target === 'unavailable') answerUnavailable(exchange);
-        else if (target === null) answerNotFound(exchange);
+      exchanges.after(exchange, lookUp(slug), (target) => {
+        if (target === 'unavailable') respondUnavailable(exchange);
+        else if (target === null) respondNotFound(exchange);
         else if (!exchange.over) then(target, visit, exchange);
       });
     }
   }
 
-  async function asked(slug: string): Promise<SlugTarget | null | 'unavailable'> {
+  async function lookUp(slug: string): Promise<SlugTarget | null | 'unavailable'> {
     try {
       return await links.resolve(slug);
     } catch (error) {
@@ -80,20 +80,20 @@ export function createRedirectHandler(given: {
     }
   }
 
-  function answer(target: SlugTarget, visit: Visit, exchange: Exchange): void {
+  function respond(target: SlugTarget, visit: Visit, exchange: Exchange): void {
     if (target.kind === 'link') visitLink(target, visit, exchange);
-    else (otherKinds[target.kind] ?? answerOther)(target, visit, exchange);
+    else (otherKinds[target.kind] ?? respondOther)(target, visit, exchange);
   }
 
-  /** What came in this turn of the event loop. */
+  /** Visits of this turn of the event loop. */
   let arrived: Arrived[] = [];
 
-  function answerArrived(): void {
+  function respondArrived(): void {
     const all = arrived;
     arrived = [];
     for (const { visit, exchange } of all) {
       try {
-        find(visit, exchange, answer);
+        find(visit, exchange, respond);
       } catch (error) {
         exchanges.fail(exchange, error);
       }
@@ -103,16 +103,16 @@ export function createRedirectHandler(given: {
 
   return {
     handle(res, req, head) {
-      // Read now and answered at the turn's end, all one after the other: the code that answers is then in the
-      // processor's caches, where the kernel's reading and writing of each connection has driven it out.
-      if (arrived.length === 0) setImmediate(answerArrived);
+      // Handled together at the end of the turn: their code then stays in the processor's caches, which the kernel's
+      // socket work evicts.
+      if (arrived.length === 0) setImmediate(respondArrived);
       const visit = readVisit(req, res, head, clientAddress, metrics.startTiming());
       arrived.push({ visit, exchange: exchanges.open(res, head) });
     },
     withLink(visit, exchange, then) {
       find(visit, exchange, (target) => {
         if (target.kind === 'link') then(target);
-        else answerNotFound(exchange);
+        else respondNotFound(exchange);
       });
     },
   };

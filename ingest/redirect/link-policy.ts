@@ -9,17 +9,17 @@ import type { AllowedVisit, RecordAndRedirect } from './record-and-redirect.ts';
 import type { Visit } from './visit.ts';
 
 /**
- * What a link does with a visitor. In this order: an expired or used-up link sends elsewhere or says so; a protected
- * one shows its form; one with `max_clicks` needs a credit; the rest is let through.
+ * Applies a link's policy to a visit, in this order: an expired or used-up link redirects elsewhere or says so; a
+ * protected link shows its form; a link with `max_clicks` needs a permit; otherwise the visitor is redirected.
  */
 export type LinkPolicy = {
   visit(link: CompiledLink, visit: Visit, exchange: Exchange): void;
-  /** Whether the link is over: then it has been answered. */
+  /** Responds when the link is expired or used up. @returns whether it was */
   respondedAsExpired(link: CompiledLink, exchange: Exchange): boolean;
   /**
-   * The rest of the way, for a visitor who may pass the password.
+   * Continues after the password.
    *
-   * @param cookie the cookie that will let them pass next time, null when they have one
+   * @param cookie the cookie that skips the password next time; null when the visitor has it
    */
   pass(link: CompiledLink, visit: Visit, exchange: Exchange, cookie: string | null): void;
 };
@@ -31,7 +31,7 @@ export function createLinkPolicy(given: {
   metrics: IngestMetrics;
   pages: Pages;
   agentKinds: AgentKinds;
-  /** Whether the visitor has given the link's password before. */
+  /** Whether the visitor has already given the link's password. */
   mayPass(link: CompiledLink, cookieHeader: string): boolean;
 }): LinkPolicy {
   const { permits, exchanges, recordAndRedirect, metrics, pages, agentKinds, mayPass } = given;
@@ -56,35 +56,35 @@ export function createLinkPolicy(given: {
 
   function pass(link: CompiledLink, visit: Visit, exchange: Exchange, cookie: string | null): void {
     const agent = agentKinds(visit.userAgent);
-    const passing = { link, visit, agent, exchange, counted: false, cookie };
-    if (link.maxClicks === null) recordAndRedirect(passing);
-    else passLimited(passing, link.maxClicks);
+    const allowed = { link, visit, agent, exchange, counted: false, cookie };
+    if (link.maxClicks === null) recordAndRedirect(allowed);
+    else passLimited(allowed, link.maxClicks);
   }
 
-  function passLimited(passing: AllowedVisit, maxClicks: number): void {
-    const { link, visit, agent, exchange } = passing;
-    const through = (counted: boolean) => recordAndRedirect({ ...passing, counted });
+  function passLimited(allowed: AllowedVisit, maxClicks: number): void {
+    const { link, visit, agent, exchange } = allowed;
+    const redirect = (counted: boolean) => recordAndRedirect({ ...allowed, counted });
     if (agent.bot || visit.flags !== 0) {
-      // No person: the same answer as a visitor would get, without using a credit.
+      // Not a person: the same response as for visitors, without using a permit.
       exchanges.after(exchange, permits.checkSpent(link.idText, maxClicks), (spent) => {
         if (spent) respondExpired(link, exchange);
-        else through(false);
+        else redirect(false);
       });
     } else {
       const taken = permits.take(link.idText, maxClicks);
-      if (taken === 'taken') through(true);
+      if (taken === 'taken') redirect(true);
       else if (taken === 'spent') respondExpired(link, exchange);
-      else waitForPermit(link, exchange, through);
+      else waitForPermit(link, exchange, redirect);
     }
   }
 
-  function waitForPermit(link: CompiledLink, exchange: Exchange, through: (counted: boolean) => void): void {
+  function waitForPermit(link: CompiledLink, exchange: Exchange, redirect: (counted: boolean) => void): void {
     exchanges.after(exchange, permits.request(link.idText), (result) => {
       metrics.countLeaseWait(result);
       if (exchange.over) {
         if (result === 'taken') permits.release(link.idText);
-      } else if (result === 'taken') through(true);
-      else if (result === 'unlimited') through(false);
+      } else if (result === 'taken') redirect(true);
+      else if (result === 'unlimited') redirect(false);
       else if (result === 'spent') respondExpired(link, exchange);
       else respondNoLease(exchange);
     });

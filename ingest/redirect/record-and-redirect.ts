@@ -15,19 +15,19 @@ import type { Interstitial } from '../retargeting/interstitial.ts';
 import type { CompiledLink } from './compiled-link.ts';
 import type { Visit } from './visit.ts';
 
-/** A visit that nothing stands in the way of any more. */
+/** A visit that the link policy allows. */
 export type AllowedVisit = {
   link: CompiledLink;
   visit: Visit;
   agent: AgentKind;
   exchange: Exchange;
-  /** It used one of the link's `max_clicks`. */
+  /** It used a permit of `max_clicks`. */
   counted: boolean;
-  /** Another cookie to set: the one that opens a link with a password. */
+  /** Another cookie to set, which opens a link with a password. */
   cookie: string | null;
 };
 
-/** Records the click and, when it has been written, sends the visitor on. */
+/** Appends the click to the event log, then redirects the visitor once it is written. */
 export type RecordAndRedirect = (visit: AllowedVisit) => void;
 
 export function createRecordAndRedirect(given: {
@@ -37,16 +37,16 @@ export function createRecordAndRedirect(given: {
   interstitial: Interstitial;
   /** Whether the short-link origin is https. */
   secure: boolean;
-  /** Answers 503 and gives the credit back: a link with `max_clicks` whose click can't be kept lets nobody through. */
+  /** Responds 503 and puts the permit back: a click of a link with `max_clicks` must be recorded. */
   refuse(link: CompiledLink, exchange: Exchange): void;
 }): RecordAndRedirect {
   const { eventLog, exchanges, metrics, interstitial, secure, refuse } = given;
 
-  return (passed) => {
-    const { link, visit, agent, exchange, counted } = passed;
+  return (allowed) => {
+    const { link, visit, agent, exchange, counted } = allowed;
     const bot = agent.bot || visit.flags !== 0;
-    const kept = visit.gpc ? null : parseVisitorCookie(visit.cookie);
-    const visitor = kept === null ? link.visitors.newVisitor() : knownVisitor(link, kept);
+    const cookie = visit.gpc ? null : parseVisitorCookie(visit.cookie);
+    const visitor = cookie === null ? link.visitors.newVisitor() : knownVisitor(link, cookie);
     const setCookie = bot ? null : cookieHeader(visit, visitor.cookieText);
     const channel = link.channel ?? inferChannel(visit.referer, visit.userAgent);
     const url = link.destinationFor(agent.device, channel).urlFor(visit.query, visitor.idText);
@@ -68,22 +68,22 @@ export function createRecordAndRedirect(given: {
           metrics.countLost('click');
           if (counted) return refuse(link, exchange);
         }
-        answer(passed, url, setCookie);
+        respond(allowed, url, setCookie);
       },
     );
   };
 
-  /** @param fresh the visitor's new cookie, null when they keep theirs */
+  /** @param fresh a new visitor's cookie; null when the visitor has one */
   function cookieHeader(visit: Visit, fresh: string | null): string | null {
     if (visit.gpc) return hasVisitorCookie(visit.cookie) ? clearedVisitorCookie(secure) : null;
     return fresh === null ? null : visitorCookie(fresh, secure);
   }
 
-  function answer(passed: AllowedVisit, url: string, setCookie: string | null): void {
-    const { link, visit, exchange } = passed;
+  function respond(allowed: AllowedVisit, url: string, setCookie: string | null): void {
+    const { link, visit, exchange } = allowed;
     metrics.observeRedirect(visit.startedAt);
-    const cookies = [setCookie, passed.cookie];
-    // Pixels share the visit with others, which is what Global Privacy Control asks not to do.
+    const cookies = [setCookie, allowed.cookie];
+    // Pixels share the visit with third parties, which Global Privacy Control opts out of.
     if (link.retargeting !== null && !visit.gpc) {
       metrics.countOutcome('interstitial');
       const { headers, body } = interstitial(link.retargeting, url);

@@ -28,7 +28,7 @@ describe('a redirect without a query', () => {
     );
   });
 
-  test('hands no visitor over when there is none', () => {
+  test('adds no visitor when there is none', () => {
     expect(buildRedirectUrl('https://shop.example/', {}, '', null)).toBe('https://shop.example/');
     expect(buildRedirectUrl('https://shop.example/?', {}, '', VID)).toBe(`https://shop.example/?_vid=${VID}`);
     expect(buildRedirectUrl('https://shop.example/?a&', {}, '', VID)).toBe(
@@ -59,19 +59,19 @@ describe('a redirect without a query', () => {
 describe('the visitor’s query', () => {
   const destination = new Destination('https://shop.example/?size=4#f', { utm_source: 'twitter' });
 
-  test('is passed through as it was sent, also repeated names', () => {
+  test('is passed through unchanged, repeated names too', () => {
     expect(destination.urlFor('fbclid=a%20b&c=1&c=2&flag', VID)).toBe(
       `https://shop.example/?size=4&utm_source=twitter&fbclid=a%20b&c=1&c=2&flag&_vid=${VID}#f`,
     );
   });
 
-  test('never replaces or repeats what the destination or the link says', () => {
+  test('never replaces or repeats parameters of the destination or the link', () => {
     expect(destination.urlFor('size=9&utm_source=evil&s%69ze=8&utm_medium=mine', null)).toBe(
       'https://shop.example/?size=4&utm_source=twitter&utm_medium=mine#f',
     );
   });
 
-  test('may not bring `_vid` or `ref`, however they are spelled', () => {
+  test('can’t set `_vid` or `ref`, however they are encoded', () => {
     expect(destination.urlFor('_vid=1&ref=2&%5Fvid=3&r%65f=4&_vid&ref&_v%69d=5&keep=6', VID)).toBe(
       `https://shop.example/?size=4&utm_source=twitter&keep=6&_vid=${VID}#f`,
     );

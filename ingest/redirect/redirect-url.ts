@@ -1,6 +1,6 @@
 import { VISITOR_COOKIE } from '../../core/tracking/visitors.ts';
 
-/** What a link adds to its destination. Null and missing ones are left out. */
+/** Parameters that a link adds to its destination. Null and missing ones are left out. */
 export type LinkParameters = {
   utm_source?: string | null;
   utm_medium?: string | null;
@@ -9,39 +9,37 @@ export type LinkParameters = {
   ref?: string | null;
 };
 
-/** Parameters that no visitor may hand in: whoever could would speak for another visitor or referrer. */
+/** Parameters that visitors must not set: they would claim another visitor or referrer. */
 const NEVER_FROM_VISITOR: ReadonlySet<string> = new Set([VISITOR_COOKIE, 'ref']);
 
-/** Order in which a link's parameters follow the destination's. */
+/** Order of a link's parameters after the destination's. */
 const LINK_PARAMETERS = ['utm_source', 'utm_medium', 'utm_campaign', 'ref'] as const;
 
-/** Characters that the URL standard percent-encodes in a query, and those that some clients mistreat. */
+/** Characters that the URL standard percent-encodes in a query, and those that some clients mishandle. */
 const UNSAFE = /[^!$%&()*+,\-./0-9:;=?@A-Z[\]_a-z~]/gu;
 
 /**
- * A destination, prepared once, so that a redirect without a query only joins strings. The rule, in this order:
+ * A destination, precomputed so that a redirect without a query only joins strings. The rules:
  *
- * 1. The destination's own parameters stay as they are, in their order and spelling.
- * 2. The link's parameters follow, except those whose name the destination already has.
- * 3. The visitor's query follows as it was sent, except `_vid` and `ref` in any encoding, and except names
- *    that stand there already. A name that the visitor repeats is passed on as often.
+ * 1. The destination's own parameters stay as they are, in order and spelling.
+ * 2. The link's parameters follow, except those whose name the destination has.
+ * 3. The visitor's query follows unchanged, except `_vid` and `ref` in any encoding, and names that are already
+ *    there. Repeated names stay repeated.
  * 4. `_vid` follows, unless the destination has a parameter of that name.
  * 5. The fragment stays at the end.
- *
- * A visitor of one of many links finds little of it in the processor's caches: what they need is one object and one string.
  */
 export class Destination {
-  /** Up to the value of `_vid`, in one piece; empty when the destination has such a parameter itself. */
+  /** The URL up to the value of `_vid`; empty when the destination has such a parameter. */
   readonly #withVid: string;
   readonly #fragment: string;
   readonly #base: string;
-  /** Made at the first visitor who brings a query, so that a million idle links hold two strings each. */
+  /** Built for the first visitor with a query, so that an idle link holds two strings. */
   #taken: Set<string> | null = null;
 
   /**
-   * @param destination an address that `requireDestination` accepted
-   * @param parameters what the link adds; of a Smart Link with the channel that this click was given
-   * @throws {TypeError} when `destination` is no URL
+   * @param destination a URL that `requireDestination` accepted
+   * @param parameters the link's; of a Smart Link with the channel of this click
+   * @throws {TypeError} when `destination` is not a URL
    */
   constructor(destination: string, parameters: LinkParameters) {
     const href = new URL(destination).href;
@@ -59,11 +57,10 @@ export class Destination {
   }
 
   /**
-   * The address that a visitor is sent to.
+   * Returns the URL to redirect a visitor to, in visible ASCII: safe in a `Location` header.
    *
-   * @param visitorQuery the visitor's query string as it came, without `?`; empty when there is none
-   * @param vid the visitor's id for this workspace, null to hand none over
-   * @returns visible ASCII characters: safe in a `Location` header
+   * @param visitorQuery the visitor's raw query without `?`; empty when there is none
+   * @param vid the visitor's id for this workspace; null to pass none
    */
   urlFor(visitorQuery: string, vid: string | null): string {
     if (vid !== null && visitorQuery === '' && this.#withVid !== '') {
@@ -84,7 +81,7 @@ export class Destination {
   }
 }
 
-/** A {@link Destination} for a single use. */
+/** Builds the URL of a {@link Destination} that is used once. */
 export function buildRedirectUrl(
   destination: string,
   parameters: LinkParameters,
@@ -94,7 +91,7 @@ export function buildRedirectUrl(
   return new Destination(destination, parameters).urlFor(visitorQuery, vid);
 }
 
-/** Joined strings remember their parts until somebody needs the whole, and then keep them beside it. @param text ASCII */
+/** Flattens a concatenated string, which would keep its parts in memory. @param text ASCII */
 function inOnePiece(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1');
 }
@@ -114,7 +111,7 @@ function namesIn(url: string): Set<string> {
   return names;
 }
 
-/** The decoded name of `name=value`, as servers read it: `+` is a space, broken escapes stay. */
+/** Returns the decoded name of `name=value` as servers read it: `+` is a space, broken escapes stay. */
 function nameOf(piece: string): string {
   const equals = piece.indexOf('=');
   const raw = equals < 0 ? piece : piece.slice(0, equals);
@@ -126,7 +123,7 @@ function encode(value: string): string {
   return encodeURIComponent(value.toWellFormed());
 }
 
-/** One code point; a lone surrogate becomes U+FFFD as in every URL parser. `'` is not touched by the built-in. */
+/** Encodes one code point; a lone surrogate becomes U+FFFD. `encodeURIComponent` leaves `'` as it is. */
 function encodeCharacter(character: string): string {
   return character === "'" ? '%27' : encode(character);
 }

@@ -47,7 +47,7 @@ async function clicksOf(linkId: string): Promise<ClickEvent[]> {
   );
 }
 
-test('a link answers 302, uncached, with the referrer policy and its parameters on the destination', async () => {
+test('a link is 302, uncached, with the referrer policy and its parameters on the destination', async () => {
   const { url } = await link('https://example.com/page');
   const { status, headers, location } = await visit(url);
   expect(status).toBe(302);
@@ -59,7 +59,7 @@ test('a link answers 302, uncached, with the referrer policy and its parameters 
   expect(isUuid(query._vid ?? '')).toBe(true);
 });
 
-test('a parameter that the destination has is kept, and the fragment stays', async () => {
+test('a parameter of the destination stays, and so does the fragment', async () => {
   const { url } = await link('https://example.com/?utm_source=mine&_vid=theirs&a=1#part');
   const { location } = await visit(`${url}?a=2&b=3`);
   expect(location?.search).toBe(
@@ -140,7 +140,7 @@ test('on an https origin the cookie is Secure, whatever a proxy header says', as
   }
 });
 
-test('with Sec-GPC no cookie is set, one that is there is ignored and cleared, every click is a new visitor', async () => {
+test('with Sec-GPC no cookie is set, an existing one is ignored and cleared, and every click is a new visitor', async () => {
   const { url } = await link('https://example.com/');
   const fresh = await visit(url, { headers: { 'sec-gpc': '1' } });
   expect(fresh.cookies).toEqual([]);
@@ -151,7 +151,7 @@ test('with Sec-GPC no cookie is set, one that is there is ignored and cleared, e
   expect(new Set(ids).size).toBe(3);
 });
 
-test('targeting sends phones and tablets to the mobile address, desktops to theirs, with parameters', async () => {
+test('targeting redirects phones and tablets to the mobile address and desktops to theirs, with parameters', async () => {
   const { url } = await link('https://example.com/all', {
     ...FACEBOOK,
     targeting: { mobile: 'https://m.example.com/', desktop: 'https://d.example.com/' },
@@ -166,7 +166,7 @@ test('targeting sends phones and tablets to the mobile address, desktops to thei
   expect(hosts).toEqual(['m.example.com', 'm.example.com', 'd.example.com']);
 });
 
-test('an expired link answers 410, or 302 to its expired address without parameters; neither is a click', async () => {
+test('an expired link is 410, or 302 to its expired address without parameters; neither is a click', async () => {
   const expires_at = new Date(Date.now() - 1_000);
   const gone = await link('https://example.com/', { ...FACEBOOK, expires_at });
   const page = await visit(gone.url);
@@ -234,7 +234,7 @@ test.each([CRAWLER, PREVIEW, ''])(
   },
 );
 
-test('a click carries what the request said of its visitor', async () => {
+test('a click has the visitor’s data of the request', async () => {
   const { url, id } = await link('https://example.com/');
   const before = Date.now() * 1_000;
   const { location } = await visit(url, { headers: { referer: 'https://news.example/p?q=1' } });
@@ -246,7 +246,7 @@ test('a click carries what the request said of its visitor', async () => {
   expect(click?.ts).toBeGreaterThanOrEqual(before);
 });
 
-test('a referer is kept up to 2,048 characters and a user agent up to 1,024, headers of 12 KiB are taken', async () => {
+test('a referer is recorded up to 2,048 characters and a user agent up to 1,024; headers of 12 KiB are accepted', async () => {
   const { url, id } = await link('https://example.com/');
   const { status } = await visit(`${url}?q=${'q'.repeat(4_000)}`, {
     headers: { referer: `https://e.example/${'r'.repeat(4_000)}`, 'user-agent': 'u'.repeat(3_000) },
@@ -259,9 +259,9 @@ test('a referer is kept up to 2,048 characters and a user agent up to 1,024, hea
 test.each([
   ['UTF-8', 'utf8', 'https://a.example/ä€😀/p'],
   ['Latin-1', 'latin1', 'https://a.example/ä/p'],
-] as const)('a referer in %s is kept as sent', async (_, encoding, referer) => {
+] as const)('a referer in %s is recorded as sent', async (_, encoding, referer) => {
   const { url, id } = await link('https://example.com/');
-  // The client writes each character as the byte of its number.
+  // The client writes each character as one byte.
   const bytes = Buffer.from(referer, encoding).toString('latin1');
   expect((await visit(url, { headers: { referer: bytes } })).status).toBe(302);
   expect((await clicksOf(id))[0]?.referer).toBe(referer);
@@ -287,7 +287,7 @@ test('an unknown slug, another spelling, a deleted link and the root are a 404 p
   await expect.poll(async () => (await visit(`${ingest.url}/${slug}`)).status, { timeout: 5_000 }).toBe(404);
 });
 
-test('a slash behind a slug and escapes that it does not need lead to the same link', async () => {
+test('a trailing slash and unnecessary escapes name the same link', async () => {
   const { slug, id } = await link('https://example.com/', { ...FACEBOOK, slug: 'Spring-Sale_1' });
   const spellings = ['Spring-Sale_1', 'Spring-Sale_1/', 'Spring%2DSale%5f1', '%53pring-Sale_1/'];
   for (const spelling of spellings) {
@@ -300,7 +300,7 @@ test('a slash behind a slug and escapes that it does not need lead to the same l
   }
 });
 
-test('robots are kept out, health answers, icons and other methods cost nothing', async () => {
+test('robots are disallowed, health responds, icons are 404 and other methods 405', async () => {
   const robots = await visit(`${ingest.url}/robots.txt`);
   expect([robots.status, robots.body]).toEqual([200, 'User-agent: *\nDisallow: /\n']);
   expect((await visit(`${ingest.url}/health/live`)).status).toBe(200);

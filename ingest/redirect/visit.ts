@@ -5,21 +5,21 @@ import { CLICK_FLAGS } from '../../core/events/types.ts';
 import type { ClientAddress } from '../http/client-address.ts';
 import { headerName } from '../http/header-names.ts';
 
-/** What a request says of its visitor, copied: the request itself is gone when its handler returns. */
+/** What a request says of its visitor, copied: uWebSockets.js frees the request when its handler returns. */
 export type Visit = {
-  /** Without the slash that may stand behind it; nothing says yet that it can be one. */
+  /** Without a slash at the end; not validated yet. */
   slug: string;
-  /** As sent, without `?`. */
+  /** The raw query, without `?`. */
   query: string;
   userAgent: string;
   referer: string;
   cookie: string;
   /** `Sec-GPC: 1` (Global Privacy Control). */
   gpc: boolean;
-  /** Bits of `CLICK_FLAGS` that the request itself shows: head and prefetch. */
+  /** `CLICK_FLAGS` that the request shows: head and prefetch. */
   flags: number;
   address: Uint8Array;
-  /** `performance.now()` of a visit that is timed, of others null. */
+  /** `performance.now()` of a timed visit, else null. */
   startedAt: number | null;
 };
 
@@ -28,10 +28,10 @@ const USER_AGENT = headerName('user-agent');
 const REFERER = headerName('referer');
 const COOKIE = headerName('cookie');
 const SEC_GPC = headerName('sec-gpc');
-/** The standard header, and those that browsers sent before it. */
+/** The standard header and its predecessors in browsers. */
 const PURPOSES = ['sec-purpose', 'purpose', 'x-purpose', 'x-moz'].map(headerName);
 
-/** Reads a request to `/<slug>`. To be called while it is being handled. */
+/** Reads a request to `/<slug>`. Call it within the request's handler. */
 export function readVisit(
   req: HttpRequest,
   res: HttpResponse,
@@ -54,8 +54,8 @@ export function readVisit(
 }
 
 /**
- * The slug that a path names. Editors put a slash behind an address and mailers escape what needs no escaping, which by
- * RFC 3986, section 6.2.2.2, changes nothing: neither is another link.
+ * Returns the slug that a path names. Editors append a slash and mailers escape characters that need no escape (RFC
+ * 3986, section 6.2.2.2): both name the same link.
  */
 function slugOf(path: string): string {
   const slug = path.endsWith('/') ? path.slice(1, -1) : path.slice(1);
@@ -71,14 +71,14 @@ const VISIBLE = /^[ -~]*$/;
 const NOT_ASCII = /[\u0080-\u00ff]/;
 
 function refererOf(header: string): string {
-  // What nearly all are, by one look.
+  // The fast path for nearly all referers.
   if (header.length <= REFERER_LIMIT && VISIBLE.test(header)) return header;
   return cleanReferer(textOf(header));
 }
 
 /**
- * A header as text. The server reads bytes as Latin-1; those that are UTF-8 were sent as such. (It takes bytes beyond ASCII
- * at a header's end for white space and drops them: browsers send none.)
+ * Returns a header as text. The server reads bytes as Latin-1; valid UTF-8 was sent as UTF-8. (The server drops bytes
+ * beyond ASCII at a header's end; browsers send none.)
  */
 function textOf(header: string): string {
   if (!NOT_ASCII.test(header)) return header;
@@ -87,10 +87,10 @@ function textOf(header: string): string {
 }
 
 function isPrefetch(req: HttpRequest): boolean {
-  for (const name of PURPOSES) if (asksAhead(req.getHeader(name))) return true;
+  for (const name of PURPOSES) if (isPrefetchPurpose(req.getHeader(name))) return true;
   return false;
 }
 
-function asksAhead(purpose: string): boolean {
+function isPrefetchPurpose(purpose: string): boolean {
   return purpose !== '' && /prefetch|prerender|preview/i.test(purpose);
 }

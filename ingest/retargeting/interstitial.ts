@@ -4,16 +4,16 @@ import type { Retargeting } from '../../sql/links/links.ts';
 import type { Page } from '../pages/layout.ts';
 import { type Pixel, type PixelNetwork, pixelOf } from './pixels.ts';
 
-/** The page that fires a link's pixels and forwards to `url`. */
+/** Returns the page that fires a link's pixels and redirects to `url`. */
 export type Interstitial = (pixels: Retargeting, url: string) => Page;
 
 /**
- * The page's only script of its own; what it works with stands in the page, so that one hash allows it for every
- * link. It fires the pixels and goes on as soon as their images have loaded or failed, and after 800 ms whatever
- * happens; scripts of networks get that time whole. Their queues are set up first, in the form that they document.
+ * The page's only inline script. Its parameters are in the page, so that one hash allows it for every link. It fires
+ * the pixels and redirects once their images have loaded or failed, and after 800 ms at the latest; scripts of
+ * networks get the full time. Their queues are set up first, in the documented form.
  *
- * Nothing of the networks stands in the page as a tag: browsers follow the refresh of a page without JavaScript only
- * when all of it has loaded, and a network that hangs would keep the visitor.
+ * The page has no tags of the networks: without JavaScript browsers follow its refresh only once all of it has
+ * loaded, and a network that hangs would hold the visitor.
  */
 const SCRIPT = `(function () {
   var page = document.documentElement, gone = false, left = 0;
@@ -83,7 +83,7 @@ export function createInterstitial(): Interstitial {
   };
 }
 
-/** Nothing but this page's own script and the hosts of these pixels. */
+/** Allows this page's own script and the hosts of these pixels. */
 function policy(pixels: Pixel[]): string {
   const origins = (kind: keyof Pixel['origins']) => [
     ...new Set(pixels.flatMap((pixel) => pixel.origins[kind])),

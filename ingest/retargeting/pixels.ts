@@ -2,18 +2,18 @@ import type { Retargeting } from '../../sql/links/links.ts';
 
 export type PixelNetwork = keyof Retargeting;
 
-/** How a network's pixel is fired: by images that the page loads, or by the network's own script. */
+/** A network's pixel: images that the page loads, or the network's own script. */
 export type Pixel = {
   images: string[];
-  /** The script's address. */
+  /** URL of the script. */
   script: string | null;
-  /** Origins that the page must be allowed to load images from, run scripts of, and connect to. */
+  /** Origins that the page may load images from, run scripts of, and connect to. */
   origins: { images: string[]; scripts: string[]; connections: string[] };
 };
 
 /**
- * The pixel of a network for an id that the API has matched against the network's pattern. Image pixels are the ones
- * that the networks document for pages without JavaScript; where a network has none, its script runs.
+ * Returns a network's pixel for an id that the API validated. Image pixels are those documented for pages without
+ * JavaScript; networks without one run their script.
  */
 export function pixelOf(network: PixelNetwork, id: string): Pixel {
   switch (network) {
@@ -34,7 +34,7 @@ export function pixelOf(network: PixelNetwork, id: string): Pixel {
   }
 }
 
-/** Ads accounts have an image; Analytics and Floodlight properties only have the tag script. */
+/** Ads accounts have an image; Analytics and Floodlight have only the tag script. */
 function google(id: string): Pixel {
   const ads = /^AW-(\d+)$/.exec(id);
   if (ads !== null) {

@@ -56,7 +56,7 @@ test('the destination cannot break out of the page', () => {
   expect(html.match(/<meta http-equiv="refresh" content="([^"]*)">/)?.[1]).toContain('&#60;script&#62;');
 });
 
-test('the script of the page is the one that its policy allows', async () => {
+test('the policy allows the page’s script', async () => {
   const { html, policy } = render(ALL);
   const [, script = ''] = /<script>([\s\S]*?)<\/script>/.exec(html) ?? [];
   const digest = await crypto.subtle.digest('SHA-256', Buffer.from(script));
@@ -75,7 +75,7 @@ afterAll(async () => {
   await stores?.close();
 });
 
-test('a link with retargeting answers with the page: a click, a cookie, and at once onwards without JavaScript', async () => {
+test('a link with retargeting shows the page, with a click, a cookie, and an immediate refresh without JavaScript', async () => {
   const { id } = await makeWorkspace(stores.pool);
   const { slug } = await makeLink(stores.pool, id, 'https://example.com/page', {
     channel: 'facebook',
