@@ -1,8 +1,8 @@
 import { ClickHouseLogLevel, type ClickHouseSettings, createClient } from '@clickhouse/client';
-import { createQuestionConnection, type QuestionConnection } from './ask-over-http.ts';
+import { createQueryConnection, type QueryConnection } from './query-connection.ts';
 
-/** The client of the analytical store; `questions` is the quick way to ask it ({@link QuestionConnection}). */
-export type ClickHouseClient = ReturnType<typeof createClient> & { readonly questions: QuestionConnection };
+/** The client of the analytical store; `queries` is the quick way to ask it ({@link QueryConnection}). */
+export type ClickHouseClient = ReturnType<typeof createClient> & { readonly queries: QueryConnection };
 
 export type ClickHouseOptions = {
   /** `http://user:password@host:port` */
@@ -34,7 +34,7 @@ export function createClickHouse(options: ClickHouseOptions): ClickHouseClient {
     use_multipart_params_auto: true,
     clickhouse_settings: SETTINGS,
   });
-  const questions = createQuestionConnection({
+  const queries = createQueryConnection({
     url,
     database,
     timeoutMs,
@@ -43,9 +43,9 @@ export function createClickHouse(options: ClickHouseOptions): ClickHouseClient {
   });
   const close = client.close.bind(client);
   return Object.assign(client, {
-    questions,
+    queries,
     async close() {
-      questions.close();
+      queries.close();
       await close();
     },
   });

@@ -220,7 +220,7 @@ describe('visitor delete', () => {
     );
     expect(deleted).toBe(1_200 + bought.length);
     expect((await journeyOf(visitorId)).status).toBe(404);
-    const named = await api.stores.clickhouse.questions.rows({
+    const named = await api.stores.clickhouse.queries.rows({
       sql: `SELECT order_id FROM orders FINAL WHERE startsWith(order_id, 'by email') AND email != ''`,
       params: {},
       settings: {},

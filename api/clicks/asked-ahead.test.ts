@@ -41,14 +41,14 @@ afterAll(async () => {
 });
 
 function watched(clickhouse: ClickHouseClient): ClickHouseClient {
-  const { questions } = clickhouse;
-  const lines: typeof questions.lines = async (question) => {
+  const { queries } = clickhouse;
+  const lines: typeof queries.lines = async (question) => {
     asked += 1;
-    const found = await questions.lines(question);
+    const found = await queries.lines(question);
     await beforeItsAnswer();
     return found;
   };
-  return Object.assign(Object.create(clickhouse), { questions: { ...questions, lines } });
+  return Object.assign(Object.create(clickhouse), { queries: { ...queries, lines } });
 }
 
 function delayed(pool: Pool): Pool {

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { clickKey } from '../../core/events/click-reader.ts';
 import { bytesToUuid, uuidToBytes, uuidv7 } from '../../core/ids.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
+import { attributedSharesBlock } from './attributed-shares.ts';
 import { type ClickRow, clickBlock } from './clicks.ts';
 import { identifyBlock } from './identifies.ts';
 import { insertBlock } from './insert-block.ts';
-import { orderCreditBlock } from './order-credits.ts';
 import { orderBlock } from './orders.ts';
 import { presentSequences } from './present-sequences.ts';
 import { storedAbove } from './stored-above.ts';
@@ -149,7 +149,7 @@ describe('blocks', () => {
     });
     await insertBlock(stores.clickhouse, {
       table: 'attributed_shares',
-      block: orderCreditBlock([
+      block: attributedSharesBlock([
         { ...credit, ...origin([], ''), part: 3, replaced: true },
         { ...credit, ...origin(links.slice(0, 2), 'tiktok'), part: 4, replaced: false },
         { ...credit, ...origin([], 'tiktok'), part: 5, replaced: false },

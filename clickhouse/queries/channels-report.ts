@@ -1,9 +1,9 @@
 import type { ClickHouseClient } from '../client.ts';
 import { ONE_MOMENT } from '../rollups/merged-credits.ts';
-import { ask } from './ask.ts';
 import { EXACT_CLICKS, type Reported, report } from './clicks-by.ts';
 import { lifetimeValues } from './lifetime-values.ts';
 import { byRevenueThenClicks, type FigureRow, type Figures, toFigures } from './report-figures.ts';
+import { runQuery } from './run-query.ts';
 import { ofLink, type Span } from './visible-clicks.ts';
 
 export type ChannelFigures = Figures & { channel: string };
@@ -52,11 +52,11 @@ async function figuresOf(
   const clicks = by('channel', 'visitors');
   const of = { params: clicks.params, seconds: 60, settings: ONE_MOMENT };
   const [clicked, credited] = await Promise.all([
-    ask<Pick<FigureRow, 'clicks' | 'visitors'> & { channel: string }>(client, {
+    runQuery<Pick<FigureRow, 'clicks' | 'visitors'> & { channel: string }>(client, {
       sql: `SELECT channel, clicks, visitors FROM ${clicks.sql}`,
       ...of,
     }),
-    ask<Pick<FigureRow, 'conversions' | 'revenue'> & { channel: string }>(client, {
+    runQuery<Pick<FigureRow, 'conversions' | 'revenue'> & { channel: string }>(client, {
       sql: `SELECT channel, sum(share) AS conversions, sum(amount_minor) AS revenue FROM ${channelCredits}
             WHERE channel != '' ${condition} GROUP BY channel`,
       ...of,

@@ -1,7 +1,7 @@
 import type { Channel } from '../../core/enrich/channels.ts';
 import type { ClickHouseClient } from '../client.ts';
 import { byVisitorParams, MAY_BE_CLICKS_OF_VISITORS } from '../rollups/clicks-by-visitor.ts';
-import { ask } from './ask.ts';
+import { runQuery } from './run-query.ts';
 
 /** Where to look for the clicks of one visitor before one order. Times in microseconds. */
 export type ClickSpan = {
@@ -67,7 +67,7 @@ export async function clicksBeforeOrders(
   spans: readonly ClickSpan[],
 ): Promise<ClickGroup[]> {
   if (spans.length === 0) return [];
-  const rows = await ask<GroupRow>(client, {
+  const rows = await runQuery<GroupRow>(client, {
     sql: `SELECT span.position AS position, link_id, channel, count() AS clicks,
         toUnixTimestamp64Nano(min(ts)) AS first_ts, toUnixTimestamp64Nano(max(ts)) AS last_ts
       FROM ${MATCHES}
@@ -100,7 +100,7 @@ export async function origins(
 ): Promise<Map<number, Origin>> {
   const found = new Map<number, Origin>();
   if (spans.length === 0) return found;
-  const rows = await ask<{ position: number; bio_link: string; first_channel: string }>(client, {
+  const rows = await runQuery<{ position: number; bio_link: string; first_channel: string }>(client, {
     sql: `SELECT span.position AS position, if(channel = '${BIO}', link_id, toUUID('${NO_LINK}')) AS bio_link,
         argMin(channel, ts) AS first_channel
       FROM ${MATCHES} AND ${COUNTED} GROUP BY position, bio_link ORDER BY min(ts)`,

@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '../client.ts';
 import { coverOf, generationsOf } from '../rollups/cover.ts';
 import { rolledUpPeriods } from '../rollups/periods.ts';
-import { ask } from './ask.ts';
+import { runQuery } from './run-query.ts';
 import { inSpans } from './visible-clicks.ts';
 
 const NANOS_PER_MILLI = 1_000_000n;
@@ -27,7 +27,7 @@ export async function clicksOnLinks(
     links: linkIds,
     generations: generationsOf(cover),
   };
-  const rows = await ask<{ link_id: string; total: string }>(client, {
+  const rows = await runQuery<{ link_id: string; total: string }>(client, {
     sql: `SELECT link_id, sum(clicks) AS total FROM (
             SELECT link_id, sum(clicks) AS clicks FROM clicks_rolled_up
             WHERE workspace_id = {workspace:UUID} AND generation IN {generations:Array(UInt64)}

@@ -1,6 +1,6 @@
 import type { ShownClick } from '../../core/clicks/click-record.ts';
 import type { ClickHouseClient } from '../client.ts';
-import { ask } from './ask.ts';
+import { runQuery } from './run-query.ts';
 import { SHOWN_COLUMNS, type ShownClickRow, toShownClick } from './shown-clicks.ts';
 import { NOT_DELETED } from './visible-clicks.ts';
 
@@ -40,7 +40,7 @@ export async function clicksSince(
     ...(country === null ? [] : ['country = {country:String}']),
     ...(bots ? [] : ['NOT is_bot']),
   ];
-  const rows = await ask<ShownClickRow>(client, {
+  const rows = await runQuery<ShownClickRow>(client, {
     sql: `SELECT ${SHOWN_COLUMNS} FROM clicks WHERE ${conditions.join(' AND ')} ${NOT_DELETED}
           ORDER BY ts LIMIT {limit:UInt32}`,
     params: {
@@ -66,7 +66,7 @@ export async function newestOfStreams(
   workspaceId: string,
   since: bigint,
 ): Promise<bigint[]> {
-  const rows = await ask<{ newest: string }>(client, {
+  const rows = await runQuery<{ newest: string }>(client, {
     sql: `SELECT max(toUnixTimestamp64Nano(ts)) AS newest FROM clicks
           WHERE workspace_id = {workspace:UUID} AND ts >= fromUnixTimestamp64Nano({since:Int64}, 'UTC')
           GROUP BY toUnixTimestamp64Nano(ts) % 1000`,

@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 import type { ClickHouseClient } from '../client.ts';
-import { ALIVE } from './ask.ts';
 import { clickIdSql } from './click-id.ts';
 import { type ClickFilter, clickConditions } from './newest-clicks.ts';
+import { PROGRESS_HEADERS } from './run-query.ts';
 
 /** The store's own name of each format that clicks are exported in. */
 const FORMATS = { csv: 'CSVWithNames', ndjson: 'JSONEachRow', parquet: 'Parquet' } as const;
@@ -49,7 +49,7 @@ export async function exportClicks(
     abort_signal: signal,
     clickhouse_settings: {
       max_execution_time: SECONDS,
-      ...ALIVE,
+      ...PROGRESS_HEADERS,
       // `ts` is the table's column everywhere, not the shortened one of the answer.
       prefer_column_name_to_alias: 1,
       cancel_http_readonly_queries_on_client_close: 1,

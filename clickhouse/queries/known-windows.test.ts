@@ -14,8 +14,8 @@ let questions = 0;
 
 beforeAll(async () => {
   stores = await testStores();
-  const { rows } = stores.clickhouse.questions;
-  stores.clickhouse.questions.rows = (asked) => {
+  const { rows } = stores.clickhouse.queries;
+  stores.clickhouse.queries.rows = (asked) => {
     questions += 1;
     return rows(asked);
   };

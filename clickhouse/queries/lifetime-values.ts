@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '../client.ts';
 import { knownCredits, mergedCredits, ONE_MOMENT } from '../rollups/merged-credits.ts';
-import { ask } from './ask.ts';
+import { runQuery } from './run-query.ts';
 import { standingCredits } from './standing-credits.ts';
 
 /** Where a person first came from, among what is left when the history of some bio buttons is deleted. */
@@ -28,7 +28,7 @@ export async function lifetimeValues(
   const origins = merged
     ? `(SELECT channel AS origin, amount_minor FROM ${mergedCredits('origin', 'all time')})`
     : `(SELECT ${hasDeleted ? ORIGIN_LEFT : 'first_channel'} AS origin, amount_minor FROM ${standingCredits('')})`;
-  const rows = await ask<{ origin: string; revenue: string }>(client, {
+  const rows = await runQuery<{ origin: string; revenue: string }>(client, {
     sql: `SELECT origin, sum(amount_minor) AS revenue FROM ${origins} WHERE origin != '' GROUP BY origin`,
     params: { workspace: workspaceId, ...merged },
     seconds: 60,

@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '../client.ts';
-import { ask } from './ask.ts';
 import { EXACT_CLICKS, report } from './clicks-by.ts';
+import { runQuery } from './run-query.ts';
 import { standingCredits } from './standing-credits.ts';
 import { IN_SPAN, NOT_DELETED, type Span } from './visible-clicks.ts';
 
@@ -22,7 +22,7 @@ export async function linksByFigure(
   limit: number,
 ): Promise<{ linkId: string; value: number }[]> {
   const first = (of: { sql: string; params: Record<string, unknown> }) =>
-    ask<{ link_id: string; value: number }>(client, {
+    runQuery<{ link_id: string; value: number }>(client, {
       sql: `SELECT link_id, value FROM (${of.sql}) ORDER BY value DESC, toString(link_id) DESC LIMIT {most:UInt32}`,
       params: { ...of.params, most: limit },
       seconds: 60,

@@ -1,8 +1,8 @@
 import type { ClickHouseClient } from '../client.ts';
 import { createClientCaches } from '../client-caches.ts';
-import { ask } from './ask.ts';
 import { type ClicksBy, EXACT_CLICKS, report } from './clicks-by.ts';
 import { type FigureRow, type Figures, SUMMED_FIGURES, toFigures } from './report-figures.ts';
+import { runQuery } from './run-query.ts';
 import type { Span } from './visible-clicks.ts';
 
 export type LinkFigures = Figures & { linkId: string };
@@ -38,7 +38,7 @@ export async function linksReport(
   const asked = { workspaceId, span, condition: ofLinks, params, exactUpTo, hasDeleted };
   return report(client, asked, async ({ exact, periods, by, condition, credits }) => {
     const clicks = by('link_id', exact ? 'visitors' : 'no visitors');
-    const counted = ask<FigureRow & { link_id: string }>(client, {
+    const counted = runQuery<FigureRow & { link_id: string }>(client, {
       sql: `
       SELECT link_id, ${SUMMED_FIGURES} FROM (
         SELECT link_id, clicks, visitors, 0. AS conversions, 0 AS revenue FROM ${clicks.sql}
@@ -97,5 +97,5 @@ async function visitorsOf(
 ): Promise<{ link_id: string; visitors: string }[]> {
   if (links.length === 0) return [];
   const { sql, params } = by('link_id', 'visitors', links);
-  return ask(client, { sql: `SELECT link_id, visitors FROM ${sql}`, params, seconds: 60 });
+  return runQuery(client, { sql: `SELECT link_id, visitors FROM ${sql}`, params, seconds: 60 });
 }

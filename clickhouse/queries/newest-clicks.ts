@@ -1,7 +1,7 @@
 import { clampToStored, NANOS_PER_DAY, nowNanos } from '../../core/time/timestamps.ts';
 import type { ClickHouseClient } from '../client.ts';
-import { askLines } from './ask.ts';
 import { type ClickText, SHOWN_AS_TEXT, toClickText } from './click-text.ts';
+import { runQueryLines } from './run-query.ts';
 import { SHOWN_COLUMNS } from './shown-clicks.ts';
 import { NOT_DELETED } from './visible-clicks.ts';
 
@@ -59,7 +59,7 @@ export async function newestClicks(
 
 async function newestOf(client: ClickHouseClient, filter: ClickFilter, limit: number): Promise<ClickText[]> {
   const { conditions, params } = clickConditions(filter);
-  const lines = await askLines(client, {
+  const lines = await runQueryLines(client, {
     sql: `SELECT ${SHOWN_COLUMNS} FROM clicks WHERE ${conditions} ORDER BY ts DESC LIMIT {limit:UInt32}`,
     params: { ...params, limit },
     seconds: 20,

@@ -2,7 +2,7 @@ import type { ShownClick } from '../../core/clicks/click-record.ts';
 import { clampToStored, NANOS_PER_DAY, nowNanos } from '../../core/time/timestamps.ts';
 import type { ClickHouseClient } from '../client.ts';
 import { byVisitorParams, CLICKS_OF_VISITORS } from '../rollups/clicks-by-visitor.ts';
-import { ask } from './ask.ts';
+import { runQuery } from './run-query.ts';
 import { SHOWN_COLUMNS, type ShownClickRow, toShownClick } from './shown-clicks.ts';
 import { NOT_DELETED } from './visible-clicks.ts';
 
@@ -33,7 +33,7 @@ async function newestSince(
   since: bigint,
   limit: number,
 ): Promise<ShownClick[]> {
-  const rows = await ask<ShownClickRow>(client, {
+  const rows = await runQuery<ShownClickRow>(client, {
     sql: `SELECT ${SHOWN_COLUMNS} FROM clicks
       WHERE workspace_id = {workspace:UUID} AND ts >= fromUnixTimestamp64Nano({since:Int64}, 'UTC') AND NOT is_bot ${NOT_DELETED}
       ORDER BY ts DESC LIMIT 1 BY visitor_id LIMIT {limit:UInt32}`,
@@ -50,7 +50,7 @@ export async function newestClickOf(
   visitorIds: string[],
 ): Promise<ShownClick[]> {
   if (visitorIds.length === 0) return [];
-  const rows = await ask<ShownClickRow>(client, {
+  const rows = await runQuery<ShownClickRow>(client, {
     sql: `SELECT ${SHOWN_COLUMNS} FROM clicks
       WHERE ${CLICKS_OF_VISITORS} ${NOT_DELETED}
       ORDER BY ts DESC LIMIT 1 BY visitor_id`,

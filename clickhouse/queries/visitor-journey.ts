@@ -1,7 +1,7 @@
 import type { ClickDetails } from '../../core/clicks/click-fields.ts';
 import type { ClickHouseClient } from '../client.ts';
 import { byVisitorParams, CLICKS_OF_VISITOR } from '../rollups/clicks-by-visitor.ts';
-import { ask } from './ask.ts';
+import { runQuery } from './run-query.ts';
 import { NOT_DELETED } from './visible-clicks.ts';
 
 /** A step of a visitor. `tsNanos` is unique in the deployment. */
@@ -78,7 +78,7 @@ async function visitorSummary(
   workspaceId: string,
   visitorId: string,
 ): Promise<VisitorSummary | null> {
-  const [row] = await ask<{ steps: string; first: string; last: string; email: string }>(client, {
+  const [row] = await runQuery<{ steps: string; first: string; last: string; email: string }>(client, {
     sql: `${OWN}
       SELECT count() AS steps, toUnixTimestamp64Nano(min(ts)) AS first, toUnixTimestamp64Nano(max(ts)) AS last,
         argMaxIf(email, (rank, ts), email != '') AS email
@@ -131,17 +131,17 @@ async function clicksOf(
   params: Params,
 ): Promise<ClickStep[]> {
   const unlisted = await byVisitorParams(client);
-  return ask<ClickStep>(client, { ...clicks(hasDeletedLinks), params: { ...params, ...unlisted } });
+  return runQuery<ClickStep>(client, { ...clicks(hasDeletedLinks), params: { ...params, ...unlisted } });
 }
 
 async function identifiesAndOrders(client: ClickHouseClient, params: Params): Promise<OtherStep[]> {
-  const found = await ask<IdentifyStep | { type: 'has orders' }>(client, { ...IDENTIFIES, params });
+  const found = await runQuery<IdentifyStep | { type: 'has orders' }>(client, { ...IDENTIFIES, params });
   const identifies = found.filter((row) => row.type === 'identify');
   // Few visitors have bought, and finding the orders takes several steps.
   const mayHaveOrders =
     identifies.length < found.length || identifies.some(({ email, user }) => email !== '' || user !== '');
   return mayHaveOrders
-    ? [...identifies, ...(await ask<OrderStep>(client, { ...ORDERS, params }))]
+    ? [...identifies, ...(await runQuery<OrderStep>(client, { ...ORDERS, params }))]
     : identifies;
 }
 

@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '../client.ts';
-import { ask } from './ask.ts';
 import { EXACT_CLICKS, report } from './clicks-by.ts';
+import { runQuery } from './run-query.ts';
 import type { Span } from './visible-clicks.ts';
 
 /** How many different visitors clicked any of these links in the window, counted as in the links' report. */
@@ -14,7 +14,7 @@ export async function visitorsOfLinks(
   const condition = 'AND link_id IN {links:Array(UUID)}';
   return report(client, { workspaceId, span, condition, params: { links }, exactUpTo }, async ({ by }) => {
     const clicks = by('workspace_id', 'visitors');
-    const [row] = await ask<{ visitors: string }>(client, {
+    const [row] = await runQuery<{ visitors: string }>(client, {
       sql: `SELECT visitors FROM ${clicks.sql}`,
       params: clicks.params,
       seconds: 60,

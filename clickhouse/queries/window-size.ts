@@ -2,7 +2,7 @@ import { formatDay } from '../../core/time/timestamps.ts';
 import type { ClickHouseClient } from '../client.ts';
 import { type Cover, coverOf, generationsOf } from '../rollups/cover.ts';
 import { rolledUpPeriods } from '../rollups/periods.ts';
-import { ask } from './ask.ts';
+import { runQuery } from './run-query.ts';
 import { IN_SPAN, inSpans, type ReportedClicks, reportedParams, reportedWhere } from './visible-clicks.ts';
 
 /** What is known of a window before its clicks are counted. */
@@ -38,7 +38,7 @@ export async function hasDeletedLinks(
   { workspaceId, hasDeleted }: ReportedClicks,
 ): Promise<boolean> {
   if (hasDeleted !== undefined) return hasDeleted;
-  const [row] = await ask<{ deleted: number }>(client, {
+  const [row] = await runQuery<{ deleted: number }>(client, {
     sql: 'SELECT exists(SELECT 1 FROM deleted_links WHERE workspace_id = {workspace:UUID}) AS deleted',
     params: { workspace: workspaceId },
     seconds: 20,
@@ -48,7 +48,7 @@ export async function hasDeletedLinks(
 
 /** Rows of the parts of the table that may hold the window's clicks. */
 async function mostRows(client: ClickHouseClient, clicks: ReportedClicks): Promise<number> {
-  const rows = await ask<{ rows: string | number }>(client, {
+  const rows = await runQuery<{ rows: string | number }>(client, {
     sql: `EXPLAIN ESTIMATE SELECT ts FROM clicks
           WHERE workspace_id = {workspace:UUID} ${clicks.condition} AND ${IN_SPAN}`,
     params: reportedParams(clicks),
@@ -59,7 +59,7 @@ async function mostRows(client: ClickHouseClient, clicks: ReportedClicks): Promi
 
 /** Clicks of the periods of a cover. */
 async function rolledUpIn(client: ClickHouseClient, clicks: ReportedClicks, cover: Cover): Promise<number> {
-  const [row] = await ask<{ found: string }>(client, {
+  const [row] = await runQuery<{ found: string }>(client, {
     sql: `SELECT sum(clicks) AS found
           FROM ${clicks.condition === '' ? 'rolled_up_workspaces FINAL' : 'clicks_rolled_up'}
           WHERE workspace_id = {workspace:UUID} AND generation IN {generations:Array(UInt64)} ${clicks.condition}`,
@@ -76,7 +76,7 @@ async function clicksOutside(
   cover: Cover,
 ): Promise<number> {
   const { sql, params } = inSpans(cover.rest);
-  const [row] = await ask<{ found: string }>(client, {
+  const [row] = await runQuery<{ found: string }>(client, {
     sql: `SELECT count() AS found
           FROM (SELECT 1 FROM clicks WHERE ${reportedWhere(clicks)} AND ${sql} LIMIT {more:UInt64})`,
     params: { ...reportedParams(clicks), ...params, more: clicks.exactUpTo + 1 },

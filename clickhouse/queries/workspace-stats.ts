@@ -1,8 +1,8 @@
 import type { ClickHouseClient } from '../client.ts';
 import { ONE_MOMENT } from '../rollups/merged-credits.ts';
-import { ask } from './ask.ts';
 import { BUCKET, CLICK_KEYS, EXACT_CLICKS, type Reported, report } from './clicks-by.ts';
 import { type FigureRow, type Figures, SUMMED_FIGURES, toFigures } from './report-figures.ts';
+import { runQuery } from './run-query.ts';
 import { ofLink, type Span } from './visible-clicks.ts';
 
 /** The figures of a bucket that begins at `start`, nanoseconds. */
@@ -29,7 +29,7 @@ export async function workspaceStats(
     ofCredit: string,
   ) => {
     const clicks = by(key, 'visitors');
-    return ask<FigureRow & { bucket: string }>(client, {
+    return runQuery<FigureRow & { bucket: string }>(client, {
       sql: `
         SELECT ${key}, ${SUMMED_FIGURES} FROM (
           SELECT ${key}, clicks, visitors, 0. AS conversions, 0 AS revenue FROM ${clicks.sql}
@@ -73,7 +73,7 @@ export async function clicksByDimension(
   const asked = { workspaceId, span, condition: ofLink(linkId), params: { limit, link: linkId }, exactUpTo };
   const rows = await report(client, asked, ({ by }) => {
     const clicks = by(dimension, 'visitors');
-    return ask<{ value: string; clicks: string; visitors: string }>(client, {
+    return runQuery<{ value: string; clicks: string; visitors: string }>(client, {
       sql: `SELECT ${dimension} AS value, clicks, visitors FROM ${clicks.sql}
             ORDER BY clicks DESC, value LIMIT {limit:UInt32}`,
       params: clicks.params,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ClickHouseClient } from '../client.ts';
 import { createClientCaches } from '../client-caches.ts';
-import { ALIVE } from '../queries/ask.ts';
+import { PROGRESS_HEADERS } from '../queries/run-query.ts';
 import { type Cover, generationsOf } from './cover.ts';
 
 /** Of so many things it is remembered when they were asked for. */
@@ -91,7 +91,7 @@ export async function insertMerged(
     query,
     query_params: params,
     clickhouse_settings: {
-      ...ALIVE,
+      ...PROGRESS_HEADERS,
       max_execution_time: SECONDS,
       wait_end_of_query: 1,
       max_insert_threads: '1',

@@ -1,6 +1,6 @@
 import { NANOS_PER_SECOND, STORED_MIN_NANOS } from '../../core/time/timestamps.ts';
 import type { ClickHouseClient } from '../client.ts';
-import { ask } from '../queries/ask.ts';
+import { runQuery } from '../queries/run-query.ts';
 import { ON_DAY } from './periods.ts';
 
 /**
@@ -33,7 +33,7 @@ export async function byVisitorParams(client: ClickHouseClient): Promise<ByVisit
   if (known && performance.now() - known.at < KEPT_MS) return known.params;
   const at = performance.now();
   // A pass goes from day to day, so that of all days up to the newest none is missing.
-  const [row] = await ask<{ days: string; ended: number }>(client, {
+  const [row] = await runQuery<{ days: string; ended: number }>(client, {
     sql: `SELECT count() AS days, toUnixTimestamp(toDateTime(max(start) + 1, 'UTC')) AS ended
           FROM rolled_up_periods FINAL WHERE period = 'day' AND by_visitor > 0`,
     params: {},

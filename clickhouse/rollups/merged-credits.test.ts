@@ -4,9 +4,9 @@ import { uuidv7 } from '../../core/ids.ts';
 import { NANOS_PER_DAY, parseInstant } from '../../core/time/timestamps.ts';
 import { type GivenCredits, storeClicks, storeCredits } from '../../test/support/stored-events.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
-import { ask } from '../queries/ask.ts';
 import { channelsReport } from '../queries/channels-report.ts';
 import { lifetimeValues } from '../queries/lifetime-values.ts';
+import { runQuery } from '../queries/run-query.ts';
 import { standingCredits } from '../queries/standing-credits.ts';
 import type { Span } from '../queries/visible-clicks.ts';
 import { workspaceStats } from '../queries/workspace-stats.ts';
@@ -77,7 +77,7 @@ const answered = async () => {
 };
 
 const mergedTimes = async () => {
-  const [row] = await ask<{ times: string }>(stores.clickhouse, {
+  const [row] = await runQuery<{ times: string }>(stores.clickhouse, {
     sql: 'SELECT uniqExact(id) AS times FROM merged_credits WHERE workspace_id = {workspace:UUID}',
     params: { workspace: workspaceId },
     seconds: 20,
@@ -196,7 +196,7 @@ test('an order that is replaced while the question is answered counts once', asy
   const merged = knownCredits(stores.clickhouse, workspaceId);
   expect(merged).not.toBeNull();
   const sum = async (settings: Record<string, number>) => {
-    const [row] = await ask<{ orders: number }>(stores.clickhouse, {
+    const [row] = await runQuery<{ orders: number }>(stores.clickhouse, {
       sql: `SELECT sum(share) AS orders FROM ${mergedCredits('link', 'window')}`,
       params: { workspace: workspaceId, ...SPAN, ...wholeDays(SPAN), ...merged },
       seconds: 20,
@@ -204,7 +204,7 @@ test('an order that is replaced while the question is answered counts once', asy
     });
     return row?.orders;
   };
-  const [exact] = await ask<{ orders: number }>(stores.clickhouse, {
+  const [exact] = await runQuery<{ orders: number }>(stores.clickhouse, {
     sql: `SELECT sum(share) AS orders FROM ${standingCredits("ts >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND ts < fromUnixTimestamp64Nano({to:Int64}, 'UTC')")}`,
     params: { workspace: workspaceId, ...SPAN },
     seconds: 20,

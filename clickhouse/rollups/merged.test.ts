@@ -3,9 +3,9 @@ import { uuidv7 } from '../../core/ids.ts';
 import { NANOS_PER_DAY, parseInstant } from '../../core/time/timestamps.ts';
 import { storeClicks } from '../../test/support/stored-events.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
-import { ask } from '../queries/ask.ts';
 import { channelsReport } from '../queries/channels-report.ts';
 import { linksReport } from '../queries/links-report.ts';
+import { runQuery } from '../queries/run-query.ts';
 import type { Span } from '../queries/visible-clicks.ts';
 import { windowSize } from '../queries/window-size.ts';
 import { workspaceStats } from '../queries/workspace-stats.ts';
@@ -53,7 +53,7 @@ const peopleIn = ({ from, to }: Span) =>
   given.filter(({ tsNanos, isBot }) => !isBot && tsNanos >= from && tsNanos < to).length;
 
 async function mergedRows(): Promise<{ covers: number; rows: number }> {
-  const [row] = await ask<{ covers: string; rows: string }>(stores.clickhouse, {
+  const [row] = await runQuery<{ covers: string; rows: string }>(stores.clickhouse, {
     sql: `SELECT uniqExact(cover) AS covers, count() AS rows FROM merged_roll_ups
           WHERE workspace_id = {workspace:UUID}`,
     params: { workspace: workspaceId },
@@ -116,7 +116,7 @@ test('a cover is merged when it is asked for again, and says the same', async ()
 test('the store answers a scalar question once, however often it stands in a question', async () => {
   const above = `(SELECT generateUUIDv4() FROM system.one) > toUUID('80000000-0000-0000-0000-000000000000')`;
   for (let time = 0; time < 20; time++) {
-    const rows = await ask(stores.clickhouse, {
+    const rows = await runQuery(stores.clickhouse, {
       sql: `SELECT number FROM numbers(1) WHERE ${above} UNION ALL SELECT number FROM numbers(1) WHERE NOT ${above}`,
       params: {},
       seconds: 20,
@@ -136,7 +136,7 @@ describe('links that were shown', () => {
   }
 
   async function mergedLinks(): Promise<string[]> {
-    const rows = await ask<{ link_id: string }>(stores.clickhouse, {
+    const rows = await runQuery<{ link_id: string }>(stores.clickhouse, {
       sql: 'SELECT link_id FROM merged_link_roll_ups WHERE workspace_id = {workspace:UUID} ORDER BY toString(link_id)',
       params: { workspace: workspaceId },
       seconds: 20,
@@ -208,9 +208,9 @@ describe('links that were shown', () => {
 
   test('are counted while it is asked which they are, and others afterwards', async () => {
     const truth = await top(6);
-    const { rows } = stores.clickhouse.questions;
+    const { rows } = stores.clickhouse.queries;
     const began: string[] = [];
-    stores.clickhouse.questions.rows = async (asked) => {
+    stores.clickhouse.queries.rows = async (asked) => {
       const kind = asked.sql.includes('conversions')
         ? 'links'
         : asked.sql.includes('visitors')
@@ -237,7 +237,7 @@ describe('links that were shown', () => {
       expect(await shown(1, 2, 3)).toEqual(['links', 'visitors', 'are known', 'visitors']);
       expect(await shown(1, 3)).toEqual(['links', 'visitors', 'are known']);
     } finally {
-      stores.clickhouse.questions.rows = rows;
+      stores.clickhouse.queries.rows = rows;
       await mergingDone();
     }
   });

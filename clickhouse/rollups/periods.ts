@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from '../client.ts';
-import { ask } from '../queries/ask.ts';
+import { runQuery } from '../queries/run-query.ts';
 
 /** A day or a month (UTC) whose clicks stand rolled up. */
 export type RolledUpPeriod = {
@@ -24,7 +24,7 @@ export async function rolledUpPeriods(
   client: ClickHouseClient,
   touching?: { from: string; to: string },
 ): Promise<RolledUpPeriod[]> {
-  const rows = await ask<
+  const rows = await runQuery<
     Omit<RolledUpPeriod, 'clicks' | 'byVisitor'> & { clicks: string; by_visitor: string }
   >(client, {
     sql: `SELECT period, start, toString(generation) AS generation, clicks, by_visitor, toString(fingerprint) AS fingerprint

@@ -8,9 +8,9 @@ import {
 } from '../../core/time/timestamps.ts';
 import { type GivenClick, storeClicks, storeCredits } from '../../test/support/stored-events.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
-import { ask } from '../queries/ask.ts';
 import { channelsReport } from '../queries/channels-report.ts';
 import { linksReport } from '../queries/links-report.ts';
+import { runQuery } from '../queries/run-query.ts';
 import type { Span } from '../queries/visible-clicks.ts';
 import { visitorsOfLinks } from '../queries/visitors-of-links.ts';
 import { rolledUpPeriods } from './periods.ts';
@@ -189,7 +189,7 @@ test('rows that were replaced are removed an hour later, those that stand are no
   const [day] = await made();
   expect(day).toBe('day 2026-01-25');
   const stored = async () => {
-    const rows = await ask<{ generation: string }>(clickhouse, {
+    const rows = await runQuery<{ generation: string }>(clickhouse, {
       sql: 'SELECT DISTINCT generation FROM clicks_rolled_up ORDER BY generation',
       params: {},
       seconds: 20,
@@ -204,7 +204,7 @@ test('rows that were replaced are removed an hour later, those that stand are no
   for (const table of merged) {
     const left = async () => {
       const sql = `SELECT count() AS n FROM ${table} WHERE cover = 'old'`;
-      const [row] = await ask<{ n: string }>(clickhouse, { sql, params: {}, seconds: 20 });
+      const [row] = await runQuery<{ n: string }>(clickhouse, { sql, params: {}, seconds: 20 });
       return Number(row?.n);
     };
     await expect.poll(left, { timeout: 20_000 }).toBe(1);
@@ -229,7 +229,7 @@ test('a day that had stood for long is kept for reports under way when it is mad
   });
   const isStored = async () => {
     const sql = 'SELECT count() AS rows FROM clicks_rolled_up WHERE generation = 9';
-    const [found] = await ask<{ rows: string }>(clickhouse, { sql, params: {}, seconds: 20 });
+    const [found] = await runQuery<{ rows: string }>(clickhouse, { sql, params: {}, seconds: 20 });
     return found?.rows === '1';
   };
   await storeClicks(stores, [{ workspaceId, tsNanos: early + 1n }]);

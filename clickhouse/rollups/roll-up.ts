@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from '../client.ts';
-import { ALIVE, ask } from '../queries/ask.ts';
+import { PROGRESS_HEADERS, runQuery } from '../queries/run-query.ts';
 import { FILL_CLICKS_BY_VISITOR } from './clicks-by-visitor.ts';
 import { ON_DAY, type RolledUpPeriod, rolledUpPeriods, setRolledUp } from './periods.ts';
 
@@ -77,13 +77,16 @@ export async function rollUp(
 
 /** The clicks of every ended day that has any, the oldest day first. */
 async function clicksByDay(client: ClickHouseClient, closed: string): Promise<Map<string, DayClicks>> {
-  const rows = await ask<{ day: string; people: string; with_bots: string; fingerprint: string }>(client, {
-    sql: `SELECT toDate(ts) AS day, countIf(NOT is_bot) AS people, count() AS with_bots,
+  const rows = await runQuery<{ day: string; people: string; with_bots: string; fingerprint: string }>(
+    client,
+    {
+      sql: `SELECT toDate(ts) AS day, countIf(NOT is_bot) AS people, count() AS with_bots,
             toString(groupBitXor(intHash64(toUnixTimestamp64Nano(ts)))) AS fingerprint
           FROM clicks WHERE ts < toDateTime64({closed:Date}, 9, 'UTC') GROUP BY day ORDER BY day`,
-    params: { closed },
-    seconds: SECONDS,
-  });
+      params: { closed },
+      seconds: SECONDS,
+    },
+  );
   return new Map(
     rows.map(({ day, people, with_bots: withBots, fingerprint }) => [
       day,
@@ -146,7 +149,7 @@ async function rollUpClicks(client: ClickHouseClient, select: string, params: Pe
     WHERE generation = {generation:UInt64} AND start = {start:Date} GROUP BY workspace_id, generation`,
     params,
   );
-  const [row] = await ask<{ clicks: string }>(client, {
+  const [row] = await runQuery<{ clicks: string }>(client, {
     sql: 'SELECT sum(clicks) AS clicks FROM rolled_up_workspaces FINAL WHERE generation = {generation:UInt64}',
     params: { generation: params.generation },
     seconds: SECONDS,
@@ -158,7 +161,7 @@ async function insert(client: ClickHouseClient, query: string, params: PeriodPar
   await client.command({
     query: `INSERT INTO ${query}`,
     query_params: params,
-    clickhouse_settings: { ...SETTINGS, ...ALIVE, wait_end_of_query: 1 },
+    clickhouse_settings: { ...SETTINGS, ...PROGRESS_HEADERS, wait_end_of_query: 1 },
   });
 }
 
@@ -177,7 +180,7 @@ function nextGeneration(): bigint {
  */
 async function dropReplaced(client: ClickHouseClient, now: number): Promise<void> {
   const before = BigInt(now) * 1_000n - KEPT_MICROS;
-  const rows = await ask<{ generation: string }>(client, {
+  const rows = await runQuery<{ generation: string }>(client, {
     sql: `SELECT generation FROM (
             SELECT generation, start FROM clicks_rolled_up
             UNION ALL SELECT generation, toDate(at) FROM clicks_by_visitor)

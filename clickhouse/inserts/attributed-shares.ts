@@ -13,7 +13,7 @@ import {
 } from './native-columns.ts';
 
 /** What one link gets of one version of an order. */
-export type OrderCreditRow = {
+export type AttributedShareRow = {
   workspaceId: Uint8Array;
   orderId: string;
   version: bigint;
@@ -40,7 +40,7 @@ export type OrderCreditRow = {
 };
 
 /** The rows as one block of table `attributed_shares`. */
-export function orderCreditBlock(rows: readonly OrderCreditRow[]): Uint8Array[] {
+export function attributedSharesBlock(rows: readonly AttributedShareRow[]): Uint8Array[] {
   const size = rows.length;
   const workspace = uuidColumn('workspace_id', size);
   const order = textColumn('order_id', size);

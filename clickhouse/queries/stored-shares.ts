@@ -1,6 +1,6 @@
 import { versionNanos } from '../../core/events/order-version.ts';
 import type { ClickHouseClient } from '../client.ts';
-import { ask } from './ask.ts';
+import { runQuery } from './run-query.ts';
 
 /** A version of an order, as the store knows it. */
 export type OrderVersion = { workspaceId: string; orderId: string; version: bigint };
@@ -15,27 +15,30 @@ export function versionKey({ workspaceId, orderId, version }: OrderVersion): str
  *
  * @returns by {@link versionKey}; versions without any are left out
  */
-export async function storedCredits(
+export async function storedShares(
   client: ClickHouseClient,
   versions: readonly OrderVersion[],
 ): Promise<Map<string, number>> {
   if (versions.length === 0) return new Map();
-  const rows = await ask<{ workspace_id: string; order_id: string; version: string; parts: number }>(client, {
-    sql: `SELECT workspace_id, order_id, version, max(part) + 1 AS parts FROM attributed_shares
+  const rows = await runQuery<{ workspace_id: string; order_id: string; version: string; parts: number }>(
+    client,
+    {
+      sql: `SELECT workspace_id, order_id, version, max(part) + 1 AS parts FROM attributed_shares
       WHERE (workspace_id, ts, order_id, version) IN (
         SELECT asked.1, fromUnixTimestamp64Nano(asked.2, 'UTC'), asked.3, asked.4 FROM (
           SELECT arrayJoin(arrayZip({workspaces:Array(UUID)}, {times:Array(Int64)}, {orders:Array(String)},
             {versions:Array(UInt64)})) AS asked))
         AND NOT replaced
       GROUP BY workspace_id, order_id, version`,
-    params: {
-      workspaces: versions.map((known) => known.workspaceId),
-      times: versions.map((known) => versionNanos(known.version)),
-      orders: versions.map((known) => known.orderId),
-      versions: versions.map((known) => known.version),
+      params: {
+        workspaces: versions.map((known) => known.workspaceId),
+        times: versions.map((known) => versionNanos(known.version)),
+        orders: versions.map((known) => known.orderId),
+        versions: versions.map((known) => known.version),
+      },
+      seconds: 30,
     },
-    seconds: 30,
-  });
+  );
   return new Map(
     rows.map((row) => [
       versionKey({ workspaceId: row.workspace_id, orderId: row.order_id, version: BigInt(row.version) }),

@@ -11,7 +11,7 @@ type Asked = {
 };
 
 /** A connection to the store for questions. */
-export type QuestionConnection = {
+export type QueryConnection = {
   /**
    * Every row of the answer.
    *
@@ -44,13 +44,13 @@ const IN_URL = 4_096;
  *
  * @param given.timeoutMs longest silence of the store
  */
-export function createQuestionConnection(given: {
+export function createQueryConnection(given: {
   url: string;
   database: string;
   timeoutMs: number;
   maxConnections: number;
   settings: ClickHouseSettings;
-}): QuestionConnection {
+}): QueryConnection {
   const { database, timeoutMs, maxConnections } = given;
   const url = new URL(given.url);
   const isTls = url.protocol === 'https:';

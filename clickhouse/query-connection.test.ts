@@ -9,8 +9,8 @@ beforeAll(async () => {
 });
 afterAll(() => stores.close());
 
-const ask = <Row>(sql: string, params: Record<string, unknown> = {}, client = stores.clickhouse) =>
-  client.questions.rows<Row>({ sql, params, settings: {} });
+const run = <Row>(sql: string, params: Record<string, unknown> = {}, client = stores.clickhouse) =>
+  client.queries.rows<Row>({ sql, params, settings: {} });
 
 describe('parameters come through as they are', () => {
   const text = `it's a "tab"\t, a line\r\nbreak, a \\ and \\n, {x}, 100 %, ü, 🙂 & more=x?`;
@@ -27,27 +27,27 @@ describe('parameters come through as they are', () => {
     ['more than a URL holds', 'String', text.repeat(200), text.repeat(200)],
     ['many texts', 'Array(String)', Array(2_000).fill(text), Array(2_000).fill(text)],
   ])('%s', async (_, type, value, expected) => {
-    const rows = await ask(`SELECT {value:${type}} AS value, 'ü\n' AS other`, { value });
+    const rows = await run(`SELECT {value:${type}} AS value, 'ü\n' AS other`, { value });
     expect(rows).toEqual([{ value: expected, other: 'ü\n' }]);
   });
 
   test('a parameter of no known type is refused before it is sent', async () => {
-    await expect(ask('SELECT 1', { value: undefined })).rejects.toThrow('a parameter that is undefined');
+    await expect(run('SELECT 1', { value: undefined })).rejects.toThrow('a parameter that is undefined');
   });
 });
 
 describe('answers', () => {
   test('no row is none', async () => {
-    expect(await ask('SELECT 1 AS one WHERE false')).toEqual([]);
+    expect(await run('SELECT 1 AS one WHERE false')).toEqual([]);
   });
 
   test('are written without threads of their own, which take longer to start', async () => {
-    const rows = await ask(`SELECT getSetting('output_format_parallel_formatting') AS in_threads`);
+    const rows = await run(`SELECT getSetting('output_format_parallel_formatting') AS in_threads`);
     expect(rows).toEqual([{ in_threads: false }]);
   });
 
   test('as lines are the texts of the rows, with characters as they are', async () => {
-    const lines = (sql: string) => stores.clickhouse.questions.lines({ sql, params: {}, settings: {} });
+    const lines = (sql: string) => stores.clickhouse.queries.lines({ sql, params: {}, settings: {} });
     expect(await lines(`SELECT arrayJoin(['ü\n', '', '🙂']) AS text`)).toEqual([
       '{"text":"ü\\n"}',
       '{"text":""}',
@@ -60,7 +60,7 @@ describe('answers', () => {
   });
 
   test('every row of a long answer, in its order', async () => {
-    const rows = await ask<{ n: string }>(
+    const rows = await run<{ n: string }>(
       'SELECT number AS n, repeat(toString(number), 20) AS text FROM numbers(300000)',
     );
     expect(rows).toHaveLength(300_000);
@@ -68,7 +68,7 @@ describe('answers', () => {
   });
 
   test('an error after many rows is an error, not a shorter answer', async () => {
-    const late = ask(
+    const late = run(
       `SELECT number, throwIf(number = 2000000, 'too late') FROM numbers(3000000) SETTINGS max_block_size = 1000`,
     );
     await expect(late).rejects.toMatchObject({
@@ -79,8 +79,8 @@ describe('answers', () => {
   });
 
   test('an error of the store has its code', async () => {
-    await expect(ask('SELECT * FROM nothing')).rejects.toMatchObject({ code: '60', type: 'UNKNOWN_TABLE' });
-    const slow = stores.clickhouse.questions.rows({
+    await expect(run('SELECT * FROM nothing')).rejects.toMatchObject({ code: '60', type: 'UNKNOWN_TABLE' });
+    const slow = stores.clickhouse.queries.rows({
       sql: 'SELECT sleepEachRow(0.1) FROM numbers(100) SETTINGS max_block_size = 1',
       params: {},
       settings: { max_execution_time: 1 },
@@ -94,7 +94,7 @@ describe('connections', () => {
     const gate = await openGate(stores.clickhouseUrl);
     const client = clientOf(gate.url);
     for (let turn = 0; turn < 5; turn++) {
-      expect(await ask('SELECT 1 AS one', {}, client)).toEqual([{ one: 1 }]);
+      expect(await run('SELECT 1 AS one', {}, client)).toEqual([{ one: 1 }]);
       gate.cutWithTheNextBytes();
     }
     expect(gate.connections()).toBe(5);
@@ -105,9 +105,9 @@ describe('connections', () => {
   test('a store that is gone is an error', async () => {
     const gate = await openGate(stores.clickhouseUrl);
     const client = clientOf(gate.url);
-    expect(await ask('SELECT 1 AS one', {}, client)).toHaveLength(1);
+    expect(await run('SELECT 1 AS one', {}, client)).toHaveLength(1);
     await gate.close();
-    await expect(ask('SELECT 1', {}, client)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    await expect(run('SELECT 1', {}, client)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
     await client.close();
   });
 
@@ -115,7 +115,7 @@ describe('connections', () => {
     const silent = createServer();
     const port = await portOf(silent);
     const client = clientOf(`http://127.0.0.1:${port}`, 200);
-    await expect(ask('SELECT 1', {}, client)).rejects.toThrow('Timeout error');
+    await expect(run('SELECT 1', {}, client)).rejects.toThrow('Timeout error');
     await client.close();
     silent.close();
   });
