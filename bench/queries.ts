@@ -1,14 +1,14 @@
 import { parseArgs } from 'node:util';
 import { type ClickHouseClient, createClickHouse } from '../clickhouse/client.ts';
 import { migrate } from '../clickhouse/migrate.ts';
-import { channelsReport } from '../clickhouse/queries/channels-report.ts';
 import { countEvents } from '../clickhouse/queries/events-used.ts';
 import { exportClicks } from '../clickhouse/queries/export-clicks.ts';
-import { linksReport } from '../clickhouse/queries/links-report.ts';
 import { type ClickFilter, newestClicks } from '../clickhouse/queries/newest-clicks.ts';
 import { runQuery } from '../clickhouse/queries/run-query.ts';
 import { IN_SPAN, type Span } from '../clickhouse/queries/visible-clicks.ts';
 import { visitorJourney } from '../clickhouse/queries/visitor-journey.ts';
+import { channelsReport } from '../clickhouse/reports/channels.ts';
+import { linksReport } from '../clickhouse/reports/links.ts';
 import { rollUp } from '../clickhouse/rollups/roll-up.ts';
 import { NANOS_PER_DAY, parseInstant } from '../core/time/timestamps.ts';
 import { withClickHouse } from './clickhouse-server.ts';
@@ -124,10 +124,10 @@ async function printReportTimes(client: ClickHouseClient): Promise<void> {
   print(['---', '--:', '---', '--:', '--:']);
   for (const [name, workspace] of Object.entries(WORKSPACES)) {
     for (const days of [1, 30, 90, 365]) {
-      const span = lastDays(days);
+      const window = { workspaceId: workspace, span: lastDays(days), hasDeleted: false };
       const reports: [string, () => Promise<unknown>][] = [
-        ['channels', () => channelsReport(client, workspace, span)],
-        ['links, 100', () => linksReport(client, workspace, span, { kind: 'top', limit: 100, offset: 0 })],
+        ['channels', () => channelsReport(client, window)],
+        ['links, 100', () => linksReport(client, window, { kind: 'top', limit: 100, offset: 0 })],
       ];
       for (const [report, ask] of reports) {
         const least = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
@@ -148,7 +148,8 @@ async function printReportTimes(client: ClickHouseClient): Promise<void> {
 async function errors(client: ClickHouseClient): Promise<{ rows: number; worst: number; mean: number }> {
   const workspaceId = WORKSPACES.half;
   const span = lastDays(365);
-  const estimates = await linksReport(client, workspaceId, span, { kind: 'top', limit: 500, offset: 0 });
+  const window = { workspaceId, span, hasDeleted: false };
+  const estimates = await linksReport(client, window, { kind: 'top', limit: 500, offset: 0 });
   const truths = await runQuery<{ link_id: string; visitors: string }>(client, {
     sql: `SELECT link_id, uniqExact(visitor_id) AS visitors FROM clicks
           WHERE workspace_id = {workspace:UUID} AND ${IN_SPAN} AND NOT is_bot AND link_id IN {ids:Array(UUID)}

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { workspaceStats } from '../../clickhouse/queries/workspace-stats.ts';
+import { workspaceStats } from '../../clickhouse/reports/stats.ts';
 import { rollUp } from '../../clickhouse/rollups/roll-up.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import { NANOS_PER_DAY, parseInstant } from '../../core/time/timestamps.ts';
@@ -193,7 +193,11 @@ test('beyond the exact ones, clicks of rolled-up days are the same and visitors 
   const span = { from, to: from + 5n * NANOS_PER_DAY };
   const starts = [from, from + NANOS_PER_DAY];
   const ask = (exactUpTo: number) =>
-    workspaceStats(api.stores.clickhouse, shop.workspace.id, span, starts, exactUpTo);
+    workspaceStats(
+      api.stores.clickhouse,
+      { workspaceId: shop.workspace.id, span, hasDeleted: false, exactUpTo },
+      starts,
+    );
   const exact = await ask(200);
   expect(exact.totals).toMatchObject({ clicks: 200, visitors: 40 });
   expect(exact.series.map(({ clicks, visitors }) => [clicks, visitors])).toEqual([

@@ -194,15 +194,12 @@ async function dropReplaced(client: ClickHouseClient, now: number): Promise<void
   if (rows.length === 0) return;
   // A mutation is kept as text and takes no parameters.
   const replaced = `generation IN (${rows.map(({ generation }) => BigInt(generation)).join(', ')})`;
-  const merged = `made < toDateTime(${before / 1_000_000n})`;
   const gone = {
     clicks_rolled_up: replaced,
     rolled_up_workspaces: replaced,
     clicks_by_visitor: replaced,
-    // Which covers had one of them is not told; those of today are made again when they are asked for.
-    merged_roll_ups: merged,
-    merged_link_roll_ups: merged,
-    merged_link_clicks: merged,
+    // A cached part does not say which generations it has. Parts in use are computed again when they are requested.
+    cached_report_parts: `made < toDateTime(${before / 1_000_000n})`,
   };
   for (const [table, condition] of Object.entries(gone)) {
     await client.command({

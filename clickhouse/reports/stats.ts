@@ -1,41 +1,41 @@
 import type { ClickHouseClient } from '../client.ts';
-import { ONE_MOMENT } from '../rollups/merged-credits.ts';
-import { BUCKET, CLICK_KEYS, EXACT_CLICKS, type Reported, report } from './clicks-by.ts';
-import { type FigureRow, type Figures, SUMMED_FIGURES, toFigures } from './report-figures.ts';
-import { runQuery } from './run-query.ts';
-import { ofLink, type Span } from './visible-clicks.ts';
+import { runQuery } from '../queries/run-query.ts';
+import { ofLink } from '../queries/visible-clicks.ts';
+import { ONE_MOMENT } from './cached-parts.ts';
+import { BUCKET, CLICK_KEYS } from './clicks-by.ts';
+import { type FigureRow, type Figures, SUMMED_FIGURES, toFigures } from './figures.ts';
+import { type ReportWindow, report, type Sources } from './report.ts';
 
 /** The figures of a bucket that begins at `start`, nanoseconds. */
 export type BucketFigures = Figures & { start: bigint };
 
 /**
- * What a whole workspace, or one link of it, did in a window, and when. Counted as the channels' report does, so that its sums are these.
+ * Returns what a workspace, or one link of it, did in a window, in all and by bucket. Its figures are the sums of the channels'
+ * report. Buckets without a click or an order are left out.
  *
  * @param starts where buckets begin, nanoseconds, rising, the first not after the window; none: no series
- * @returns buckets without a click or an order are left out
  */
 export async function workspaceStats(
   client: ClickHouseClient,
-  workspaceId: string,
-  span: Span,
+  window: ReportWindow,
   starts: readonly bigint[],
-  exactUpTo = EXACT_CLICKS,
   linkId: string | null = null,
 ): Promise<{ totals: Figures; series: BucketFigures[] }> {
-  const asked = { workspaceId, span, condition: ofLink(linkId), params: { starts, link: linkId }, exactUpTo };
+  const { condition, params } = ofLink(linkId);
+  const links = { condition, params: { ...params, starts } };
   const figuresBy = (
-    { by, condition, credits, channelCredits }: Reported,
+    { clicksBy, condition, shares, channelShares }: Sources,
     key: 'workspace_id' | 'bucket',
-    ofCredit: string,
+    ofShare: string,
   ) => {
-    const clicks = by(key, 'visitors');
+    const clicks = clicksBy(key, 'visitors');
     return runQuery<FigureRow & { bucket: string }>(client, {
       sql: `
         SELECT ${key}, ${SUMMED_FIGURES} FROM (
           SELECT ${key}, clicks, visitors, 0. AS conversions, 0 AS revenue FROM ${clicks.sql}
           UNION ALL
-          SELECT ${ofCredit} AS ${key}, 0, 0, sum(share), sum(amount_minor)
-          FROM ${key === 'bucket' ? credits : channelCredits}
+          SELECT ${ofShare} AS ${key}, 0, 0, sum(share), sum(amount_minor)
+          FROM ${key === 'bucket' ? shares : channelShares()}
           WHERE channel != '' ${condition} GROUP BY ${key})
         GROUP BY ${key} ORDER BY ${key}`,
       params: clicks.params,
@@ -43,10 +43,10 @@ export async function workspaceStats(
       settings: ONE_MOMENT,
     });
   };
-  const [[whole], buckets] = await report(client, asked, (reported) =>
+  const [[whole], buckets] = await report(client, window, links, (sources) =>
     Promise.all([
-      figuresBy(reported, 'workspace_id', '{workspace:UUID}'),
-      starts.length === 0 ? [] : figuresBy(reported, 'bucket', BUCKET),
+      figuresBy(sources, 'workspace_id', '{workspace:UUID}'),
+      starts.length === 0 ? [] : figuresBy(sources, 'bucket', BUCKET),
     ]),
   );
   return {
@@ -55,29 +55,27 @@ export async function workspaceStats(
   };
 }
 
-/** What clicks can be broken down by besides channel and link, which have reports of their own. */
+/** What clicks can be broken down by, besides channel and link. */
 export const CLICK_DIMENSIONS = CLICK_KEYS;
 export type ClickDimension = (typeof CLICK_DIMENSIONS)[number];
 
-/** Clicks and visitors for one value of a dimension; an empty value: not known. */
+/** Clicks and visitors of one value of a dimension; an empty value: unknown. */
 export type ValueFigures = { value: string; clicks: number; visitors: number };
 
-/** The values of a dimension with the most clicks in the window, of all links or of one. Of orders it is not known: they have none of these. */
+/** Returns the values of a dimension with the most clicks in the window, of all links or of one. Orders have no dimension. */
 export async function clicksByDimension(
   client: ClickHouseClient,
-  workspaceId: string,
-  span: Span,
+  window: ReportWindow,
   { dimension, limit, linkId = null }: { dimension: ClickDimension; limit: number; linkId?: string | null },
-  exactUpTo = EXACT_CLICKS,
 ): Promise<ValueFigures[]> {
-  const asked = { workspaceId, span, condition: ofLink(linkId), params: { limit, link: linkId }, exactUpTo };
-  const rows = await report(client, asked, ({ by }) => {
-    const clicks = by(dimension, 'visitors');
+  const rows = await report(client, window, ofLink(linkId), ({ clicksBy }) => {
+    const clicks = clicksBy(dimension, 'visitors');
     return runQuery<{ value: string; clicks: string; visitors: string }>(client, {
       sql: `SELECT ${dimension} AS value, clicks, visitors FROM ${clicks.sql}
             ORDER BY clicks DESC, value LIMIT {limit:UInt32}`,
-      params: clicks.params,
+      params: { ...clicks.params, limit },
       seconds: 60,
+      settings: ONE_MOMENT,
     });
   });
   return rows.map((row) => ({
