@@ -1,8 +1,8 @@
 -- Roll-ups of closed days and months. A job writes them for days that the watermark has passed; reports read them for the
--- whole days of a window and the raw clicks for its edges.
+-- whole days of a window, and single clicks for its edges.
 
 -- Clicks and visitors of a day or a month by workspace, link and channel, without bots. Rows count while their generation
--- stands in rolled_up_periods: a period that is rebuilt gets a new generation, so a reader sees the old rows or the new ones.
+-- is in rolled_up_periods: a period that is rebuilt gets a new generation, so a reader sees the old rows or the new ones.
 CREATE TABLE IF NOT EXISTS {{database}}.clicks_rolled_up {{on_cluster}} (
   workspace_id UUID,
   generation   UInt64,
@@ -24,8 +24,8 @@ CREATE TABLE IF NOT EXISTS {{database}}.rolled_up_periods {{on_cluster}} (
   start       Date,
   generation  UInt64,
   clicks      UInt64,
-  by_visitor  UInt64 DEFAULT 0,
-  fingerprint UInt64 DEFAULT 0
+  by_visitor  UInt64,
+  fingerprint UInt64
 )
 ENGINE = {{engine:ReplacingMergeTree(generation)}}
 ORDER BY (period, start)

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => stores.close());
 
-test('the store makes the same id of a time as every tier does', async () => {
+test('ClickHouse makes the same id of a time as `clickId`', async () => {
   const random = fc.sample(fc.bigInt({ min: 0n, max: 9_223_372_035n * 1_000_000_000n }), {
     numRuns: 5_000,
     seed: 1,

@@ -7,10 +7,8 @@ import { inSpans } from './visible-clicks.ts';
 const NANOS_PER_MILLI = 1_000_000n;
 
 /**
- * All clicks that each of some links ever got, without bots. What stands rolled up is read from there, a row a month
- * or day; the rest click by click.
- *
- * @returns clicks by link id; links without any are left out
+ * Returns the all-time clicks of each of some links by link id, without bots: rolled-up periods a row a month or day, the rest
+ * click by click. Links without clicks are left out.
  */
 export async function clicksOnLinks(
   client: ClickHouseClient,

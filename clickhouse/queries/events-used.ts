@@ -2,8 +2,8 @@ import type { ClickHouseClient } from '../client.ts';
 import { runQuery } from './run-query.ts';
 
 /**
- * How many events of the workspace count towards its plan in `[from, to)`: clicks that are no bots', identifies and
- * orders, each order once however often it was reported.
+ * Returns how many events of the workspace count toward its plan in `[from, to)`: clicks without bots, identifies, and each order
+ * once, however often it was reported.
  */
 export async function countEvents(
   clickhouse: ClickHouseClient,

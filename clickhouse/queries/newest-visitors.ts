@@ -6,13 +6,13 @@ import { runQuery } from './run-query.ts';
 import { SHOWN_COLUMNS, type ShownClickRow, toShownClick } from './shown-clicks.ts';
 import { NOT_DELETED } from './visible-clicks.ts';
 
-/** How far back visitors are looked for before everything is searched: see `newestClicks`. */
+/** How far back visitors are looked for before everything is searched, as in `newestClicks`. */
 const LOOKS_BACK = [NANOS_PER_DAY, 32n * NANOS_PER_DAY];
 
 /**
- * The visitors who clicked last, each by their newest click, newest first. Bots are left out.
+ * Returns the newest click of each of the visitors who clicked last, newest first, without bots.
  *
- * @param limit how many visitors at most
+ * @param limit most visitors
  */
 export async function newestVisitors(
   client: ClickHouseClient,
@@ -43,7 +43,7 @@ async function newestSince(
   return rows.map(toShownClick);
 }
 
-/** The newest click of each of these visitors, bots' too; those without any are left out. In no order. */
+/** Returns the newest click of each of these visitors, bots included, in no order. A visitor without clicks is left out. */
 export async function newestClickOf(
   client: ClickHouseClient,
   workspaceId: string,

@@ -1,11 +1,11 @@
 import type { ClickHouseClient } from '../client.ts';
 import { runQuery } from './run-query.ts';
 
-/** Links of a referral that one visitor may have clicked: more than that many are not looked at. */
+/** Most referral links of one visitor. */
 const MOST_LINKS = 100;
 
 /**
- * The referral links that a visitor clicked, the one with the most recent click first. Bots' clicks are none.
+ * Returns the referral links that a visitor clicked, without clicks of bots, the most recently clicked first.
  *
  * @param before nanoseconds since the epoch, exclusive; null: up to the newest click
  */

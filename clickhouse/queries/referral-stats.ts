@@ -6,10 +6,8 @@ import { runQuery } from './run-query.ts';
 import { inSpans, type Span } from './visible-clicks.ts';
 
 /**
- * Clicks on some links per UTC day, without bots. Days that stand rolled up are read from there, a row a day; today,
- * and what is not rolled up yet, click by click. Days without clicks are left out.
- *
- * @returns clicks by day, as `YYYY-MM-DD`
+ * Returns the clicks on some links by UTC day (`YYYY-MM-DD`), without bots: rolled-up days from the roll-ups, the others click by
+ * click. Days without clicks are left out.
  */
 export async function clicksByDay(
   client: ClickHouseClient,

@@ -2,18 +2,17 @@ import { versionNanos } from '../../core/events/order-version.ts';
 import type { ClickHouseClient } from '../client.ts';
 import { runQuery } from './run-query.ts';
 
-/** A version of an order, as the store knows it. */
+/** A version of an order in ClickHouse. */
 export type OrderVersion = { workspaceId: string; orderId: string; version: bigint };
 
-/** One text for one version of an order. */
+/** Returns a text that names one version of an order. */
 export function versionKey({ workspaceId, orderId, version }: OrderVersion): string {
   return `${workspaceId}/${version}/${orderId}`;
 }
 
 /**
- * How many parts of each version stand in `attributed_shares` and are not replaced. They are written at once, so in full.
- *
- * @returns by {@link versionKey}; versions without any are left out
+ * Returns how many parts of each version `attributed_shares` has that are not replaced, by {@link versionKey}. A version is written
+ * by one insert, so its parts are complete. Versions without parts are left out.
  */
 export async function storedShares(
   client: ClickHouseClient,

@@ -18,7 +18,7 @@ import { rollUp } from './roll-up.ts';
 
 const START = parseInstant('2026-01-25') ?? 0n;
 const DAYS = 45;
-/** The watermark stands in the middle of the last day. */
+/** The watermark is in the middle of the last day. */
 const CLOSED = '2026-03-10';
 const CHANNELS = ['facebook', 'youtube', 'tiktok'];
 
@@ -78,7 +78,7 @@ function clicks(count: number): GivenClick[] {
   });
 }
 
-/** Compares both ways to count for windows of any kind. Sets this small are counted exactly by both. */
+/** Compares both ways to count for windows of any kind. Sets this small are exact in both. */
 async function expectSameReports(rounds: number): Promise<void> {
   const wholeDays: Span = { from: START, to: START + 40n * NANOS_PER_DAY };
   const spans = Array.from({ length: rounds }, (): Span => {
@@ -113,7 +113,7 @@ const made = async () => (await rollUp(stores.clickhouse, CLOSED)).made;
 describe('reports from roll-ups equal reports from clicks', () => {
   test('before anything is rolled up', () => expectSameReports(2));
 
-  test('when every ended day and month stands rolled up', async () => {
+  test('when every ended day and month is rolled up', async () => {
     const periods = await made();
     expect(periods.filter((period) => period.startsWith('day'))).toHaveLength(44);
     expect(periods.filter((period) => period.startsWith('month'))).toEqual([
@@ -124,7 +124,7 @@ describe('reports from roll-ups equal reports from clicks', () => {
     await expectSameReports(8);
   });
 
-  test('after clicks came late and a visitor was erased, once the next pass is through', async () => {
+  test('after clicks arrived late and a visitor was erased, after the next pass', async () => {
     const late = START + 20n * NANOS_PER_DAY + 12_345n; // 2026-02-14
     await storeClicks(stores, [{ workspaceId: workspaces[0] ?? '', tsNanos: late, linkId: pick(links) }]);
     expect(await made()).toEqual(['day 2026-02-14', 'month 2026-02-01']);
@@ -136,7 +136,7 @@ describe('reports from roll-ups equal reports from clicks', () => {
     await expectSameReports(4);
   });
 
-  test('after as many clicks came late as were erased between two passes', async () => {
+  test('after as many clicks arrived late as were erased between two passes', async () => {
     const [workspaceId = ''] = workspaces;
     const [erased, late] = [uuidv7(), uuidv7()];
     const at = START + 15n * NANOS_PER_DAY + 777n; // 2026-02-09
@@ -172,7 +172,7 @@ describe('reports from roll-ups equal reports from clicks', () => {
   });
 });
 
-test('a pass that was cut off before its period stood changes nothing', async () => {
+test('a pass that was interrupted before it committed its period changes nothing', async () => {
   const { clickhouse } = stores;
   await clickhouse.command({
     query: `INSERT INTO clicks_rolled_up SELECT workspace_id, 7, start, link_id, channel, clicks, visitors
@@ -181,14 +181,14 @@ test('a pass that was cut off before its period stood changes nothing', async ()
   await expectSameReports(4);
 });
 
-test('rows that were replaced are removed an hour later, those that stand are not', async () => {
+test('replaced rows are removed an hour later, current ones are not', async () => {
   const { clickhouse } = stores;
   await clickhouse.command({
     query: `INSERT INTO cached_report_parts (workspace_id, part, made)
       SELECT generateUUIDv4(), 'old', arrayJoin([now() - INTERVAL 2 HOUR, now() + INTERVAL 1 HOUR])`,
   });
-  // January is made again twice.
-  const standing = (await rolledUpPeriods(clickhouse)).filter(
+  // January is rolled up again twice.
+  const current = (await rolledUpPeriods(clickhouse)).filter(
     ({ clicks, start }) => clicks > 0 && !start.startsWith('2026-01'),
   );
   await storeClicks(stores, [{ workspaceId: workspaces[0] ?? '', tsNanos: START + 5n }]);
@@ -202,7 +202,7 @@ test('rows that were replaced are removed an hour later, those that stand are no
     });
     return rows.map((row) => row.generation);
   };
-  // Generation 7 of the test above is old enough to go once what stands in its place is: an hour and a half from now.
+  // Generation 7 of the test above goes once what replaced it is old enough: an hour and a half from now.
   expect(await stored()).toContain('7');
   await storeClicks(stores, [{ workspaceId: workspaces[0] ?? '', tsNanos: START + 6n }]);
   await rollUp(clickhouse, CLOSED, Date.now() + 5_400_000);
@@ -214,11 +214,11 @@ test('rows that were replaced are removed an hour later, those that stand are no
   };
   await expect.poll(left, { timeout: 20_000 }).toBe(1);
   const kept = await stored();
-  expect(kept).toEqual(expect.arrayContaining(standing.map((period) => period.generation)));
+  expect(kept).toEqual(expect.arrayContaining(current.map((period) => period.generation)));
   await expectSameReports(2);
 });
 
-test('a day that had stood for long is kept for reports under way when it is made again', async () => {
+test('an old day stays for running reports when it is rolled up again', async () => {
   const { clickhouse } = stores;
   const [workspaceId = ''] = workspaces;
   const early = parseInstant('2025-12-01') ?? 0n;
@@ -238,6 +238,6 @@ test('a day that had stood for long is kept for reports under way when it is mad
   };
   await storeClicks(stores, [{ workspaceId, tsNanos: early + 1n }]);
   expect(await made()).toContain('day 2025-12-01');
-  await clickhouse.command({ query: 'OPTIMIZE TABLE clicks_rolled_up FINAL' }); // after every mutation that was begun
+  await clickhouse.command({ query: 'OPTIMIZE TABLE clicks_rolled_up FINAL' }); // ends after every mutation that was started
   expect(await isStored()).toBe(true);
 });
