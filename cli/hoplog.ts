@@ -1,4 +1,5 @@
 #!/usr/bin/env -S node --disable-warning=ExperimentalWarning
+import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { AppError } from '../core/errors.ts';
 import { SettingsError } from '../core/settings/config.ts';
@@ -19,7 +20,12 @@ import { CommandFailed } from './output.ts';
 const USAGE = 2;
 const FAILURE = 1;
 
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
+
 const program = new Command('hoplog')
+  .version(version)
   .description(
     'Operates a Hoplog deployment: beside a running `npm start` (same DATA_DIR) or against servers.',
   )

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -19,6 +19,11 @@ beforeAll(async () => {
 afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
   await stores.close();
+});
+
+test('--version prints that of the package', async () => {
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  expect(await hoplog(['--version'], {})).toMatchObject({ status: 0, stdout: `${version}\n` });
 });
 
 test.each([

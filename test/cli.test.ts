@@ -322,7 +322,10 @@ describe('migrate and status', () => {
       postgres: { ok: true },
       clickhouse: { ok: true },
     });
-    expect(status.progress).toMatchObject({ streams: [{ name: 'ingest-0' }], dead_letters: 1 });
+    expect(status.progress).toMatchObject({
+      streams: [{ name: 'ingest-0', ordinal: expect.any(Number) }],
+      dead_letters: 1,
+    });
     expect(up.status).toBe(0);
     const down = await hoplog(['status'], {
       ...env,

@@ -48,8 +48,8 @@ test.each([
     for (const name of left) rmSync(join(copy, 'run', name), { force: true });
 
     const before = await hoplog(['workspace', 'list'], { DATA_DIR: copy });
-    expect(before).toMatchObject({ status: 1, stdout: '' });
-    expect(before.stderr).toContain(`no running service in DATA_DIR=${copy}`);
+    expect.soft(before).toMatchObject({ status: 1, stdout: '' });
+    expect.soft(before.stderr).toContain(`no running service in DATA_DIR=${copy}`);
 
     const second = await start(copy);
     expect(second.log()).toContain(`"original":"${dataDir}"`);

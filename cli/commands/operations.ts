@@ -44,9 +44,10 @@ export function operationCommands(program: Command): void {
         );
         if (!result.progress) return parts;
         const streams = table(
-          ['stream', 'state', 'visible', 'behind'],
+          ['stream', 'ordinal', 'state', 'visible', 'behind'],
           result.progress.streams.map((one) => [
             one.name,
+            String(one.ordinal),
             one.state,
             one.visible_before,
             `${one.lag_seconds.toFixed(1)} s`,

@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
 import { request } from 'node:http';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -12,15 +11,18 @@ import { readRecord, writeRecord } from '../processes/record-file.ts';
 import { overwriteInPlace } from '../processes/standing-file.ts';
 import { followLines } from './child-output.ts';
 import { authorization, CLICKHOUSE_USER, configXml, usersXml } from './clickhouse-config.ts';
-import { makeDataDir } from './data-dir.ts';
+import { makeDataDir, makeOwnDirectory } from './data-dir.ts';
 import { freePort } from './free-port.ts';
 import { secretIn } from './secret-file.ts';
-import type { EmbeddedStore, StoreToKeep } from './store.ts';
+import { type EmbeddedStore, StoreNotStarted, type StoreToKeep } from './store.ts';
 
 const START_MS = 60_000;
 /** A supervisor's stop takes 10 s at most, most of them the tiers'. What is on disk survives a kill. */
 const STOP_MS = 3_500;
 const CHILD = fileURLToPath(new URL('./clickhouse-child.ts', import.meta.url));
+
+const OLD_CPU =
+  ' (this CPU lacks instructions that the embedded ClickHouse needs, such as AVX2: set CLICKHOUSE_URL to a ClickHouse server)';
 
 export type ClickHouseOptions = {
   /** Absolute path; everything goes to `<dataDir>/clickhouse`, readable by this user only. */
@@ -45,7 +47,7 @@ export async function startEmbeddedClickHouse(options: ClickHouseOptions): Promi
 export async function embeddedClickHouse(options: ClickHouseOptions): Promise<StoreToKeep> {
   makeDataDir(options.dataDir);
   const home = join(options.dataDir, 'clickhouse');
-  mkdirSync(home, { recursive: true, mode: 0o700 });
+  makeOwnDirectory(options.dataDir, home);
   const place = {
     home,
     port: options.port ?? (await freePort()),
@@ -63,7 +65,7 @@ async function start(place: Place, stopping: AbortSignal): Promise<EmbeddedStore
   const library = clickhouseLibrary();
   const dataPath = join(home, 'data');
   const record = join(home, 'server.json');
-  mkdirSync(dataPath, { recursive: true, mode: 0o700 });
+  makeOwnDirectory(home, dataPath);
   await endLeftover(record, log);
   stopping.throwIfAborted();
   // In place: ClickHouse itself starts on a full disk.
@@ -114,7 +116,10 @@ async function start(place: Place, stopping: AbortSignal): Promise<EmbeddedStore
     await answers(child, port, password);
   } catch (error) {
     child.kill('SIGKILL');
-    throw new Error(`ClickHouse did not start: ${(error as Error).message}\n${said()}`, { cause: error });
+    throw new StoreNotStarted(
+      `ClickHouse did not start: ${(error as Error).message}${child.signalCode === 'SIGILL' ? OLD_CPU : ''}\n${said()}`,
+      { cause: error },
+    );
   } finally {
     stopping.removeEventListener('abort', onAbort);
   }
@@ -179,7 +184,7 @@ export function clickhouseLibrary(): string {
   try {
     return join(dirname(createRequire(import.meta.url).resolve(name)), 'libchdb.so');
   } catch (error) {
-    throw new Error(
+    throw new StoreNotStarted(
       `no embedded ClickHouse for this machine (the package ${name} is not installed): ` +
         'set CLICKHOUSE_URL to a ClickHouse server',
       { cause: error },

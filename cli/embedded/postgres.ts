@@ -11,7 +11,7 @@ import { freePort } from './free-port.ts';
 import { postgresBinaries } from './postgres-binaries.ts';
 import { stopLeftoverPostgres } from './postgres-leftover.ts';
 import { secretIn, writePrivate } from './secret-file.ts';
-import type { EmbeddedStore, StoreToKeep } from './store.ts';
+import { type EmbeddedStore, StoreNotStarted, type StoreToKeep } from './store.ts';
 import { type Command, commandAs, type Identity, postgresIdentity } from './unprivileged.ts';
 
 const USER = 'hoplog';
@@ -121,7 +121,7 @@ async function initialise(
   rmSync(passwordFile, { force: true });
   if (code !== 0) {
     rmSync(fresh, { recursive: true, force: true });
-    throw new Error(`initdb failed (${code}):\n${said.map((text) => text()).join('\n')}`);
+    throw new StoreNotStarted(`initdb failed (${code}):\n${said.map((text) => text()).join('\n')}`);
   }
   renameSync(fresh, directory);
 }
@@ -175,7 +175,9 @@ async function run(command: Command, options: RunOptions): Promise<EmbeddedStore
   } catch (error) {
     child.kill('SIGQUIT');
     await exited;
-    throw new Error(`PostgreSQL did not start: ${(error as Error).message}\n${said()}`, { cause: error });
+    throw new StoreNotStarted(`PostgreSQL did not start: ${(error as Error).message}\n${said()}`, {
+      cause: error,
+    });
   } finally {
     stopping.removeEventListener('abort', onAbort);
   }

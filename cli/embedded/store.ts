@@ -23,3 +23,8 @@ export type StoreToKeep = {
    */
   start(stopping: AbortSignal): Promise<EmbeddedStore>;
 };
+
+/** An embedded store that does not start. The message says what is wrong and what is right, so it needs no trace. */
+export class StoreNotStarted extends Error {
+  override name = 'StoreNotStarted';
+}

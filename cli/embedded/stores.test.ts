@@ -175,6 +175,17 @@ test.each([
   expect(record.kind === 'own' && stillRuns(record.record)).toBe(false);
 });
 
+test('a ClickHouse that the CPU cannot run is refused with the way out', async () => {
+  const kept = keepStore('clickhouse', await embeddedClickHouse({ dataDir: dataDir(), log }), { log });
+  while (!existsSync(recordFile.clickhouse())) await delay(5);
+  const record = readRecord(recordFile.clickhouse());
+  if (record.kind === 'own') process.kill(record.record.pid, 'SIGILL');
+  await expect(kept.firstStart).rejects.toThrow(
+    /ended with SIGILL \(this CPU lacks instructions.*set CLICKHOUSE_URL/,
+  );
+  await kept.stop();
+});
+
 test('a process that has the directory among its arguments is no PostgreSQL of an earlier start', async () => {
   const first = await postgres();
   await first.stop();

@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Config, readConfig } from '../../core/settings/config.ts';
@@ -6,7 +6,7 @@ import type { Readiness } from '../../core/tier/health.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import { createRegistry, serveMetrics } from '../../core/tier/metrics.ts';
 import { createPool } from '../../sql/database/pool.ts';
-import { makeDataDir } from '../embedded/data-dir.ts';
+import { makeDataDir, makeOwnDirectory } from '../embedded/data-dir.ts';
 import { childMetrics } from './child-metrics.ts';
 import type { DemoWorkspace } from './first-start.ts';
 import { hasKeptLinks } from './kept-links.ts';
@@ -70,7 +70,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     const given = readConfig(env);
     const runDirectory = join(given.dataDir, 'run');
     makeDataDir(given.dataDir);
-    mkdirSync(runDirectory, { recursive: true, mode: 0o700 });
+    makeOwnDirectory(given.dataDir, runDirectory);
     lock = await takeLock(runDirectory);
     await endLeftovers(runDirectory, log);
     const ports = await settlePorts(given);
@@ -143,9 +143,8 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     const apiReady = launch('api');
     // Before ClickHouse has its newest migration, workers could take what it does not know yet for malformed.
     const workersReady = prepared.then(() => launch('workers'));
-    workersReady.catch((error: unknown) => {
-      if (isStarted && !stopping.signal.aborted) log.error({ err: error }, 'the workers did not start');
-    });
+    // Where it is not awaited: whatever ends the attempts is in the log.
+    workersReady.catch(() => {});
     await Promise.all([ingestReady, apiReady, isPrepared && workersReady]);
     stopping.signal.throwIfAborted();
     // Last of all: a start that fails must not have made keys that nobody has seen.

@@ -8,10 +8,16 @@ export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 export type Service = {
   image: string;
   build?: string;
+  pull_policy?: string;
   command?: string[];
   environment?: Record<string, string>;
   healthcheck?: { test: string[] };
   restart?: string;
+  read_only?: boolean;
+  cap_drop?: string[];
+  security_opt?: string[];
+  mem_limit?: string;
+  pids_limit?: number;
   ports?: string[];
   volumes?: string[];
   networks?: string[];

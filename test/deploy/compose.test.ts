@@ -12,6 +12,8 @@ type LintResult = { messages: { line: number; message: string }[] };
 
 const compose = readComposeFile();
 const services = Object.entries(compose.services);
+/** Those that run our own image. */
+const isOwn = ({ image }: { image: string }) => image === 'hoplog:local';
 
 test('the compose file is one by the schema of the Compose Specification', () => {
   const schemaFile = createRequire(import.meta.url).resolve('dclint/package.json');
@@ -62,12 +64,31 @@ if (hasDockerCompose()) {
 
 test('every image is pinned, every service restarts and says whether it is well', () => {
   for (const [name, service] of services) {
-    expect(service.image, name).toMatch(service.build ? /^hoplog:local$/ : /^[\w./-]+:v?\d+\.\d+[\w.-]*$/);
+    if (!isOwn(service)) expect(service.image, name).toMatch(/^[\w./-]+:v?\d+\.\d+[\w.-]*$/);
     expect(service.networks, name).toBeDefined();
     if (name === 'migrate') continue;
     expect(service.restart, name).toBe('unless-stopped');
     expect(service.healthcheck?.test[0], name).toBe('CMD');
   }
+});
+
+test('one service builds our image, and the others never ask a registry for it', () => {
+  const own = services.filter(([, service]) => isOwn(service));
+  expect(own.length).toBeGreaterThan(5);
+  expect(own.filter(([, { build }]) => build).map(([name]) => name)).toEqual(['migrate']);
+  for (const [name, { build, pull_policy }] of own) if (!build) expect(pull_policy, name).toBe('never');
+});
+
+test('every service has no more rights, memory and processes than it needs', () => {
+  for (const [name, service] of services) {
+    expect(service.cap_drop, name).toEqual(['ALL']);
+    expect(service.security_opt, name).toEqual(['no-new-privileges:true']);
+    expect(service.mem_limit, name).toMatch(/^\d+[mg]$/);
+    expect(service.pids_limit, name).toBeGreaterThan(0);
+  }
+  // Their start writes settings beside their programs, or has not been tried read-only.
+  const writable = services.filter(([, { read_only }]) => !read_only).map(([name]) => name);
+  expect(writable).toEqual(['clickhouse', 'kafka-1', 'kafka-2', 'kafka-3', 'grafana']);
 });
 
 test('ports are open on loopback alone, for nginx, Grafana and Prometheus; stores have no way out', () => {
@@ -110,8 +131,8 @@ test('every process of Hoplog is given settings that exist and are right', () =>
   const known = new Set(
     [...readFileSync(`${ROOT}.env.example`, 'utf8').matchAll(/^(\w+)=/gm)].map(([, name]) => name),
   );
-  for (const [name, { build, environment = {} }] of services) {
-    if (!build) continue;
+  for (const [name, { image, environment = {} }] of services) {
+    if (!isOwn({ image })) continue;
     for (const setting of Object.keys(environment)) expect(known, `${name}: ${setting}`).toContain(setting);
     const config = readConfig(environment);
     expect(config.kafkaBrokers, name).toEqual(['kafka-1:9092', 'kafka-2:9092', 'kafka-3:9092']);
@@ -156,7 +177,7 @@ test('nginx sends to each ingest process and to the API, and Prometheus asks eve
     scrape_configs: { static_configs: { targets: string[] }[] }[];
   };
   const targets = prometheus.scrape_configs.flatMap(({ static_configs: [first] }) => first?.targets ?? []);
-  const processes = services.filter(([name, { build }]) => build && name !== 'migrate');
+  const processes = services.filter(([name, service]) => isOwn(service) && name !== 'migrate');
   expect(targets.sort()).toEqual(processes.map(([name]) => `${name}:9464`).sort());
 });
 

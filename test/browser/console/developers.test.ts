@@ -219,7 +219,7 @@ test('the script for a site and the receiver of webhooks work as the page shows 
 
 test('an analyst has the reference and the snippets, and no keys', LONG, async () => {
   const page = await site.open('/settings/developers', { role: 'analyst' });
-  await told(page, 'Owners of the workspace make keys');
+  await told(page, 'Owners create and revoke keys');
   await page.getByRole('region', { name: 'Create a link with curl' }).waitFor();
   expect(await page.getByRole('button', { name: /key/i }).count()).toBe(0);
   expect(page.watched.calls).not.toContain('/api/v1/keys');

@@ -77,7 +77,7 @@ test('a link says whether it is active, however many others have its slug in the
     await page.route(`**/${path}?*`, (route) => route.fulfill({ status: 400, json: {} }));
   }
   await page.reload();
-  const unknown = settings.getByText('It can’t be told: the server answered 400');
+  const unknown = settings.getByText('Unavailable: the server returned 400');
   await expect.poll(() => unknown.count(), PATIENCE).toBe(2);
   await page.close();
 });
@@ -108,7 +108,7 @@ test('a link is changed where the form says so and nowhere else, and deleted aft
   await press(page, 'Save');
   await page.getByText('"other-24" is taken').waitFor();
   await field(page, 'Slug').fill('winter-25');
-  await field(page, 'Most visits').fill('');
+  await field(page, 'Click limit').fill('');
   await field(page, 'Metadata').fill('');
   await field(page, 'Computers').fill('');
   await page.getByLabel('Remove the password').check();

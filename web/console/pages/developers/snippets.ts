@@ -1,18 +1,18 @@
-/** A link of the workspace, as far as the snippets name it. */
+/** A link used in the snippets. */
 export type SnippetLink = { id: string; slug: string; short_url: string };
 
 export type SnippetValues = {
-  /** Address of the API, `/api/v1` included. */
+  /** Base URL of the API, with `/api/v1`. */
   api: string;
   /** Origin of the short links. */
   shortUrl: string;
-  /** A domain that new links may lead to. */
+  /** A domain that new links may point to. */
   domain: string;
   /** Lower-case ISO 4217 code. */
   currency: string;
-  /** The newest link; null: there is none. */
+  /** The newest link, or null. */
   link: SnippetLink | null;
-  /** ISO 8601: where a poll begins. */
+  /** Start of a poll, ISO 8601. */
   since: string;
 };
 
@@ -21,23 +21,23 @@ export type Snippet = {
   key: string;
   title: string;
   about: string;
-  /** Texts to copy, each with what it is. */
+  /** Titled texts to copy. */
   parts: { label: string; code: string }[];
 };
 
-/** Stands where there is no link yet. */
+/** Placeholder without a link. */
 const NO_LINK: SnippetLink = { id: '00000000-0000-0000-0000-000000000000', slug: '', short_url: '' };
-/** An id as `_vid` carries it. */
+/** A visitor ID, as in `_vid`. */
 const VISITOR = '5b104370-c9bd-8db2-8a30-83f8041ed7fd';
 
 const KEY_LINE = 'KEY=lk_live_...   # a secret key';
 const AUTH = `-H "Authorization: Bearer $KEY"`;
 
-/** A call of curl that sends JSON. The body has no single quote in it, which would end it. */
+/** A curl command that sends JSON. The body must not contain a single quote. */
 const post = (url: string, body: string) =>
   `curl '${url}' \\\n  ${AUTH} -H 'Content-Type: application/json' \\\n  -d '${body}'`;
 
-/** The first lines of each use of the API, for one workspace. */
+/** Snippets for each use of the API, for one workspace. */
 export function snippetsFor(values: SnippetValues): Snippet[] {
   return [createLink(values), readClicks(values), trackSite(values), trackServer(values), verify()];
 }

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# npm run test:containers: builds the image and runs docker-compose.yml whole. Takes the engine that answers, else one of
+# Debian's (engine.sh), and images from their registries, else stand-ins (stand-ins.sh).
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+run=()
+if ! docker info >/dev/null 2>&1; then
+  bash test/containers/engine.sh start
+  eval "$(bash test/containers/engine.sh env)"
+fi
+# Ports of an engine with a network of its own are open there.
+case "${DOCKER_HOST:-}" in *"${ENGINE_DIR:-/var/lib/hoplog-engine}"*) run=(bash test/containers/engine.sh run) ;; esac
+
+has() { docker image inspect "$1" >/dev/null 2>&1 || timeout 120 docker pull --quiet "$1" >/dev/null 2>&1; }
+export COMPOSE_FILE=docker-compose.yml
+images=$(grep -ohE '(^FROM|image:) [a-z./-]+:v?[0-9][^ ]*' Dockerfile docker-compose.yml | cut -d' ' -f2 | sort -u)
+for image in $images; do
+  has "$image" && continue
+  printf 'no registry gives %s: stand-ins\n' "$image"
+  bash test/containers/stand-ins.sh
+  COMPOSE_FILE=docker-compose.yml:test/containers/stand-ins.yml
+  break
+done
+
+# A deployment of its own, beside any other.
+export COMPOSE_PROJECT_NAME=hoplog-test-containers
+exec "${run[@]}" npx vitest run --config test/containers/vitest.config.ts "$@"

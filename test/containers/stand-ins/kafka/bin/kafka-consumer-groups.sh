@@ -1,0 +1,3 @@
+#!/bin/bash
+. /opt/kafka/bin/java.sh
+java_of_kafka org.apache.kafka.tools.consumer.group.ConsumerGroupCommand "$@"

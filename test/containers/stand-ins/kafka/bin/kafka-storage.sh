@@ -1,0 +1,3 @@
+#!/bin/bash
+. /opt/kafka/bin/java.sh
+java_of_kafka kafka.tools.StorageTool "$@"
