@@ -4,7 +4,7 @@ import { rollUp } from '../../clickhouse/rollups/roll-up.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import { NANOS_PER_DAY, parseInstant } from '../../core/time/timestamps.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
-import { NO_UUID, nextNanos, storeClicks, storeCredits } from '../../test/support/stored-events.ts';
+import { NO_UUID, nextNanos, storeClicks, storeShares } from '../../test/support/stored-events.ts';
 import type { Breakdown, Stats } from './schemas.ts';
 
 let api: TestApi;
@@ -41,7 +41,7 @@ describe('totals', () => {
       { ...own(), channel: 'tiktok', tsNanos: nextNanos() - 31n * NANOS_PER_DAY },
     ]);
     const share = 1 / 3;
-    await storeCredits(api.stores, [
+    await storeShares(api.stores, [
       {
         ...own(),
         parts: [
@@ -92,7 +92,7 @@ describe('totals', () => {
     });
     expect(empty.series).toHaveLength(8);
     expect(empty.series[3]).toMatchObject(nothing);
-    await storeCredits(api.stores, [
+    await storeShares(api.stores, [
       { ...own(), parts: [{ linkId: uuidv7(), channel: 'facebook', share: 1, amountMinor: 1_999 }] },
     ]);
     expect((await stats('days=7')).totals).toEqual({ ...nothing, conversions: 1, revenue: 1_999 });
@@ -131,7 +131,7 @@ describe('the series', () => {
       api.stores,
       clicks.map((time) => ({ ...own(), tsNanos: at(time), visitorId })),
     );
-    await storeCredits(api.stores, [
+    await storeShares(api.stores, [
       {
         ...own(),
         tsNanos: at('2026-10-25T22:30:00Z'),

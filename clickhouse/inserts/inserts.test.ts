@@ -92,7 +92,7 @@ describe('blocks', () => {
     }
   });
 
-  it('of identifies, orders and credits fit their tables', async () => {
+  it('of identifies, orders and attributed shares fit their tables', async () => {
     const workspaceId = uuidToBytes(uuidv7());
     await insertBlock(stores.clickhouse, {
       table: 'identifies',
@@ -131,7 +131,7 @@ describe('blocks', () => {
       token: 'o',
     });
     const links = Array.from({ length: 3 }, () => uuidv7());
-    const credit = {
+    const share = {
       workspaceId,
       orderId: 'o-1',
       version: 9n,
@@ -150,10 +150,10 @@ describe('blocks', () => {
     await insertBlock(stores.clickhouse, {
       table: 'attributed_shares',
       block: attributedSharesBlock([
-        { ...credit, ...origin([], ''), part: 3, replaced: true },
-        { ...credit, ...origin(links.slice(0, 2), 'tiktok'), part: 4, replaced: false },
-        { ...credit, ...origin([], 'tiktok'), part: 5, replaced: false },
-        { ...credit, ...origin(links.slice(2), ''), part: 6, replaced: false },
+        { ...share, ...origin([], ''), part: 3, replaced: true },
+        { ...share, ...origin(links.slice(0, 2), 'tiktok'), part: 4, replaced: false },
+        { ...share, ...origin([], 'tiktok'), part: 5, replaced: false },
+        { ...share, ...origin(links.slice(2), ''), part: 6, replaced: false },
       ]),
       token: 'c',
     });

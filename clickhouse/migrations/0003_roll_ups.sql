@@ -44,7 +44,7 @@ SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_aft
 -- When the visitors of a workspace clicked, to the second, bots included: with it the clicks of a visitor are found by their
 -- key. `visitor`: 32 bits of a hash of the visitor's id; a row too many only costs a lookup, so rows of other visitors, of
 -- erased clicks and of old generations are harmless. `at` is in the clicks' time zone, so that it is their key rounded down.
--- Granules are small: attribution asks for a few rows of each of hundreds of visitors.
+-- Granules are small: attribution reads a few rows of each of hundreds of visitors.
 CREATE TABLE IF NOT EXISTS {{database}}.clicks_by_visitor {{on_cluster}} (
   workspace_id UUID CODEC(ZSTD(1)),
   visitor      UInt32 CODEC(Delta, ZSTD(1)),

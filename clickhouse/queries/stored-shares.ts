@@ -24,9 +24,9 @@ export async function storedShares(
     {
       sql: `SELECT workspace_id, order_id, version, max(part) + 1 AS parts FROM attributed_shares
       WHERE (workspace_id, ts, order_id, version) IN (
-        SELECT asked.1, fromUnixTimestamp64Nano(asked.2, 'UTC'), asked.3, asked.4 FROM (
+        SELECT given.1, fromUnixTimestamp64Nano(given.2, 'UTC'), given.3, given.4 FROM (
           SELECT arrayJoin(arrayZip({workspaces:Array(UUID)}, {times:Array(Int64)}, {orders:Array(String)},
-            {versions:Array(UInt64)})) AS asked))
+            {versions:Array(UInt64)})) AS given))
         AND NOT replaced
       GROUP BY workspace_id, order_id, version`,
       params: {

@@ -46,7 +46,7 @@ const OWN = `
           AND (email IN (SELECT email FROM emails) OR external_user_id IN (SELECT external_user_id FROM users))))),
     own_identifies AS (SELECT * FROM identifies WHERE ${OF_VISITOR})`;
 
-/** The bots' own too: they are asked for by the id that a stream with `bots=include` showed. */
+/** Includes bots: a journey may be of a visitor that `bots=include` showed. */
 const clicks = (hasDeletedLinks: boolean) => ({
   sql: `SELECT 'click' AS type, toUnixTimestamp64Nano(ts) AS nanos, channel, link_id, country, city, device, browser, os, referer
     FROM clicks WHERE ${CLICKS_OF_VISITOR} ${hasDeletedLinks ? NOT_DELETED : ''} ORDER BY ts DESC LIMIT {limit:UInt32}`,

@@ -161,10 +161,10 @@ export function cachedShares(
 
 /** `made` is the moment before the shares are read. */
 const FILL_SHARES = `INSERT INTO cached_report_parts (workspace_id, part, made, day, channel, share, amount_minor)
-  SELECT {workspace:UUID}, concat('shares/', credited.1), (SELECT now64(6)), ${DAY} AS day, credited.2, sum(share),
+  SELECT {workspace:UUID}, concat('shares/', target.1), (SELECT now64(6)), ${DAY} AS day, target.2, sum(share),
     sum(amount_minor)
-  FROM (SELECT *, arrayJoin([('link', channel), ('origin', first_channel)]) AS credited FROM ${countedShares('')})
-  WHERE credited.2 != '' GROUP BY day, credited`;
+  FROM (SELECT *, arrayJoin([('link', channel), ('origin', first_channel)]) AS target FROM ${countedShares('')})
+  WHERE target.2 != '' GROUP BY day, target`;
 
 type Request = { at: number; isCached: boolean };
 type Cache = { requests: BoundedCache<string, Request>; filling: Promise<void>; waiting: number };

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
 import { NANOS_PER_DAY, parseInstant } from '../../core/time/timestamps.ts';
-import { type GivenCredits, storeClicks, storeCredits } from '../../test/support/stored-events.ts';
+import { type GivenShares, storeClicks, storeShares } from '../../test/support/stored-events.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
 import { runQuery } from '../queries/run-query.ts';
 import { IN_SPAN, type Span } from '../queries/visible-clicks.ts';
@@ -22,7 +22,7 @@ const LONG_AGO = '2026-09-01 00:00:00';
 
 let stores: TestStores;
 let workspaceId: string;
-let orders: GivenCredits[];
+let orders: GivenShares[];
 
 beforeAll(async () => {
   stores = await testStores();
@@ -47,7 +47,7 @@ beforeEach(async () => {
     written: LONG_AGO,
     parts: n % 5 === 0 ? [part(n, 0.5), part(n + 1, 0.5)] : [part(n, 1)],
   }));
-  await storeCredits(stores, orders);
+  await storeShares(stores, orders);
   const at = (day: number) => ({
     workspaceId,
     tsNanos: START + BigInt(day) * NANOS_PER_DAY,
@@ -91,7 +91,7 @@ const timesCached = async () => {
 };
 
 /** A version of an order that counts instead of the given one. */
-const again = (before: GivenCredits | undefined, hoursLater: number): GivenCredits => {
+const again = (before: GivenShares | undefined, hoursLater: number): GivenShares => {
   if (!before) throw new Error('no such order');
   const { written, ...order } = before;
   return {
@@ -146,7 +146,7 @@ describe('shares that were requested again', () => {
   test('count by the highest version, whenever it arrives and wherever its time is', async () => {
     for (let time = 0; time < 3; time++) await reported();
     const before = await truth();
-    const changes: GivenCredits[] = [
+    const changes: GivenShares[] = [
       again(orders[40], 0.0), // on its own day
       again(orders[70], 72), // on a later one
       again(orders[90], 24 * 30), // out of the window
@@ -154,7 +154,7 @@ describe('shares that were requested again', () => {
       { ...again(orders[100], 0), orderId: 'late', version: 1n, replaces: [] },
     ].map((order, n) => ({ ...order, tsNanos: (order.tsNanos ?? 0n) + BigInt(n + 1) * 7n }));
     for (const change of changes) {
-      await storeCredits(stores, [change]);
+      await storeShares(stores, [change]);
       const expected = await truth();
       expect(expected.totals).not.toEqual(before.totals);
       expect(await reported()).toEqual(expected);
@@ -168,7 +168,7 @@ describe('shares that were requested again', () => {
     for (let time = 0; time < 3; time++) await reported();
     const [one] = orders.slice(60);
     const { written, ...same } = again(one, 0);
-    await storeCredits(stores, [{ ...same, version: 1n, tsNanos: one?.tsNanos ?? 0n, replaces: [] }]);
+    await storeShares(stores, [{ ...same, version: 1n, tsNanos: one?.tsNanos ?? 0n, replaces: [] }]);
     expect(await reported()).toEqual(await truth());
   });
 
@@ -218,7 +218,7 @@ test('an order that is replaced while a query runs counts once', async () => {
   // From a cached day to the edge that is read: both would have it.
   for (const [n, order] of orders.slice(40, 50).entries()) {
     await delay(60);
-    await storeCredits(
+    await storeShares(
       stores,
       [again(order, 24 * 11 + n)].map((late) => ({ ...late, tsNanos: SPAN.to - BigInt(n + 1) })),
     );

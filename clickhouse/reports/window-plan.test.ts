@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
 import { formatDay, NANOS_PER_DAY, nowNanos, parseInstant } from '../../core/time/timestamps.ts';
-import { storeClicks, storeCredits } from '../../test/support/stored-events.ts';
+import { storeClicks, storeShares } from '../../test/support/stored-events.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
 import { hideLinks } from '../erasures.ts';
 import type { Span } from '../queries/visible-clicks.ts';
@@ -158,13 +158,13 @@ test('an order whose shares change between two reports counts once', async () =>
   const part = { linkId: uuidv7(), channel: 'reddit', share: 1, amountMinor: 1_000 };
   const order = { workspaceId, orderId, tsNanos: nowNanos() - NANOS_PER_DAY };
   const whole = { ...order, version: 1n, parts: [part] };
-  await storeCredits(stores, [whole]);
+  await storeShares(stores, [whole]);
   expect(await reported()).toMatchObject({ revenue: 1_000 });
   const half = { ...part, share: 0.5, amountMinor: 500 };
   const shared = { ...order, version: 2n, parts: [half, half], replaces: [whole] };
-  await storeCredits(stores, [shared]);
+  await storeShares(stores, [shared]);
   const again = { ...order, version: 3n, parts: [{ ...part, amountMinor: 700 }], replaces: [whole, shared] };
-  await storeCredits(stores, [again]);
+  await storeShares(stores, [again]);
   expect(await reported()).toMatchObject({ revenue: 700 });
   expect(await reported()).toMatchObject({ revenue: 700 });
 });

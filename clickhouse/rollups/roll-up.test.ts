@@ -6,7 +6,7 @@ import {
   STORED_MAX_NANOS,
   STORED_MIN_NANOS,
 } from '../../core/time/timestamps.ts';
-import { type GivenClick, storeClicks, storeCredits } from '../../test/support/stored-events.ts';
+import { type GivenClick, storeClicks, storeShares } from '../../test/support/stored-events.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
 import { runQuery } from '../queries/run-query.ts';
 import type { Span } from '../queries/visible-clicks.ts';
@@ -34,7 +34,7 @@ beforeAll(async () => {
   stores = await testStores();
   random = noise(11);
   await storeClicks(stores, clicks(6_000));
-  await storeCredits(
+  await storeShares(
     stores,
     Array.from({ length: 50 }, (_, n) => ({
       workspaceId: workspaces[0] ?? '',
