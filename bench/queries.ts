@@ -7,8 +7,7 @@ import { type ClickFilter, newestClicks } from '../clickhouse/queries/newest-cli
 import { runQuery } from '../clickhouse/queries/run-query.ts';
 import { IN_SPAN, type Span } from '../clickhouse/queries/visible-clicks.ts';
 import { visitorJourney } from '../clickhouse/queries/visitor-journey.ts';
-import { channelsReport } from '../clickhouse/reports/channels.ts';
-import { linksReport } from '../clickhouse/reports/links.ts';
+import { channelsReport, linksReport } from '../clickhouse/reports/index.ts';
 import { rollUp } from '../clickhouse/rollups/roll-up.ts';
 import { NANOS_PER_DAY, parseInstant } from '../core/time/timestamps.ts';
 import { withClickHouse } from './clickhouse-server.ts';

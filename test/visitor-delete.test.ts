@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { channelsReport } from '../clickhouse/reports/channels.ts';
+import { channelsReport } from '../clickhouse/reports/index.ts';
 import { rollUp } from '../clickhouse/rollups/roll-up.ts';
 import { uuidv7 } from '../core/ids.ts';
 import { NANOS_PER_DAY, nowNanos } from '../core/time/timestamps.ts';

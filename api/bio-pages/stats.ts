@@ -1,6 +1,9 @@
-import type { Figures } from '../../clickhouse/reports/figures.ts';
-import { type LinkFigures, linksReport } from '../../clickhouse/reports/links.ts';
-import { visitorsOfLinks } from '../../clickhouse/reports/visitors-of-links.ts';
+import {
+  type Figures,
+  type LinkFigures,
+  linksReport,
+  visitorsOfLinks,
+} from '../../clickhouse/reports/index.ts';
 import { toMajor } from '../../core/money/money.ts';
 import { linksOfButtons } from '../../sql/bio/button-links.ts';
 import { buttonsOfPages } from '../../sql/bio/buttons.ts';

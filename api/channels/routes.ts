@@ -1,4 +1,4 @@
-import { channelsReport, channelsWithValues } from '../../clickhouse/reports/channels.ts';
+import { channelsReport, channelsWithValues } from '../../clickhouse/reports/index.ts';
 import { toMajor } from '../../core/money/money.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { readingPointOf } from '../reading-point.ts';

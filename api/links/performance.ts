@@ -1,10 +1,10 @@
-import { byRevenueThenClicks } from '../../clickhouse/reports/figures.ts';
 import {
+  byRevenueThenClicks,
   type ChooseShown,
   type LinkChoice,
   type LinkFigures,
   linksReport,
-} from '../../clickhouse/reports/links.ts';
+} from '../../clickhouse/reports/index.ts';
 import { toMajor } from '../../core/money/money.ts';
 import { type Link, linksByIds, type NamedLink, namedLinksByIds } from '../../sql/links/links.ts';
 import type { ApiDeps, Auth } from '../dependencies.ts';

@@ -1,5 +1,4 @@
-import { linksReport } from '../../clickhouse/reports/links.ts';
-import { linksByFigure } from '../../clickhouse/reports/links-by-figure.ts';
+import { linksByFigure, linksReport } from '../../clickhouse/reports/index.ts';
 import { filterChannel } from '../../core/enrich/channels.ts';
 import { badRequest } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';

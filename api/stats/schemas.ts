@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { CLICK_DIMENSIONS } from '../../clickhouse/reports/stats.ts';
+import { CLICK_DIMENSIONS } from '../../clickhouse/reports/index.ts';
 import {
   Currency,
   FIGURES,

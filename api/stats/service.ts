@@ -1,6 +1,9 @@
-import { channelsReport } from '../../clickhouse/reports/channels.ts';
-import type { Figures } from '../../clickhouse/reports/figures.ts';
-import { clicksByDimension, workspaceStats } from '../../clickhouse/reports/stats.ts';
+import {
+  channelsReport,
+  clicksByDimension,
+  type Figures,
+  workspaceStats,
+} from '../../clickhouse/reports/index.ts';
 import { toMajor } from '../../core/money/money.ts';
 import { clampToStored, formatInstantShort } from '../../core/time/timestamps.ts';
 import type { ApiDeps, Auth } from '../dependencies.ts';

@@ -1,10 +1,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { workspaceStats } from '../../clickhouse/reports/stats.ts';
+import { workspaceStats } from '../../clickhouse/reports/index.ts';
 import { rollUp } from '../../clickhouse/rollups/roll-up.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import { NANOS_PER_DAY, parseInstant } from '../../core/time/timestamps.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
-import { NO_UUID, nextNanos, storeClicks, storeShares } from '../../test/support/stored-events.ts';
+import {
+  deleteWithHistory,
+  NO_UUID,
+  nextNanos,
+  storeClicks,
+  storeShares,
+} from '../../test/support/stored-events.ts';
 import type { Breakdown, Stats } from './schemas.ts';
 
 let api: TestApi;
@@ -107,11 +113,7 @@ describe('totals', () => {
       { ...own() },
     ]);
     expect((await stats()).totals.clicks).toBe(2);
-    await api.stores.clickhouse.insert({
-      table: 'deleted_links',
-      values: [{ workspace_id: shop.workspace.id, link_id: gone }],
-      format: 'JSONEachRow',
-    });
+    await deleteWithHistory(api.stores, shop.workspace.id, gone);
     const { totals, series } = await stats();
     expect([totals.clicks, series.reduce((sum, { clicks }) => sum + clicks, 0)]).toEqual([1, 1]);
     expect((await breakdown('by=country')).rows).toEqual([{ value: 'DE', clicks: 1, visitors: 1 }]);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { lifetimeValues } from '../../clickhouse/reports/lifetime-values.ts';
+import { lifetimeValues } from '../../clickhouse/reports/index.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import { updateWorkspace } from '../../sql/workspaces/workspaces.ts';
 import { type AttributionRig, createAttributionRig, DAY, NOW } from '../../test/support/attribution-rig.ts';
