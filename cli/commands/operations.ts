@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { createLogger } from '../../core/tier/log.ts';
 import { createPool } from '../../sql/database/pool.ts';
 import { wholeNumber } from '../arguments.ts';
+import { refuseExamplePasswords } from '../example-passwords.ts';
 import { migrateStores } from '../migrate-stores.ts';
 import { printResult, table } from '../output.ts';
 import { readStatus } from '../status.ts';
@@ -15,9 +16,15 @@ export function operationCommands(program: Command): void {
     .command('migrate')
     .description('apply the migrations that PostgreSQL and ClickHouse lack')
     .option('--wait <seconds>', 'try for so long when a store does not answer yet', wholeNumber(0, 3_600))
+    .option(
+      '--published-on <address>',
+      'refuse the passwords of docker-compose.yml unless this address is loopback',
+      '127.0.0.1',
+    )
     .option('--demo', 'then make the workspace demo where there is none; its keys are shown this once')
-    .action(async (options: { demo?: boolean; wait?: number }, command: Command) => {
+    .action(async (options: { demo?: boolean; wait?: number; publishedOn: string }, command: Command) => {
       const config = await operatorConfig();
+      refuseExamplePasswords(config, options.publishedOn);
       const pool = createPool(config.databaseUrl, { max: 1, name: 'hoplog-migrate' });
       try {
         const { applied, warning } = await withPatience(options.wait ?? 0, () => migrateStores(pool, config));
