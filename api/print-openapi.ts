@@ -24,7 +24,6 @@ const eventLog: EventLogWriter = {
   append: noEventLog,
   flush: noEventLog,
   fill: noEventLog,
-  ready: noEventLog,
   close: noEventLog,
 };
 const app = await createApi({
