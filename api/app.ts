@@ -29,6 +29,7 @@ import { addCors } from './plugins/cors.ts';
 import { addDraining } from './plugins/draining.ts';
 import { addBareRefusals, addErrors, answerClientError, sendError, toAppError } from './plugins/errors.ts';
 import { addIdempotency } from './plugins/idempotency.ts';
+import { addIgnoredFields } from './plugins/ignored-fields.ts';
 import { addLoadLimit } from './plugins/load-limit.ts';
 import { addOpenApi } from './plugins/openapi.ts';
 import { addRequestIds, newRequestId } from './plugins/request-ids.ts';
@@ -139,6 +140,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   addUnknownPaths(app);
   await addAuth(app, deps);
   addBody(app);
+  addIgnoredFields(app);
   addValidation(app);
   addSerialization(app);
   addWorkspaceTurns(app);

@@ -104,6 +104,12 @@ declare module 'fastify' {
     errors?: ErrorCode[];
     /** Answers for the document where one schema can't serialise them all. */
     answers?: Record<number, TSchema>;
+    /** Body and query for the document where the schemas that validate them say less, or more, than a client needs. */
+    document?: { body?: TSchema; querystring?: TSchema };
+    /** Response headers of its own, by their names in `openapi/headers.ts`: for the document. */
+    responseHeaders?: readonly 'ExportId'[];
+    /** The route is for the console's browser alone: it is in the console's own document. */
+    console?: true;
   }
 
   interface FastifyRequest {

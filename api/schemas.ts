@@ -1,7 +1,12 @@
 import { type Static, type TObject, type TProperties, type TSchema, type TUnsafe, Type } from 'typebox';
 import { badRequest } from '../core/errors.ts';
 
-/** Pieces that the schemas of several resources are made of. */
+/**
+ * Pieces that the schemas of several resources are made of.
+ *
+ * A schema with a `title` is a named type of the OpenAPI document: `api/openapi/components.ts` puts it into
+ * `components.schemas` under that name. Validation and serialization ignore titles.
+ */
 
 /** Bytes of `metadata` as JSON in UTF-8. */
 export const METADATA_LIMIT = 4_096;
@@ -14,27 +19,53 @@ export function Nullable<T extends TSchema & { type: string }>(schema: T): TUnsa
   return Type.Unsafe<Static<T> | null>({ ...withNull, type: [type, 'null'] });
 }
 
-/** One of `values`. */
+/** One of `values`. With a `title` it is a named type of the document. */
 export function OneOf<const T extends string>(
   values: readonly T[],
-  options: { description?: string; default?: T } = {},
+  options: { title?: string; description?: string; default?: T } = {},
 ) {
   return { ...Type.Unsafe<T>({ type: 'string', enum: [...values], ...options }), type: 'string' };
 }
 
 /** An object of a request body: fields that it doesn't name are dropped. */
-export function Body<T extends TProperties>(fields: T, options: { description?: string } = {}): TObject<T> {
+export function Body<T extends TProperties>(
+  fields: T,
+  options: { title?: string; description?: string } = {},
+): TObject<T> {
   return Type.Object(fields, { ...options, additionalProperties: false });
 }
 
 export const Uuid = Type.String({ format: 'uuid' });
 export const Instant = Type.String({ format: 'date-time' });
 
+/** The origin, host and path of something on the web, in a response. */
+export const Url = Type.String({ format: 'uri' });
+
+/** An email address in a response or a request; the handler judges it. */
+export const Email = Type.String({ format: 'email' });
+
+/** A currency in a response. */
+export const Currency = Type.String({
+  pattern: '^[a-z]{3}$',
+  description: 'ISO 4217 code in lower case.',
+});
+
+/** A currency in a request, in any case; the handler judges it. */
+export const CurrencyInput = Type.String({ format: 'currency', description: 'ISO 4217 code.' });
+
 /** `external_id` of links and bio pages. */
 export const ExternalId = Type.String({ minLength: 1, maxLength: 200 });
 
+/** A user of the workspace's own product. */
+export const ExternalUserId = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  description: "The user's id in your product.",
+});
+
 /** A JSON object of any fields. Its size is for {@link checkMetadata} to judge. */
 export const Metadata = Type.Unsafe<Record<string, unknown>>({
+  title: 'Metadata',
   type: 'object',
   additionalProperties: true,
   description: `A JSON object of at most ${METADATA_LIMIT} bytes serialized.`,
@@ -47,25 +78,63 @@ export const NullableMetadata = Type.Unsafe<Record<string, unknown> | null>({
 
 export const IdParams = Type.Object({ id: Uuid });
 
-export const Ok = Type.Object({ ok: Type.Literal(true) });
+export const Ok = Type.Object({ ok: Type.Literal(true) }, { title: 'Ok' });
 
 /** `limit` of a page. */
 export const Limit = (maximum: number, otherwise: number) =>
   Type.Integer({ minimum: 1, maximum, default: otherwise, description: 'Rows per page.' });
 
+const CURSOR = { description: 'The `next_cursor` of the previous page, unchanged.' };
+const NEXT_CURSOR = { description: 'Pass it as `cursor` to get the next page. Null on the last page.' };
+
+/**
+ * `cursor` of a list whose cursor is an instant. The document calls it a plain string: a client that parses it as a date
+ * loses digits, and with them rows.
+ */
+export const Cursor = Type.String({ format: 'instant-cursor', ...CURSOR });
+export const NextCursor = Nullable(Type.String({ format: 'instant-cursor', ...NEXT_CURSOR }));
+
+/** `cursor` of a list whose cursor is the UUID of a row. A plain string in the document too. */
+export const UuidCursor = Type.String({ format: 'uuid-cursor', ...CURSOR });
+export const NextUuidCursor = Nullable(Type.String({ format: 'uuid-cursor', ...NEXT_CURSOR }));
+
+/** `cursor` of a list whose cursor is the number of a row. */
+export const NumberCursor = Type.Integer({ minimum: 1, ...CURSOR });
+export const NextNumberCursor = Nullable(Type.Integer(NEXT_CURSOR));
+
+/** Link ids of one query parameter; `readIdList` of api/id-lists.ts judges them. */
+export const LinkIds = (description: string) => Type.String({ format: 'uuid-list', description });
+
 /** The query parameters of a reporting window; `resolveWindow` of api/time-window.ts says what they mean together. */
 export const WINDOW_PARAMETERS = {
   days: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 365, description: 'Days back from `to`, 30 unless given.' }),
+    Type.Integer({
+      minimum: 1,
+      maximum: 365,
+      description: 'Length of the window in days, back from `to`. 30 by default.',
+    }),
   ),
   from: Type.Optional(Type.String({ format: 'date-time', description: 'Start of the window, inclusive.' })),
   to: Type.Optional(
-    Type.String({ format: 'date-time', description: 'End of the window, exclusive; now unless given.' }),
+    Type.String({ format: 'date-time', description: 'End of the window, exclusive. Now by default.' }),
   ),
 };
 
-/** The window that an answer covers. */
-export const Window = Type.Object({ from: Instant, to: Instant });
+/** The window that a response covers. */
+export const Window = Type.Object(
+  { from: Instant, to: Instant },
+  { title: 'Window', description: 'The reporting window. `from` is inclusive, `to` exclusive.' },
+);
+
+/** What a report counts. */
+export const FIGURES = {
+  clicks: Type.Integer(),
+  visitors: Type.Integer(),
+  conversions: Type.Number({ description: 'Fractions under `linear` attribution.' }),
+  revenue: Type.Number({ description: "Major units of the workspace's currency." }),
+};
+
+export const Figures = Type.Object(FIGURES, { title: 'Figures' });
 
 /** @throws {AppError} `bad_request` when `metadata` is larger than {@link METADATA_LIMIT} */
 export function checkMetadata(metadata: Record<string, unknown> | null | undefined): void {

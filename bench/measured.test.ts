@@ -1,24 +1,43 @@
-import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { expect, test } from 'vitest';
+import { linksOf, markdownFiles, readDocument, tableRows } from '../test/docs/markdown.ts';
 
-const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8');
+/** The columns of a table that hold what was measured; others hold targets and words. */
+const MEASURED = ['Hoplog', 'Beside it', 'Measured', 'Clicks a second'];
+
 /** The numbers of a text as results print them: `67,911`, `0.91`. Not those of `p99`. */
 const numbersIn = (text: string) =>
   [...text.matchAll(/(?<![\w.,])\d[\d,]*(?:\.\d+)?(?![\w.])/g)].map(([one]) => one);
 
-test('every figure of the README stands in the results of its command', () => {
-  const section = read('../README.md').split('\n## Measured\n')[1]?.split('\n## ')[0] ?? '';
-  const rows = section.split('\n').filter((line) => line.startsWith('|'));
-  expect(rows.length).toBeGreaterThan(5);
-  for (const row of rows.slice(2)) {
-    const [, what = '', own = '', beside = '', command = ''] = row.split('|');
-    const name = /`node bench\/([a-z-]+)\.ts`/.exec(command)?.[1];
-    const measured = new Set(numbersIn(read(`results/${name}.txt`)));
-    const figures = numbersIn(`${own} ${beside}`);
-    expect(numbersIn(own), what).not.toEqual([]);
-    expect(
-      figures.filter((figure) => !measured.has(figure)),
-      what,
-    ).toEqual([]);
+/** Every row of every document that links a file of `results/`. */
+const rows = markdownFiles().flatMap((document) =>
+  tableRows(readDocument(document)).flatMap((row) => {
+    const result = linksOf(document, row.get('Result') ?? '').find(({ path }) =>
+      path.startsWith('bench/results/'),
+    );
+    return result ? [{ document, row, result: result.path }] : [];
+  }),
+);
+
+test('the tables of performance and of bench link their results', () => {
+  const documents = Map.groupBy(rows, ({ document }) => document);
+  expect(documents.get('docs/performance.md')?.length).toBeGreaterThan(10);
+  expect(documents.get('bench/README.md')?.length).toBeGreaterThan(10);
+  for (const document of ['docs/performance.md', 'bench/README.md']) {
+    const measured = tableRows(readDocument(document)).filter((row) =>
+      MEASURED.some((name) => row.has(name)),
+    );
+    expect(measured.every((row) => row.get('Result')?.includes('results/'))).toBe(true);
   }
 });
+
+test.each(rows)('$document: every figure of a row is in $result', ({ row, result }) => {
+  const measured = new Set(numbersIn(readDocument(result)));
+  const figures = MEASURED.flatMap((name) => numbersIn(withoutCode(row.get(name) ?? '')));
+  expect(figures, basename(result)).not.toEqual([]);
+  expect(figures.filter((figure) => !measured.has(figure))).toEqual([]);
+});
+
+function withoutCode(text: string): string {
+  return text.replace(/`[^`]*`/g, '');
+}

@@ -6,7 +6,10 @@
  */
 import { readConfig, SettingsError } from '../core/settings/config.ts';
 import { loadEnvFile } from '../core/settings/env-file.ts';
+import { misspeltSettings } from '../core/settings/misspelt-settings.ts';
 import { createLogger } from '../core/tier/log.ts';
+import { AddressSpaceLimited, assertAddressSpace } from './embedded/address-space.ts';
+import { StoreNotStarted } from './embedded/store.ts';
 import { readyLine, readyText } from './supervisor/announcement.ts';
 import { AlreadyRunning } from './supervisor/lock.ts';
 import { onNpmDeath } from './supervisor/npm-parent.ts';
@@ -20,6 +23,7 @@ const SECOND_SIGNAL_MS = 1_000;
 process.umask(0o077);
 const startedAt = Date.now();
 try {
+  assertAddressSpace();
   loadEnvFile();
 } catch (error) {
   process.stderr.write(`hoplog: ${message(error)}\n`);
@@ -27,6 +31,9 @@ try {
 }
 const terminal = process.stderr.isTTY;
 const log = createLogger('supervisor', logLevel());
+for (const { name, near } of misspeltSettings(process.env)) {
+  log.warn(`there is no setting ${name}, so it has no effect: ${near} may be meant`);
+}
 const supervisor = createSupervisor({
   env: process.env,
   log,
@@ -37,6 +44,15 @@ const supervisor = createSupervisor({
 });
 
 let stoppingSince: number | undefined;
+// The disk that the output goes to may be full: that ends nothing.
+for (const output of [process.stdout, process.stderr]) output.on('error', () => {});
+// Ended without order, this process would leave its children behind.
+process.on('uncaughtException', (error) => {
+  process.stderr.write(`hoplog: ${message(error)}\n`);
+  if (stoppingSince !== undefined) return;
+  stoppingSince = Date.now();
+  void end(1);
+});
 const unwatch = onNpmDeath(process.env, () => stop('npm died'));
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => stop(signal));
 
@@ -81,7 +97,13 @@ async function end(status: number): Promise<void> {
 /** An operator's mistake needs its one line; anything else its trace. */
 function message(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const isOperators = [SettingsError, AlreadyRunning, TierNotStarted].some((kind) => error instanceof kind);
+  const isOperators = [
+    SettingsError,
+    AddressSpaceLimited,
+    AlreadyRunning,
+    StoreNotStarted,
+    TierNotStarted,
+  ].some((kind) => error instanceof kind);
   return isOperators ? error.message : (error.stack ?? error.message);
 }
 

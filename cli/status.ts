@@ -1,5 +1,7 @@
 import { createClickHouse } from '../clickhouse/client.ts';
+import { type DamagedPart, damagedParts, describeDamage } from '../clickhouse/damaged-parts.ts';
 import type { Config } from '../core/settings/config.ts';
+import { directStatus } from '../core/tier/direct-get.ts';
 import { createPool, type Pool } from '../sql/database/pool.ts';
 import { liveWorkers } from '../sql/event-log/live-workers.ts';
 import { type Progress, readProgress } from '../sql/event-log/progress.ts';
@@ -60,6 +62,7 @@ export async function readStatus(config: Config): Promise<Status> {
           format: 'JSONEachRow',
         });
         const [row] = await answer.json<{ version: string }>();
+        assertWhole(await damagedParts(clickhouse));
         return `version ${row?.version ?? 'unknown'}`;
       }),
       config.kafkaBrokers.length === 0 ? null : part(() => brokersThere(config)),
@@ -98,6 +101,18 @@ function clockStatus({ streams, clock_corrections: corrections }: StatusProgress
   return { ok: true, detail: corrections === 0 ? 'streams agree' : `${corrections} corrections under way` };
 }
 
+/** Damaged parts that are named; the rest is counted. */
+const NAMED = 5;
+
+function assertWhole(damaged: DamagedPart[]): void {
+  if (damaged.length === 0) return;
+  const named = damaged.slice(0, NAMED).map(describeDamage).join(', ');
+  const more = damaged.length > NAMED ? ` and ${damaged.length - NAMED} more` : '';
+  throw new Error(
+    `damaged parts, whose rows may be missing: ${named}${more}; see docs/operations/damaged-data.md`,
+  );
+}
+
 async function part(ask: () => Promise<string>): Promise<PartStatus> {
   try {
     return { ok: true, detail: await ask() };
@@ -108,9 +123,8 @@ async function part(ask: () => Promise<string>): Promise<PartStatus> {
 }
 
 async function health(origin: string): Promise<string> {
-  const response = await fetch(`${origin}/health/ready`, { signal: AbortSignal.timeout(PATIENCE_MS) });
-  await response.body?.cancel();
-  if (!response.ok) throw new Error(`${origin}/health/ready answers ${response.status}`);
+  const status = await directStatus(`${origin}/health/ready`, PATIENCE_MS);
+  if (status !== 200) throw new Error(`${origin}/health/ready answers ${status}`);
   return `ready at ${origin}`;
 }
 

@@ -1,11 +1,12 @@
 import { access, constants, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { type ClickHouseClient, createClickHouse } from '../clickhouse/client.ts';
 import { type Config, readConfig } from '../core/settings/config.ts';
 import { createPool, type Pool } from '../sql/database/pool.ts';
 import { CommandFailed } from './output.ts';
+import { directoryId } from './processes/record-file.ts';
 
 const Running = Type.Object({
   databaseUrl: Type.String(),
@@ -13,6 +14,7 @@ const Running = Type.Object({
   baseUrl: Type.String(),
   appUrl: Type.Optional(Type.String()), // a start of an older version leaves none
   shortUrl: Type.String(),
+  directory: Type.Optional(Type.String()), // as above
 });
 
 /** Where the supervisor of a running `npm start` leaves the addresses of its stores (mode 0600). */
@@ -49,10 +51,16 @@ export async function operatorConfig(): Promise<Config> {
   );
 }
 
-async function runningService(dataDir: string): Promise<Required<Static<typeof Running>> | null> {
-  const text = await readFile(runFile(dataDir), 'utf8').catch(() => null);
-  if (text === null) return null;
-  const { databaseUrl, clickhouseUrl, baseUrl, appUrl, shortUrl } = Value.Parse(Running, JSON.parse(text));
+type Addresses = Required<Omit<Static<typeof Running>, 'directory'>>;
+
+/** In a copy of a DATA_DIR the file names the stores of the original, which are not this one's. */
+async function runningService(dataDir: string): Promise<Addresses | null> {
+  const path = runFile(dataDir);
+  const text = await readFile(path, 'utf8').catch(() => '');
+  if (text.trim() === '') return null;
+  const running = Value.Parse(Running, JSON.parse(text));
+  const { databaseUrl, clickhouseUrl, baseUrl, appUrl, shortUrl, directory } = running;
+  if (directory !== undefined && directory !== directoryId(dirname(path))) return null;
   return { databaseUrl, clickhouseUrl, baseUrl, appUrl: appUrl ?? baseUrl, shortUrl };
 }
 

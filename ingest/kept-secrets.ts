@@ -1,11 +1,25 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
+import type { Config } from '../core/settings/config.ts';
 import type { Logger } from '../core/tier/log.ts';
 import type { Pool } from '../sql/database/pool.ts';
 import { type DeploymentSecrets, readSecrets } from '../sql/database/secrets.ts';
 
 /** The secrets that ingest works with. */
 export type IngestSecrets = Pick<DeploymentSecrets, 'visitor' | 'cookie' | 'address'>;
+
+/** Name of the stream, and of its directory, when `STREAM_NAME` gives none. */
+export const STREAM_NAME = 'ingest-0';
+
+/** Where a stream's process keeps what it starts from without PostgreSQL: its secrets and its link table. */
+export function tableDirectory({ dataDir, streamName }: Pick<Config, 'dataDir' | 'streamName'>): string {
+  return join(dataDir, 'ingest', streamName || STREAM_NAME);
+}
+
+/** Where the secrets are in it. */
+export function secretsFile(directory: string): string {
+  return join(directory, 'secrets.json');
+}
 
 const NAMES = ['visitor', 'cookie', 'address'] as const;
 const RETRY_MS = 1_000;

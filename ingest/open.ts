@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
 import { freedAhead, openEventLogWriter, ownBatches } from '../core/event-log/open.ts';
@@ -9,11 +8,9 @@ import { createPool } from '../sql/database/pool.ts';
 import { clockResetAsked } from '../sql/event-log/clock-corrections.ts';
 import { highWater, registerStream, streamRecord } from '../sql/event-log/streams.ts';
 import { createIngest, type Ingest } from './create-ingest.ts';
-import { loadSecrets } from './kept-secrets.ts';
+import { loadSecrets, STREAM_NAME, secretsFile, tableDirectory } from './kept-secrets.ts';
 import { readOutstanding } from './max-clicks/outstanding.ts';
 
-/** Name of the stream, and of its directory, when `STREAM_NAME` gives none. */
-const STREAM_NAME = 'ingest-0';
 /** A PostgreSQL that does not answer keeps no process from its end. */
 const POOL_END_MS = 250;
 
@@ -34,7 +31,7 @@ export async function openIngest(given: {
     throw new ConfigError('DATABASE_URL', '', 'must be set: ingest does not start PostgreSQL itself');
   }
   const streamName = config.streamName || STREAM_NAME;
-  const dir = join(config.dataDir, 'ingest', streamName);
+  const dir = tableDirectory(config);
   const pool = createPool(config.databaseUrl, {
     max: 8,
     connectTimeoutMs: 2_000,
@@ -42,7 +39,7 @@ export async function openIngest(given: {
     answerTimeoutMs: 6_000,
     name: 'hoplog-ingest',
   });
-  const { secrets, kept } = await loadSecrets(pool, join(dir, 'secrets.json'), log).catch((error: Error) => {
+  const { secrets, kept } = await loadSecrets(pool, secretsFile(dir), log).catch((error: Error) => {
     throw new ConfigError('DATA_DIR', config.dataDir, `can't be written: ${error.message}`);
   });
   const sealer = createAddressSealer(secrets.address);

@@ -79,3 +79,24 @@ test('usage is told whatever stands in the file', async () => {
   expect((await runThere('hoplog', ['--help'])).status).toBe(0);
   expect((await runThere('hoplog', ['workspace', 'lost'])).status).toBe(2);
 });
+
+test('the first setting after a byte order mark is taken', async () => {
+  write('\uFEFFLOG_LEVEL=loud\nAPI_PORT=0\n');
+  const ended = await runThere('hoplog', ['workspace', 'list']);
+  expect(ended.stderr).toContain('setting LOG_LEVEL="loud"');
+});
+
+test('a home directory in DATA_DIR is the home of the user, and of no other user', async () => {
+  write('DATA_DIR=~/hoplog\n');
+  const own = await runThere('hoplog', ['workspace', 'list'], { HOME: directory });
+  expect(own.stderr).toContain(`DATA_DIR=${join(directory, 'hoplog')}:`);
+  write('DATA_DIR=~ada/hoplog\n');
+  const another = await runThere('hoplog', ['workspace', 'list']);
+  expect(another.stderr).toContain('setting DATA_DIR="~ada/hoplog": must be an absolute or relative path');
+});
+
+test('npm start warns of a misspelt setting, with the one that may be meant', async () => {
+  write('API_PROT=4000\nJOURNAL_SYNC=sometimes\n');
+  const { stderr } = await runThere('start', []);
+  expect(stderr).toContain('there is no setting API_PROT, so it has no effect: API_PORT may be meant');
+});

@@ -9,6 +9,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -19,11 +20,13 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { freePort } from '../cli/embedded/free-port.ts';
 import { commandAs } from '../cli/embedded/unprivileged.ts';
 import { type ProcessRecord, stillRuns } from '../cli/processes/identity.ts';
+import { familyOf } from './faults/processes.ts';
 import { type Click, follow, type Link, makeLink, untilClicks } from './support/first-click.ts';
 import { hoplog } from './support/hoplog.ts';
 import { interruptedStart, type Ready, refusedStart, type Service, startService } from './support/service.ts';
 
 const CHECKOUT = fileURLToPath(new URL('..', import.meta.url));
+const ONE_LINE = /^hoplog: [^\n]*\n$/;
 const TIERS = ['ingest', 'workers', 'api'];
 
 let directory: string;
@@ -87,7 +90,7 @@ test('a first start prints keys that work, a click can be read back, nobody else
 
   const { status, log } = await refusedStart({ dataDir });
   expect(status).toBe(1);
-  expect(log).toContain('already runs on this DATA_DIR');
+  expect(log).toContain(`already runs on DATA_DIR=${JSON.stringify(dataDir)}`);
 });
 
 test('a first start that fails or is interrupted keeps the keys of demo for the next one', async () => {
@@ -265,6 +268,41 @@ test('a wrong setting and a port in use each end the start with one line that na
   expect(twice.log.trim()).toBe(
     `hoplog: setting INGEST_PORT="${port}": names port ${port}, and so does API_PORT="${port}"`,
   );
+});
+
+test('a second signal ends all at once, the stores too', async () => {
+  const service = await start();
+  const family = familyOf(service);
+  // It does not drain, so that the second signal comes before the stop is done.
+  process.kill(childOf('workers').pid, 'SIGSTOP');
+  while (service.process.exitCode === null) {
+    service.process.kill('SIGTERM');
+    await delay(100);
+  }
+  try {
+    expect(service.process.exitCode).toBe(1);
+    await expect.poll(() => family.filter(stillRuns), { timeout: 20_000 }).toEqual([]);
+  } finally {
+    for (const record of family) if (stillRuns(record)) process.kill(record.pid, 'SIGKILL');
+  }
+});
+
+test('what stands in the way in DATA_DIR, a host of no machine and a limited address space each end the start with one line', async () => {
+  mkdirSync(dataDir);
+  for (const name of ['run', 'clickhouse']) {
+    writeFileSync(join(dataDir, name), 'not of Hoplog');
+    const inTheWay = await refusedStart({ dataDir, env: { LOG_LEVEL: 'warn' } });
+    expect(inTheWay).toEqual({ status: 1, log: expect.stringMatching(ONE_LINE) });
+    expect(inTheWay.log).toContain(`${join(dataDir, name)} must be a directory, and is none: move it away`);
+    rmSync(join(dataDir, name));
+  }
+  const nowhere = await refusedStart({ dataDir, env: { HOST: 'no-such-host.invalid', LOG_LEVEL: 'warn' } });
+  expect(nowhere).toEqual({ status: 1, log: expect.stringMatching(ONE_LINE) });
+  expect(nowhere.log).toContain('setting HOST="no-such-host.invalid": is no address of this machine');
+  const limit = ['-c', 'ulimit -v 8000000 && exec "$@"', 'sh', process.execPath];
+  const limited = await refusedStart({ dataDir, as: { file: 'sh', args: limit, identity: {} } });
+  expect(limited).toEqual({ status: 1, log: expect.stringMatching(ONE_LINE) });
+  expect(limited.log).toContain('the address space is limited to 8192000000 bytes');
 });
 
 test('an ordinary user can start it', async ({ skip }) => {

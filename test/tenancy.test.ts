@@ -6,8 +6,8 @@ import { ATTEMPTS, OWN } from './support/tenancy.ts';
 import { plantVictim, SECRET_NAME, type Victim } from './support/victim.ts';
 
 /**
- * Every endpoint is tried by one workspace with the ids of another. The list of endpoints is the API's own
- * document, so a new route without attempts of its own fails here.
+ * Every endpoint is tried by one workspace with the ids of another. The list of endpoints is that of the API's own
+ * documents, so a new route without attempts of its own fails here.
  */
 
 let api: TestApi;
@@ -23,11 +23,15 @@ beforeAll(async () => {
   thief = await api.addWorkspace({ name: 'Thief' });
   thiefMember = await signedInAs(api, thief, 'owner');
   victim = await plantVictim(api, owner);
-  const { body } = await thief.get<{ paths: Record<string, Record<string, { security?: unknown[] }>> }>(
-    '/openapi.json',
+  const documents = await Promise.all(
+    ['/openapi.json', '/console-openapi.json'].map((path) =>
+      thief.get<{ paths: Record<string, Record<string, unknown>> }>(path),
+    ),
   );
-  operations = Object.entries(body.paths).flatMap(([path, methods]) =>
-    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  operations = documents.flatMap(({ body }) =>
+    Object.entries(body.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    ),
   );
 });
 afterAll(() => api.close());

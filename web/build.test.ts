@@ -1,9 +1,12 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, readFile, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { buildWeb, CONSOLE_DIR, CONSOLE_MANIFEST, type ConsoleManifest, DIST_DIR } from './build.ts';
+import { readInputs } from './bundling/inputs.ts';
+
+const ROOT = fileURLToPath(new URL('../', import.meta.url));
 
 test('the pixel is one small script without imports', async () => {
   await buildWeb();
@@ -12,37 +15,41 @@ test('the pixel is one small script without imports', async () => {
   expect(script.toString()).not.toMatch(/\bimport\b|\bexport\b|sourceMappingURL/);
 });
 
-test('a build with nothing to do writes nothing', async () => {
+test('a build of the same inputs writes nothing, also when a source has a new date', async () => {
   await buildWeb();
   const before = await stat(join(DIST_DIR, 'pixel.js'));
-  expect(await buildWeb()).toEqual([]);
+  const now = new Date();
+  await utimes(join(ROOT, 'web/pixel/pixel.ts'), now, now);
+  expect(await buildWeb()).toBe(false);
   expect((await stat(join(DIST_DIR, 'pixel.js'))).mtimeMs).toBe(before.mtimeMs);
 });
 
-test('the console loads at first what its first page needs, and has the styles of what it uses', async () => {
+test('the inputs are the sources of web and of core that were read, and the packages', async () => {
+  await buildWeb();
+  const { outside } = JSON.parse(await readFile(join(DIST_DIR, 'inputs.json'), 'utf8'));
+  expect(outside.filter((path: string) => !/^core\/.*\.ts$/.test(path))).toEqual([]);
+  expect(outside.length).toBeGreaterThan(3);
+  const { hash } = await readInputs(ROOT, outside);
+  expect((await readInputs(ROOT, outside.slice(1))).hash).not.toBe(hash);
+  expect((await readInputs(ROOT, [...outside, 'core/README.md'])).hash).not.toBe(hash);
+});
+
+test('the console loads at first what its first page needs, and other components with their pages', async () => {
   await buildWeb();
   const read = (name: string) => readFile(join(CONSOLE_DIR, name), 'utf8');
   const manifest = JSON.parse(await read(CONSOLE_MANIFEST)) as ConsoleManifest;
-  const first = await Promise.all([manifest.script, ...manifest.imports].map(read));
-  const all = await Promise.all(
-    (await readdir(CONSOLE_DIR)).filter((name) => name.endsWith('.js')).map(read),
-  );
-  const styles = (await Promise.all(manifest.styles.map(read))).join('');
+  const written = await readdir(CONSOLE_DIR);
+  expect(written.filter((name) => /\.(js|css)$/.test(name)).sort()).toEqual(manifest.files.toSorted());
+  const first = (await Promise.all([manifest.script, ...manifest.imports].map(read))).join();
+  const all = (await Promise.all(manifest.files.filter((name) => name.endsWith('.js')).map(read))).join();
   const classesOf = async (component: string) => {
     const path = fileURLToPath(import.meta.resolve(`@mantine/core/styles/${component}.css`));
-    return new Set((await readFile(path, 'utf8')).match(/\bm_[0-9a-f]{6,8}\b/g));
+    return [...new Set((await readFile(path, 'utf8')).match(/\bm_[0-9a-f]{6,8}\b/g))];
   };
-  for (const name of await classesOf('Button')) {
-    expect(first.join(), name).toContain(name);
-    expect(styles, name).toContain(name);
-  }
-  for (const name of await classesOf('Switch')) {
-    expect(first.join(), name).not.toContain(name);
-    expect(all.join(), name).toContain(name);
-    expect(styles, name).toContain(name);
-  }
-  for (const name of await classesOf('Stepper')) {
-    expect(all.join(), name).not.toContain(name);
-    expect(styles, name).not.toContain(name);
-  }
+  const foundIn = async (component: string, scripts: string) =>
+    (await classesOf(component)).map((name) => scripts.includes(name));
+  expect(await foundIn('Button', first)).not.toContain(false);
+  expect(await foundIn('Switch', first)).not.toContain(true);
+  expect(await foundIn('Switch', all)).not.toContain(false);
+  expect(await foundIn('Stepper', all)).not.toContain(true);
 });

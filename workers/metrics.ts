@@ -99,6 +99,12 @@ export function createWorkerMetrics(registry: Registry) {
       labelNames: ['currency'] as const,
       registers,
     }),
+    damagedParts: new Gauge({
+      name: 'hoplog_worker_damaged_parts',
+      help: 'Damaged parts of ClickHouse tables, by table. Alarm on any.',
+      labelNames: ['table'] as const,
+      registers,
+    }),
     cleaned: new Counter({
       name: 'hoplog_worker_cleaned_rows_total',
       help: 'Rows removed by the housekeeping clocks, by what they were',

@@ -12,6 +12,7 @@ import { correctTimes } from './jobs/correct-times.ts';
 import { eraseRequested } from './jobs/erase.ts';
 import { pruneOld } from './jobs/prune.ts';
 import { createWaiting } from './jobs/waiting.ts';
+import { createDamageWatch } from './jobs/watch-damage.ts';
 import { type LaneDependencies, runLane } from './lane/lane.ts';
 import { startLanes } from './lane/lanes.ts';
 import { createPace } from './lane/pace.ts';
@@ -61,6 +62,7 @@ const PUBLISH_EVERY_MS = 2_000;
 const CORRECT_EVERY_MS = 5_000;
 const PRUNE_EVERY_MS = 60_000;
 const ROLL_UP_EVERY_MS = 600_000;
+const LOOK_FOR_DAMAGE_EVERY_MS = 60_000;
 
 /** Builds the tier and starts it: the lanes of the store, webhooks, the attribution of orders, referrals and housekeeping. */
 export function createWorkers(dependencies: WorkersDependencies): Workers {
@@ -100,6 +102,12 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
     }),
     startClock({ ...shared, name: 'prune', everyMs: PRUNE_EVERY_MS, work: () => pruneOld(shared) }),
     startClock({ ...shared, name: 'rollups', everyMs: ROLL_UP_EVERY_MS, work: () => keepRolledUp(shared) }),
+    startClock({
+      ...shared,
+      name: 'damage',
+      everyMs: LOOK_FOR_DAMAGE_EVERY_MS,
+      work: createDamageWatch(shared),
+    }),
     ...startReferralClocks(shared),
     ...(deadTopic
       ? [

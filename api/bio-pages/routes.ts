@@ -1,4 +1,3 @@
-import { Type } from 'typebox';
 import { badRequest } from '../../core/errors.ts';
 import { bioSlugProblem, normaliseBioSlug } from '../../core/links/slugs.ts';
 import { type BioPage, findBioPage, isBioSlugFree, listBioPages } from '../../sql/bio/pages.ts';
@@ -13,6 +12,7 @@ import { toRecord, toRecords } from './record.ts';
 import {
   Availability,
   AvailabilityQuery,
+  AvailabilityQueryShown,
   BioPageList,
   BioPageRecord,
   ChangeBody,
@@ -30,7 +30,7 @@ const CONFIG = { scope: 'secret', plan: 'any' } as const;
 const tags = ['Bio pages'];
 
 const PREVIEW_ANSWER = {
-  description: 'HTML, as the public page would be.',
+  description: 'The HTML of the public page.',
   content: { 'text/html': { schema: { type: 'string' } } },
 };
 
@@ -50,15 +50,15 @@ export async function bioPageRoutes(app: Api, deps: ApiDeps): Promise<void> {
       config: { ...CONFIG, idempotent: true, errors: ['conflict'] },
       schema: {
         tags,
-        operationId: 'createBioPage',
+        operationId: 'bioPages.create',
         summary: 'Create a bio page',
         description: CREATE_DESCRIPTION,
         body: CreateBody,
         response: {
-          201: { description: 'The page.', ...BioPageRecord },
+          201: { ...BioPageRecord, description: 'The created page.' },
           200: {
-            description: 'The page that has this `external_id`: nothing was changed.',
             ...BioPageRecord,
+            description: 'A page with this `external_id` exists. Nothing was changed.',
           },
         },
       },
@@ -79,9 +79,9 @@ export async function bioPageRoutes(app: Api, deps: ApiDeps): Promise<void> {
       config: CONFIG,
       schema: {
         tags,
-        operationId: 'listBioPages',
+        operationId: 'bioPages.list',
         summary: 'List bio pages, newest first',
-        description: 'Every page of the workspace; `made_in` tells which were made in the console.',
+        description: 'Every page of the workspace. `made_in` names the pages created in the console.',
         querystring: ListQuery,
         response: { 200: BioPageList },
       },
@@ -102,19 +102,23 @@ export async function bioPageRoutes(app: Api, deps: ApiDeps): Promise<void> {
   app.get(
     '/bio-pages/availability',
     {
-      config: { ...CONFIG, answers: { 200: Type.Union([Availability, BioPageRecord]) } },
+      config: {
+        ...CONFIG,
+        answers: { 200: Availability },
+        document: { querystring: AvailabilityQueryShown },
+      },
       schema: {
         tags,
-        operationId: 'checkBioSlug',
-        summary: 'Whether a slug is free',
+        operationId: 'bioPages.checkAvailability',
+        summary: 'Check whether a slug is available',
         description:
-          'The slug is normalised first. One of a page that the workspace has deleted is free for it, and for nobody else. Without `slug`: the page whose own slug is `availability`, if there is one, else 400.',
+          'The slug is normalized first. The slug of a deleted page is available to its own workspace only. Without `slug`, the request is for the page whose slug is `availability`, like `GET /bio-pages/{id}`.',
         querystring: AvailabilityQuery,
       },
     },
     async ({ auth, query }): Promise<Availability | BioPageRecord> => {
       if (query.slug === undefined) {
-        // A page may be called as this question is.
+        // A page may have this path's last segment as its slug.
         const { workspaceId, madeIn } = shelfOf(auth);
         const page = await findBioPage(pool, workspaceId, { id: null, slug: 'availability', madeIn });
         if (!page) throw badRequest('slug', 'is required');
@@ -138,10 +142,10 @@ export async function bioPageRoutes(app: Api, deps: ApiDeps): Promise<void> {
       },
       schema: {
         tags,
-        operationId: 'previewBioPage',
-        summary: 'A page as visitors would see it, without saving it',
+        operationId: 'bioPages.preview',
+        summary: 'Preview a bio page without saving it',
         description:
-          'The HTML of the public page. Nothing is kept; buttons lead straight to their URLs, since they have no short links here.',
+          'Responds with the HTML of the public page. Nothing is saved. Buttons lead directly to their URLs, without short links.',
         body: PreviewBody,
       },
     },
@@ -163,8 +167,8 @@ export async function bioPageRoutes(app: Api, deps: ApiDeps): Promise<void> {
       config: CONFIG,
       schema: {
         tags,
-        operationId: 'getBioPage',
-        summary: 'One bio page, by id or by slug',
+        operationId: 'bioPages.get',
+        summary: 'Get a bio page by id or slug',
         params: PageParams,
         response: { 200: BioPageRecord },
       },
@@ -178,8 +182,8 @@ export async function bioPageRoutes(app: Api, deps: ApiDeps): Promise<void> {
       config: CONFIG,
       schema: {
         tags,
-        operationId: 'updateBioPage',
-        summary: 'Change a bio page',
+        operationId: 'bioPages.update',
+        summary: 'Update a bio page',
         description: CHANGE_DESCRIPTION,
         params: PageParams,
         body: ChangeBody,
@@ -203,9 +207,10 @@ export async function bioPageRoutes(app: Api, deps: ApiDeps): Promise<void> {
       config: CONFIG,
       schema: {
         tags,
-        operationId: 'deleteBioPage',
-        summary: "Delete a bio page and its buttons' short links",
-        description: `The page answers 404 at once, and so do its buttons' short links; the click history of its buttons leaves every answer at once and the store within a day. The slug stays reserved for the workspace.`,
+        operationId: 'bioPages.delete',
+        summary: 'Delete a bio page and the short links of its buttons',
+        description:
+          'The page and the short links of its buttons respond with 404 immediately. The click history of the buttons disappears from every response immediately and from the database within a day. The slug stays reserved for the workspace.',
         params: PageParams,
         response: { 200: Ok },
       },
@@ -226,10 +231,10 @@ export async function bioPageRoutes(app: Api, deps: ApiDeps): Promise<void> {
       config: { ...CONFIG, plan: 'paid' },
       schema: {
         tags,
-        operationId: 'getBioPageStats',
-        summary: 'What each button brought',
+        operationId: 'bioPages.getStats',
+        summary: 'Get stats of the buttons of a bio page',
         description:
-          'Clicks on tracked buttons in the window, without bots, and what they led to: on all short links that a button had, deleted ones too. Views of the page are not counted. Needs a paid plan.',
+          'Clicks on tracked buttons in the window, without bots, and the resulting conversions and revenue. Includes all short links that a button ever had. Page views are not counted. Needs a paid plan.',
         params: PageParams,
         querystring: StatsQuery,
         response: { 200: Stats },
@@ -241,19 +246,20 @@ export async function bioPageRoutes(app: Api, deps: ApiDeps): Promise<void> {
 
 const CREATE_DESCRIPTION = `The page is public at \`url\` within a second, in any spelling of the slug.
 
-- \`slug\` is normalised (spaces to hyphens, capitals to small letters) and fixed from then on: 400 when reserved, 409
-  when another page, a short link or a programme has it.
-- Each button of type \`link\` gets a short link on the channel \`bio\`, which counts towards the plan's cap of links.
-  Where none can be made (the cap is reached, or the URL leads to a short link of this service) the button is saved
-  and leads straight to its URL, with \`tracked_link_id\` and \`short_url\` null; saving the page again tries again.
-- Button URLs are \`http(s)\` to any site, up to 2,048 characters, without credentials; images up to 1,024.
-- A page made here with a key never appears in the console's own builder, and has no custom domain.`;
+- \`slug\` is normalized (spaces to hyphens, capitals to lowercase) and cannot change later. A reserved slug is a 400; the
+  slug of another page, a short link or a program is a 409.
+- Each button of type \`link\` gets a short link on the channel \`bio\`, which counts toward the plan's cap of links.
+  If no short link can be created (the cap is reached, or the URL leads to a short link of this service), the button
+  leads directly to its URL, with \`tracked_link_id\` and \`short_url\` null. Saving the page again retries.
+- Button URLs are \`http(s)\` to any site, up to 2,048 characters, without credentials; image URLs up to 1,024.
+- A page created with a key never appears in the console's page builder, and cannot have a custom domain.`;
 
-const CHANGE_DESCRIPTION = `Any subset of the fields; \`slug\` and \`external_id\` are ignored, so a page may be sent
-back as it was read. \`null\` clears \`avatar_url\` and \`metadata\`.
+const CHANGE_DESCRIPTION = `Send any subset of the fields. \`slug\` and \`external_id\` are ignored, so you can send a page back as you read it.
+\`null\` clears \`avatar_url\` and \`metadata\`.
 
-\`links\` replaces the whole list. A button keeps its short link and history while its \`id\` stays, also with another
-\`url\` or \`label\`. One that is left out, or becomes a section, is removed with its short link and click history:
-that leaves every answer at once and the store within a day. One that moves to a short link of this service leads
-straight there, and its own short link answers 404; when it moves away again it has the same one back. Where the short
-link was deleted by \`DELETE /links/:id\`, saving makes another. The history of all of them is the button's.`;
+\`links\` replaces the whole list. A button keeps its short link and history while its \`id\` is unchanged, even if \`url\` or
+\`label\` change. A button that is left out, or becomes a section, is removed with its short link and click history: the
+history disappears from every response immediately and from the database within a day. A button whose new URL leads to a
+short link of this service links there directly, and its own short link responds with 404 until its URL changes again.
+If the short link was deleted with \`DELETE /links/{id}\`, saving creates another one. The button keeps the history of all
+its short links.`;

@@ -13,12 +13,15 @@ import { PAGE_ORIGINS } from '../../sql/bio/pages.ts';
 import {
   Body,
   ExternalId,
+  FIGURES,
   Instant,
   Limit,
   Metadata,
+  NextCursor,
   Nullable,
   NullableMetadata,
   OneOf,
+  Url,
   Uuid,
   WINDOW_PARAMETERS,
   Window,
@@ -33,69 +36,85 @@ const BUTTON_TYPES = ['link', 'section'] as const;
 /** Longest URL of a button, in characters. */
 export const BUTTON_URL_LIMIT = 2_048;
 
-const colour = 'A CSS colour: hex, `rgb()`, `hsl()` or a name.';
+const ButtonType = OneOf(BUTTON_TYPES, { title: 'BioButtonType' });
+const SocialPlatform = OneOf(SOCIAL_PLATFORMS, { title: 'SocialPlatform' });
+const color = 'A CSS color: hex, `rgb()`, `hsl()` or a name.';
 
-const ThemeRecord = Type.Object({
-  canvasMode: OneOf(CANVAS_MODES),
-  canvasValue: Type.String({
-    description: `A CSS colour, an http(s) image URL, or one of the gradients ${Object.keys(GRADIENTS).join(', ')}. One that does not go with \`canvasMode\` is drawn as white.`,
-  }),
-  cardMode: OneOf(CARD_MODES),
-  cardBg: Type.String({ description: colour }),
-  textColor: Type.String({
-    description: `${colour} Where it could not be read on its ground it is drawn near-black or white.`,
-  }),
-  buttonStyle: OneOf(BUTTON_STYLES),
-  buttonColor: Type.String({ description: colour }),
-  buttonTextColor: Type.String({
-    description: `${colour} Of \`fill\` buttons; the others take \`buttonColor\`.`,
-  }),
-  buttonRadius: OneOf(BUTTON_RADII),
-  buttonShadow: OneOf(BUTTON_SHADOWS),
-  buttonShadowColor: Type.String({ description: colour }),
-  font: OneOf(FONTS),
-  footerImage: Nullable(Type.String()),
-});
+const ThemeRecord = Type.Object(
+  {
+    canvasMode: OneOf(CANVAS_MODES),
+    canvasValue: Type.String({
+      description: `A CSS color, an http(s) image URL, or one of the gradients ${Object.keys(GRADIENTS).join(', ')}. A value that does not match \`canvasMode\` is drawn as white.`,
+    }),
+    cardMode: OneOf(CARD_MODES),
+    cardBg: Type.String({ description: color }),
+    textColor: Type.String({
+      description: `${color} If unreadable on its background, it is drawn near-black or white.`,
+    }),
+    buttonStyle: OneOf(BUTTON_STYLES),
+    buttonColor: Type.String({ description: color }),
+    buttonTextColor: Type.String({
+      description: `${color} For \`fill\` buttons. Other styles use \`buttonColor\`.`,
+    }),
+    buttonRadius: OneOf(BUTTON_RADII),
+    buttonShadow: OneOf(BUTTON_SHADOWS),
+    buttonShadowColor: Type.String({ description: color }),
+    font: OneOf(FONTS),
+    footerImage: Nullable(Url),
+  },
+  { title: 'BioTheme' },
+);
 
-/** Judged value by value: what is outside its set becomes the default, so the schema asks for an object only. */
+/** Checked value by value: a value outside its set becomes the default, so the schema only requires an object. */
 const ThemeBody = Type.Unsafe<Record<string, unknown>>({
   type: 'object',
   additionalProperties: true,
   description:
-    'Any of the keys that the page shows. A value outside its allowed set becomes the default, an unknown key is ignored. On update it is merged onto the current theme.',
+    'Any keys of `BioTheme`. A value outside its allowed set becomes the default. Unknown keys are ignored. An update is merged onto the current theme.',
 });
 
-const ButtonBody = Body({
-  id: Type.Optional(
-    Type.String({
-      pattern: '^[A-Za-z0-9_-]{1,64}$',
-      description:
-        'Generated if omitted. While it stays the same the button keeps its short link and history.',
-    }),
-  ),
-  type: Type.Optional(OneOf(BUTTON_TYPES, { default: 'link' })),
-  label: Type.Optional(Type.String({ maxLength: 80, default: '' })),
-  url: Type.Optional(
-    Nullable(Type.String({ description: 'http(s). Required for a link, ignored for a section.' })),
-  ),
-  emoji: Type.Optional(Nullable(Type.String({ maxLength: EMOJI_LIMIT }))),
-  image_url: Type.Optional(Nullable(Type.String({ description: 'http(s).' }))),
-});
+const ButtonBody = Body(
+  {
+    id: Type.Optional(
+      Type.String({
+        pattern: '^[A-Za-z0-9_-]{1,64}$',
+        description:
+          'Generated if omitted. The button keeps its short link and history while its id is unchanged.',
+      }),
+    ),
+    type: Type.Optional(OneOf(BUTTON_TYPES, { title: 'BioButtonType', default: 'link' })),
+    label: Type.Optional(Type.String({ maxLength: 80, default: '' })),
+    url: Type.Optional(
+      Nullable(
+        Type.String({
+          format: 'uri',
+          description: 'An http(s) URL. Required for a link, ignored for a section.',
+        }),
+      ),
+    ),
+    emoji: Type.Optional(Nullable(Type.String({ maxLength: EMOJI_LIMIT }))),
+    image_url: Type.Optional(Nullable(Type.String({ format: 'uri', description: 'An http(s) URL.' }))),
+  },
+  { title: 'BioButtonInput' },
+);
 export type ButtonBody = Static<typeof ButtonBody>;
 
-const SocialLink = Type.Object({ platform: OneOf(SOCIAL_PLATFORMS), url: Type.String() });
-const SocialLinkBody = Body({
-  platform: OneOf(SOCIAL_PLATFORMS),
-  url: Type.String({
-    description:
-      'http(s); for `email` an address or a `mailto:` URL, which is what it becomes, does as well.',
-  }),
-});
+const SocialLink = Type.Object({ platform: SocialPlatform, url: Url }, { title: 'SocialLink' });
+const SocialLinkBody = Body(
+  {
+    platform: SocialPlatform,
+    url: Type.String({
+      description:
+        'An http(s) URL. For `email`, an email address or a `mailto:` URL; an address becomes a `mailto:` URL.',
+    }),
+  },
+  { title: 'SocialLinkInput' },
+);
 
 const PAGE_FIELDS = {
   title: Type.Optional(Type.String({ maxLength: 60 })),
   bio: Type.Optional(Type.String({ maxLength: 280 })),
-  avatar_url: Type.Optional(Nullable(Type.String({ description: 'http(s) image URL.' }))),
+  avatar_url: Type.Optional(Nullable(Type.String({ format: 'uri', description: 'An http(s) image URL.' }))),
   links: Type.Optional(
     Type.Array(ButtonBody, { maxItems: BUTTONS_LIMIT, description: 'Replaces the whole list.' }),
   ),
@@ -107,103 +126,132 @@ const PAGE_FIELDS = {
   show_branding: Type.Optional(Type.Boolean()),
 };
 
-export const CreateBody = Body({
-  slug: Type.String({
-    description: '3-40 lowercase letters, digits and hyphens. Capitals and spaces are normalised. Immutable.',
-  }),
-  ...PAGE_FIELDS,
-  external_id: Type.Optional(Nullable(ExternalId)),
-  metadata: Type.Optional(NullableMetadata),
-});
+export const CreateBody = Body(
+  {
+    slug: Type.String({
+      description:
+        '3 to 40 lowercase letters, digits and hyphens. Capitals and spaces are normalized. Immutable.',
+    }),
+    ...PAGE_FIELDS,
+    external_id: Type.Optional(Nullable(ExternalId)),
+    metadata: Type.Optional(NullableMetadata),
+  },
+  { title: 'CreateBioPage' },
+);
 export type CreateBody = Static<typeof CreateBody>;
 
-export const ChangeBody = Body({ ...PAGE_FIELDS, metadata: Type.Optional(NullableMetadata) });
+export const ChangeBody = Body(
+  { ...PAGE_FIELDS, metadata: Type.Optional(NullableMetadata) },
+  { title: 'UpdateBioPage' },
+);
 export type ChangeBody = Static<typeof ChangeBody>;
 
-/** A page that is not saved. */
-export const PreviewBody = Body({
-  slug: Type.Optional(Type.String({ maxLength: 200, description: 'Shown where the title is empty.' })),
-  ...PAGE_FIELDS,
-});
+/** A page that is rendered without saving it. */
+export const PreviewBody = Body(
+  {
+    slug: Type.Optional(Type.String({ maxLength: 200, description: 'Shown if the title is empty.' })),
+    ...PAGE_FIELDS,
+  },
+  { title: 'PreviewBioPage' },
+);
 export type PreviewBody = Static<typeof PreviewBody>;
 
-export const BioPageRecord = Type.Object({
-  id: Uuid,
-  slug: Type.String(),
-  url: Type.String(),
-  title: Type.String(),
-  bio: Type.String(),
-  avatar_url: Nullable(Type.String()),
-  theme: ThemeRecord,
-  links: Type.Array(
-    Type.Object({
-      id: Type.String(),
-      type: OneOf(BUTTON_TYPES),
-      label: Type.String(),
-      url: Nullable(Type.String({ description: 'Null for a section.' })),
-      emoji: Nullable(Type.String()),
-      image_url: Nullable(Type.String()),
-      tracked_link_id: Nullable(Type.String({ format: 'uuid', description: 'Null: it has no short link.' })),
-      short_url: Nullable(Type.String()),
+const BioButton = Type.Object(
+  {
+    id: Type.String(),
+    type: ButtonType,
+    label: Type.String(),
+    url: Nullable(Type.String({ format: 'uri', description: 'Null for a section.' })),
+    emoji: Nullable(Type.String()),
+    image_url: Nullable(Url),
+    tracked_link_id: Nullable(
+      Type.String({ format: 'uuid', description: 'Null if the button has no short link.' }),
+    ),
+    short_url: Nullable(Url),
+  },
+  { title: 'BioButton' },
+);
+
+export const BioPageRecord = Type.Object(
+  {
+    id: Uuid,
+    slug: Type.String({ pattern: '^[a-z0-9-]{3,40}$' }),
+    url: Url,
+    title: Type.String(),
+    bio: Type.String(),
+    avatar_url: Nullable(Url),
+    theme: ThemeRecord,
+    links: Type.Array(BioButton),
+    social_links: Type.Array(SocialLink),
+    is_published: Type.Boolean(),
+    show_branding: Type.Boolean(),
+    external_id: Nullable(Type.String()),
+    metadata: Nullable(Metadata as typeof Metadata & { type: string }),
+    made_in: OneOf(PAGE_ORIGINS, {
+      title: 'BioPageOrigin',
+      description: 'Who created the page: a key, or a member in the console.',
     }),
-  ),
-  social_links: Type.Array(SocialLink),
-  is_published: Type.Boolean(),
-  show_branding: Type.Boolean(),
-  external_id: Nullable(Type.String()),
-  metadata: Nullable(Metadata as typeof Metadata & { type: string }),
-  made_in: OneOf(PAGE_ORIGINS, { description: 'Who made it: a key, or a member in the console.' }),
-  created_at: Instant,
-  updated_at: Instant,
-});
+    created_at: Instant,
+    updated_at: Instant,
+  },
+  { title: 'BioPage' },
+);
 export type BioPageRecord = Static<typeof BioPageRecord>;
 
 export const ListQuery = Type.Object({
   limit: Limit(PAGE_SIZE.maximum, PAGE_SIZE.default),
-  cursor: Type.Optional(Type.String({ description: '`next_cursor` of the page before.' })),
+  cursor: Type.Optional(Type.String({ description: 'The `next_cursor` of the previous page, unchanged.' })),
   external_id: Type.Optional(ExternalId),
 });
 
-export const BioPageList = Type.Object({
-  bio_pages: Type.Array(BioPageRecord),
-  next_cursor: Nullable(Instant),
-});
+export const BioPageList = Type.Object(
+  { bio_pages: Type.Array(BioPageRecord), next_cursor: NextCursor },
+  { title: 'BioPageList' },
+);
 
 export const PageParams = Type.Object({
-  id: Type.String({ minLength: 1, description: "The page's id or its slug." }),
+  id: Type.String({ minLength: 1, description: 'Id or slug of the page.' }),
 });
 
 export const AvailabilityQuery = Type.Object({ slug: Type.Optional(Type.String()) });
 
-export const Availability = Type.Object({
-  slug: Type.String({ description: 'As it would be stored.' }),
-  available: Type.Boolean(),
-  reason: Nullable(OneOf(['invalid', 'reserved', 'taken'])),
+/** {@link AvailabilityQuery} for the document: without `slug` the request is for the page called `availability`. */
+export const AvailabilityQueryShown = Type.Object({
+  slug: Type.String({ description: 'The slug to check. It is normalized first.' }),
 });
+
+export const Availability = Type.Object(
+  {
+    slug: Type.String({ description: 'The slug as it would be stored.' }),
+    available: Type.Boolean(),
+    reason: Nullable(OneOf(['invalid', 'reserved', 'taken'], { title: 'SlugProblem' })),
+  },
+  { title: 'SlugAvailability' },
+);
 export type Availability = Static<typeof Availability>;
 
 export const StatsQuery = Type.Object(WINDOW_PARAMETERS);
 
-const FIGURES = {
-  clicks: Type.Integer(),
-  visitors: Type.Integer(),
-  conversions: Type.Number(),
-  revenue: Type.Number({ description: "In the workspace's currency." }),
-};
+const ButtonStats = Type.Object(
+  {
+    id: Type.String(),
+    label: Type.String(),
+    url: Type.String(),
+    tracked_link_id: Nullable(Uuid),
+    ...FIGURES,
+  },
+  { title: 'BioButtonStats' },
+);
 
-export const Stats = Type.Object({
-  window: Window,
-  totals: Type.Object(FIGURES, {
-    description: '`visitors` is the sum of the buttons’: who clicked two counts twice.',
-  }),
-  links: Type.Array(
-    Type.Object({
-      id: Type.String(),
-      label: Type.String(),
-      url: Type.String(),
-      tracked_link_id: Nullable(Uuid),
-      ...FIGURES,
+export const Stats = Type.Object(
+  {
+    window: Window,
+    totals: Type.Object(FIGURES, {
+      title: 'BioPageTotals',
+      description: '`visitors` is the sum over the buttons: a visitor who clicked two buttons counts twice.',
     }),
-  ),
-});
+    links: Type.Array(ButtonStats),
+  },
+  { title: 'BioPageStats' },
+);
 export type Stats = Static<typeof Stats>;

@@ -13,12 +13,10 @@ export async function channelRoutes(app: Api, { clickhouse }: ApiDeps): Promise<
       config: { scope: 'secret', plan: 'paid', readsClicks: true },
       schema: {
         tags: ['Channels'],
-        operationId: 'listChannels',
-        summary: 'Performance of channels',
+        operationId: 'channels.list',
+        summary: 'Get channel performance',
         description:
-          'Channels with a click or an order in the window, most revenue first, then most clicks. Bots count in ' +
-          'nothing. An order counts where its own time is in the window. `visitors` is exact up to a million ' +
-          'clicks in the window, within 1 % above, never more than `clicks`.',
+          'Channels with a click or an order in the window, most revenue first, then most clicks. Bots are excluded. An order counts if its own time is in the window. `visitors` is exact up to a million clicks in the window, accurate to 1 % above that, and never more than `clicks`.',
         querystring: ChannelsQuery,
         response: { 200: ChannelsReport },
       },

@@ -19,8 +19,8 @@ const MEDIA_TYPES: Record<ExportFormat, string> = {
 
 const EXPORT_ANSWER = {
   description:
-    'Columns as the fields of a Click. In Parquet `ts` is a timestamp of microseconds in UTC. A transfer that breaks ' +
-    'off is incomplete: try again.',
+    'The columns are the fields of a `Click`. In Parquet, `ts` is a UTC timestamp with microseconds. A transfer that ' +
+    'breaks off is incomplete: retry it.',
   content: Object.fromEntries(
     Object.values(MEDIA_TYPES).map((type) => [type.split(';')[0], { schema: { type: 'string' } }]),
   ),
@@ -44,12 +44,10 @@ export async function clickRoutes(app: Api, deps: ApiDeps): Promise<void> {
       config: { ...config, readsClicks: ahead.begin, answers: { 200: ClicksPage } },
       schema: {
         tags: ['Clicks'],
-        operationId: 'listClicks',
-        summary: 'The raw stream of clicks, newest first',
+        operationId: 'clicks.list',
+        summary: 'List clicks, newest first',
         description:
-          'Pass `next_cursor` back as `before` until it is null: you see every click exactly once. To poll, pass the ' +
-          "previous answer's `watermark` as `since` (of several pages the first one's) and drop the ids that you " +
-          'have seen: you miss nothing, however late a click reached the store.',
+          "Pass `next_cursor` as `before` until it is null to read every click exactly once. To poll, pass the previous `watermark` as `since` (with several pages, the first page's) and drop ids that you have already seen. Polling misses no click, however late a click reaches the database.",
         querystring: ClicksQuery,
       },
     },
@@ -70,13 +68,13 @@ export async function clickRoutes(app: Api, deps: ApiDeps): Promise<void> {
       exposeHeadRoute: false,
       schema: {
         tags: ['Clicks'],
-        operationId: 'exportClicks',
-        summary: 'A window of clicks as a file, newest first',
+        operationId: 'clicks.export',
+        summary: 'Export clicks as a file, newest first',
         description:
-          "In CSV a text that begins with `=`, `+`, `-`, `@`, a tab or a carriage return, as a referer may, has a `'` in " +
-          'front, so that no spreadsheet runs it as a formula; NDJSON and Parquet have it as it was sent. ' +
-          `At most ${MAX_EXPORTS.ofWorkspace} exports of a workspace at a time in each API process; a reader that ` +
-          'stands still for 30 s is cut off.',
+          "In CSV, a text that begins with `=`, `+`, `-`, `@`, a tab or a carriage return gets a leading `'`, so that no " +
+          'spreadsheet runs it as a formula. NDJSON and Parquet have the text as sent. ' +
+          `At most ${MAX_EXPORTS.ofWorkspace} exports of a workspace run at a time in each API process. A reader that ` +
+          'stalls for 30 seconds is disconnected.',
         querystring: ExportQuery,
       },
     },

@@ -1,28 +1,32 @@
 import { Type } from 'typebox';
 import { EXPORT_FORMATS } from '../../clickhouse/queries/export-clicks.ts';
-import { Instant, Limit, Nullable, OneOf, Uuid, WINDOW_PARAMETERS } from '../schemas.ts';
+import { Limit, LinkIds, Nullable, OneOf, Uuid, WINDOW_PARAMETERS } from '../schemas.ts';
+
+/** Whether clicks of bots are in the response. */
+export const Bots = OneOf(['exclude', 'include'], {
+  default: 'exclude',
+  description: '`include` adds bot traffic.',
+});
 
 /** Which clicks, for the stream and for the export. */
 const FILTER_PARAMETERS = {
-  link_id: Type.Optional(Type.String({ format: 'uuid', description: 'Clicks of this link only.' })),
-  link_ids: Type.Optional(
-    Type.String({ description: 'Clicks of these links only: at most 500 ids with commas between.' }),
-  ),
-  bots: OneOf(['exclude', 'include'], { default: 'exclude', description: '`include`: bot traffic too.' }),
+  link_id: Type.Optional(Type.String({ format: 'uuid', description: 'Only clicks of this link.' })),
+  link_ids: Type.Optional(LinkIds('Only clicks of these links: at most 500 ids, separated by commas.')),
+  bots: Bots,
 };
 
 export const ClicksQuery = Type.Object({
   limit: Limit(500, 100),
   before: Type.Optional(
     Type.String({
-      format: 'date-time',
-      description: "Clicks strictly older than it: the previous answer's `next_cursor`.",
+      format: 'instant-cursor',
+      description: 'Only clicks strictly older than this. To page, pass the previous `next_cursor`.',
     }),
   ),
   since: Type.Optional(
     Type.String({
-      format: 'date-time',
-      description: "Clicks not older than it: to poll, the previous answer's `watermark`.",
+      format: 'instant-cursor',
+      description: 'Only clicks not older than this. To poll, pass the previous `watermark`.',
     }),
   ),
   ...FILTER_PARAMETERS,
@@ -34,26 +38,40 @@ export const ExportQuery = Type.Object({
   ...FILTER_PARAMETERS,
 });
 
-export const Click = Type.Object({
-  id: Uuid,
-  ts: Instant,
-  link_id: Uuid,
-  visitor_id: Uuid,
-  channel: Type.String(),
-  country: Type.String({ description: 'ISO 3166 code of two letters; empty: unknown.' }),
-  city: Type.String({ description: 'Empty: unknown.' }),
-  device: Type.String(),
-  browser: Type.String(),
-  os: Type.String(),
-  referer: Type.String({ description: 'As sent; empty: unknown.' }),
-  is_bot: Type.Boolean(),
-});
+export const Click = Type.Object(
+  {
+    id: Uuid,
+    ts: Type.String({ format: 'date-time', description: 'Time of the click, with microseconds.' }),
+    link_id: Uuid,
+    visitor_id: Uuid,
+    channel: Type.String(),
+    country: Type.String({
+      pattern: '^([A-Z]{2})?$',
+      description: 'ISO 3166 two-letter code. Empty if unknown.',
+    }),
+    city: Type.String({ description: 'Empty if unknown.' }),
+    device: Type.String(),
+    browser: Type.String(),
+    os: Type.String(),
+    referer: Type.String({ description: 'As sent by the browser. Empty if unknown.' }),
+    is_bot: Type.Boolean(),
+  },
+  { title: 'Click' },
+);
 
-export const ClicksPage = Type.Object({
-  clicks: Type.Array(Click),
-  next_cursor: Nullable(Type.String({ format: 'date-time', description: 'Null: there are no older ones.' })),
-  watermark: Type.String({
-    format: 'date-time',
-    description: 'Every click older than it is visible already, however late it reached the store.',
-  }),
-});
+export const ClicksPage = Type.Object(
+  {
+    clicks: Type.Array(Click),
+    next_cursor: Nullable(
+      Type.String({
+        format: 'instant-cursor',
+        description: 'Pass it as `before` to get older clicks. Null on the last page.',
+      }),
+    ),
+    watermark: Type.String({
+      format: 'instant-cursor',
+      description: 'Every click older than this is already visible. Pass it as `since` to poll.',
+    }),
+  },
+  { title: 'ClicksPage' },
+);

@@ -26,10 +26,9 @@ export async function enrollmentRoutes(app: Api, deps: ApiDeps): Promise<void> {
       config: CONFIG,
       schema: {
         tags,
-        operationId: 'listEnrollments',
+        operationId: 'enrollments.list',
         summary: 'List referrers, newest first',
-        description:
-          'With what each brought since ever and the balances, which are the sums of the ledger. Pass `next_cursor` back as `cursor` until it is null.',
+        description: 'With all-time totals and balances, which are sums of the ledger.',
         querystring: EnrollmentQuery,
         response: { 200: EnrollmentList },
       },
@@ -56,9 +55,9 @@ export async function enrollmentRoutes(app: Api, deps: ApiDeps): Promise<void> {
       config: CONFIG,
       schema: {
         tags,
-        operationId: 'getEnrollment',
-        summary: 'One referrer',
-        description: 'By the `partner_id`.',
+        operationId: 'enrollments.get',
+        summary: 'Get a referrer',
+        description: 'The id is the `partner_id`.',
         params: IdParams,
         response: { 200: EnrollmentWithTotals },
       },
@@ -78,10 +77,10 @@ export async function enrollmentRoutes(app: Api, deps: ApiDeps): Promise<void> {
       config: CONFIG,
       schema: {
         tags,
-        operationId: 'changeEnrollment',
+        operationId: 'enrollments.update',
         summary: 'Suspend or approve a referrer',
         description:
-          "A suspended referrer's link still redirects; signups and purchases earn nothing, and nothing is paid out. What was earned before stays, and is paid once the referrer is approved.",
+          "A suspended referrer's link still redirects, but signups and purchases earn nothing and nothing is paid out. Rewards earned earlier stay and are paid after the referrer is approved again.",
         params: IdParams,
         body: EnrollmentChange,
         response: { 200: EnrollmentRecord },

@@ -1,76 +1,88 @@
 import { type Static, Type } from 'typebox';
-import { ENROLLMENT_STATUSES, REWARD_MODES, TIERS } from '../../core/referrals/terms.ts';
-import { SavedMethod } from '../referrals/schemas.ts';
-import { Body, Instant, Limit, Nullable, OneOf, Uuid } from '../schemas.ts';
+import { ENROLLMENT_STATUSES, REWARD_MODES } from '../../core/referrals/terms.ts';
+import {
+  CashBalance,
+  CreditBalance,
+  EnrollmentStatus,
+  RewardMode,
+  SavedMethod,
+  Tier,
+} from '../referrals/schemas.ts';
+import {
+  Body,
+  Email,
+  Instant,
+  Limit,
+  NextUuidCursor,
+  Nullable,
+  OneOf,
+  Uuid,
+  UuidCursor,
+} from '../schemas.ts';
 
 const FIELDS = {
   partner_id: Uuid,
   program_id: Uuid,
   external_user_id: Type.String(),
-  email: Nullable(Type.String()),
+  email: Nullable(Email),
   name: Nullable(Type.String()),
-  tier: OneOf(TIERS),
-  status: OneOf(ENROLLMENT_STATUSES, {
-    description: "A suspended referrer's link still redirects and earns nothing, and nothing is paid out.",
-  }),
-  reward_mode: OneOf(REWARD_MODES),
+  tier: Tier,
+  status: EnrollmentStatus,
+  reward_mode: RewardMode,
   payout_method: Type.Union([SavedMethod, Type.Null()]),
   created_at: Instant,
   updated_at: Instant,
 };
 
-export const EnrollmentRecord = Type.Object(FIELDS);
+export const EnrollmentRecord = Type.Object(FIELDS, { title: 'Enrollment' });
 export type EnrollmentRecord = Static<typeof EnrollmentRecord>;
 
 const Count = Type.Integer();
-const Major = Type.Number({ description: 'Major units.' });
-
-export const EnrollmentWithTotals = Type.Object({
-  ...FIELDS,
-  referral_link: Nullable(Type.String({ description: 'Null: the link was deleted; enrolling makes one.' })),
-  totals: Type.Object(
-    {
-      clicks: Count,
-      signups: Count,
-      blocked_signups: Count,
-      purchases: Count,
-    },
-    { description: 'Of all time. Purchases of blocked signups, and while suspended, are none.' },
-  ),
-  balances: Type.Object(
-    {
-      cash: Type.Record(Type.String(), Type.Object({ pending: Major, eligible: Major, paid: Major }), {
-        description: 'By currency: commission that is held back, that can be paid out, and that was.',
+export const EnrollmentWithTotals = Type.Object(
+  {
+    ...FIELDS,
+    referral_link: Nullable(
+      Type.String({
+        format: 'uri',
+        description: 'Null if the link was deleted; enrolling the user again creates one.',
       }),
-      credits: Type.Record(
-        Type.String(),
-        Type.Object({ earned: Type.Number(), delivered: Type.Number(), pending: Type.Number() }),
-        { description: 'By kind; `earned` is all, `pending` what is not delivered.' },
-      ),
-    },
-    { description: 'Sums of the entries of the ledger.' },
-  ),
-});
+    ),
+    totals: Type.Object(
+      { clicks: Count, signups: Count, blocked_signups: Count, purchases: Count },
+      {
+        description: 'All-time counts, without purchases of blocked signups or during a suspension.',
+      },
+    ),
+    balances: Type.Object(
+      {
+        cash: Type.Record(Type.String(), CashBalance, { description: 'By currency.' }),
+        credits: Type.Record(Type.String(), CreditBalance, { description: 'By credit kind.' }),
+      },
+      { description: 'Sums of the ledger entries.' },
+    ),
+  },
+  { title: 'EnrollmentWithTotals' },
+);
 export type EnrollmentWithTotals = Static<typeof EnrollmentWithTotals>;
 
 export const EnrollmentQuery = Type.Object({
-  program_id: Type.Optional(Type.String({ format: 'uuid' })),
+  program_id: Type.Optional(Uuid),
   status: Type.Optional(OneOf(ENROLLMENT_STATUSES)),
   reward_mode: Type.Optional(OneOf(REWARD_MODES)),
   search: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 200,
-      description: 'Part of `external_user_id`, `email` or `name`, in any case of letters.',
+      description: 'Text in `external_user_id`, `email` or `name`, ignoring case.',
     }),
   ),
   limit: Limit(500, 100),
-  cursor: Type.Optional(Type.String({ format: 'uuid', description: "The previous answer's `next_cursor`." })),
+  cursor: Type.Optional(UuidCursor),
 });
 
-export const EnrollmentList = Type.Object({
-  enrollments: Type.Array(EnrollmentWithTotals),
-  next_cursor: Nullable(Type.String()),
-});
+export const EnrollmentList = Type.Object(
+  { enrollments: Type.Array(EnrollmentWithTotals), next_cursor: NextUuidCursor },
+  { title: 'EnrollmentList' },
+);
 
-export const EnrollmentChange = Body({ status: OneOf(ENROLLMENT_STATUSES) });
+export const EnrollmentChange = Body({ status: EnrollmentStatus }, { title: 'UpdateEnrollment' });

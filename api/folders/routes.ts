@@ -26,7 +26,7 @@ export async function folderRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
       config: CONFIG,
       schema: {
         tags,
-        operationId: 'listFolders',
+        operationId: 'folders.list',
         summary: 'List folders, newest first',
         querystring: FolderQuery,
         response: { 200: FolderList },
@@ -48,7 +48,7 @@ export async function folderRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
       config: { ...CONFIG, idempotent: true },
       schema: {
         tags,
-        operationId: 'createFolder',
+        operationId: 'folders.create',
         summary: 'Create a folder',
         body: FolderBody,
         response: { 201: FolderRecord },
@@ -67,7 +67,7 @@ export async function folderRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
       config: CONFIG,
       schema: {
         tags,
-        operationId: 'renameFolder',
+        operationId: 'folders.update',
         summary: 'Rename a folder',
         params: IdParams,
         body: FolderChange,
@@ -90,7 +90,7 @@ export async function folderRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
       config: CONFIG,
       schema: {
         tags,
-        operationId: 'deleteFolder',
+        operationId: 'folders.delete',
         summary: 'Delete a folder',
         description: 'Its campaigns stay, without a folder.',
         params: IdParams,

@@ -32,9 +32,9 @@ export async function keyRoutes(app: Api, { pool }: Pick<ApiDeps, 'pool'>): Prom
       config: CONFIG,
       schema: {
         tags,
-        operationId: 'listKeys',
+        operationId: 'keys.list',
         summary: 'List keys, newest first',
-        description: 'Revoked ones too, and those that a partner has made. Tokens are not kept.',
+        description: 'Includes revoked keys and keys created by a partner. Tokens are not stored.',
         querystring: KeyQuery,
         response: { 200: KeyList },
       },
@@ -55,7 +55,7 @@ export async function keyRoutes(app: Api, { pool }: Pick<ApiDeps, 'pool'>): Prom
       config: { ...CONFIG, idempotent: 'unkept' },
       schema: {
         tags,
-        operationId: 'createKey',
+        operationId: 'keys.create',
         summary: 'Create a key',
         description: CREATE_DESCRIPTION,
         body: KeyBody,
@@ -87,7 +87,7 @@ export async function keyRoutes(app: Api, { pool }: Pick<ApiDeps, 'pool'>): Prom
       config: CONFIG,
       schema: {
         tags,
-        operationId: 'revokeKey',
+        operationId: 'keys.revoke',
         summary: 'Revoke a key',
         description: REVOKE_DESCRIPTION,
         params: IdParams,
@@ -101,12 +101,12 @@ export async function keyRoutes(app: Api, { pool }: Pick<ApiDeps, 'pool'>): Prom
   );
 }
 
-const CREATE_DESCRIPTION = `The answer has the \`token\`: only its hash is kept, so it can't be shown again.
-\`Idempotency-Key\` changes nothing here, since an answer with a token is not kept: a call that was repeated made a second
-key, which the list shows and which can be revoked.`;
+const CREATE_DESCRIPTION = `The response has the \`token\`. Only its hash is stored, so it cannot be shown again.
+\`Idempotency-Key\` has no effect here, because a response with a token is not stored: a repeated call creates a second
+key, which is in the list and can be revoked.`;
 
-const REVOKE_DESCRIPTION = `It holds at once: the next call with the key is a 401. It can't be taken back; a second
-call changes nothing. The key stays in the list.
+const REVOKE_DESCRIPTION = `Takes effect immediately: the next call with the key is a 401. It cannot be undone, and a second call changes
+nothing. The key stays in the list.
 
-A key may revoke itself, the workspace's last one too: this call is still answered with 200, and then there is no key left to
-make another with. An owner makes one in the console, an operator of the service with \`hoplog key create\`.`;
+A key can revoke itself, even the workspace's last one. This call still gets a 200; afterwards no key is left to create
+another one. An owner can create one in the console, an operator of the service with \`hoplog key create\`.`;

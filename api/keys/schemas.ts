@@ -1,44 +1,63 @@
 import { type Static, Type } from 'typebox';
-import { Body, Instant, Limit, Nullable, OneOf, Uuid } from '../schemas.ts';
+import { Body, Cursor, Instant, Limit, NextCursor, Nullable, OneOf, Uuid } from '../schemas.ts';
 
 const KEY_KINDS = ['secret', 'publishable'] as const;
+const KeyKind = OneOf(KEY_KINDS, {
+  title: 'KeyKind',
+  description: 'A secret key belongs on a server. A publishable key is safe in a web page.',
+});
 
 const FIELDS = {
   id: Uuid,
-  kind: OneOf(KEY_KINDS),
+  kind: KeyKind,
   label: Type.String(),
   prefix: Type.String({
-    description: 'What its token begins with, to tell keys apart: `lk_live_` or `pk_live_` and 8 hex.',
+    pattern: '^(lk|pk)_live_[0-9a-f]{8}$',
+    description: 'The public part of the token, to tell keys apart.',
   }),
   created_at: Instant,
   last_used_at: Nullable(
-    Type.String({ format: 'date-time', description: 'To the minute. Null: it was never used.' }),
+    Type.String({
+      format: 'date-time',
+      description: 'Accurate to the minute. Null if the key was never used.',
+    }),
   ),
   revoked_at: Nullable(Instant),
 };
 
-export const KeyRecord = Type.Object(FIELDS);
+export const KeyRecord = Type.Object(FIELDS, { title: 'Key' });
 export type KeyRecord = Static<typeof KeyRecord>;
 
-export const KeyWithToken = Type.Object({
-  ...FIELDS,
-  token: Type.String({ description: 'What goes into the Authorization header. Shown here only.' }),
-});
+export const KeyWithToken = Type.Object(
+  {
+    ...FIELDS,
+    token: Type.String({
+      pattern: '^(lk|pk)_live_[0-9a-f]{8}_[0-9a-f]{48}$',
+      description: 'The bearer token for the `Authorization` header. Shown only in this response.',
+    }),
+  },
+  { title: 'KeyWithToken' },
+);
 export type KeyWithToken = Static<typeof KeyWithToken>;
 
-export const KeyList = Type.Object({ keys: Type.Array(KeyRecord), next_cursor: Nullable(Instant) });
+export const KeyList = Type.Object(
+  { keys: Type.Array(KeyRecord), next_cursor: NextCursor },
+  { title: 'KeyList' },
+);
 
-export const KeyQuery = Type.Object({
-  limit: Limit(500, 100),
-  cursor: Type.Optional(Type.String({ format: 'date-time' })),
-});
+export const KeyQuery = Type.Object({ limit: Limit(500, 100), cursor: Type.Optional(Cursor) });
 
-export const KeyBody = Body({
-  kind: OneOf(KEY_KINDS, {
-    description: 'A secret key belongs on a server. A publishable one may stand in a page.',
-  }),
-  label: Type.Optional(
-    Type.String({ maxLength: 100, default: '', description: 'What it is for, such as `checkout server`.' }),
-  ),
-});
+export const KeyBody = Body(
+  {
+    kind: KeyKind,
+    label: Type.Optional(
+      Type.String({
+        maxLength: 100,
+        default: '',
+        description: 'What the key is for, such as `checkout server`.',
+      }),
+    ),
+  },
+  { title: 'CreateKey' },
+);
 export type KeyBody = Static<typeof KeyBody>;

@@ -19,10 +19,10 @@ export async function ledgerRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
       config: CONFIG,
       schema: {
         tags,
-        operationId: 'listLedger',
-        summary: 'Entries of the ledger, newest first',
+        operationId: 'ledger.list',
+        summary: 'List ledger entries, newest first',
         description:
-          'Entries are never changed or deleted. Where a status changes, two entries move the amount: out of the old one and into the new. Every balance is a sum of entries. Pass `next_cursor` back as `cursor` until it is null.',
+          'Entries are append-only. A change of status is two entries, which move the amount out of the old status and into the new one. Every balance is a sum of entries.',
         querystring: LedgerQuery,
         response: { 200: Ledger },
       },
@@ -43,10 +43,10 @@ export async function ledgerRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
       config: CONFIG,
       schema: {
         tags,
-        operationId: 'getLedgerBalances',
-        summary: 'Sums of entries by status and currency or kind of credit',
+        operationId: 'ledger.getBalances',
+        summary: 'Get sums of ledger entries',
         description:
-          "Of exactly the entries that `GET /ledger` lists with these parameters. A referrer's: with `external_user_id`.",
+          'By status and currency or credit kind, over exactly the entries that `GET /ledger` lists with the same parameters. For one referrer, send `external_user_id`.',
         querystring: EntryFilterQuery,
         response: { 200: LedgerBalances },
       },

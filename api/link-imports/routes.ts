@@ -26,8 +26,8 @@ export async function linkImportRoutes(app: Api, { config, pool }: ApiDeps): Pro
       config: { scope: 'secret', plan: 'any', idempotent: true },
       schema: {
         tags: ['Links'],
-        operationId: 'importLinks',
-        summary: `Create links from up to ${IMPORT_LIMIT} rows of an export`,
+        operationId: 'links.import',
+        summary: 'Import up to 1,000 links from an export',
         description: DESCRIPTION,
         body: ImportBody,
         response: { 200: Imported },
@@ -104,13 +104,13 @@ async function* inPieces(text: string): AsyncGenerator<string> {
   }
 }
 
-const DESCRIPTION = `Reads the CSV and JSON exports of Bitly, Dub, YOURLS, Shlink and Kutt, and our own CSV, whose columns are
-the fields of \`POST /links\` (\`targeting.mobile\` and \`retargeting.facebook\` are columns too, lists are parted by commas).
-Rows of JSON are objects in an array, also inside what an API wraps around it, or one after the other (JSON lines).
+const DESCRIPTION = `Reads CSV and JSON exports of Bitly, Dub, YOURLS, Shlink and Kutt, and Hoplog's own CSV, whose columns are
+the fields of \`POST /links\` (nested fields are columns such as \`targeting.mobile\`; lists are separated by commas).
+JSON rows are objects in an array, also inside an API's envelope, or JSON lines.
 
-Each row is judged as \`POST /links\` would judge it; a refused one stops nothing and stands in \`errors\` with its line. A
-row whose link is there already, by its \`external_id\` or by its slug with the same destination, is skipped: a call that
-broke off is simply sent again, with its \`Idempotency-Key\` where rows have neither. A longer file goes in several calls,
-each with the line that names the columns.
+Each row is validated like a \`POST /links\`. A refused row does not affect the others and is in \`errors\` with its line. A
+row whose link already exists, by its \`external_id\` or by its slug with the same destination, is skipped. So you can send
+an interrupted call again; use the same \`Idempotency-Key\` if rows have neither. Split a longer file into several calls, each
+with the header line.
 
-Destinations on the workspace's primary domain are its own, others count as \`external\`. An import never sets the domain.`;
+Destinations on the workspace's primary domain are its own; others count as \`external\`. An import never sets the domain.`;

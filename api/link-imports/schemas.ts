@@ -5,32 +5,44 @@ import { Body, Nullable, OneOf } from '../schemas.ts';
 /** Rows of one call: as many as `POST /links/bulk` takes. */
 export const IMPORT_LIMIT = 1_000;
 
-export const ImportBody = Body({
-  text: Type.String({
-    minLength: 1,
-    description: `CSV whose first line names the columns, or JSON; at most ${IMPORT_LIMIT} rows.`,
-  }),
-  channel: OneOf([...CREATABLE_CHANNELS, 'x', 'smart'], {
-    default: 'other',
-    description: 'Of rows that name none; `smart`: they become Smart Links.',
-  }),
-});
-
-export const Imported = Type.Object({
-  format: Nullable(
-    Type.String({ description: 'Whose export it is: `Hoplog`, `Bitly`, `Dub`… Null: there was no row.' }),
-  ),
-  unknown_columns: Type.Array(Type.String(), {
-    description: 'In our own format: columns that are no field of a link, which are passed over.',
-  }),
-  created: Type.Integer({ description: 'Links that were made.' }),
-  skipped: Type.Integer({ description: 'Rows whose link was there already.' }),
-  errors: Type.Array(
-    Type.Object({
-      line: Type.Integer({ description: 'Line of the text on which the row begins, from 1.' }),
-      column: Nullable(Type.String({ description: 'As the text calls it; null: the row as a whole.' })),
-      message: Type.String(),
+export const ImportBody = Body(
+  {
+    text: Type.String({
+      minLength: 1,
+      description: `CSV whose first line names the columns, or JSON. At most ${IMPORT_LIMIT} rows.`,
     }),
-    { description: 'Rows that made no link, by line.' },
-  ),
-});
+    channel: OneOf([...CREATABLE_CHANNELS, 'x', 'smart'], {
+      default: 'other',
+      description: 'Channel of rows that name none. `smart` makes them Smart Links.',
+    }),
+  },
+  { title: 'ImportLinks' },
+);
+
+const ImportError = Type.Object(
+  {
+    line: Type.Integer({ description: 'Line of the text where the row begins, from 1.' }),
+    column: Nullable(
+      Type.String({ description: 'Name of the column in the text. Null for the row as a whole.' }),
+    ),
+    message: Type.String(),
+  },
+  { title: 'ImportError' },
+);
+
+export const Imported = Type.Object(
+  {
+    format: Nullable(
+      Type.String({
+        description: 'The recognized format, such as `Hoplog`, `Bitly` or `Dub`. Null without rows.',
+      }),
+    ),
+    unknown_columns: Type.Array(Type.String(), {
+      description: "In Hoplog's own format: columns that are not fields of a link. They are ignored.",
+    }),
+    created: Type.Integer({ description: 'Links created.' }),
+    skipped: Type.Integer({ description: 'Rows whose link already exists.' }),
+    errors: Type.Array(ImportError, { description: 'Rows that created no link, by line.' }),
+  },
+  { title: 'ImportResult' },
+);

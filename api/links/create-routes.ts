@@ -6,7 +6,14 @@ import { createInBulk, readBulkRows } from './bulk.ts';
 import { createLinks } from './create.ts';
 import { readCreateRequest, withoutIgnored } from './create-request.ts';
 import { toRecord } from './record.ts';
-import { BULK_LIMIT, BulkBody, BulkResults, CreateBody, CreatedLinks } from './schemas.ts';
+import {
+  BulkBody,
+  BulkBodyShown,
+  BulkResults,
+  BulkResultsShown,
+  CreateBody,
+  CreatedLinks,
+} from './schemas.ts';
 
 /** Bytes of a bulk body: 1,000 rows of 16 KiB. */
 const BULK_BODY_LIMIT = 16 * 1_048_576;
@@ -26,15 +33,15 @@ export async function linkCreateRoutes(app: Api, { config, pool }: ApiDeps): Pro
       },
       schema: {
         tags: ['Links'],
-        operationId: 'createLinks',
-        summary: 'Create a campaign with its links, or add links to one',
+        operationId: 'links.create',
+        summary: 'Create a campaign with links, or add links to a campaign',
         description: CREATE_DESCRIPTION,
         body: CreateBody,
         response: {
-          201: { description: 'The links that were created.', ...CreatedLinks },
+          201: { ...CreatedLinks, description: 'The created links.' },
           200: {
-            description: 'A link with this `external_id` exists: nothing was created.',
             ...CreatedLinks,
+            description: 'A link with this `external_id` exists. Nothing was created.',
           },
         },
       },
@@ -63,13 +70,20 @@ export async function linkCreateRoutes(app: Api, { config, pool }: ApiDeps): Pro
     '/links/bulk',
     {
       bodyLimit: BULK_BODY_LIMIT,
-      config: { scope: 'secret', plan: 'any', idempotent: true, rows: 'links' },
+      config: {
+        scope: 'secret',
+        plan: 'any',
+        idempotent: true,
+        rows: 'links',
+        document: { body: BulkBodyShown },
+        answers: { 200: BulkResultsShown },
+      },
       schema: {
         tags: ['Links'],
-        operationId: 'createLinksInBulk',
-        summary: `Up to ${BULK_LIMIT} creates at once`,
+        operationId: 'links.createBulk',
+        summary: 'Create up to 1,000 campaigns or links in one call',
         description:
-          "Each row has its own outcome, in the order of the rows: the status and the body that `POST /links` would have answered. A refused row changes nothing for the others. The `Idempotency-Key` is the whole call's.",
+          'Each row has its own result, in the order of the rows: the status and body that `POST /links` would respond with. A refused row does not affect the others. The `Idempotency-Key` covers the whole call.',
         body: BulkBody,
         response: { 200: BulkResults },
       },
@@ -86,18 +100,18 @@ export async function linkCreateRoutes(app: Api, { config, pool }: ApiDeps): Pro
 
 const CREATE_DESCRIPTION = `Send exactly one of \`channel\`, \`channels\` and \`smart: true\`.
 
-- \`external_id\` is allowed when exactly one link is created. If a link of the workspace has it already, the answer
-  is 200 with that link, whatever else the body says.
-- \`destination_id\` adds to a campaign, which keeps its URL, name, tags and folder. Settings that are not sent
+- \`external_id\` is allowed if exactly one link is created. If a link of the workspace already has it, the response is
+  200 with that link, whatever else the body says.
+- \`destination_id\` adds links to a campaign, which keeps its URL, name, tags and folder. Settings that are not sent
   (\`utm_campaign\`, \`targeting\`, \`expires_at\`, \`max_clicks\`, \`expired_redirect_url\`, \`password\`,
-  \`retargeting\`) are inherited from its oldest link; \`null\` leaves one out.
-- A campaign has one link per channel, and one Smart Link; a second one needs a distinct \`external_id\`, else 409.
-- \`slug\` is taken verbatim for one link and as \`<slug>-<channel>\` for several; 409 if taken. Where the campaign's
-  link on the same channel has it, the new link gets the first free of \`<slug>-2\`, \`<slug>-3\`…
-- The first own-site destination sets the workspace's \`primary_domain\` to its registrable domain; another
-  domain needs \`external: true\`.
-- \`utm_campaign\` is the campaign's name unless sent, fixed when the link is created. \`utm_source\` is the
-  channel, \`utm_medium\` is \`social\` (\`local\` for \`google_business\`); both are null for a Smart Link, whose
-  clicks get those of their inferred channel.
-- \`destination_url\`, \`targeting\` and \`expired_redirect_url\` are \`https://\` (\`http://\` for loopback hosts only),
+  \`retargeting\`) are inherited from the campaign's oldest link; \`null\` leaves a setting out.
+- A campaign has one link per channel and one Smart Link. A second one needs a distinct \`external_id\`, else 409.
+- \`slug\` is used verbatim for one link and as \`<slug>-<channel>\` for several; 409 if taken. If the campaign's link on
+  the same channel has it, the new link gets the first free slug of \`<slug>-2\`, \`<slug>-3\`, and so on.
+- The first own-site destination sets the workspace's \`primary_domain\` to its registrable domain. Another domain needs
+  \`external: true\`.
+- \`utm_campaign\` defaults to the campaign's name and is fixed when the link is created. \`utm_source\` is the channel,
+  \`utm_medium\` is \`social\` (\`local\` for \`google_business\`). Both are null for a Smart Link; each of its clicks gets
+  those of the inferred channel.
+- \`destination_url\`, \`targeting\` and \`expired_redirect_url\` are \`https://\` URLs (\`http://\` for loopback hosts only)
   without credentials, and do not lead back to the short-link origin.`;

@@ -40,10 +40,10 @@ export async function linkRoutes(app: Api, deps: ApiDeps): Promise<void> {
       },
       schema: {
         tags: ['Links'],
-        operationId: 'listLinks',
-        summary: 'Performance of links, or their records',
+        operationId: 'links.list',
+        summary: 'List link performance or link records',
         description:
-          'Without `view`: clicks, visitors, conversions and revenue of links in a window, most revenue first; needs a paid plan. `view=records`: the records, newest first, on any plan, also of single links by `ids`; pass `next_cursor` back as `cursor` until it is null.',
+          'Without `view`, the response is a `LinkPerformance`: clicks, visitors, conversions and revenue of links in a window, most revenue first. It needs a paid plan. With `view=records`, the response is a `LinkRecordsPage`: link records, newest first, on any plan. Pass `next_cursor` as `cursor` until it is null. Only a `LinkPerformance` has `window`; only a `LinkRecordsPage` has `next_cursor`.',
         querystring: ListQuery,
       },
       preValidation: async ({ query }) => {
@@ -76,8 +76,8 @@ export async function linkRoutes(app: Api, deps: ApiDeps): Promise<void> {
       config: { scope: 'secret', plan: 'paid' },
       schema: {
         tags: ['Links'],
-        operationId: 'getLink',
-        summary: 'One link',
+        operationId: 'links.get',
+        summary: 'Get a link',
         params: IdParams,
         response: { 200: LinkRecord },
       },
@@ -95,10 +95,10 @@ export async function linkRoutes(app: Api, deps: ApiDeps): Promise<void> {
       config: { scope: 'secret', plan: 'paid', errors: ['conflict'] },
       schema: {
         tags: ['Links'],
-        operationId: 'changeLink',
-        summary: 'Change a link or its campaign',
+        operationId: 'links.update',
+        summary: 'Update a link or its campaign',
         description:
-          "Any subset of the fields; `null` clears. `destination_url`, `name`, `tags` and `folder_id` are the campaign's and change for all its links. A slug that is given up stays reserved for the link. A campaign's second link on a channel keeps an `external_id` (409). The slug of a programme's own link is its code, and the links of its campaign lead nowhere that has `ref` or `_vid` in its query.",
+          "Send any subset of the fields; `null` clears a field. `destination_url`, `name`, `tags` and `folder_id` belong to the campaign and change for all its links. A replaced slug stays reserved for the link. A campaign's second link on a channel must keep an `external_id` (409). The slug of a program's own link is its code. Links of a program's campaign cannot lead to a URL with `ref` or `_vid` in its query.",
         params: IdParams,
         body: ChangeBody,
         response: { 200: LinkRecord },
@@ -119,10 +119,10 @@ export async function linkRoutes(app: Api, deps: ApiDeps): Promise<void> {
       config: { scope: 'secret', plan: 'any', errors: ['conflict'] },
       schema: {
         tags: ['Links'],
-        operationId: 'deleteLink',
+        operationId: 'links.delete',
         summary: 'Delete a link',
         description:
-          "It stops redirecting at once and is gone from every links endpoint. Its slug stays reserved; its place under the cap and its `external_id` are free again; its clicks stay in channels, clicks and journeys, those of a bio button's link until the button is removed. The link that a programme's code is can't be deleted (409).",
+          "The link stops redirecting immediately and disappears from every links endpoint. Its slug stays reserved. Its place under the cap and its `external_id` become free. Its clicks stay in channels, clicks and journeys; the clicks of a bio button's link stay until the button is removed. The link of a program's code cannot be deleted (409).",
         params: IdParams,
         response: { 200: Ok },
       },

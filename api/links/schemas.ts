@@ -2,13 +2,19 @@ import { type Static, Type } from 'typebox';
 import { CHANNELS, CREATABLE_CHANNELS } from '../../core/enrich/channels.ts';
 import { DESTINATION_LIMIT } from '../../core/links/destinations.ts';
 import { SLUG_LIMIT } from '../../core/links/slugs.ts';
+import { ErrorBody } from '../error-schemas.ts';
 import {
   Body,
+  Cursor,
   ExternalId,
+  FIGURES,
   Instant,
+  LinkIds,
+  NextCursor,
   Nullable,
   NullableMetadata,
   OneOf,
+  Url,
   Uuid,
   WINDOW_PARAMETERS,
   Window,
@@ -20,7 +26,7 @@ const TAG_LIMIT = 50;
 const TAGS_LIMIT = 50;
 const PASSWORD_LIMIT = 200;
 
-const Url = Type.String({ format: 'uri', maxLength: DESTINATION_LIMIT });
+const UrlInput = Type.String({ format: 'uri', maxLength: DESTINATION_LIMIT });
 const Name = Type.String({ minLength: 1, maxLength: NAME_LIMIT, description: 'Name of the campaign.' });
 const Slug = Type.String({
   minLength: 1,
@@ -29,28 +35,41 @@ const Slug = Type.String({
   description: 'Looked up with its case, unique without. Reserved words are refused.',
 });
 const Tags = Type.Array(Type.String({ minLength: 1, maxLength: TAG_LIMIT }), { maxItems: TAGS_LIMIT });
-const Channel = OneOf([...CREATABLE_CHANNELS, 'x'], { description: '`x` is `twitter`.' });
+const Channel = OneOf([...CREATABLE_CHANNELS, 'x'], {
+  title: 'CreatableChannel',
+  description: '`x` means `twitter`.',
+});
 
-const PIXELS = ['facebook', 'google', 'tiktok', 'linkedin', 'x', 'pinterest'] as const;
+const TARGETING = {
+  title: 'Targeting',
+  description: 'Destinations by device. A tablet counts as mobile.',
+};
+const RETARGETING = {
+  title: 'Retargeting',
+  description:
+    'Pixel ids by platform. A page fires the pixels, then forwards. Visitors with Global Privacy Control (`Sec-GPC: 1`) are redirected without it.',
+};
+const PIXELS = {
+  facebook: Type.Optional(Type.String()),
+  google: Type.Optional(Type.String()),
+  tiktok: Type.Optional(Type.String()),
+  linkedin: Type.Optional(Type.String()),
+  x: Type.Optional(Type.String()),
+  pinterest: Type.Optional(Type.String()),
+};
+const DEVICES = { mobile: Type.Optional(UrlInput), desktop: Type.Optional(UrlInput) };
 
 /** The settings of a link that a create and a change take alike. Null clears. */
 const SETTING_FIELDS = {
   utm_campaign: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 255 }))),
-  targeting: Type.Optional(
-    Nullable(
-      Body(
-        { mobile: Type.Optional(Url), desktop: Type.Optional(Url) },
-        { description: 'Destinations by device; a tablet counts as mobile.' },
-      ),
-    ),
-  ),
-  expires_at: Type.Optional(Nullable(Type.String({ format: 'date-time' }))),
+  targeting: Type.Optional(Nullable(Body(DEVICES, TARGETING))),
+  expires_at: Type.Optional(Nullable(Instant)),
   max_clicks: Type.Optional(
     Nullable(
       Type.Integer({
         minimum: 1,
         maximum: MAX_CLICKS,
-        description: 'Visits let through, exactly; returning visitors count each time.',
+        description: 'Exact number of visits that are redirected. A returning visitor counts each time.',
       }),
     ),
   ),
@@ -59,159 +78,187 @@ const SETTING_FIELDS = {
       Type.String({
         format: 'uri',
         maxLength: DESTINATION_LIMIT,
-        description: 'Where an expired or used-up link leads, instead of 410.',
+        description: 'Where an expired or used-up link redirects, instead of responding with 410.',
       }),
     ),
   ),
   password: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: PASSWORD_LIMIT }))),
-  retargeting: Type.Optional(
-    Nullable(
-      Body(
-        {
-          facebook: Type.Optional(Type.String()),
-          google: Type.Optional(Type.String()),
-          tiktok: Type.Optional(Type.String()),
-          linkedin: Type.Optional(Type.String()),
-          x: Type.Optional(Type.String()),
-          pinterest: Type.Optional(Type.String()),
-        },
-        {
-          description:
-            'Pixel ids by platform: a page fires them and forwards. Visitors with Global Privacy Control (`Sec-GPC: 1`) are redirected without it.',
-        },
-      ),
-    ),
-  ),
+  retargeting: Type.Optional(Nullable(Body(PIXELS, RETARGETING))),
 };
 
 const SettingFields = Type.Object(SETTING_FIELDS);
 export type SettingFields = Static<typeof SettingFields>;
 
-export const CreateBody = Body({
-  destination_url: Type.Optional(
-    Type.String({ maxLength: DESTINATION_LIMIT, description: 'Required without `destination_id`.' }),
-  ),
-  name: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: NAME_LIMIT,
-      description: 'Campaign name; required without `destination_id`.',
-    }),
-  ),
-  channel: Type.Optional(Channel),
-  channels: Type.Optional(
-    Type.Array(Channel, { minItems: 1, maxItems: CREATABLE_CHANNELS.length, description: 'One link each.' }),
-  ),
-  smart: Type.Optional(Type.Boolean({ description: 'One Smart Link, whose channel is inferred per click.' })),
-  external_id: Type.Optional(ExternalId),
-  metadata: Type.Optional(NullableMetadata),
-  destination_id: Type.Optional(
-    Type.String({ format: 'uuid', description: 'Adds links to this campaign, which keeps its own fields.' }),
-  ),
-  slug: Type.Optional(Slug),
-  external: Type.Optional(
-    Type.Boolean({ description: 'The destination is on a platform that the workspace does not own.' }),
-  ),
-  tags: Type.Optional(Tags),
-  folder_id: Type.Optional(Nullable(Type.String({ format: 'uuid' }))),
-  ...SETTING_FIELDS,
-});
+export const CreateBody = Body(
+  {
+    destination_url: Type.Optional(
+      Type.String({
+        format: 'uri',
+        maxLength: DESTINATION_LIMIT,
+        description: 'Required without `destination_id`.',
+      }),
+    ),
+    name: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: NAME_LIMIT,
+        description: 'Name of the campaign. Required without `destination_id`.',
+      }),
+    ),
+    channel: Type.Optional(Channel),
+    channels: Type.Optional(
+      Type.Array(Channel, {
+        minItems: 1,
+        maxItems: CREATABLE_CHANNELS.length,
+        description: 'Creates one link for each channel.',
+      }),
+    ),
+    smart: Type.Optional(
+      Type.Boolean({
+        description: 'Creates one Smart Link, whose channel is inferred for each click.',
+      }),
+    ),
+    external_id: Type.Optional(ExternalId),
+    metadata: Type.Optional(NullableMetadata),
+    destination_id: Type.Optional(
+      Type.String({
+        format: 'uuid',
+        description: 'Adds links to this campaign, which keeps its own fields.',
+      }),
+    ),
+    slug: Type.Optional(Slug),
+    external: Type.Optional(
+      Type.Boolean({ description: 'The destination is on a platform that the workspace does not own.' }),
+    ),
+    tags: Type.Optional(Tags),
+    folder_id: Type.Optional(Nullable(Uuid)),
+    ...SETTING_FIELDS,
+  },
+  { title: 'CreateLinks' },
+);
 export type CreateBody = Static<typeof CreateBody>;
 
-export const ChangeBody = Body({
-  slug: Type.Optional(Slug),
-  external_id: Type.Optional(Nullable(ExternalId)),
-  metadata: Type.Optional(NullableMetadata),
-  ...SETTING_FIELDS,
-  destination_url: Type.Optional(Type.String({ maxLength: DESTINATION_LIMIT })),
-  name: Type.Optional(Name),
-  tags: Type.Optional(Nullable(Tags)),
-  folder_id: Type.Optional(Nullable(Type.String({ format: 'uuid' }))),
-});
+export const ChangeBody = Body(
+  {
+    slug: Type.Optional(Slug),
+    external_id: Type.Optional(Nullable(ExternalId)),
+    metadata: Type.Optional(NullableMetadata),
+    ...SETTING_FIELDS,
+    destination_url: Type.Optional(Type.String({ format: 'uri', maxLength: DESTINATION_LIMIT })),
+    name: Type.Optional(Name),
+    tags: Type.Optional(Nullable(Tags)),
+    folder_id: Type.Optional(Nullable(Uuid)),
+  },
+  { title: 'UpdateLink' },
+);
 export type ChangeBody = Static<typeof ChangeBody>;
 
 export const BULK_LIMIT = 1_000;
 
-export const BulkBody = Body({
-  // Rows are judged one by one: a bad one is its own outcome.
-  links: Type.Array(Type.Unknown(), {
-    maxItems: BULK_LIMIT,
-    description: 'Bodies as `POST /links` takes them.',
-  }),
-});
+const BULK = { title: 'BulkCreateLinks' };
 
-/** The record of a link, as every endpoint gives it. */
-export const LinkRecord = Type.Object({
-  id: Uuid,
-  destination_id: Type.String({ format: 'uuid', description: 'The campaign.' }),
-  name: Name,
-  slug: Type.String(),
-  short_url: Type.String(),
-  destination: Type.String({ description: "The campaign's destination URL." }),
-  channel: Nullable(Type.String({ description: 'Null: a Smart Link.' })),
-  smart: Type.Boolean(),
-  external: Type.Boolean(),
-  external_id: Nullable(Type.String()),
-  metadata: NullableMetadata,
-  utm_source: Nullable(Type.String()),
-  utm_medium: Nullable(Type.String()),
-  utm_campaign: Nullable(Type.String()),
-  tags: Type.Array(Type.String()),
-  folder_id: Nullable(Uuid),
-  targeting: Nullable(
-    Type.Object({ mobile: Type.Optional(Type.String()), desktop: Type.Optional(Type.String()) }),
-  ),
-  expires_at: Nullable(Instant),
-  max_clicks: Nullable(Type.Integer()),
-  expired_redirect_url: Nullable(Type.String()),
-  password_protected: Type.Boolean(),
-  retargeting: Nullable(
-    Type.Object(Object.fromEntries(PIXELS.map((name) => [name, Type.Optional(Type.String())]))),
-  ),
-  created_at: Instant,
-  updated_at: Instant,
-});
+export const BulkBody = Body(
+  // Rows are validated one by one: each row has its own result.
+  { links: Type.Array(Type.Unknown(), { maxItems: BULK_LIMIT }) },
+  BULK,
+);
+
+/** {@link BulkBody} for the document, with typed rows. */
+export const BulkBodyShown = Body({ links: Type.Array(CreateBody, { maxItems: BULK_LIMIT }) }, BULK);
+
+/** The record of a link, in every response that has one. */
+export const LinkRecord = Type.Object(
+  {
+    id: Uuid,
+    destination_id: Type.String({ format: 'uuid', description: 'The campaign.' }),
+    name: Name,
+    slug: Type.String({ pattern: '^[A-Za-z0-9_-]+$' }),
+    short_url: Url,
+    destination: Type.String({ format: 'uri', description: 'Destination URL of the campaign.' }),
+    channel: Nullable(Type.String({ description: 'Null for a Smart Link.' })),
+    smart: Type.Boolean(),
+    external: Type.Boolean(),
+    external_id: Nullable(Type.String()),
+    metadata: NullableMetadata,
+    utm_source: Nullable(Type.String()),
+    utm_medium: Nullable(Type.String()),
+    utm_campaign: Nullable(Type.String()),
+    tags: Type.Array(Type.String()),
+    folder_id: Nullable(Uuid),
+    targeting: Nullable(Type.Object(DEVICES, TARGETING)),
+    expires_at: Nullable(Instant),
+    max_clicks: Nullable(Type.Integer()),
+    expired_redirect_url: Nullable(Url),
+    password_protected: Type.Boolean(),
+    retargeting: Nullable(Type.Object(PIXELS, RETARGETING)),
+    created_at: Instant,
+    updated_at: Instant,
+  },
+  { title: 'Link' },
+);
 export type LinkRecord = Static<typeof LinkRecord>;
 
-export const CreatedLinks = Type.Object({ destination_id: Uuid, links: Type.Array(LinkRecord) });
+export const CreatedLinks = Type.Object(
+  { destination_id: Uuid, links: Type.Array(LinkRecord) },
+  { title: 'CreatedLinks' },
+);
+
+const BULK_RESULT = {
+  index: Type.Integer({ description: 'Index of the row in the request, from 0.' }),
+  status: Type.Integer({ description: 'The status that `POST /links` would respond with.' }),
+};
 
 export const BulkResults = Type.Object({
   results: Type.Array(
     Type.Object({
-      index: Type.Integer(),
-      status: Type.Integer(),
-      body: Type.Unsafe<unknown>({
-        type: 'object',
-        additionalProperties: true,
-        description: 'What `POST /links` would have answered.',
-      }),
+      ...BULK_RESULT,
+      body: Type.Unsafe<unknown>({ type: 'object', additionalProperties: true }),
     }),
   ),
 });
 
+/** {@link BulkResults} for the document, with typed rows. */
+export const BulkResultsShown = Type.Object(
+  {
+    results: Type.Array(
+      Type.Object(
+        {
+          ...BULK_RESULT,
+          body: Type.Union([CreatedLinks, ErrorBody], {
+            description: 'The body that `POST /links` would respond with.',
+          }),
+        },
+        { title: 'BulkResult' },
+      ),
+    ),
+  },
+  { title: 'BulkResults' },
+);
+
 /** `GET /links` in both its views. */
 export const ListQuery = Type.Object({
   view: Type.Optional(
-    OneOf(['records'], { description: '`records`: link records, on any plan. Without it: performance.' }),
+    OneOf(['records'], {
+      description:
+        '`records`: the response is a `LinkRecordsPage`, on any plan. Omitted: the response is a `LinkPerformance`.',
+    }),
   ),
   limit: Type.Integer({
     minimum: 1,
     maximum: 500,
     default: 100,
-    description: 'Links per page. Ignored when `ids` is sent.',
+    description: 'Links per page. Ignored with `ids`.',
   }),
   ...WINDOW_PARAMETERS,
   ids: Type.Optional(
-    Type.String({
-      description: 'Exactly these links, at most 500 ids between commas; unknown ones are left out.',
-    }),
+    LinkIds('Exactly these links: at most 500 ids, separated by commas. Unknown ids are left out.'),
   ),
-  include: Type.Optional(OneOf(['settings'], { description: 'Performance: each record under `settings`.' })),
-  cursor: Type.Optional(
-    Type.String({ format: 'date-time', description: "Records: the previous answer's `next_cursor`." }),
+  include: Type.Optional(
+    OneOf(['settings'], { description: 'Performance: adds the link record of each row as `settings`.' }),
   ),
+  cursor: Type.Optional({ ...Cursor, description: 'Records: the `next_cursor` of the previous page.' }),
   channel: Type.Optional(
-    OneOf([...CHANNELS, 'x'], { description: 'Records: links on this channel. `x` is `twitter`.' }),
+    OneOf([...CHANNELS, 'x'], { description: 'Records: links on this channel. `x` means `twitter`.' }),
   ),
   destination_id: Type.Optional(
     Type.String({ format: 'uuid', description: 'Records: links of this campaign.' }),
@@ -220,30 +267,36 @@ export const ListQuery = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: SLUG_LIMIT,
-      description: 'Records: links with this in their slug, in any case of letters.',
+      description: 'Records: links with this text in their slug, ignoring case.',
     }),
   ),
   external_id: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 200, description: 'Records: the link with this external_id.' }),
+    Type.String({ minLength: 1, maxLength: 200, description: 'Records: the link with this `external_id`.' }),
   ),
 });
 export type ListQuery = Static<typeof ListQuery>;
 
-export const RecordsPage = Type.Object({ links: Type.Array(LinkRecord), next_cursor: Nullable(Instant) });
+export const RecordsPage = Type.Object(
+  { links: Type.Array(LinkRecord), next_cursor: NextCursor },
+  { title: 'LinkRecordsPage', description: 'The response with `view=records`.' },
+);
 
-export const PerformanceRow = Type.Object({
-  link_id: Uuid,
-  slug: Type.String(),
-  channel: Nullable(Type.String()),
-  destination: Type.String(),
-  clicks: Type.Integer(),
-  visitors: Type.Integer(),
-  conversions: Type.Number({ description: 'Fractions under `linear` attribution.' }),
-  revenue: Type.Number({ description: "Major units of the workspace's currency." }),
-  external_id: Type.Optional(Nullable(Type.String({ description: 'With `ids`.' }))),
-  settings: Type.Optional(LinkRecord),
-});
+export const PerformanceRow = Type.Object(
+  {
+    link_id: Uuid,
+    slug: Type.String(),
+    channel: Nullable(Type.String({ description: 'Null for a Smart Link.' })),
+    destination: Url,
+    ...FIGURES,
+    external_id: Type.Optional(Nullable(Type.String({ description: 'Only with `ids`.' }))),
+    settings: Type.Optional(LinkRecord),
+  },
+  { title: 'LinkPerformanceRow' },
+);
 export type PerformanceRow = Static<typeof PerformanceRow>;
 
-export const Performance = Type.Object({ window: Window, links: Type.Array(PerformanceRow) });
+export const Performance = Type.Object(
+  { window: Window, links: Type.Array(PerformanceRow) },
+  { title: 'LinkPerformance', description: 'The response without `view`.' },
+);
 export type Performance = Static<typeof Performance>;

@@ -16,10 +16,10 @@ export async function linkSearchRoutes(app: Api, deps: ApiDeps): Promise<void> {
       },
       schema: {
         tags: ['Links'],
-        operationId: 'searchLinks',
-        summary: 'Search, filter and sort links, page by page, with their figures',
+        operationId: 'links.search',
+        summary: 'Search, filter and sort links',
         description:
-          'Every link of the workspace that passes the filters, also without activity in the window. Pages are counted by `offset`: a link that is made, deleted or clicked between two calls may move to another page. To walk over all links without a gap use `GET /links?view=records`.',
+          'Every link of the workspace that matches the filters, including links without activity in the window. Pages are counted by `offset`: a link that is created, deleted or clicked between two calls can move to another page. To read all links without gaps, use `GET /links?view=records`.',
         querystring: SearchQuery,
         response: { 200: FoundLinks },
       },
@@ -33,8 +33,8 @@ export async function linkSearchRoutes(app: Api, deps: ApiDeps): Promise<void> {
       config: { scope: 'secret', plan: 'any' },
       schema: {
         tags: ['Links'],
-        operationId: 'listLinkTags',
-        summary: "Tags of the workspace's links",
+        operationId: 'links.listTags',
+        summary: 'List the tags of links',
         response: { 200: Tags },
       },
     },

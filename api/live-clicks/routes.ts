@@ -19,8 +19,8 @@ const SLACK = 3_600n * NANOS_PER_SECOND;
 
 const ANSWER = {
   description:
-    'Server-sent events. `event: click` has a Click as `data`; its `id` is where the stream is. A comment comes each ' +
-    '15 s. The first block has `retry` and an `id` without an event.',
+    'Server-sent events. `event: click` has a `Click` as `data`; its `id` is the position in the stream. A comment is ' +
+    'sent every 15 seconds. The first block has `retry` and an `id` without an event.',
   content: { 'text/event-stream': { schema: { type: 'string' } } },
 };
 
@@ -60,15 +60,15 @@ export async function liveClickRoutes(app: Api, deps: ApiDeps): Promise<void> {
       exposeHeadRoute: false,
       schema: {
         tags: ['Clicks'],
-        operationId: 'streamClicks',
-        summary: 'Clicks as they arrive, as server-sent events',
+        operationId: 'clicks.stream',
+        summary: 'Stream clicks as server-sent events',
         description:
-          'Without `since` it begins with the next click. Connect again with the last `id` (a browser does so by ' +
-          'itself) and you get every click exactly once. Clicks of several ingest processes come in the order in which ' +
-          'they become visible, not in that of their `ts`. The answer ends after `seconds`, when the server stops, and ' +
-          'when more than 1 MiB waits for a slow reader: the next connection goes on where it was. It also ends within 15 s ' +
-          'after its key was revoked, its session was ended or the plan has lapsed. At most ' +
-          `${MAX_OF_WORKSPACE} at a time for a workspace and ${MAX_OF_PROCESS} for an API process, above that 503.`,
+          'Without `since`, the stream begins with the next click. Reconnect with the last `id` (browsers do so ' +
+          'automatically) to get every click exactly once. Clicks come in the order in which they become visible, which ' +
+          'is not the order of `ts` if several ingest processes run. The response ends after `seconds`, when the server ' +
+          'stops, and when more than 1 MiB waits for a slow reader; the next connection resumes. It also ends within 15 ' +
+          'seconds after the key is revoked, the session ends or the plan lapses. At most ' +
+          `${MAX_OF_WORKSPACE} connections of a workspace and ${MAX_OF_PROCESS} of an API process are open at a time, else 503.`,
         querystring: LiveQuery,
       },
     },

@@ -10,12 +10,10 @@ export async function meRoutes(app: Api, deps: ApiDeps): Promise<void> {
       config: { scope: 'any', plan: 'any' },
       schema: {
         tags: ['Identity'],
-        operationId: 'getMe',
-        summary: 'The workspace, its plan and the key of the call',
+        operationId: 'me.get',
+        summary: 'Get the workspace, its plan and the current key',
         description:
-          'Usage counts since midnight UTC of the day of the month on which the workspace was created (the last ' +
-          'day where a month lacks it). Reaching `events` drops no click. A plan that is not active or trialing ' +
-          'has the limits of the free one.',
+          'Usage counts from midnight UTC on the day of the month on which the workspace was created, or the last day of a shorter month. Reaching the `events` limit drops no click. A plan that is not active or trialing has the limits of the free plan.',
         response: { 200: Me },
       },
     },

@@ -36,8 +36,8 @@ export async function memberRoutes(app: Api, { pool, config }: ApiDeps): Promise
       config: READ,
       schema: {
         tags,
-        operationId: 'listMembers',
-        summary: 'Who may use the console, oldest first',
+        operationId: 'members.list',
+        summary: 'List members, oldest first',
         response: { 200: MemberList },
       },
     },
@@ -50,10 +50,10 @@ export async function memberRoutes(app: Api, { pool, config }: ApiDeps): Promise
       config: { ...OWNERS, idempotent: 'unkept' },
       schema: {
         tags,
-        operationId: 'inviteMember',
-        summary: 'Make a link that lets somebody in',
+        operationId: 'members.invite',
+        summary: 'Create an invitation link',
         description:
-          'The link works once, within 15 minutes, while its maker is an owner or a key that was not revoked. Hand it over yourself: nothing is sent. The role is that of the new member; one that the email belongs to keeps its own.',
+          'The link works once, within 15 minutes, while its creator is an owner or an active key. Send it yourself: the service sends no email. `role` is the role of a new member; an existing member keeps their role.',
         body: InviteBody,
         response: { 201: InviteAnswer },
       },
@@ -84,10 +84,10 @@ export async function memberRoutes(app: Api, { pool, config }: ApiDeps): Promise
       config: { ...OWNERS, errors: ['conflict'] },
       schema: {
         tags,
-        operationId: 'changeMember',
+        operationId: 'members.update',
         summary: "Change a member's role",
         description:
-          'Holds with the next request of its sessions. With another role than `owner` its open invitations end, and those that it made. The last owner stays one: 409.',
+          'Applies from the next request of their sessions. If the new role is not `owner`, their open invitations end, and so do the invitations they created. The last owner cannot change role (409).',
         params: IdParams,
         body: MemberChange,
         response: { 200: MemberView },
@@ -111,10 +111,10 @@ export async function memberRoutes(app: Api, { pool, config }: ApiDeps): Promise
       config: { ...OWNERS, errors: ['conflict'] },
       schema: {
         tags,
-        operationId: 'removeMember',
+        operationId: 'members.remove',
         summary: 'Remove a member',
         description:
-          'Its sessions end with the next request, streams of clicks within 15 s, and with them open invitations to its email and those that it made. The last owner stays: 409.',
+          'Their sessions end with the next request and click streams within 15 seconds. Open invitations to their email, and invitations they created, end too. The last owner cannot be removed (409).',
         params: IdParams,
         response: { 200: Ok },
       },

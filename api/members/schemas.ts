@@ -1,43 +1,45 @@
 import { Type } from 'typebox';
-import { ROLES } from '../../core/access/roles.ts';
-import { Body, Instant, Nullable, OneOf, Uuid } from '../schemas.ts';
-import { Email } from '../session/schemas.ts';
+import { Body, Email, Instant, Nullable, Uuid } from '../schemas.ts';
+import { MemberEmail, Role } from '../session/schemas.ts';
 
-const RoleOfMember = OneOf(ROLES, {
-  description: '`analyst` reads, `operator` changes things too, `owner` also has keys and members.',
-});
+export const MemberView = Type.Object(
+  {
+    id: Uuid,
+    email: Nullable({ ...Email, description: 'Null for a member who signs in with a passkey only.' }),
+    role: Role,
+    created_at: Instant,
+    last_seen_at: Nullable(Instant),
+  },
+  { title: 'Member' },
+);
 
-export const MemberView = Type.Object({
-  id: Uuid,
-  email: Nullable(Type.String({ description: 'Null: signs in with a passkey.' })),
-  role: RoleOfMember,
-  created_at: Instant,
-  last_seen_at: Nullable(Instant),
-});
+export const MemberList = Type.Object({ members: Type.Array(MemberView) }, { title: 'MemberList' });
 
-export const MemberList = Type.Object({ members: Type.Array(MemberView) });
+export const MemberChange = Body({ role: Role }, { title: 'UpdateMember' });
 
-export const MemberChange = Body({ role: RoleOfMember });
-
-export const InviteBody = Body({
-  email: Type.Optional(
-    Nullable(
-      Type.String({
-        ...Email,
+export const InviteBody = Body(
+  {
+    email: Type.Optional(
+      Nullable({
+        ...MemberEmail,
         description:
-          'Of a member: the link lets that member set another password or passkey. Left out: the invited person says it.',
+          'Email of the invited person. For an existing member, the link sets another password or passkey. If omitted, the invited person enters one.',
       }),
     ),
-  ),
-  role: RoleOfMember,
-});
+    role: Role,
+  },
+  { title: 'InviteMember' },
+);
 
-export const InviteAnswer = Type.Object({
-  invite: Type.Object({
-    url: Type.String({ description: 'Works once. Shown here only.' }),
-    expires_at: Instant,
-    role: OneOf(ROLES),
-    email: Nullable(Type.String()),
-    workspace_id: Uuid,
-  }),
-});
+export const InviteAnswer = Type.Object(
+  {
+    invite: Type.Object({
+      url: Type.String({ format: 'uri', description: 'Works once. Shown only in this response.' }),
+      expires_at: Instant,
+      role: Role,
+      email: Nullable(Email),
+      workspace_id: Uuid,
+    }),
+  },
+  { title: 'Invitation' },
+);

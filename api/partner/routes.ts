@@ -15,15 +15,15 @@ export async function partnerRoutes(app: Api, { pool }: ApiDeps): Promise<void> 
       config: { scope: 'partner', idempotent: 'unkept' },
       schema: {
         tags,
-        operationId: 'provisionWorkspace',
-        summary: 'Make a workspace for a customer, or find it',
+        operationId: 'partnerWorkspaces.provision',
+        summary: 'Create or find the workspace of a customer',
         description: PROVISION_DESCRIPTION,
         body: ProvisionBody,
         response: {
-          201: { description: 'The workspace was made; `key` is its first secret key.', ...Provisioned },
+          201: { ...Provisioned, description: 'The workspace was created. `key` is its first secret key.' },
           200: {
-            description: 'It exists. `key` is null, or a new secret key with `rotate_key: true`.',
             ...Provisioned,
+            description: 'The workspace exists. `key` is null, or a new secret key with `rotate_key: true`.',
           },
         },
       },
@@ -45,10 +45,10 @@ export async function partnerRoutes(app: Api, { pool }: ApiDeps): Promise<void> 
       config: { scope: 'partner' },
       schema: {
         tags,
-        operationId: 'getPartnerWorkspace',
-        summary: "One of the partner's workspaces",
+        operationId: 'partnerWorkspaces.get',
+        summary: 'Get the workspace of a customer',
         description:
-          'The `external_id` is URL-encoded. `.` and `..` can not be asked for: clients take them out of an address, encoded or not. Repeat the POST for those. Never returns a key.',
+          'The `external_id` is URL-encoded. The ids `.` and `..` do not work in a path, because clients remove them, encoded or not; repeat the `POST` for those. Never returns a key.',
         params: ExternalIdParams,
         response: { 200: PartnerWorkspaceAnswer },
       },
@@ -61,15 +61,15 @@ export async function partnerRoutes(app: Api, { pool }: ApiDeps): Promise<void> 
   );
 }
 
-const PROVISION_DESCRIPTION = `Safe to repeat: there is one workspace per \`external_id\` and partner, however often
-and however many at once you call. \`Idempotency-Key\` changes nothing here: an answer with a key is not kept.
+const PROVISION_DESCRIPTION = `Safe to repeat and to call concurrently: each \`external_id\` of a partner has one workspace. \`Idempotency-Key\` has
+no effect here, because a response with a key is not stored.
 
 | Outcome | Status | \`key\` |
 |---|---|---|
-| made | 201 | a secret workspace key |
+| created | 201 | a secret workspace key |
 | exists | 200 | \`null\` |
 | exists, \`rotate_key: true\` | 200 | a new secret workspace key |
 
-A rotation revokes every key that you have minted for the workspace before; keys that its team has made stay. The
-key is labelled \`partner:<partner name>\`, is shown once and works on all other endpoints. The workspace is on the
-unlimited plan; \`GET /me\` says \`partner_managed: true\`. A lost key is replaced with \`rotate_key\`.`;
+A rotation revokes every key that you created for the workspace earlier. Keys created by its team stay valid. The key is
+labeled \`partner:<partner name>\`, is shown once and works on all other endpoints. The workspace is on the unlimited plan;
+\`GET /me\` returns \`partner_managed: true\`. To replace a lost key, use \`rotate_key\`.`;

@@ -1,34 +1,51 @@
 import { type Static, Type } from 'typebox';
 import { Body, ExternalId, Nullable, Uuid } from '../schemas.ts';
 
-export const PartnerWorkspace = Type.Object({
-  id: Uuid,
-  name: Type.String(),
-  slug: Type.String(),
-  partner_external_id: Type.String(),
-});
+export const PartnerWorkspace = Type.Object(
+  { id: Uuid, name: Type.String(), slug: Type.String(), partner_external_id: Type.String() },
+  { title: 'PartnerWorkspace' },
+);
 
-export const ProvisionBody = Body({
-  external_id: Type.String({
-    ...ExternalId,
-    description: 'Your id of the customer, matched exactly: one workspace for each.',
-  }),
-  name: Type.String({ minLength: 1, maxLength: 100, description: 'Used only when the workspace is made.' }),
-  rotate_key: Type.Optional(
-    Type.Boolean({
-      default: false,
-      description: 'For a workspace that exists: mints a key and revokes all that you minted for it before.',
+export const ProvisionBody = Body(
+  {
+    external_id: Type.String({
+      ...ExternalId,
+      description: 'Your id of the customer, matched exactly. Each id has one workspace.',
     }),
-  ),
-});
+    name: Type.String({
+      minLength: 1,
+      maxLength: 100,
+      description: 'Used only when the workspace is created.',
+    }),
+    rotate_key: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description:
+          'For an existing workspace: creates a key and revokes every key that you created for it earlier.',
+      }),
+    ),
+  },
+  { title: 'ProvisionWorkspace' },
+);
 export type ProvisionBody = Static<typeof ProvisionBody>;
 
-export const Provisioned = Type.Object({
-  workspace: PartnerWorkspace,
-  key: Nullable(Type.String({ description: 'A secret workspace key, shown this once.' })),
-});
+export const Provisioned = Type.Object(
+  {
+    workspace: PartnerWorkspace,
+    key: Nullable(
+      Type.String({
+        pattern: '^lk_live_[0-9a-f]{8}_[0-9a-f]{48}$',
+        description: 'A secret workspace key. Shown only in this response.',
+      }),
+    ),
+  },
+  { title: 'ProvisionedWorkspace' },
+);
 export type Provisioned = Static<typeof Provisioned>;
 
-export const PartnerWorkspaceAnswer = Type.Object({ workspace: PartnerWorkspace });
+export const PartnerWorkspaceAnswer = Type.Object(
+  { workspace: PartnerWorkspace },
+  { title: 'PartnerWorkspaceResponse' },
+);
 
 export const ExternalIdParams = Type.Object({ external_id: ExternalId });

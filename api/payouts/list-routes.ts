@@ -31,10 +31,9 @@ export async function payoutListRoutes(app: Api, { pool }: ApiDeps): Promise<voi
       config: CONFIG,
       schema: {
         tags,
-        operationId: 'listPayouts',
+        operationId: 'payouts.list',
         summary: 'List payout files, newest first',
-        description:
-          'With what each pays, and when it was marked paid. Pass `next_cursor` back as `cursor` until it is null.',
+        description: 'With their totals and when they were marked paid.',
         querystring: PayoutQuery,
         response: { 200: PayoutList },
       },
@@ -63,10 +62,10 @@ export async function payoutListRoutes(app: Api, { pool }: ApiDeps): Promise<voi
       config: CONFIG,
       schema: {
         tags,
-        operationId: 'listEligibleBalances',
-        summary: 'Balances that could be paid now',
+        operationId: 'payouts.listEligible',
+        summary: 'List balances that can be paid',
         description:
-          'Every referrer with an eligible balance, the latest enrolled first, and why one is held back. `referrers` and `totals` are those of a file made now. Making a file is `GET /payouts/export`.',
+          'Every referrer with an eligible balance, latest enrollment first, and why a balance is held back. `referrers` and `totals` are those of a file created now. To create a file, use `GET /payouts/export`.',
         querystring: EligibleQuery,
         response: { 200: Eligible },
       },
@@ -97,9 +96,9 @@ export async function payoutListRoutes(app: Api, { pool }: ApiDeps): Promise<voi
       config: CONFIG,
       schema: {
         tags,
-        operationId: 'listPayoutLines',
-        summary: 'What a payout file pays to whom',
-        description: 'In the order of the file. Pass `next_cursor` back as `cursor` until it is null.',
+        operationId: 'payouts.listLines',
+        summary: 'List the lines of a payout file',
+        description: 'In the order of the file.',
         params: IdParams,
         querystring: PayoutLinesQuery,
         response: { 200: PayoutLines },

@@ -1,4 +1,3 @@
-import { Type } from 'typebox';
 import { toMajor } from '../../core/money/money.ts';
 import { inTransaction } from '../../sql/database/pool.ts';
 import { programById } from '../../sql/referrals/programs.ts';
@@ -6,16 +5,16 @@ import { exportPayouts, payExport } from '../../sql/transactions/pay-out.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { withIdempotency } from '../plugins/idempotency.ts';
 import { noSuchProgram } from '../programs/service.ts';
-import { Body } from '../schemas.ts';
+
 import { payoutCsv } from './csv.ts';
 import { payoutListRoutes } from './list-routes.ts';
-import { Totals } from './schemas.ts';
+import { Paid, PaidBody, PayoutExportQuery } from './schemas.ts';
 
 const CONFIG = { scope: 'secret', plan: 'paid' } as const;
 const tags = ['Payouts'];
 
 const EXPORT_ANSWER = {
-  description: 'CSV; the header `x-export-id` names it.',
+  description: 'CSV. The `x-export-id` header is the id of the file.',
   content: { 'text/csv': { schema: { type: 'string' } } },
 };
 
@@ -33,20 +32,17 @@ export async function payoutRoutes(app: Api, deps: ApiDeps): Promise<void> {
         role: 'operator',
         errors: ['not_found'],
         answers: { 200: EXPORT_ANSWER },
+        responseHeaders: ['ExportId'],
       },
       // A HEAD changes nothing, and this would write a file down.
       exposeHeadRoute: false,
       schema: {
         tags,
-        operationId: 'exportPayouts',
-        summary: 'A file of what is to be paid now',
+        operationId: 'payouts.export',
+        summary: 'Create a payout file',
         description:
-          'CSV, one line per referrer whose eligible balance reaches `min_payout`, sorted by payout method (empty where none was saved). Suspended referrers are left out; their balance stays. Pay it, then send the `x-export-id` header to `POST /payouts`. Making a file changes no balance.',
-        querystring: Type.Object({
-          program_id: Type.Optional(
-            Type.String({ format: 'uuid', description: 'Every programme of the workspace unless given.' }),
-          ),
-        }),
+          'CSV with one line for each referrer whose eligible balance reaches `min_payout`, sorted by payout method (empty if none is saved). Suspended referrers are left out and keep their balance. Pay the file, then send its `x-export-id` header to `POST /payouts`. Creating a file changes no balance.',
+        querystring: PayoutExportQuery,
       },
     },
     async ({ auth, query }, reply) => {
@@ -70,17 +66,12 @@ export async function payoutRoutes(app: Api, deps: ApiDeps): Promise<void> {
       config: { ...CONFIG, idempotent: true, errors: ['not_found', 'conflict'] },
       schema: {
         tags,
-        operationId: 'markPaid',
+        operationId: 'payouts.markPaid',
         summary: 'Mark a payout file paid',
         description:
-          'Marks exactly what the file lists, once; a second call answers the same. A file that overlaps with one that was paid is a 409.',
-        body: Body({ export_id: Type.String({ format: 'uuid' }) }),
-        response: {
-          200: Type.Object({
-            paid: Type.Integer({ description: 'Referrers paid.' }),
-            totals: Totals,
-          }),
-        },
+          'Marks exactly the commissions of the file, once; a second call responds with the same body. A file that overlaps with a paid file is a 409.',
+        body: PaidBody,
+        response: { 200: Paid },
       },
     },
     async (request, reply) =>

@@ -10,7 +10,7 @@ export async function addCors(app: Api): Promise<void> {
     origin: '*',
     methods: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'],
     allowedHeaders: ['Authorization', 'Content-Type', 'Idempotency-Key'],
-    exposedHeaders: ['x-request-id', 'Idempotent-Replayed', 'Retry-After'],
+    exposedHeaders: ['x-request-id', 'Idempotent-Replayed', 'Retry-After', 'x-ignored-fields'],
     maxAge: 86_400,
     strictPreflight: false,
   });

@@ -138,6 +138,28 @@ describe('paths and queries', () => {
     expect((await shop.delete('/me')).headers.allow).toBe('GET, HEAD');
   });
 
+  test.each([
+    ['GET', '/links/bulk', 'POST'],
+    ['DELETE', '/links/bulk', 'POST'],
+    ['PUT', '/links/bulk', 'POST'],
+    ['HEAD', '/links/bulk', 'POST'],
+    ['GET', '/links/import', 'POST'],
+    ['PATCH', '/links/tags', 'GET, HEAD'],
+    ['DELETE', '/links/search', 'GET, HEAD'],
+    ['PATCH', '/members/invites', 'POST'],
+    ['DELETE', '/members/invites', 'POST'],
+    ['DELETE', '/passkeys/options', 'POST'],
+  ] as const)('%s %s is 405, though an id could stand there', async (method, path, allow) => {
+    const answer = await shop.call(method, path, { key: null });
+    expect([answer.status, answer.headers.allow]).toEqual([405, allow]);
+  });
+
+  test('a bio page may be called as a path is: its slug may stand there', async () => {
+    expect((await shop.post('/bio-pages', { slug: 'preview' })).status).toBe(201);
+    expect((await shop.patch('/bio-pages/preview', { title: 'Mine' })).status).toBe(200);
+    expect((await shop.get('/bio-pages/availability')).status).toBe(400);
+  });
+
   test('a path with broken escapes, NUL or 10,000 characters is 400 or 404', async () => {
     expect((await shop.get('/links/%zz')).status).toBe(400);
     expect((await shop.get('/links/%00')).status).toBe(400);
@@ -237,7 +259,7 @@ describe('CORS', () => {
     expect(String(answer.status)).toBe(status);
     expect(answer.headers['access-control-allow-origin']).toBe('*');
     expect(answer.headers['access-control-expose-headers']).toBe(
-      'x-request-id, Idempotent-Replayed, Retry-After',
+      'x-request-id, Idempotent-Replayed, Retry-After, x-ignored-fields',
     );
   });
 });

@@ -1,32 +1,61 @@
+import type { RouteOptions } from 'fastify';
 import { AppError } from '../../core/errors.ts';
 import type { Api } from '../dependencies.ts';
 
+type Path = { pattern: RegExp; methods: Set<string>; isFixed: boolean };
+
 /**
- * An unknown path answers 404, a known path with a wrong method 405 with `Allow`. Both are decided before the
- * body is read, so that no body turns them into another error. Added before the routes: it learns them as they
- * are registered.
+ * An unknown path is a 404, a known path with a wrong method a 405 with `Allow`. Both are decided before the body is read,
+ * so that no body turns them into another error. Added before the routes: it learns them as they are registered.
+ *
+ * `GET /links/bulk` would reach `/links/:id`, for the id `bulk`. Where a parameter can only be a UUID, the fixed path wins.
  */
 export function addUnknownPaths(app: Api): void {
-  const known = new Map<string, { pattern: RegExp; methods: Set<string> }>();
+  const paths = new Map<string, Path>();
+  const idPaths = new Set<string>();
+
   app.addHook('onRoute', (route) => {
     if (route.url === '*') return; // the preflights' own
-    const entry = known.get(route.url) ?? { pattern: patternOf(route.url), methods: new Set<string>() };
+    const isFixed = !/[:*]/.test(route.url);
+    const entry = paths.get(route.url) ?? {
+      pattern: patternOf(route.url),
+      methods: new Set<string>(),
+      isFixed,
+    };
     for (const method of [route.method].flat()) entry.methods.add(method);
-    known.set(route.url, entry);
+    paths.set(route.url, entry);
+    if (!isFixed && hasOnlyIds(route)) idPaths.add(route.url);
   });
+
+  /** The methods of a path: those of the fixed path, if its text is none of the ids that other routes take. */
+  function methodsOf(path: string): string[] {
+    const matching = [...paths].filter(([, { pattern }]) => pattern.test(path));
+    const fixed = matching.some(([, { isFixed }]) => isFixed);
+    const meant = fixed ? matching.filter(([url]) => !idPaths.has(url)) : matching;
+    return [...new Set(meant.flatMap(([, { methods }]) => [...methods]))].sort();
+  }
+
   app.addHook('onRequest', async (request, reply) => {
-    if (!request.is404) return;
+    const { url = '' } = request.routeOptions;
+    if (!request.is404 && !idPaths.has(url)) return;
     const path = request.url.split('?', 1)[0] ?? '';
-    const methods = [...known.values()]
-      .filter((entry) => entry.pattern.test(path))
-      .flatMap((entry) => [...entry.methods]);
+    if (!request.is404 && !paths.get(path)?.isFixed) return;
+    const methods = methodsOf(path);
     if (methods.length === 0) throw new AppError('not_found', 'there is nothing at this path');
-    reply.header('allow', [...new Set(methods)].sort().join(', '));
+    reply.header('allow', methods.join(', '));
     throw new AppError('method_not_allowed', `${request.method} is not offered at this path`);
   });
   app.setNotFoundHandler(() => {
     throw new AppError('not_found', 'there is nothing at this path');
   });
+}
+
+/** Whether every parameter of a route's path is a UUID. */
+function hasOnlyIds({ url, schema }: RouteOptions): boolean {
+  if (url.includes('*')) return false;
+  const { properties = {} } = (schema?.params ?? {}) as { properties?: Record<string, { format?: string }> };
+  const names = url.split('/').flatMap((part) => (part.startsWith(':') ? [part.slice(1)] : []));
+  return names.every((name) => properties[name]?.format === 'uuid');
 }
 
 function patternOf(url: string): RegExp {

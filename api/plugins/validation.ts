@@ -71,8 +71,13 @@ function bodyAjv(): Ajv.Ajv {
     formats: {
       uuid: isUuid,
       'date-time': (text: string) => parseInstant(text) !== null,
-      // Which URLs are accepted where is core/links/destinations.ts's to say, with a message that helps.
+      'instant-cursor': (text: string) => parseInstant(text) !== null,
+      'uuid-cursor': isUuid,
+      // For the document only: the handlers judge these, with a message that helps.
       uri: true,
+      email: true,
+      currency: true,
+      'uuid-list': true,
     },
   });
 }
@@ -106,9 +111,14 @@ export function validationDetail(
   return { path, message: error.message ?? 'is invalid' };
 }
 
+const INSTANT_MESSAGE =
+  'must be an ISO 8601 instant with Z or an offset, or a date, in the years 0000 to 9999 in UTC';
+
 const FORMAT_MESSAGES: Record<string, string> = {
   uuid: 'must be a UUID',
-  'date-time': 'must be an ISO 8601 instant with Z or an offset, or a date, in the years 0000 to 9999 in UTC',
+  'uuid-cursor': 'must be a UUID',
+  'date-time': INSTANT_MESSAGE,
+  'instant-cursor': INSTANT_MESSAGE,
 };
 
 function unescapePointer(part: string): string {

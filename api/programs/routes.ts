@@ -7,7 +7,7 @@ import { ProgramBody, ProgramChange, ProgramList, ProgramRecord } from './schema
 import { changeProgram, createProgram, noSuchProgram, programRecord } from './service.ts';
 
 const CONFIG = { scope: 'secret', plan: 'paid' } as const;
-const tags = ['Programmes'];
+const tags = ['Programs'];
 
 /** Referral programmes. Secret key, paid plan. */
 export async function programRoutes(app: Api, { pool, config }: ApiDeps): Promise<void> {
@@ -19,8 +19,8 @@ export async function programRoutes(app: Api, { pool, config }: ApiDeps): Promis
       config: CONFIG,
       schema: {
         tags,
-        operationId: 'listPrograms',
-        summary: 'List referral programmes, newest first',
+        operationId: 'programs.list',
+        summary: 'List referral programs, newest first',
         response: { 200: ProgramList },
       },
     },
@@ -33,8 +33,8 @@ export async function programRoutes(app: Api, { pool, config }: ApiDeps): Promis
       config: { ...CONFIG, idempotent: true, errors: ['conflict'] },
       schema: {
         tags,
-        operationId: 'createProgram',
-        summary: 'Create a referral programme',
+        operationId: 'programs.create',
+        summary: 'Create a referral program',
         body: ProgramBody,
         response: { 201: ProgramRecord },
       },
@@ -53,8 +53,8 @@ export async function programRoutes(app: Api, { pool, config }: ApiDeps): Promis
       config: CONFIG,
       schema: {
         tags,
-        operationId: 'getProgram',
-        summary: 'One referral programme',
+        operationId: 'programs.get',
+        summary: 'Get a referral program',
         params: IdParams,
         response: { 200: ProgramRecord },
       },
@@ -72,10 +72,10 @@ export async function programRoutes(app: Api, { pool, config }: ApiDeps): Promis
       config: { ...CONFIG, errors: ['conflict'] },
       schema: {
         tags,
-        operationId: 'changeProgram',
-        summary: 'Change a referral programme',
+        operationId: 'programs.update',
+        summary: 'Update a referral program',
         description:
-          'Any subset of the fields. New terms hold for what happens from now on; what was earned stays as it is. A `code` that is given up stays reserved.',
+          'Send any subset of the fields. New terms apply to future events; earned rewards do not change. A replaced `code` stays reserved.',
         params: IdParams,
         body: ProgramChange,
         response: { 200: ProgramRecord },

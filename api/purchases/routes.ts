@@ -12,10 +12,10 @@ export async function purchaseRoutes(app: Api, { pool }: ApiDeps): Promise<void>
       config: { scope: 'secret', plan: 'paid' },
       schema: {
         tags: ['Referrals'],
-        operationId: 'listPurchases',
-        summary: 'List judged purchases, the latest known order first',
+        operationId: 'purchases.list',
+        summary: 'List reported purchases, newest first',
         description:
-          'With who referred the buyer, and why a referred purchase earned nothing. Pass `next_cursor` back as `cursor` until it is null.',
+          'With the referrer of the buyer, and why a referred purchase earned nothing. Sorted by internal order id.',
         querystring: PurchaseQuery,
         response: { 200: PurchaseList },
       },

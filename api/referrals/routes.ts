@@ -52,10 +52,10 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
       config: { ...ANY_KEY, idempotent: true, errors: ['not_found'] },
       schema: {
         tags,
-        operationId: 'enrollReferrer',
+        operationId: 'referrals.enroll',
         summary: 'Enroll a user as a referrer',
         description:
-          'Once per user and workspace: a second call answers with the first programme and link. It adds an email or name that was not known; one that was stays. With a secret key another `tier` holds for future signups.',
+          'Once per user and workspace: a second call responds with the first program and link. It adds a missing email or name but does not replace one. With a secret key, another `tier` applies to future signups.',
         body: EnrollBody,
         response: { 200: Enrolled },
       },
@@ -90,10 +90,10 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
       config: { ...ANY_KEY, idempotent: true, answers: { 200: SignupAnswer } },
       schema: {
         tags,
-        operationId: 'reportSignup',
-        summary: 'Report that a user signed up',
+        operationId: 'referrals.reportSignup',
+        summary: 'Report a signup',
         description:
-          'Once per new user: a user who has been matched stays with that referrer. The referrer is resolved by `ref_code`, then `_vid`, then `referrer_external_user_id`. A report by `_vid` waits up to two seconds for the click to be visible; later it is resolved in the background, and a repeated call tells. The first report of a user counts, and whoever has a publishable key can make it: where rewards are worth money, report signups from your server, before a page could.',
+          'Once per new user: a matched user keeps the referrer. The referrer is resolved by `ref_code`, then `_vid`, then `referrer_external_user_id`. A report by `_vid` waits up to two seconds for the click to become visible; after that, the signup is resolved in the background and a repeated call returns the result. The first report of a user counts, and anyone with a publishable key can make it. If rewards are worth money, report signups from your server before a page can.',
         body: SignupBody,
       },
     },
@@ -131,10 +131,10 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
       config: { ...SECRET_KEY, idempotent: true },
       schema: {
         tags,
-        operationId: 'reportPurchase',
+        operationId: 'referrals.reportPurchase',
         summary: 'Report a paid purchase',
         description:
-          'Once per `order_id`: a replay returns the same body. Report the signup first: a purchase that was reported before it stays unmatched. The order also counts in reports, as one that a server tracked. A sale in a currency without a rate to the programme’s earns no percentage (`no_currency_rate`).',
+          "Once per `order_id`: a replay returns the same body. Report the signup first: a purchase reported before the signup stays unmatched. The order also counts in reports, like an order reported by a server. A sale in a currency without a rate to the program's currency earns no percentage (`no_currency_rate`).",
         body: PurchaseBody,
         response: { 200: PurchaseAnswer },
       },
@@ -156,10 +156,10 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
       config: { ...SECRET_KEY, idempotent: true },
       schema: {
         tags,
-        operationId: 'reportRefund',
+        operationId: 'referrals.reportRefund',
         summary: 'Report a refund of an order',
         description:
-          "Once per `refund_id`. Pending and eligible commissions of the order are taken back in proportion; a paid one, or one in a payout export, gets a negative commission that the next payout takes off. More than is left of the order is a 400. A refund of an order that no server has reported yet is kept for 30 days, answered `matched: false`, and taken back with the order's verdict; the same call tells then. Credits and the order's revenue stay.",
+          "Once per `refund_id`. Pending and eligible commissions of the order are reversed in proportion. A commission that is paid or in a payout file gets a negative commission, which the next payout deducts. An amount above the rest of the order is a 400. A refund of an order that no server has reported yet is stored for 30 days, responded to with `matched: false`, and applied when the order is reported; then the same call returns the result. Credits and the order's revenue do not change.",
         body: RefundBody,
         response: { 200: RefundAnswer },
       },
@@ -184,9 +184,10 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
       exposeHeadRoute: false,
       schema: {
         tags,
-        operationId: 'getReferralStats',
-        summary: 'What a referrer brought and earned',
-        description: 'Enrolls the user who is no referrer yet, as enroll does.',
+        operationId: 'referrals.getStats',
+        summary: 'Get referral stats',
+        description:
+          'Stats, rewards and payouts of one referrer. Enrolls a user who is not a referrer yet, like the enroll endpoint.',
         querystring: StatsQuery,
         response: { 200: Stats },
       },
@@ -219,9 +220,9 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
       config: { ...ANY_KEY, errors: ['not_found', 'forbidden'] },
       schema: {
         tags,
-        operationId: 'switchRewardMode',
-        summary: "Switch a referrer's reward mode",
-        description: 'Holds for future conversions only; what was earned stays.',
+        operationId: 'referrals.setRewardMode',
+        summary: "Set a referrer's reward mode",
+        description: 'Applies to future conversions only; earned rewards do not change.',
         body: RewardModeBody,
         response: { 200: RewardModeAnswer },
       },
@@ -240,8 +241,8 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
       config: { ...ANY_KEY, errors: ['method_not_offered', 'not_found', 'forbidden'] },
       schema: {
         tags,
-        operationId: 'savePayoutMethod',
-        summary: 'Save where an affiliate is paid',
+        operationId: 'referrals.setPayoutMethod',
+        summary: "Set an affiliate's payout method",
         body: PayoutMethodBody,
         response: { 200: PayoutMethodAnswer },
       },

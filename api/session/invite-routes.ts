@@ -13,7 +13,7 @@ import {
   SessionBody,
 } from './schemas.ts';
 
-const tags = ['Members'];
+const tags = ['Invitations'];
 
 /** What an invitation's link leads to: looking at it, and accepting it with a password or a passkey. */
 export async function inviteRoutes(
@@ -22,7 +22,12 @@ export async function inviteRoutes(
   { passkeys, passwords }: { passkeys: Passkeys; passwords: MemberPasswords },
 ): Promise<void> {
   const { pool, config } = deps;
-  const PUBLIC = { scope: 'public', plan: 'any', errors: ['unauthorized', 'forbidden'] } as const;
+  const PUBLIC = {
+    scope: 'public',
+    plan: 'any',
+    console: true,
+    errors: ['unauthorized', 'forbidden'],
+  } as const;
 
   app.post(
     '/session/invite/view',
@@ -31,8 +36,8 @@ export async function inviteRoutes(
       config: { ...PUBLIC, errors: [...PUBLIC.errors] },
       schema: {
         tags,
-        operationId: 'viewInvite',
-        summary: 'What an invitation is for',
+        operationId: 'invitations.view',
+        summary: 'Get the invitation of a token',
         body: InviteToken,
         response: { 200: InviteView },
       },
@@ -50,8 +55,8 @@ export async function inviteRoutes(
       config: { ...PUBLIC, errors: [...PUBLIC.errors, 'conflict'] },
       schema: {
         tags,
-        operationId: 'invitePasskeyOptions',
-        summary: 'What a passkey for an invitation is to be',
+        operationId: 'invitations.getPasskeyOptions',
+        summary: 'Get the options for a passkey that accepts an invitation',
         body: InvitePasskeyBody,
         response: { 200: CeremonyOptions },
       },
@@ -73,10 +78,10 @@ export async function inviteRoutes(
       config: { ...PUBLIC, errors: [...PUBLIC.errors, 'conflict'] },
       schema: {
         tags,
-        operationId: 'acceptInvite',
+        operationId: 'invitations.accept',
         summary: 'Accept an invitation',
         description:
-          'With a `password`, or with a `passkey` made by the options. Makes the member and signs it in. An invitation for the email of a member lets that member in again: it adds the passkey or replaces the password, and ends the other sessions.',
+          'With a `password`, or with a `passkey` created from the options. Creates the member and signs in. An invitation for the email of an existing member signs that member in, adds the passkey or replaces the password, and ends the other sessions.',
         body: AcceptBody,
         response: { 200: SessionBody },
       },

@@ -18,8 +18,8 @@ import type { MemberPasswords } from './passwords.ts';
 import { CeremonyOptions, PasskeyBody, PasskeyList, PasskeyView, PasswordBody } from './schemas.ts';
 import type { Tries } from './tries.ts';
 
-const tags = ['Members'];
-const MEMBER = { scope: 'member', plan: 'any', role: 'analyst' } as const;
+const tags = ['Passkeys'];
+const MEMBER = { scope: 'member', plan: 'any', role: 'analyst', console: true } as const;
 
 const view = ({ id, label, created_at, last_used_at }: PasskeyRecord) => ({
   id,
@@ -40,8 +40,8 @@ export async function ownPasskeyRoutes(
       config: MEMBER,
       schema: {
         tags,
-        operationId: 'listPasskeys',
-        summary: 'Your passkeys',
+        operationId: 'passkeys.list',
+        summary: 'List your passkeys',
         response: { 200: PasskeyList },
       },
     },
@@ -58,9 +58,9 @@ export async function ownPasskeyRoutes(
       config: { ...MEMBER, errors: ['conflict'] },
       schema: {
         tags,
-        operationId: 'passkeyOptions',
-        summary: 'What a new passkey is to be',
-        description: 'A 409 where `APP_URL` is an address: passkeys belong to a host name.',
+        operationId: 'passkeys.getOptions',
+        summary: 'Get the options for a new passkey',
+        description: 'A 409 if the host of `APP_URL` is an IP address: passkeys need a host name.',
         response: { 200: CeremonyOptions },
       },
     },
@@ -76,7 +76,7 @@ export async function ownPasskeyRoutes(
       config: { ...MEMBER, errors: ['conflict'] },
       schema: {
         tags,
-        operationId: 'addPasskey',
+        operationId: 'passkeys.create',
         summary: 'Add a passkey',
         body: PasskeyBody,
         response: { 201: PasskeyView },
@@ -105,9 +105,9 @@ export async function ownPasskeyRoutes(
       config: { ...MEMBER, errors: ['conflict'] },
       schema: {
         tags,
-        operationId: 'deletePasskey',
-        summary: 'Remove a passkey',
-        description: 'The last thing that you can sign in with stays: 409.',
+        operationId: 'passkeys.delete',
+        summary: 'Delete a passkey',
+        description: 'You cannot delete your last way to sign in (409).',
         params: IdParams,
         response: { 200: Ok },
       },
@@ -135,9 +135,10 @@ export async function ownPasskeyRoutes(
       config: { ...MEMBER, errors: ['conflict', 'too_many_requests'] },
       schema: {
         tags,
-        operationId: 'setPassword',
+        operationId: 'session.setPassword',
         summary: 'Set or change your password',
-        description: 'Your other sessions end. Who has no email signs in with a passkey only: 409.',
+        description:
+          'Ends your other sessions. A member without an email signs in with a passkey only (409).',
         body: PasswordBody,
         response: { 200: Ok },
       },

@@ -16,8 +16,8 @@ import { CeremonyOptions, PasskeySignInBody, SessionBody, SignInAnswer, SignInBo
 import { ownSessionRoutes } from './session-list-routes.ts';
 import { createTries } from './tries.ts';
 
-const tags = ['Members'];
-const MEMBER = { scope: 'member', plan: 'any', role: 'analyst' } as const;
+const tags = ['Sessions'];
+const MEMBER = { scope: 'member', plan: 'any', role: 'analyst', console: true } as const;
 
 /** Signing in to the console and out of it, and what a member has to sign in with. */
 export async function sessionRoutes(app: Api, deps: ApiDeps): Promise<void> {
@@ -27,7 +27,7 @@ export async function sessionRoutes(app: Api, deps: ApiDeps): Promise<void> {
   const passkeys = createPasskeys(pool, config);
   const passwords = createMemberPasswords(pool, key, deps.passwordCost);
   const onRequest = ownPage(config);
-  const PUBLIC = { scope: 'public', plan: 'any' } as const;
+  const PUBLIC = { scope: 'public', plan: 'any', console: true } as const;
 
   app.get(
     '/session',
@@ -35,8 +35,8 @@ export async function sessionRoutes(app: Api, deps: ApiDeps): Promise<void> {
       config: MEMBER,
       schema: {
         tags,
-        operationId: 'getSession',
-        summary: 'Who is signed in',
+        operationId: 'session.get',
+        summary: 'Get the signed-in member',
         response: { 200: SessionBody },
       },
     },
@@ -50,10 +50,10 @@ export async function sessionRoutes(app: Api, deps: ApiDeps): Promise<void> {
       config: { ...PUBLIC, errors: ['unauthorized', 'forbidden', 'too_many_requests'] },
       schema: {
         tags,
-        operationId: 'signIn',
+        operationId: 'session.signIn',
         summary: 'Sign in with email and password',
         description:
-          'Sets the cookie of the session. After five wrong tries in a minute at one account, or from one address, none is made for a minute: 429 with `Retry-After`.',
+          'Sets the session cookie. After five wrong attempts in a minute for one account, or from one address, further attempts get a 429 with `Retry-After` for a minute.',
         body: SignInBody,
         response: { 200: SignInAnswer },
       },
@@ -87,7 +87,7 @@ export async function sessionRoutes(app: Api, deps: ApiDeps): Promise<void> {
     '/session',
     {
       config: MEMBER,
-      schema: { tags, operationId: 'signOut', summary: 'Sign out', response: { 200: Ok } },
+      schema: { tags, operationId: 'session.signOut', summary: 'Sign out', response: { 200: Ok } },
     },
     async ({ auth }, reply) => {
       const { id, session } = signedIn(auth);
@@ -104,9 +104,9 @@ export async function sessionRoutes(app: Api, deps: ApiDeps): Promise<void> {
       config: { ...PUBLIC, errors: ['forbidden', 'conflict'] },
       schema: {
         tags,
-        operationId: 'passkeySignInOptions',
-        summary: 'What a passkey is to sign',
-        description: 'A 409 where `APP_URL` is an address: passkeys belong to a host name.',
+        operationId: 'session.getPasskeyOptions',
+        summary: 'Get the options for signing in with a passkey',
+        description: 'A 409 if the host of `APP_URL` is an IP address: passkeys need a host name.',
         response: { 200: CeremonyOptions },
       },
     },
@@ -120,7 +120,7 @@ export async function sessionRoutes(app: Api, deps: ApiDeps): Promise<void> {
       config: { ...PUBLIC, errors: ['unauthorized', 'forbidden', 'conflict', 'too_many_requests'] },
       schema: {
         tags,
-        operationId: 'signInWithPasskey',
+        operationId: 'session.signInWithPasskey',
         summary: 'Sign in with a passkey',
         body: PasskeySignInBody,
         response: { 200: SessionBody },

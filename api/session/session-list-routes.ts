@@ -1,4 +1,3 @@
-import { Type } from 'typebox';
 import { parseUserAgent } from '../../core/enrich/user-agents.ts';
 import { AppError } from '../../core/errors.ts';
 import { endOtherSessions, endSession, listSessions } from '../../sql/console/sessions.ts';
@@ -6,10 +5,10 @@ import type { Api, ApiDeps } from '../dependencies.ts';
 import { IdParams, Ok } from '../schemas.ts';
 import { signedIn } from './caller.ts';
 import { clearSessionCookie } from './cookie.ts';
-import { SessionList } from './schemas.ts';
+import { EndedSessions, SessionList } from './schemas.ts';
 
-const tags = ['Members'];
-const MEMBER = { scope: 'member', plan: 'any', role: 'analyst' } as const;
+const tags = ['Sessions'];
+const MEMBER = { scope: 'member', plan: 'any', role: 'analyst', console: true } as const;
 
 /** Where the member who calls is signed in. */
 export async function ownSessionRoutes(app: Api, { pool, config }: ApiDeps): Promise<void> {
@@ -19,8 +18,8 @@ export async function ownSessionRoutes(app: Api, { pool, config }: ApiDeps): Pro
       config: MEMBER,
       schema: {
         tags,
-        operationId: 'listSessions',
-        summary: 'Where you are signed in, the last used first',
+        operationId: 'sessions.list',
+        summary: 'List your sessions, last used first',
         response: { 200: SessionList },
       },
     },
@@ -48,7 +47,7 @@ export async function ownSessionRoutes(app: Api, { pool, config }: ApiDeps): Pro
       config: MEMBER,
       schema: {
         tags,
-        operationId: 'endSession',
+        operationId: 'sessions.end',
         summary: 'End one of your sessions',
         params: IdParams,
         response: { 200: Ok },
@@ -69,9 +68,9 @@ export async function ownSessionRoutes(app: Api, { pool, config }: ApiDeps): Pro
       config: MEMBER,
       schema: {
         tags,
-        operationId: 'endOtherSessions',
-        summary: 'End all your other sessions',
-        response: { 200: Type.Object({ ended: Type.Integer() }) },
+        operationId: 'sessions.endOthers',
+        summary: 'End your other sessions',
+        response: { 200: EndedSessions },
       },
     },
     async ({ auth }) => {

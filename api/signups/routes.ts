@@ -11,10 +11,10 @@ export async function signupRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
       config: { scope: 'secret', plan: 'paid' },
       schema: {
         tags: ['Referrals'],
-        operationId: 'listSignups',
+        operationId: 'signups.list',
         summary: 'List reported signups, newest first',
         description:
-          'Blocked ones too, with why they earned nothing. A user whom nobody referred leaves no signup. Pass `next_cursor` back as `cursor` until it is null.',
+          'Includes blocked signups and why they earned nothing. A user without a referrer has no signup.',
         querystring: SignupQuery,
         response: { 200: SignupList },
       },

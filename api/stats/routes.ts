@@ -13,12 +13,10 @@ export async function statsRoutes(app: Api, deps: ApiDeps): Promise<void> {
       config,
       schema: {
         tags,
-        operationId: 'getStats',
-        summary: 'The workspace or a link in a window, over time, and in the window before',
+        operationId: 'stats.get',
+        summary: 'Get totals, a time series and the previous period',
         description:
-          'Counts as `GET /channels` does: the sums of its rows are these `clicks`, `conversions` and `revenue`. A ' +
-          'visitor of several channels or buckets counts once in the totals. `visitors` is exact up to a million ' +
-          'clicks in the window, within 1 % above. A window is at most 100 years.',
+          'For the workspace or one link. Counts agree with `GET /channels`: the sums of its rows equal these `clicks`, `conversions` and `revenue`. A visitor of several channels or buckets counts once in the totals. `visitors` is exact up to a million clicks in the window and accurate to 1 % above that. A window is at most 100 years.',
         querystring: StatsQuery,
         response: { 200: Stats },
       },
@@ -32,11 +30,10 @@ export async function statsRoutes(app: Api, deps: ApiDeps): Promise<void> {
       config,
       schema: {
         tags,
-        operationId: 'getBreakdown',
-        summary: 'What the clicks of a window are made of',
+        operationId: 'stats.getBreakdown',
+        summary: 'Break down clicks by a dimension',
         description:
-          'By `channel` and `link` with conversions and revenue, most revenue first, then most clicks; links that were ' +
-          'deleted are left out. By `country`, `device`, `browser` and `os` most clicks first. Bots count in nothing.',
+          'By `channel` and `link`, rows have conversions and revenue and are sorted by revenue, then clicks. Deleted links are left out. By `country`, `device`, `browser` and `os`, rows are sorted by clicks. Bots are excluded.',
         querystring: BreakdownQuery,
         response: { 200: Breakdown },
       },

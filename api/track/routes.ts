@@ -17,9 +17,9 @@ export async function trackRoutes(app: Api, { eventLog }: ApiDeps): Promise<void
       config,
       schema: {
         tags,
-        operationId: 'trackIdentify',
-        summary: 'Say who a visitor is',
-        description: 'Visitors who gave the same email are one person for attribution.',
+        operationId: 'track.identify',
+        summary: 'Identify a visitor',
+        description: 'Visitors with the same email are one person for attribution.',
         body: IdentifyBody,
         response: { 202: Ok },
       },
@@ -37,12 +37,10 @@ export async function trackRoutes(app: Api, { eventLog }: ApiDeps): Promise<void
       config,
       schema: {
         tags,
-        operationId: 'trackOrder',
+        operationId: 'track.order',
         summary: 'Report an order',
         description:
-          'Counted once per `order_id`: a report from a server replaces what the pixel reported, and of several the ' +
-          'earliest counts. One that names no visitor keeps the visitor whom the pixel named, whichever came first; without ' +
-          'one it is of the visitor who signed up as its `external_user_id`, else who was last identified as that user.',
+          "Counted once per `order_id`: a report from a server replaces the pixel's report, and the earliest of several server reports counts. An order that names no visitor keeps the visitor that the pixel named, whichever report came first. If neither names one, the order belongs to the visitor who signed up as its `external_user_id`, else to the visitor last identified as that user.",
         body: OrderBody,
         response: { 202: Ok },
       },

@@ -1,18 +1,24 @@
 import { Type } from 'typebox';
 import { EMAIL_LIMIT } from '../../core/tracking/emails.ts';
-import { Body, Nullable, Uuid } from '../schemas.ts';
+import { Body, CurrencyInput, Nullable, Uuid } from '../schemas.ts';
 
 /** Who did it: at least one of them. */
 const PERSON_FIELDS = {
   visitor_id: Type.Optional(
-    Nullable({ ...Uuid, description: 'As a click shows it, and as the destination gets it in `_vid`.' }),
+    Nullable({
+      ...Uuid,
+      description: 'The `visitor_id` of a click, and the `_vid` that the destination gets.',
+    }),
   ),
-  email: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: EMAIL_LIMIT + 100 }))),
+  email: Type.Optional(
+    Nullable(Type.String({ format: 'email', minLength: 1, maxLength: EMAIL_LIMIT + 100 })),
+  ),
   external_user_id: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 200 }))),
 };
 
 export const IdentifyBody = Body(PERSON_FIELDS, {
-  description: 'At least one of `visitor_id`, `email` and `external_user_id`.',
+  title: 'TrackIdentify',
+  description: 'At least one of `visitor_id`, `email` and `external_user_id` is required.',
 });
 
 export const OrderBody = Body(
@@ -20,11 +26,14 @@ export const OrderBody = Body(
     order_id: Type.String({
       minLength: 1,
       maxLength: 200,
-      description: 'Your id of the order: reports of one order count once.',
+      description: 'Your id of the order. Several reports of one order count once.',
     }),
-    amount: Type.Number({ minimum: 0, description: 'Major units of `currency`; at most 10^12 minor ones.' }),
-    currency: Type.String({ default: 'usd', description: 'ISO 4217 code.' }),
+    amount: Type.Number({ minimum: 0, description: 'Major units of `currency`, at most 10^12 minor units.' }),
+    currency: Type.String({ ...CurrencyInput, default: 'usd' }),
     ...PERSON_FIELDS,
   },
-  { description: 'At least one of `visitor_id`, `email` and `external_user_id`.' },
+  {
+    title: 'TrackOrder',
+    description: 'At least one of `visitor_id`, `email` and `external_user_id` is required.',
+  },
 );

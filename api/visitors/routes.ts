@@ -22,10 +22,10 @@ export async function visitorRoutes(app: Api, deps: ApiDeps): Promise<void> {
       config: { scope: 'secret', plan: 'paid' },
       schema: {
         tags: ['Visitors'],
-        operationId: 'listVisitors',
-        summary: 'The visitors who clicked last, or those who gave an email',
+        operationId: 'visitors.list',
+        summary: 'List recent visitors, or visitors with an email',
         description:
-          'Each with the newest click. Without `email` bots are left out; with it those come first who gave it last.',
+          'Each visitor has its newest click. Without `email`, bots are excluded. With `email`, visitors are sorted by their last identify with it, newest first.',
         querystring: VisitorsQuery,
         response: { 200: Visitors },
       },
@@ -39,11 +39,10 @@ export async function visitorRoutes(app: Api, deps: ApiDeps): Promise<void> {
       config: { scope: 'secret', plan: 'paid', readsClicks: true },
       schema: {
         tags: ['Visitors'],
-        operationId: 'getJourney',
-        summary: "A visitor's journey",
+        operationId: 'visitors.getJourney',
+        summary: 'Get the journey of a visitor',
         description:
-          "The visitor's clicks, identifies and orders, oldest first, at most the newest 10,000. An order that came " +
-          'without a visitor is in the journeys of the visitors who gave its email.',
+          "The visitor's clicks, identifies and orders, oldest first, at most the newest 10,000. An order without a visitor is in the journeys of the visitors who identified with its email.",
         params: IdParams,
         querystring: JourneyQuery,
         response: { 200: Journey },

@@ -5,79 +5,93 @@ import { Instant, Limit, Nullable, OneOf, Uuid } from '../schemas.ts';
 export const VisitorsQuery = Type.Object({
   email: Type.Optional(
     Type.String({
+      format: 'email',
       minLength: 1,
       maxLength: 254,
-      description: 'Visitors who gave this email, in any case of letters.',
+      description: 'Only visitors who identified with this email, ignoring case.',
     }),
   ),
   limit: Limit(100, 50),
 });
 export type VisitorsQuery = Static<typeof VisitorsQuery>;
 
-const LastClick = Type.Object({ ...Click.properties, slug: Type.String() });
+const LastClick = Type.Object({ ...Click.properties, slug: Type.String() }, { title: 'LastClick' });
 
-export const Visitors = Type.Object({
-  visitors: Type.Array(
-    Type.Object({
-      id: Uuid,
-      email: Nullable(
-        Type.String({ description: 'The one that was asked for; else the newest that is known.' }),
-      ),
-      last_seen: Type.String({
-        format: 'date-time',
-        description:
-          'Of the newest click or, with `email`, when it was given last, if that was later. The `last_seen` of a journey counts orders too.',
-      }),
-      last_click: Nullable(LastClick),
+const Visitor = Type.Object(
+  {
+    id: Uuid,
+    email: Nullable(
+      Type.String({ format: 'email', description: 'The requested email, else the newest known one.' }),
+    ),
+    last_seen: Type.String({
+      format: 'date-time',
+      description:
+        'Time of the newest click. With `email`, the time of the last identify if that is later. The `last_seen` of a journey also counts orders.',
     }),
-  ),
-});
+    last_click: Nullable(LastClick),
+  },
+  { title: 'Visitor' },
+);
+
+export const Visitors = Type.Object({ visitors: Type.Array(Visitor) }, { title: 'VisitorList' });
 
 export const JourneyQuery = Type.Object({
-  include: Type.Optional(
-    OneOf(['details'], { description: 'What is known of each click besides: its link, place and device.' }),
-  ),
+  include: Type.Optional(OneOf(['details'], { description: 'Adds link, place and device of each click.' })),
 });
 
 /** What a click entry has with `include=details`. */
 const DETAILS = {
   link_id: Type.Optional(Uuid),
-  country: Type.Optional(Type.String({ description: 'ISO 3166 code of two letters; empty: unknown.' })),
-  city: Type.Optional(Type.String({ description: 'Empty: unknown.' })),
+  country: Type.Optional(Type.String({ description: 'ISO 3166 two-letter code. Empty if unknown.' })),
+  city: Type.Optional(Type.String({ description: 'Empty if unknown.' })),
   device: Type.Optional(Type.String()),
   browser: Type.Optional(Type.String()),
   os: Type.Optional(Type.String()),
-  referer: Type.Optional(Type.String({ description: 'As sent; empty: unknown.' })),
+  referer: Type.Optional(Type.String({ description: 'As sent by the browser. Empty if unknown.' })),
 };
 
-export const Journey = Type.Object({
-  visitor: Type.Object({
-    id: Uuid,
-    email: Nullable(Type.String({ description: 'The newest that is known.' })),
-    first_seen: Instant,
-    last_seen: Instant,
-  }),
-  journey: Type.Array(
-    Type.Union([
-      Type.Object({
-        type: Type.Literal('click'),
-        ts: Instant,
-        channel: Type.String(),
-        slug: Type.String(),
-        ...DETAILS,
-      }),
-      Type.Object({
-        type: Type.Literal('identify'),
-        ts: Instant,
-        email: Nullable(Type.String({ description: 'Null: only an `external_user_id` was given.' })),
-      }),
-      Type.Object({
-        type: Type.Literal('order'),
-        ts: Instant,
-        amount: Type.Number({ description: 'Major units of `currency`.' }),
-        currency: Type.String({ description: 'ISO 4217 code in lower case.' }),
-      }),
-    ]),
-    { description: 'Oldest first; the newest 10,000.' },
-  ),
-});
+export const Journey = Type.Object(
+  {
+    visitor: Type.Object({
+      id: Uuid,
+      email: Nullable(Type.String({ format: 'email', description: 'The newest known email.' })),
+      first_seen: Instant,
+      last_seen: Instant,
+    }),
+    journey: Type.Array(
+      Type.Union([
+        Type.Object(
+          {
+            type: Type.Literal('click'),
+            ts: Instant,
+            channel: Type.String(),
+            slug: Type.String(),
+            ...DETAILS,
+          },
+          { title: 'JourneyClick' },
+        ),
+        Type.Object(
+          {
+            type: Type.Literal('identify'),
+            ts: Instant,
+            // Without a format: the serializer tells the entries apart by validating them.
+            email: Nullable(Type.String({ description: 'Null if only an `external_user_id` was given.' })),
+          },
+          { title: 'JourneyIdentify' },
+        ),
+        Type.Object(
+          {
+            type: Type.Literal('order'),
+            ts: Instant,
+            amount: Type.Number({ description: 'Major units of `currency`.' }),
+            // Without a pattern, for the same reason.
+            currency: Type.String({ description: 'ISO 4217 code in lower case.' }),
+          },
+          { title: 'JourneyOrder' },
+        ),
+      ]),
+      { description: 'Oldest first, at most the newest 10,000.' },
+    ),
+  },
+  { title: 'Journey' },
+);

@@ -49,7 +49,7 @@ export async function webhookRoutes(app: Api, deps: ApiDeps): Promise<void> {
       config: CONFIG,
       schema: {
         tags,
-        operationId: 'listWebhooks',
+        operationId: 'webhooks.list',
         summary: 'List webhooks, newest first',
         querystring: WebhookQuery,
         response: { 200: WebhookList },
@@ -74,10 +74,9 @@ export async function webhookRoutes(app: Api, deps: ApiDeps): Promise<void> {
       config: { ...CONFIG, idempotent: true },
       schema: {
         tags,
-        operationId: 'createWebhook',
+        operationId: 'webhooks.create',
         summary: 'Create a webhook',
-        description:
-          'It gets the events that happen from now on. The secret is shown here and at its rotation only.',
+        description: 'It receives events from now on. The secret is shown only here and when it is rotated.',
         body: WebhookBody,
         response: { 201: WebhookWithSecret },
       },
@@ -98,8 +97,8 @@ export async function webhookRoutes(app: Api, deps: ApiDeps): Promise<void> {
       config: CONFIG,
       schema: {
         tags,
-        operationId: 'getWebhook',
-        summary: 'One webhook',
+        operationId: 'webhooks.get',
+        summary: 'Get a webhook',
         params: IdParams,
         response: { 200: WebhookShown },
       },
@@ -118,10 +117,10 @@ export async function webhookRoutes(app: Api, deps: ApiDeps): Promise<void> {
       config: CONFIG,
       schema: {
         tags,
-        operationId: 'changeWebhook',
-        summary: 'Change a webhook',
+        operationId: 'webhooks.update',
+        summary: 'Update a webhook',
         description:
-          'Any subset of the fields. What is still to be delivered goes to the new address. `is_active: true` switches a webhook on again that was disabled for failing.',
+          'Send any subset of the fields. Pending deliveries go to the new URL. `is_active: true` reactivates a webhook that was disabled after failures.',
         params: IdParams,
         body: WebhookChange,
         response: { 200: WebhookRecord },
@@ -147,9 +146,9 @@ export async function webhookRoutes(app: Api, deps: ApiDeps): Promise<void> {
       config: CONFIG,
       schema: {
         tags,
-        operationId: 'deleteWebhook',
+        operationId: 'webhooks.delete',
         summary: 'Delete a webhook',
-        description: 'It gets nothing any more, and its deliveries go with it.',
+        description: 'Its deliveries are deleted too.',
         params: IdParams,
         response: { 200: Ok },
       },
@@ -168,10 +167,10 @@ export async function webhookRoutes(app: Api, deps: ApiDeps): Promise<void> {
       config: { ...CONFIG, idempotent: true, errors: ['conflict'] },
       schema: {
         tags,
-        operationId: 'testWebhook',
+        operationId: 'webhooks.test',
         summary: 'Send a test event',
         description:
-          'Queues a `webhook.test` event and answers with its delivery, which is made within a second: look it up in the log. A webhook that is not active is a 409.',
+          'Queues a `webhook.test` event and responds with its delivery, which is attempted within a second. Read the outcome in the delivery log. An inactive webhook is a 409.',
         params: IdParams,
         response: { 201: Delivery },
       },
@@ -189,10 +188,10 @@ export async function webhookRoutes(app: Api, deps: ApiDeps): Promise<void> {
       config: { ...CONFIG, idempotent: true },
       schema: {
         tags,
-        operationId: 'rotateWebhookSecret',
-        summary: 'Replace the signing secret',
+        operationId: 'webhooks.rotateSecret',
+        summary: 'Rotate the signing secret',
         description:
-          'For 24 hours deliveries carry the signatures of both secrets, so that the receiver can change over at any time in between.',
+          'For 24 hours, deliveries carry the signatures of both secrets, so the receiver can switch at any time in between.',
         params: IdParams,
         response: { 200: WebhookWithSecret },
       },
@@ -210,10 +209,10 @@ export async function webhookRoutes(app: Api, deps: ApiDeps): Promise<void> {
       config: CONFIG,
       schema: {
         tags,
-        operationId: 'listWebhookDeliveries',
-        summary: 'The log of deliveries, newest first',
+        operationId: 'webhooks.listDeliveries',
+        summary: 'List deliveries, newest first',
         description:
-          'Deliveries that are over are kept for 30 days. Of `click.created` only failures and the newest deliveries are kept.',
+          'Finished deliveries are stored for 30 days. Of `click.created`, only failures and the newest deliveries are stored.',
         params: IdParams,
         querystring: DeliveryQuery,
         response: { 200: DeliveryList },
@@ -239,9 +238,9 @@ export async function webhookRoutes(app: Api, deps: ApiDeps): Promise<void> {
       config: CONFIG,
       schema: {
         tags,
-        operationId: 'getWebhookDelivery',
-        summary: 'One delivery, with its request and its response',
-        description: 'The signing secret is not part of it: a signature proves it without telling it.',
+        operationId: 'webhooks.getDelivery',
+        summary: 'Get a delivery with its request and response',
+        description: 'The signing secret is not included.',
         params: DeliveryParams,
         response: { 200: DeliveryWithRequest },
       },
@@ -255,10 +254,10 @@ export async function webhookRoutes(app: Api, deps: ApiDeps): Promise<void> {
       config: { ...CONFIG, errors: ['conflict'] },
       schema: {
         tags,
-        operationId: 'redeliverWebhookDelivery',
-        summary: 'Deliver again, now',
+        operationId: 'webhooks.redeliver',
+        summary: 'Deliver an event again',
         description:
-          'The same event under the same `webhook-id`. A delivery that is over begins its schedule anew. A webhook that is not active is a 409.',
+          'Sends the same event with the same `webhook-id` now. The retry schedule of a finished delivery starts over. An inactive webhook is a 409.',
         params: DeliveryParams,
         response: { 200: Delivery },
       },

@@ -82,8 +82,12 @@ async function withPatience<Result>(waitSeconds: number, step: () => Promise<Res
       last = error;
       throw error;
     });
-  const late = AbortSignal.timeout(waitSeconds * 1_000);
-  return patiently(noting, createLogger('migrate'), late).catch((error: unknown) => {
+  const waiting = {
+    log: createLogger('migrate'),
+    stopping: AbortSignal.timeout(waitSeconds * 1_000),
+    persist: false,
+  };
+  return patiently(noting, waiting).catch((error: unknown) => {
     throw last ?? error;
   });
 }

@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -7,18 +6,23 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from '../../core/tier/log.ts';
-import { endProcess, type ProcessRecord, recordOf } from '../processes/identity.ts';
+import { endProcess } from '../processes/identity.ts';
+import { readRecord, writeRecord } from '../processes/record-file.ts';
+import { overwriteInPlace } from '../processes/standing-file.ts';
 import { followLines } from './child-output.ts';
 import { authorization, CLICKHOUSE_USER, configXml, usersXml } from './clickhouse-config.ts';
-import { makeDataDir } from './data-dir.ts';
+import { makeDataDir, makeOwnDirectory } from './data-dir.ts';
 import { freePort } from './free-port.ts';
-import { secretIn, writePrivate } from './secret-file.ts';
-import type { EmbeddedStore } from './store.ts';
+import { secretIn } from './secret-file.ts';
+import { type EmbeddedStore, StoreNotStarted, type StoreToKeep } from './store.ts';
 
 const START_MS = 60_000;
 /** A supervisor's stop takes 10 s at most, most of them the tiers'. What is on disk survives a kill. */
 const STOP_MS = 3_500;
 const CHILD = fileURLToPath(new URL('./clickhouse-child.ts', import.meta.url));
+
+const OLD_CPU =
+  ' (this CPU lacks instructions that the embedded ClickHouse needs, such as AVX2: set CLICKHOUSE_URL to a ClickHouse server)';
 
 export type ClickHouseOptions = {
   /** Absolute path; everything goes to `<dataDir>/clickhouse`, readable by this user only. */
@@ -35,18 +39,38 @@ export type ClickHouseOptions = {
  * @throws Error with what ClickHouse said, when it does not come up within 60 s or this machine has no library
  */
 export async function startEmbeddedClickHouse(options: ClickHouseOptions): Promise<EmbeddedStore> {
+  const store = await embeddedClickHouse(options);
+  return store.start(new AbortController().signal);
+}
+
+/** Settles the address of an embedded ClickHouse, to be started as often as it takes: {@link startEmbeddedClickHouse}. */
+export async function embeddedClickHouse(options: ClickHouseOptions): Promise<StoreToKeep> {
+  makeDataDir(options.dataDir);
   const home = join(options.dataDir, 'clickhouse');
+  makeOwnDirectory(options.dataDir, home);
+  const place = {
+    home,
+    port: options.port ?? (await freePort()),
+    password: secretIn(join(home, 'password')),
+    log: options.log,
+  };
+  const url = `http://${CLICKHOUSE_USER}:${place.password}@127.0.0.1:${place.port}`;
+  return { url, start: (stopping) => start({ ...place, url }, stopping) };
+}
+
+type Place = { home: string; port: number; password: string; url: string; log: Logger };
+
+async function start(place: Place, stopping: AbortSignal): Promise<EmbeddedStore> {
+  const { home, port, password, url, log } = place;
+  const library = clickhouseLibrary();
   const dataPath = join(home, 'data');
   const record = join(home, 'server.json');
-  makeDataDir(options.dataDir);
-  mkdirSync(dataPath, { recursive: true, mode: 0o700 });
-  await endLeftover(record, options.log);
-
-  const library = clickhouseLibrary();
-  const password = secretIn(join(home, 'password'));
-  const port = options.port ?? (await freePort());
-  writePrivate(join(home, 'users.xml'), usersXml(password));
-  writePrivate(join(home, 'config.xml'), configXml({ dataPath, port, password }));
+  makeOwnDirectory(home, dataPath);
+  await endLeftover(record, log);
+  stopping.throwIfAborted();
+  // In place: ClickHouse itself starts on a full disk.
+  overwriteInPlace(join(home, 'users.xml'), usersXml(password));
+  overwriteInPlace(join(home, 'config.xml'), configXml({ dataPath, port, password }));
 
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', CHILD, library], {
     cwd: home,
@@ -58,8 +82,8 @@ export async function startEmbeddedClickHouse(options: ClickHouseOptions): Promi
   const said = followLines(child.stderr, (line) => {
     // Frames of stack traces, without symbols.
     if (/^\d+\. /.test(line)) return;
-    if (/<(Error|Fatal)>/.test(line)) options.log.warn({ store: 'clickhouse' }, line);
-    else options.log.debug({ store: 'clickhouse' }, line);
+    if (/<(Error|Fatal)>/.test(line)) log.warn({ store: 'clickhouse' }, line);
+    else log.debug({ store: 'clickhouse' }, line);
   });
   // A write to a child that has died: its exit is what counts.
   child.stdin?.on('error', () => {});
@@ -67,44 +91,52 @@ export async function startEmbeddedClickHouse(options: ClickHouseOptions): Promi
     child.once('exit', () => resolve());
     child.once('error', () => resolve());
   });
-  if (child.pid !== undefined) writePrivate(record, JSON.stringify(recordOf(child.pid)));
+  const { pid } = child;
   try {
-    await answers(child, port, password);
+    if (pid !== undefined) writeRecord(record, pid);
   } catch (error) {
-    child.kill('SIGKILL');
-    throw new Error(`ClickHouse did not start: ${(error as Error).message}\n${said()}`, { cause: error });
+    log.warn({ store: 'clickhouse', err: error }, 'failed to record the process on disk; continuing');
   }
-  return {
-    url: `http://${CLICKHOUSE_USER}:${password}@127.0.0.1:${port}`,
+  const server: EmbeddedStore = {
+    url,
     port,
-    pid: child.pid ?? 0,
+    pid: pid ?? 0,
     exited,
     async stop() {
       child.stdin?.end();
       const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
       await exited;
       clearTimeout(timer);
-      rmSync(record, { force: true });
     },
+    kill: () => child.kill('SIGKILL'),
   };
+  const onAbort = () => void server.stop();
+  stopping.addEventListener('abort', onAbort);
+  try {
+    await answers(child, port, password);
+  } catch (error) {
+    child.kill('SIGKILL');
+    throw new StoreNotStarted(
+      `ClickHouse did not start: ${(error as Error).message}${child.signalCode === 'SIGILL' ? OLD_CPU : ''}\n${said()}`,
+      { cause: error },
+    );
+  } finally {
+    stopping.removeEventListener('abort', onAbort);
+  }
+  return server;
 }
 
-/** One process per path: whoever is left from a killed parent ends at its standard input's end; make sure. */
+/** One process per path: one left from a killed parent ends at its standard input's end; make sure. */
 async function endLeftover(path: string, log: Logger): Promise<void> {
-  let left: ProcessRecord | null;
-  try {
-    left = JSON.parse(readFileSync(path, 'utf8')) as ProcessRecord | null;
-  } catch {
-    return;
-  }
-  if (left === null) return;
-  const gone = await endProcess(left, [
+  const left = readRecord(path);
+  if (left.kind !== 'own') return;
+  const gone = await endProcess(left.record, [
     [null, 5_000],
     ['SIGTERM', 3_000],
     ['SIGKILL', 5_000],
   ]);
-  if (!gone) throw new Error(`the ClickHouse process ${left.pid} of an earlier start does not end`);
-  log.debug({ pid: left.pid }, 'no ClickHouse of an earlier start is left');
+  if (!gone) throw new Error(`the ClickHouse process ${left.record.pid} of an earlier start does not end`);
+  log.debug({ pid: left.record.pid }, 'no ClickHouse of an earlier start is left');
 }
 
 async function answers(child: ChildProcess, port: number, password: string): Promise<void> {
@@ -152,7 +184,7 @@ export function clickhouseLibrary(): string {
   try {
     return join(dirname(createRequire(import.meta.url).resolve(name)), 'libchdb.so');
   } catch (error) {
-    throw new Error(
+    throw new StoreNotStarted(
       `no embedded ClickHouse for this machine (the package ${name} is not installed): ` +
         'set CLICKHOUSE_URL to a ClickHouse server',
       { cause: error },

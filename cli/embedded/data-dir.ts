@@ -20,6 +20,24 @@ export function makeDataDir(path: string): void {
   }
 }
 
+/**
+ * Makes a directory of this user alone in DATA_DIR, unless it is there.
+ *
+ * @throws {ConfigError} when something else has its name, or this user can't make it
+ */
+export function makeOwnDirectory(dataDir: string, path: string): void {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const why =
+      code === 'EEXIST' || code === 'ENOTDIR'
+        ? `${path} must be a directory, and is none: move it away, or choose another DATA_DIR`
+        : `${path} can't be made (${code})`;
+    throw new ConfigError('DATA_DIR', dataDir, why);
+  }
+}
+
 /** The directories above it are ordinary ones. */
 function make(path: string): void {
   const umask = process.umask(0o022);

@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import type { Logger } from '../../core/tier/log.ts';
+import { writeRecord } from '../processes/record-file.ts';
 import { followLines } from './child-output.ts';
 import { makeDataDir } from './data-dir.ts';
 import { freePort } from './free-port.ts';
 import { postgresBinaries } from './postgres-binaries.ts';
 import { stopLeftoverPostgres } from './postgres-leftover.ts';
 import { secretIn, writePrivate } from './secret-file.ts';
-import type { EmbeddedStore } from './store.ts';
+import { type EmbeddedStore, StoreNotStarted, type StoreToKeep } from './store.ts';
 import { type Command, commandAs, type Identity, postgresIdentity } from './unprivileged.ts';
 
 const USER = 'hoplog';
@@ -18,6 +19,8 @@ const DATABASE = 'hoplog';
 const START_MS = 90_000;
 /** A supervisor's stop takes 10 s at most, most of them the tiers'. What is on disk survives a kill. */
 const STOP_MS = 3_500;
+/** PostgreSQL kills its own processes 5 s after SIGQUIT. */
+const QUIT_MS = 6_000;
 const PORT_ATTEMPTS = 3;
 
 export type PostgresOptions = {
@@ -40,23 +43,10 @@ export type PostgresOptions = {
  * @throws Error with what PostgreSQL said, when it does not come up within 90 s
  */
 export async function startEmbeddedPostgres(options: PostgresOptions): Promise<EmbeddedStore> {
-  const { dataDir, log } = options;
-  makeDataDir(dataDir);
-  const directory = join(dataDir, 'postgres');
-  const binaries = postgresBinaries();
-  const identity = postgresIdentity(directory);
-  const password = secretIn(join(dataDir, 'postgres.password'));
-  await stopLeftoverPostgres(directory, log);
-  if (!existsSync(directory)) {
-    options.onProgress?.('creating the PostgreSQL data directory');
-    await initialise(commandAs(identity, binaries.initdb, [dataDir]), directory, identity, password);
-  }
-  options.onProgress?.('starting PostgreSQL');
-  const command = commandAs(identity, binaries.postgres, [directory]);
   for (let attempt = 1; ; attempt += 1) {
-    const port = options.port ?? (await freePort());
+    const store = await embeddedPostgres(options);
     try {
-      return await run(command, { directory, port, password, log, durable: options.durable ?? true });
+      return await store.start(new AbortController().signal);
     } catch (error) {
       const taken = /could not bind|Address already in use/i.test((error as Error).message);
       if (!taken || attempt === PORT_ATTEMPTS || options.port !== undefined) throw error;
@@ -64,13 +54,48 @@ export async function startEmbeddedPostgres(options: PostgresOptions): Promise<E
   }
 }
 
+/** Settles the address of an embedded PostgreSQL, to be started as often as it takes: {@link startEmbeddedPostgres}. */
+export async function embeddedPostgres(options: PostgresOptions): Promise<StoreToKeep> {
+  makeDataDir(options.dataDir);
+  const password = secretIn(join(options.dataDir, 'postgres.password'));
+  const port = options.port ?? (await freePort());
+  return {
+    url: address({ password, port, database: DATABASE }),
+    start: (stopping) => start({ ...options, port, password }, stopping),
+  };
+}
+
+function address({ password, port, database }: { password: string; port: number; database: string }): string {
+  return `postgres://${USER}:${password}@127.0.0.1:${port}/${database}`;
+}
+
+async function start(
+  options: PostgresOptions & { port: number; password: string },
+  stopping: AbortSignal,
+): Promise<EmbeddedStore> {
+  const { dataDir, log, port, password } = options;
+  const directory = join(dataDir, 'postgres');
+  const record = join(dataDir, 'postgres.server.json');
+  const binaries = postgresBinaries();
+  const identity = postgresIdentity(directory);
+  await stopLeftoverPostgres(directory, record, log);
+  stopping.throwIfAborted();
+  if (!existsSync(directory)) {
+    options.onProgress?.('creating the PostgreSQL data directory');
+    const initdb = commandAs(identity, binaries.initdb, [dataDir]);
+    await initialise(initdb, { directory, identity, password, stopping });
+  }
+  options.onProgress?.('starting PostgreSQL');
+  const command = commandAs(identity, binaries.postgres, [directory]);
+  return run(command, { directory, record, port, password, log, durable: options.durable ?? true, stopping });
+}
+
 /** Makes the data directory under another name and renames it, so that a half-made one is never used. */
 async function initialise(
   initdb: Command,
-  directory: string,
-  identity: Identity,
-  password: string,
+  given: { directory: string; identity: Identity; password: string; stopping: AbortSignal },
 ): Promise<void> {
+  const { directory, identity, password, stopping } = given;
   const fresh = `${directory}.new`;
   const passwordFile = `${directory}.initdb-password`;
   rmSync(fresh, { recursive: true, force: true });
@@ -92,47 +117,71 @@ async function initialise(
   ];
   const child = spawnAs(initdb, flags);
   const said = [followLines(child.stdout, () => {}), followLines(child.stderr, () => {})];
-  const code = await ended(child);
+  const code = await ended(child, stopping);
   rmSync(passwordFile, { force: true });
   if (code !== 0) {
     rmSync(fresh, { recursive: true, force: true });
-    throw new Error(`initdb failed (${code}):\n${said.map((text) => text()).join('\n')}`);
+    throw new StoreNotStarted(`initdb failed (${code}):\n${said.map((text) => text()).join('\n')}`);
   }
   renameSync(fresh, directory);
 }
 
-async function run(
-  command: Command,
-  options: { directory: string; port: number; password: string; log: Logger; durable: boolean },
-): Promise<EmbeddedStore> {
-  const { directory, port, password, log } = options;
+type RunOptions = {
+  directory: string;
+  record: string;
+  port: number;
+  password: string;
+  log: Logger;
+  durable: boolean;
+  stopping: AbortSignal;
+};
+
+async function run(command: Command, options: RunOptions): Promise<EmbeddedStore> {
+  const { directory, record, port, password, log, stopping } = options;
   const child = spawnAs(command, ['-D', directory, ...serverFlags(port, options.durable)]);
   const said = followLines(child.stderr, (line) => {
     // Our own questions whether it is there yet are answered with FATAL too.
-    if (/ (FATAL|PANIC): (?!.*system is starting up)/.test(line)) log.warn({ store: 'postgres' }, line);
+    if (/ (FATAL|PANIC): (?!.*system is (not yet accepting connections|starting up))/.test(line))
+      log.warn({ store: 'postgres' }, line);
     else log.debug({ store: 'postgres' }, line);
   });
   const exited = ended(child).then(() => {});
-  const address = (database: string) => `postgres://${USER}:${password}@127.0.0.1:${port}/${database}`;
+  const { pid } = child;
   try {
-    await answers(child, address('postgres'));
+    if (pid !== undefined) writeRecord(record, pid);
   } catch (error) {
-    child.kill('SIGQUIT');
-    await exited;
-    throw new Error(`PostgreSQL did not start: ${(error as Error).message}\n${said()}`, { cause: error });
+    log.warn({ store: 'postgres', err: error }, 'failed to record the process on disk; continuing');
   }
-  return {
-    url: address(DATABASE),
+  const server: EmbeddedStore = {
+    url: address({ password, port, database: DATABASE }),
     port,
-    pid: child.pid ?? 0,
+    pid: pid ?? 0,
     exited,
     async stop() {
       child.kill('SIGINT');
-      const timer = setTimeout(() => child.kill('SIGQUIT'), STOP_MS);
+      const timers = [
+        setTimeout(() => child.kill('SIGQUIT'), STOP_MS),
+        setTimeout(() => child.kill('SIGKILL'), STOP_MS + QUIT_MS),
+      ];
       await exited;
-      clearTimeout(timer);
+      for (const timer of timers) clearTimeout(timer);
     },
+    kill: () => child.kill('SIGQUIT'),
   };
+  const onAbort = () => void server.stop();
+  stopping.addEventListener('abort', onAbort);
+  try {
+    await answers(child, address({ password, port, database: 'postgres' }));
+  } catch (error) {
+    child.kill('SIGQUIT');
+    await exited;
+    throw new StoreNotStarted(`PostgreSQL did not start: ${(error as Error).message}\n${said()}`, {
+      cause: error,
+    });
+  } finally {
+    stopping.removeEventListener('abort', onAbort);
+  }
+  return server;
 }
 
 function serverFlags(port: number, durable: boolean): string[] {
@@ -168,11 +217,18 @@ function spawnAs(command: Command, args: string[]): ChildProcess {
   });
 }
 
-function ended(child: ChildProcess): Promise<number | NodeJS.Signals | null> {
-  return new Promise((resolve) => {
-    child.once('exit', (code, signal) => resolve(code ?? signal));
-    child.once('error', () => resolve(null));
-  });
+/** @param stopping has it asked to end */
+async function ended(child: ChildProcess, stopping?: AbortSignal): Promise<number | NodeJS.Signals | null> {
+  const onAbort = () => child.kill('SIGTERM');
+  stopping?.addEventListener('abort', onAbort);
+  try {
+    return await new Promise((resolve) => {
+      child.once('exit', (code, signal) => resolve(code ?? signal));
+      child.once('error', () => resolve(null));
+    });
+  } finally {
+    stopping?.removeEventListener('abort', onAbort);
+  }
 }
 
 /** Waits for an answer to a query, and makes the database when it is not there yet. */

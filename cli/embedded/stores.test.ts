@@ -1,17 +1,18 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, statSync } from 'node:fs';
+import { appendFileSync, existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createClickHouse } from '../../clickhouse/client.ts';
 import { silentLogger } from '../../core/tier/log.ts';
-import { temporaryDirectory } from '../../test/support/process-fixtures.ts';
-import { startOf } from '../processes/identity.ts';
+import { killed, temporaryDirectory } from '../../test/support/process-fixtures.ts';
+import { startOf, stillRuns } from '../processes/identity.ts';
+import { readRecord } from '../processes/record-file.ts';
 import { keepStore } from '../supervisor/kept-store.ts';
-import { startEmbeddedClickHouse } from './clickhouse.ts';
-import { startEmbeddedPostgres } from './postgres.ts';
+import { embeddedClickHouse, startEmbeddedClickHouse } from './clickhouse.ts';
+import { embeddedPostgres, startEmbeddedPostgres } from './postgres.ts';
 
 const log = silentLogger();
 let directory: ReturnType<typeof temporaryDirectory>;
@@ -23,6 +24,10 @@ beforeEach(() => {
 afterEach(() => directory.remove());
 
 const dataDir = () => join(directory.path, 'data');
+const recordFile = {
+  postgres: () => join(dataDir(), 'postgres.server.json'),
+  clickhouse: () => join(dataDir(), 'clickhouse', 'server.json'),
+};
 const postgres = (port?: number) =>
   startEmbeddedPostgres({ dataDir: dataDir(), log, ...(port !== undefined && { port }) });
 const clickhouse = (port?: number) =>
@@ -133,23 +138,74 @@ test('ClickHouse ends with its parent, and a start right after it works', async 
 });
 
 test.each([
-  ['postgres', postgres, (url: string) => sql(url, 'SELECT 1')],
-  ['clickhouse', clickhouse, (url: string) => ask(url, 'SELECT 1')],
-] as const)('a killed %s comes back under the same address', async (name, start, query) => {
+  ['postgres', () => embeddedPostgres({ dataDir: dataDir(), log }), (url: string) => sql(url, 'SELECT 1')],
+  [
+    'clickhouse',
+    () => embeddedClickHouse({ dataDir: dataDir(), log }),
+    (url: string) => ask(url, 'SELECT 1'),
+  ],
+] as const)('a killed %s comes back under the same address', async (name, settle, query) => {
   let pid = 0;
-  const kept = await keepStore(
-    name,
-    async (port) => {
-      const store = await start(port);
-      pid = store.pid;
-      return store;
-    },
-    { log },
-  );
+  const store = await settle();
+  const start = async (stopping: AbortSignal) => {
+    const started = await store.start(stopping);
+    pid = started.pid;
+    return started;
+  };
+  const kept = keepStore(name, { ...store, start }, { log });
+  await kept.firstStart;
   const killedPid = pid;
   process.kill(killedPid, 'SIGKILL');
   while (pid === killedPid) await delay(20);
-  await query(kept.url);
+  await query(store.url);
   await kept.stop();
   expect(startOf(pid)).toBeNull();
+});
+
+test.each([
+  ['postgres', embeddedPostgres],
+  ['clickhouse', embeddedClickHouse],
+] as const)('a stop ends a %s that is still starting', async (name, settle) => {
+  const store = await settle({ dataDir: dataDir(), log });
+  const kept = keepStore(name, store, { log });
+  while (!existsSync(recordFile[name]())) await delay(5);
+  const record = readRecord(recordFile[name]());
+  await kept.stop();
+  expect(record.kind).toBe('own');
+  expect(record.kind === 'own' && stillRuns(record.record)).toBe(false);
+});
+
+test('a ClickHouse that the CPU cannot run is refused with the way out', async () => {
+  const kept = keepStore('clickhouse', await embeddedClickHouse({ dataDir: dataDir(), log }), { log });
+  while (!existsSync(recordFile.clickhouse())) await delay(5);
+  const record = readRecord(recordFile.clickhouse());
+  if (record.kind === 'own') process.kill(record.record.pid, 'SIGILL');
+  await expect(kept.firstStart).rejects.toThrow(
+    /ended with SIGILL \(this CPU lacks instructions.*set CLICKHOUSE_URL/,
+  );
+  await kept.stop();
+});
+
+test('a process that has the directory among its arguments is no PostgreSQL of an earlier start', async () => {
+  const first = await postgres();
+  await first.stop();
+  const directory = join(dataDir(), 'postgres');
+  // A backup of it, and one that even has the name.
+  const strangers = ['/usr/bin/backup', '/usr/bin/postgres'].map((argv0) =>
+    spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)', '--', '-D', directory], {
+      argv0,
+      cwd: '/',
+      stdio: 'ignore',
+    }),
+  );
+  for (const { pid } of strangers) {
+    writeFileSync(join(directory, 'postmaster.pid'), `${pid}\n${directory}\n`);
+    const next = await postgres();
+    expect(await sql(next.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    await next.stop();
+  }
+  for (const stranger of strangers) {
+    expect(stranger.exitCode ?? stranger.signalCode).toBeNull();
+    await killed(stranger);
+  }
 });

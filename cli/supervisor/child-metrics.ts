@@ -3,7 +3,9 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 /** The supervisor's own figures. */
 export type ChildMetrics = {
   onChange(name: string, up: boolean): void;
-  /** Every child and embedded store that has been up, by name. */
+  /** Lists a child or embedded store as down until it comes up. */
+  expect(name: string): void;
+  /** Every child and embedded store, by name. */
   states(): Record<string, 'up' | 'down'>;
 };
 
@@ -24,6 +26,10 @@ export function childMetrics(registry: Registry): ChildMetrics {
   const states = new Map<string, 'up' | 'down'>();
   return {
     states: () => Object.fromEntries(states),
+    expect(child) {
+      states.set(child, 'down');
+      running.set({ child }, 0);
+    },
     onChange(child, up) {
       states.set(child, up ? 'up' : 'down');
       running.set({ child }, up ? 1 : 0);

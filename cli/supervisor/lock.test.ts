@@ -1,9 +1,10 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { killed, runningProgram } from '../../test/support/process-fixtures.ts';
-import { recordOf } from '../processes/identity.ts';
+import { killed } from '../../test/support/process-fixtures.ts';
 import { AlreadyRunning, takeLock } from './lock.ts';
 
 let directory: string;
@@ -16,38 +17,50 @@ afterEach(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-const path = () => join(directory, 'supervisor.lock');
+/** A process of its own that has the lock of the directory. */
+async function holder(then = '') {
+  const source = `const { takeLock } = await import(${JSON.stringify(new URL('./lock.ts', import.meta.url).href)});
+    const lock = await takeLock(${JSON.stringify(directory)}); ${then}
+    console.log('up'); setInterval(() => {}, 1000);`;
+  const child = spawn(
+    process.execPath,
+    ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', source],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  await once(child.stdout, 'data');
+  return child;
+}
 
-test('a second start on the same directory is refused and told who runs', async () => {
+test('a second start on the same directory is refused and told who runs where', async () => {
   const lock = await takeLock(directory);
   await expect(takeLock(directory)).rejects.toThrow(AlreadyRunning);
-  await expect(takeLock(directory)).rejects.toThrow(String(process.pid));
+  await expect(takeLock(directory)).rejects.toThrow(`process ${process.pid},`);
+  await expect(takeLock(join(directory))).rejects.toThrow(`DATA_DIR="${tmpdir()}"`);
   lock.release();
 });
 
-test('a released lock can be taken again and leaves no file behind', async () => {
+test('a released lock can be taken again', async () => {
   (await takeLock(directory)).release();
   (await takeLock(directory)).release();
-  expect(readdirSync(directory)).toEqual([]);
 });
 
 test('the lock of a killed process is taken over', async () => {
-  const holder = await runningProgram('setInterval(() => {}, 1000)');
-  const record = JSON.stringify(recordOf(holder.pid));
-  writeFileSync(path(), record);
-  await expect(takeLock(directory)).rejects.toThrow(AlreadyRunning);
-  await killed(holder);
+  const other = await holder();
+  await expect(takeLock(directory)).rejects.toThrow(`process ${other.pid},`);
+  await killed(other);
   (await takeLock(directory)).release();
 });
 
-test('a process that got the number of a dead holder holds nothing', async () => {
-  writeFileSync(path(), JSON.stringify({ pid: process.pid, started: 'another time' }));
-  (await takeLock(directory)).release();
-});
-
-test('a lock file that cannot be read as one is taken over', async () => {
-  writeFileSync(path(), '{"pid":');
-  (await takeLock(directory)).release();
+test('a copy of a locked directory can be locked', async () => {
+  const other = await holder();
+  const copy = `${directory}-copy`;
+  cpSync(directory, copy, { recursive: true });
+  try {
+    (await takeLock(copy)).release();
+  } finally {
+    rmSync(copy, { recursive: true, force: true });
+    await killed(other);
+  }
 });
 
 test('a start waits for one that is stopping', async () => {
@@ -59,14 +72,12 @@ test('a start waits for one that is stopping', async () => {
 });
 
 test('a start does not wait for ever for one that is stopping', async () => {
-  const stopping = await takeLock(directory);
-  stopping.markStopping();
+  const stopping = await holder('lock.markStopping();');
   await expect(takeLock(directory, 100)).rejects.toThrow(AlreadyRunning);
-  stopping.release();
+  await killed(stopping);
 });
 
-test('of many starts on a stale lock exactly one gets it', async () => {
-  writeFileSync(path(), JSON.stringify({ pid: process.pid, started: 'another time' }));
+test('of many starts exactly one gets the lock', async () => {
   const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => takeLock(directory)));
   expect(outcomes.filter((outcome) => outcome.status === 'fulfilled')).toHaveLength(1);
 });

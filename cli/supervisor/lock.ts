@@ -1,10 +1,12 @@
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type ProcessRecord, recordOf, stillRuns } from '../processes/identity.ts';
+import { lockFile } from '../../core/file-lock.ts';
+import { clearRecord, readRecord, writeRecord } from '../processes/record-file.ts';
 
-/** The supervisor that has DATA_DIR; `stopping` once it has been asked to end. */
-type Holder = ProcessRecord & { stopping?: true };
+const LOCK = 'lock';
+/** Names the process that has the lock; the lock does not rest on it. */
+const HOLDER = 'supervisor.lock';
+const POLL_MS = 50;
 
 export type Lock = {
   /** Lets a next start wait for the lock instead of refusing at once. */
@@ -18,82 +20,41 @@ export class AlreadyRunning extends Error {
 }
 
 /**
- * Takes the one lock of a run directory. It is a file that names the process that holds it, so a holder that
- * was killed, or whose number another process has now, holds nothing.
+ * Takes the one lock of a run directory, which the system frees with the process. A copy of the directory is not locked, and a
+ * full disk is no obstacle after the first start.
  *
+ * @param directory `DATA_DIR/run`
  * @param patienceMs how long to wait for a holder that is stopping
  * @throws {AlreadyRunning} with the holder's process number
  */
 export async function takeLock(directory: string, patienceMs = 20_000): Promise<Lock> {
-  const path = join(directory, 'supervisor.lock');
-  const own = `${path}.${process.pid}`;
-  const record = recordOf(process.pid);
-  writeFileSync(own, JSON.stringify(record), { mode: 0o600 });
+  const holderPath = join(directory, HOLDER);
   const deadline = Date.now() + patienceMs;
-  try {
-    // A link is made whole or not at all, so nobody ever reads a half-written lock.
-    while (!linked(own, path)) {
-      const text = readOrNull(path);
-      if (text === null) continue;
-      const holder = parse(text);
-      if (holder === null || !stillRuns(holder)) removeStale(path, text);
-      else if (!holder.stopping || Date.now() > deadline) {
-        throw new AlreadyRunning(`another start, process ${holder.pid}, already runs on this DATA_DIR`);
-      } else await delay(50);
+  let held = lockFile(join(directory, LOCK));
+  while (held === null) {
+    const holder = readRecord(holderPath);
+    const isStopping = holder.kind === 'own' && holder.record.stopping === true;
+    if (!isStopping || Date.now() > deadline) {
+      const who = holder.kind === 'own' ? `, process ${holder.record.pid},` : '';
+      const dataDir = JSON.stringify(dirname(directory));
+      throw new AlreadyRunning(`another start${who} already runs on DATA_DIR=${dataDir}`);
     }
-  } finally {
-    rmSync(own, { force: true });
+    await delay(POLL_MS);
+    held = lockFile(join(directory, LOCK));
   }
-  const stopping = JSON.stringify({ ...record, stopping: true });
-  const mine = () => [JSON.stringify(record), stopping].includes(readOrNull(path) ?? '');
+  const lock = held;
+  const note = (write: () => void) => {
+    // It only serves messages and the waiting of a next start: a disk that refuses it stops nothing.
+    try {
+      write();
+    } catch {}
+  };
+  note(() => writeRecord(holderPath, process.pid));
   return {
-    markStopping() {
-      if (!mine()) return;
-      writeFileSync(own, stopping, { mode: 0o600 });
-      renameSync(own, path);
-    },
+    markStopping: () => note(() => writeRecord(holderPath, process.pid, { stopping: true })),
     release() {
-      if (mine()) rmSync(path, { force: true });
+      note(() => clearRecord(holderPath));
+      lock.release();
     },
   };
-}
-
-/** Moves the stale lock away first: were it deleted by name, another start's fresh one could be hit. */
-function removeStale(path: string, staleText: string): void {
-  const aside = `${path}.stale.${process.pid}`;
-  try {
-    renameSync(path, aside);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
-    throw error;
-  }
-  if (readOrNull(aside) !== staleText) linked(aside, path);
-  rmSync(aside, { force: true });
-}
-
-function linked(from: string, to: string): boolean {
-  try {
-    linkSync(from, to);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    throw error;
-  }
-}
-
-function parse(text: string): Holder | null {
-  try {
-    return JSON.parse(text) as Holder | null;
-  } catch {
-    return null;
-  }
-}
-
-function readOrNull(path: string): string | null {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
-  }
 }

@@ -18,22 +18,24 @@ const UNREACHABLE = new Set([
 ]);
 
 /**
- * Does a step of the start as soon as the stores answer: redirects need not wait for them, so a start with a store
- * down is no failed start. Any other error is one. The step may be done anew, also after its answer was lost.
+ * Repeats a step of the start until the stores answer: redirects do not wait for them, so a start with a store
+ * down does not fail. The step must be safe to repeat, also when it has succeeded and its answer was lost.
+ *
+ * @param persist retries every error; otherwise only those of a store that cannot be reached
  */
 export async function patiently<Result>(
   step: () => Promise<Result>,
-  log: Logger,
-  stopping: AbortSignal,
+  { log, stopping, persist }: { log: Logger; stopping: AbortSignal; persist: boolean },
 ): Promise<Result> {
   const pauseAfter = createBackoff();
   for (;;) {
     try {
       return await step();
     } catch (error) {
-      if (stopping.aborted || !isUnreachable(error)) throw error;
-      log.warn({ err: error }, 'a store does not answer yet: trying again');
-      await delay(pauseAfter(0), undefined, { signal: stopping });
+      if (stopping.aborted || !(persist || isUnreachable(error))) throw error;
+      const pauseMs = pauseAfter(0);
+      log.warn({ err: error, pauseMs }, 'a store is not ready yet; will retry');
+      await delay(pauseMs, undefined, { signal: stopping });
     }
   }
 }

@@ -61,3 +61,11 @@ test('METRICS_PORT without room for the ports that follow it is refused by name'
   const settled = settlePorts(readConfig({ ...FREE, METRICS_PORT: '65533' }));
   await expect(settled).rejects.toThrow('setting METRICS_PORT="65533": leaves no room');
 });
+
+test('a host that is none of this machine is named, also where every port is a free one', async () => {
+  const free = { ...FREE, API_PORT: '0', INGEST_PORT: '0', METRICS_PORT: '0' };
+  for (const HOST of ['no-such-host.invalid', '192.0.2.1']) {
+    const settled = settlePorts(readConfig({ ...free, HOST }));
+    await expect(settled).rejects.toThrow(`setting HOST="${HOST}": is no address of this machine`);
+  }
+});

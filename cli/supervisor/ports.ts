@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { type Config, ConfigError } from '../../core/settings/config.ts';
-import { listenError } from '../../core/tier/listen-error.ts';
+import { type ListenPlace, listenError } from '../../core/tier/listen-error.ts';
 import { freePort } from '../embedded/free-port.ts';
 
 /** The ports of one start. The supervisor's metrics are on METRICS_PORT, its children's on the following ones. */
@@ -24,6 +24,8 @@ type Place = {
  */
 export async function settlePorts(config: Config): Promise<Ports> {
   const { host } = config;
+  // Any port will do: it shows whether the host is one of this machine.
+  await assertFree({ setting: 'API_PORT', configured: config.apiPort, port: 0, host });
   const api = place('API_PORT', config.apiPort);
   const ingest = place('INGEST_PORT', config.ingestPort);
   const metrics = (after: number) => place('METRICS_PORT', config.metricsPort, after);
@@ -31,7 +33,7 @@ export async function settlePorts(config: Config): Promise<Ports> {
   const configured = [api, ingest, supervisor, ofIngest, ofWorkers, ofApi].filter(({ port }) => port !== 0);
   assertRoom(configured);
   assertApart(configured);
-  for (const one of configured) await assertFree(one, host);
+  for (const one of configured) await assertFree({ ...one, host });
 
   const settle = async ({ port }: Place) => {
     if (port !== 0) return port;
@@ -77,10 +79,23 @@ function assertApart(places: Place[]): void {
   }
 }
 
-function assertFree({ setting, configured, port }: Place, host: string): Promise<void> {
+/** Why a child does not get one of its ports now; null when all of them are free. */
+export async function problemOfPorts(places: readonly ListenPlace[]): Promise<Error | null> {
+  for (const one of places) {
+    const problem = await assertFree(one).then(
+      () => null,
+      (error: Error) => error,
+    );
+    if (problem !== null) return problem;
+  }
+  return null;
+}
+
+function assertFree(place: ListenPlace): Promise<void> {
+  const { host, port } = place;
   return new Promise((resolve, reject) => {
     const server = createServer();
-    server.once('error', (error) => reject(listenError(error, { setting, configured, port, host })));
+    server.once('error', (error) => reject(listenError(error, place)));
     server.listen({ port, host, exclusive: true }, () => server.close(() => resolve()));
   });
 }

@@ -1,18 +1,36 @@
 import type { Config } from '../../core/settings/config.ts';
 import type { Logger } from '../../core/tier/log.ts';
-import { createPool } from '../../sql/database/pool.ts';
+import { migrate } from '../../sql/database/migrate.ts';
+import { createPool, type Pool } from '../../sql/database/pool.ts';
 import { migrateStores } from '../migrate-stores.ts';
+
+/**
+ * Brings PostgreSQL alone to its newest migration, which is all that the API needs to answer.
+ *
+ * @throws when it does not answer or a migration fails
+ */
+export function preparePostgres(config: Config): Promise<void> {
+  return withPool(config, async (pool) => {
+    await migrate(pool);
+  });
+}
 
 /**
  * Brings both stores to the newest migration, and warns where they are beyond it.
  *
  * @throws when a store does not answer or a migration fails
  */
-export async function prepareStores(config: Config, log: Logger): Promise<void> {
-  const pool = createPool(config.databaseUrl, { max: 1, name: 'hoplog-start' });
-  try {
+export function prepareStores(config: Config, log: Logger): Promise<void> {
+  return withPool(config, async (pool) => {
     const { warning } = await migrateStores(pool, config);
     if (warning !== null) log.warn(warning);
+  });
+}
+
+async function withPool(config: Config, work: (pool: Pool) => Promise<void>): Promise<void> {
+  const pool = createPool(config.databaseUrl, { max: 1, name: 'hoplog-start' });
+  try {
+    await work(pool);
   } finally {
     await pool.end();
   }

@@ -1,9 +1,8 @@
-import { readdirSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { silentLogger } from '../../core/tier/log.ts';
 import { killed, runningProgram, temporaryDirectory } from '../../test/support/process-fixtures.ts';
-import { recordOf, stillRuns } from '../processes/identity.ts';
 import { childRecords, endLeftovers } from './records.ts';
 
 const log = silentLogger();
@@ -19,16 +18,15 @@ test('a child that a killed supervisor left behind is asked to end', async () =>
   const child = await runningProgram(
     "process.on('SIGTERM', () => process.exit(7)); setInterval(() => {}, 1000)",
   );
-  childRecords(directory.path).write('ingest', child.pid);
+  childRecords(directory.path, log).write('ingest', child.pid);
   await endLeftovers(directory.path, log);
   await killed(child);
   expect(child.exitCode).toBe(7);
-  expect(readdirSync(directory.path)).toEqual([]);
 });
 
 test('one that does not end by itself is killed', async () => {
   const child = await runningProgram("process.on('SIGTERM', () => {}); setInterval(() => {}, 1000)");
-  childRecords(directory.path).write('workers', child.pid);
+  childRecords(directory.path, log).write('workers', child.pid);
   await endLeftovers(directory.path, log, 200);
   await killed(child);
   expect(child.signalCode).toBe('SIGKILL');
@@ -36,20 +34,36 @@ test('one that does not end by itself is killed', async () => {
 
 test('another process under the number of a dead child is left alone', async () => {
   const bystander = await runningProgram('setInterval(() => {}, 1000)');
-  const record = recordOf(bystander.pid);
-  if (record === null) throw new Error('the bystander does not run');
-  writeFileSync(
-    join(directory.path, 'api.child.json'),
-    JSON.stringify({ pid: bystander.pid, started: 'another time' }),
-  );
+  childRecords(directory.path, log).write('api', bystander.pid);
+  const path = join(directory.path, 'api.child.json');
+  writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), started: 'another time' }));
   await endLeftovers(directory.path, log);
-  expect(stillRuns(record)).toBe(true);
+  expect(bystander.exitCode ?? bystander.signalCode).toBeNull();
   await killed(bystander);
 });
 
-test('a child that ended in order leaves no record', async () => {
-  const records = childRecords(directory.path);
-  records.write('api', process.pid);
-  records.remove('api');
-  expect(readdirSync(directory.path)).toEqual([]);
+test('a child of the directory that this one is a copy of is left alone', async () => {
+  const child = await runningProgram('setInterval(() => {}, 1000)');
+  const original = join(directory.path, 'original');
+  const copy = join(directory.path, 'copy');
+  mkdirSync(original);
+  childRecords(original, log).write('api', child.pid);
+  cpSync(original, copy, { recursive: true, preserveTimestamps: true });
+  await endLeftovers(copy, log);
+  expect(child.exitCode ?? child.signalCode).toBeNull();
+  // Moved, it is the same directory.
+  renameSync(original, `${original}-moved`);
+  await endLeftovers(`${original}-moved`, log);
+  await killed(child);
+  expect(child.signalCode).toBe('SIGTERM');
+});
+
+test('the record of a child that ended in order names nobody', async () => {
+  const bystander = await runningProgram('setInterval(() => {}, 1000)');
+  const records = childRecords(directory.path, log);
+  records.write('api', bystander.pid);
+  records.clear('api');
+  await endLeftovers(directory.path, log);
+  expect(bystander.exitCode ?? bystander.signalCode).toBeNull();
+  await killed(bystander);
 });

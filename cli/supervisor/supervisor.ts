@@ -1,22 +1,23 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Config, readConfig } from '../../core/settings/config.ts';
+import type { Readiness } from '../../core/tier/health.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import { createRegistry, serveMetrics } from '../../core/tier/metrics.ts';
 import { createPool } from '../../sql/database/pool.ts';
-import { startEmbeddedClickHouse } from '../embedded/clickhouse.ts';
-import { makeDataDir } from '../embedded/data-dir.ts';
-import { startEmbeddedPostgres } from '../embedded/postgres.ts';
+import { makeDataDir, makeOwnDirectory } from '../embedded/data-dir.ts';
 import { childMetrics } from './child-metrics.ts';
 import type { DemoWorkspace } from './first-start.ts';
-import { type KeptStore, keepStore } from './kept-store.ts';
+import { hasKeptLinks } from './kept-links.ts';
+import type { KeptStore } from './kept-store.ts';
 import { type Lock, takeLock } from './lock.ts';
 import { patiently } from './patiently.ts';
 import { settlePorts } from './ports.ts';
-import { prepareStores } from './prepare.ts';
+import { preparePostgres, prepareStores } from './prepare.ts';
 import { childRecords, endLeftovers } from './records.ts';
-import { removeRunFile, writeRunFile } from './run-file.ts';
+import { clearRunFile, writeRunFile } from './run-file.ts';
+import { type StoreName, settleStores } from './stores.ts';
 import { keepTier, type Tier } from './tier.ts';
 import { type TierName, tierSpecs } from './tiers.ts';
 import { unshownDemo } from './unshown-demo.ts';
@@ -40,11 +41,14 @@ export type Started = {
 };
 
 export type Supervisor = {
-  /** Resolves when redirects, workers and API are ready. Rejects when they can't be brought up. */
+  /**
+   * Resolves when redirects and API answer; workers too, unless ClickHouse is down. Rejects when they can't be brought up.
+   * With links on disk from an earlier start, a store that does not start is no reason: it is tried again.
+   */
   start(): Promise<Started>;
   /** Ends everything in order, whatever has been started so far. */
   stop(): Promise<void>;
-  /** Ends the children at once. */
+  /** Ends the children and the embedded stores at once. */
   kill(): void;
 };
 
@@ -55,8 +59,8 @@ export type Supervisor = {
 export function createSupervisor(options: SupervisorOptions): Supervisor {
   const { env, log, onProgress } = options;
   const stopping = new AbortController();
-  const stores: KeptStore[] = [];
   const tiers: Partial<Record<TierName, Tier>> = {};
+  let stores: Partial<Record<StoreName, KeptStore>> = {};
   let lock: Lock | undefined;
   let closeMetrics: (() => Promise<void>) | undefined;
   let running: Config | undefined;
@@ -66,62 +70,93 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     const given = readConfig(env);
     const runDirectory = join(given.dataDir, 'run');
     makeDataDir(given.dataDir);
-    mkdirSync(runDirectory, { recursive: true, mode: 0o700 });
+    makeOwnDirectory(given.dataDir, runDirectory);
     lock = await takeLock(runDirectory);
     await endLeftovers(runDirectory, log);
     const ports = await settlePorts(given);
     const registry = createRegistry('supervisor');
-    const { onChange, states } = childMetrics(registry);
+    const children = childMetrics(registry);
     let isStarted = false;
-    closeMetrics = await serveMetrics(registry, given.host, ports.metrics.supervisor, async () => {
-      const children = states();
-      const up = isStarted && Object.values(children).every((state) => state === 'up');
-      const ready = up && !stopping.signal.aborted;
-      const status = stopping.signal.aborted
-        ? 'stopping'
-        : ready
-          ? 'ready'
-          : isStarted
-            ? 'unready'
-            : 'starting';
-      return { ready, body: { status, children } };
-    });
+    closeMetrics = await serveMetrics(registry, given.host, ports.metrics.supervisor, async () =>
+      readinessOf(children.states(), { isStarted, isStopping: stopping.signal.aborted }),
+    );
 
-    const urls = await startStores(given, onChange);
+    const { addresses, keep } = await settleStores(given, { log, onProgress });
     const config = readConfig({
       ...env,
       API_PORT: String(ports.api),
       INGEST_PORT: String(ports.ingest),
-      DATABASE_URL: urls.databaseUrl,
-      CLICKHOUSE_URL: urls.clickhouseUrl,
+      DATABASE_URL: addresses.databaseUrl,
+      CLICKHOUSE_URL: addresses.clickhouseUrl,
     });
     running = config;
-    writeRunFile(config);
+    attempt(log, 'writing the addresses for hoplog commands', () => writeRunFile(config));
+    stopping.signal.throwIfAborted();
+    stores = keep({ log, onChange: children.onChange });
+    for (const name of [...Object.keys(stores), 'ingest', 'workers', 'api']) children.expect(name);
+
+    const persist = hasKeptLinks(config);
+    const up = { postgres: stores.postgres?.firstStart, clickhouse: stores.clickhouse?.firstStart };
+    const allUp = Promise.all([up.postgres, up.clickhouse]);
+    // Without links there is nothing to redirect: then why a store does not start ends the start.
+    if (!persist) await allUp;
 
     onProgress('applying migrations');
-    const prepared = patiently(() => prepareStores(config, log), log, stopping.signal);
-    // Awaited below, unless the start is given up before.
-    prepared.catch(() => {});
-    await Promise.race([prepared, delay(STORE_PATIENCE_MS, undefined, { ref: false })]);
+    const retried = (step: () => Promise<void>) =>
+      patiently(step, { log, stopping: stopping.signal, persist });
+    const settled = (store: Promise<void> | undefined) => store?.catch(() => {});
+    const postgresReady = Promise.resolve(settled(up.postgres)).then(() =>
+      retried(() => preparePostgres(config)),
+    );
+    let isPrepared = false;
+    const prepared = Promise.all([postgresReady, settled(up.clickhouse)])
+      .then(() => retried(() => prepareStores(config, log)))
+      .then(() => {
+        isPrepared = true;
+      });
+    // Both are awaited below, unless the start is given up before.
+    for (const step of [postgresReady, prepared]) step.catch(() => {});
+    const storeFailed = allUp.then(
+      () => new Promise<void>(() => {}),
+      () => {},
+    );
+    const patienceEnds = Promise.race([
+      storeFailed,
+      delay(STORE_PATIENCE_MS, undefined, { ref: false, signal: stopping.signal }).catch(() => {}),
+    ]);
+    await Promise.race([prepared, patienceEnds]);
     stopping.signal.throwIfAborted();
 
     const specs = tierSpecs(env, config, ports);
-    const records = childRecords(runDirectory);
+    const records = childRecords(runDirectory, log);
     const launch = (name: TierName) => {
-      tiers[name] = keepTier(specs[name], { log, records, onChange });
+      stopping.signal.throwIfAborted();
+      const isPersistent = persist && name !== 'ingest';
+      tiers[name] = keepTier(specs[name], { log, records, onChange: children.onChange, isPersistent });
       return tiers[name].ready;
     };
     onProgress('starting redirects');
     const ingestReady = launch('ingest');
-    await prepared;
-    stopping.signal.throwIfAborted();
+    await postgresReady;
+    await Promise.race([prepared, patienceEnds]);
     onProgress('starting workers and API');
-    await Promise.all([ingestReady, launch('workers'), launch('api')]);
+    const apiReady = launch('api');
+    // Before ClickHouse has its newest migration, workers could take what it does not know yet for malformed.
+    const workersReady = prepared.then(() => launch('workers'));
+    // Where it is not awaited: whatever ends the attempts is in the log.
+    workersReady.catch(() => {});
+    await Promise.all([ingestReady, apiReady, isPrepared && workersReady]);
     stopping.signal.throwIfAborted();
     // Last of all: a start that fails must not have made keys that nobody has seen.
     const keptDemo = join(runDirectory, 'demo.json');
-    const demo = await patiently(() => demoToShow(config, keptDemo), log, stopping.signal);
+    const demo = await patiently(() => demoToShow(config, keptDemo), {
+      log,
+      stopping: stopping.signal,
+      persist,
+    });
     isStarted = true;
+    if (!isPrepared)
+      log.warn('ClickHouse is down: clicks wait in the journal and reports fail until it is up');
     return { config, demo, onShown: () => rmSync(keptDemo, { force: true }) };
   };
 
@@ -132,30 +167,6 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     } finally {
       await pool.end();
     }
-  };
-
-  const startStores = async (config: Config, onChange: (name: string, up: boolean) => void) => {
-    const { dataDir } = config;
-    const keep = async (name: string, ...[begin]: [Parameters<typeof keepStore>[1]]) => {
-      const store = await keepStore(name, begin, { log, onChange });
-      stores.push(store);
-      return store.url;
-    };
-    if (!config.databaseUrl || !config.clickhouseUrl) onProgress('starting the embedded stores');
-    const outcomes = await Promise.allSettled([
-      config.databaseUrl ||
-        keep('postgres', (port) =>
-          startEmbeddedPostgres({ dataDir, log, onProgress, ...(port && { port }) }),
-        ),
-      config.clickhouseUrl ||
-        keep('clickhouse', (port) => startEmbeddedClickHouse({ dataDir, log, ...(port && { port }) })),
-    ]);
-    stopping.signal.throwIfAborted();
-    const [databaseUrl, clickhouseUrl] = outcomes.map((outcome) => {
-      if (outcome.status === 'rejected') throw outcome.reason;
-      return outcome.value;
-    });
-    return { databaseUrl: databaseUrl ?? '', clickhouseUrl: clickhouseUrl ?? '' };
   };
 
   return {
@@ -172,15 +183,38 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
         delay(tiers.ingest ? 0 : 5_000, undefined, { ref: false }),
       ]);
       // First who lets events in, so that the workers then bring all that was answered into the stores.
-      await Promise.all([tiers.ingest?.stop(), tiers.api?.stop()]);
-      await tiers.workers?.stop();
-      await Promise.all(stores.map((store) => store.stop()));
+      const order = [[tiers.ingest, tiers.api], [tiers.workers], Object.values(stores)];
+      const outcomes: PromiseSettledResult<void>[] = [];
+      for (const parts of order) {
+        outcomes.push(...(await Promise.allSettled(parts.map((part) => part?.stop()))));
+      }
+      this.kill();
       await closeMetrics?.();
-      if (running) removeRunFile(running);
+      const config = running;
+      if (config) attempt(log, 'clearing the addresses for hoplog commands', () => clearRunFile(config));
       lock?.release();
+      for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
     },
     kill() {
-      for (const tier of Object.values(tiers)) tier.kill();
+      for (const part of [...Object.values(tiers), ...Object.values(stores)]) part.kill();
     },
   };
+}
+
+/** Does what the service does not need: a full or read-only disk may refuse it. */
+function attempt(log: Logger, what: string, step: () => void): void {
+  try {
+    step();
+  } catch (error) {
+    log.warn({ err: error }, `${what} failed; continuing`);
+  }
+}
+
+function readinessOf(
+  children: Record<string, 'up' | 'down'>,
+  { isStarted, isStopping }: { isStarted: boolean; isStopping: boolean },
+): Readiness {
+  const up = isStarted && Object.values(children).every((state) => state === 'up');
+  const status = isStopping ? 'stopping' : up ? 'ready' : isStarted ? 'unready' : 'starting';
+  return { ready: up && !isStopping, body: { status, children } };
 }

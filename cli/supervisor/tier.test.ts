@@ -4,12 +4,13 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { silentLogger } from '../../core/tier/log.ts';
 import { programIn, temporaryDirectory } from '../../test/support/process-fixtures.ts';
 import { freePort } from '../embedded/free-port.ts';
 import { childRecords } from './records.ts';
-import { keepTier, type Tier, type TierSpec } from './tier.ts';
+import { keepTier, type Tier, type TierDeps, type TierSpec } from './tier.ts';
 
 const SAYS_READY = `process.stdout.write('{"event":"ready"}\\n'); setInterval(() => {}, 1000);`;
 
@@ -28,7 +29,7 @@ afterEach(async () => {
   directory.remove();
 });
 
-function keep(source: string, given: Partial<TierSpec> = {}): Tier {
+function keep(source: string, given: Partial<TierSpec> = {}, deps: Partial<TierDeps> = {}): Tier {
   tier = keepTier(
     {
       name: 'workers',
@@ -36,13 +37,15 @@ function keep(source: string, given: Partial<TierSpec> = {}): Tier {
       flags: [],
       env: {},
       readiness: { kind: 'line' },
+      ports: [],
       drainMs: 5_000,
       ...given,
     },
     {
       log: silentLogger(),
-      records: childRecords(directory.path),
+      records: childRecords(directory.path, silentLogger()),
       onChange: (_name, up) => changes.push(up),
+      ...deps,
     },
   );
   return tier;
@@ -66,7 +69,7 @@ test('a tier is ready when its health endpoint answers 200, not before', async (
       response.end(String(asked));
     }).listen(${port}, '127.0.0.1', () => console.log('{"event":"ready"}'))`;
   const url = `http://127.0.0.1:${port}/health/ready`;
-  await keep(source, { readiness: { kind: 'http', url } }).ready;
+  await keep(source, { readiness: { kind: 'http', urls: [url] } }).ready;
   expect(Number(await (await fetch(url)).text())).toBeGreaterThan(3);
 });
 
@@ -74,7 +77,7 @@ test('a tier is not ready because somebody else answers at its port', async () =
   const other = createServer((_request, response) => response.end('ok')).listen(0, '127.0.0.1');
   await once(other, 'listening');
   const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}/health/ready`;
-  const kept = keep(`setTimeout(() => process.exit(78), 300)`, { readiness: { kind: 'http', url } });
+  const kept = keep(`setTimeout(() => process.exit(78), 300)`, { readiness: { kind: 'http', urls: [url] } });
   await expect(kept.ready).rejects.toThrow('ended with 78');
   expect(changes).toEqual([false]);
   other.close();
@@ -112,6 +115,54 @@ test('a tier with a configuration error is not started again', async () => {
 test('a tier that never gets ready is given up after three deaths', async () => {
   await expect(keep('process.exit(1)').ready).rejects.toThrow('it ended with 1');
   expect(changes).toEqual([false, false, false]);
+});
+
+test('a tier that is to be brought up whatever happens is started until it gets ready', async () => {
+  const source = `const { appendFileSync, readFileSync } = require('node:fs');
+    appendFileSync(process.env.STARTS, 'x');
+    if (readFileSync(process.env.STARTS).length < 5) process.exit(1);
+    ${SAYS_READY}`;
+  const env = { STARTS: join(directory.path, 'starts') };
+  await keep(source, { env }, { isPersistent: true }).ready;
+  expect(changes).toEqual([false, false, false, false, true]);
+});
+
+test('a tier that gets a port that another process has is named with that port', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo;
+  const ports = [{ setting: 'METRICS_PORT', configured: 9_100, host: '127.0.0.1', port }] as const;
+  const kept = keep('process.exit(78)', { ports });
+  await expect(kept.ready).rejects.toThrow(
+    `workers can not be started: setting METRICS_PORT="9100": port ${port} on 127.0.0.1 is in use already`,
+  );
+  other.close();
+});
+
+test('a tier whose health endpoint cannot be reached is logged, with where it is asked and why', async () => {
+  const lines: string[] = [];
+  const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) });
+  const urls = [`http://127.0.0.1:${await freePort()}/health/ready`];
+  keep(SAYS_READY, { readiness: { kind: 'http', urls } }, { log, unansweredMs: 0 });
+  await until(() => lines.length > 0);
+  expect(lines[0]).toMatch(`health endpoint does not answer (${urls[0]}: connect ECONNREFUSED`);
+});
+
+test('a tier whose second URL answers is ready', async () => {
+  const port = await freePort();
+  const source = `require('node:http').createServer((request, response) => response.end())
+    .listen(${port}, '127.0.0.1', () => console.log('{"event":"ready"}'))`;
+  const urls = [`http://[::1]:${port}/`, `http://127.0.0.1:${port}/`];
+  await keep(source, { readiness: { kind: 'http', urls } }).ready;
+  expect(changes).toEqual([true]);
+});
+
+test('a tier is started, and ends when asked, where its records cannot be written', async () => {
+  const records = childRecords(join(directory.path, 'missing'), silentLogger());
+  const kept = keep(SAYS_READY, {}, { records });
+  await kept.ready;
+  await kept.stop();
+  expect(changes).toEqual([true, false]);
 });
 
 test('stopping lets the tier drain and does not start it again', async () => {

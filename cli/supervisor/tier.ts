@@ -1,11 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CONFIGURATION_ERROR } from '../../core/settings/tier-settings.ts';
+import { directStatus } from '../../core/tier/direct-get.ts';
+import type { ListenPlace } from '../../core/tier/listen-error.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import { followLines } from '../embedded/child-output.ts';
 import { createBackoff } from './backoff.ts';
+import { problemOfPorts } from './ports.ts';
 import type { ChildRecords } from './records.ts';
 
+const UNANSWERED_MS = 15_000;
 /** Deaths in a row, before a tier was ever ready, after which the start is given up. */
 const START_ATTEMPTS = 3;
 
@@ -18,9 +22,11 @@ export type TierSpec = {
   env: NodeJS.ProcessEnv;
   /**
    * How it says that it is ready: it writes the line `{"event":"ready"}` and, with a health endpoint, that answers 200
-   * after it. The line is what shows that it is this child who answers, and nobody else on its port.
+   * after it, at one of its URLs. The line is what shows that it is this child who answers, and nobody else on its port.
    */
-  readiness: { kind: 'http'; url: string } | { kind: 'line' };
+  readiness: { kind: 'http'; urls: readonly string[] } | { kind: 'line' };
+  /** The ports that it listens on, for what to say when it gets none of its settings' ports. */
+  ports: readonly ListenPlace[];
   /** Time it gets to drain after SIGTERM before it is killed, milliseconds. */
   drainMs: number;
 };
@@ -43,8 +49,12 @@ export class TierNotStarted extends Error {
 export type TierDeps = {
   log: Logger;
   records: ChildRecords;
-  /** Told whenever it comes up or goes down. */
+  /** Called whenever it comes up or goes down. */
   onChange?: (name: string, up: boolean) => void;
+  /** After so long without an answer of a child that says that it is ready, the log says where it is asked. */
+  unansweredMs?: number;
+  /** Whether it is started again however often it dies before it was ever ready. */
+  isPersistent?: boolean;
 };
 
 /** Starts a tier as a child process and starts it again, after a growing pause, whenever it dies. */
@@ -62,7 +72,7 @@ export function keepTier(spec: TierSpec, deps: TierDeps): Tier {
     child = started;
     if (started.pid !== undefined) deps.records.write(spec.name, started.pid);
     const ended = exitOf(started);
-    const lines = isReady(spec, started, stopping.signal).then((up) => {
+    const lines = isReady(spec, started, { stopping: stopping.signal, ...deps }).then((up) => {
       if (!up) return;
       wasReady = true;
       ready.resolve();
@@ -71,7 +81,7 @@ export function keepTier(spec: TierSpec, deps: TierDeps): Tier {
     const outcome = await ended;
     child = undefined;
     await lines;
-    deps.records.remove(spec.name);
+    deps.records.clear(spec.name);
     deps.onChange?.(spec.name, false);
     return outcome;
   };
@@ -82,9 +92,12 @@ export function keepTier(spec: TierSpec, deps: TierDeps): Tier {
       const outcome = await runOnce();
       if (stopping.signal.aborted) return;
       // Settings with which it was ready were right: what is wrong now, such as its port taken meanwhile, may pass.
-      if (!wasReady && (outcome === CONFIGURATION_ERROR || deaths >= START_ATTEMPTS)) {
+      const attempts = deps.isPersistent ? Number.POSITIVE_INFINITY : START_ATTEMPTS;
+      if (!wasReady && (outcome === CONFIGURATION_ERROR || deaths >= attempts)) {
         deps.log.error({ child: spec.name, outcome }, 'this child can not be started');
-        ready.reject(new TierNotStarted(`${spec.name} can not be started: it ended with ${outcome}`));
+        const taken = outcome === CONFIGURATION_ERROR ? await problemOfPorts(spec.ports) : null;
+        const why = taken?.message ?? `it ended with ${outcome}, for the reason that it has logged`;
+        ready.reject(new TierNotStarted(`${spec.name} can not be started: ${why}`));
         return;
       }
       const pauseMs = pauseAfter(Date.now() - startedAt);
@@ -133,7 +146,11 @@ function exitOf(child: ChildProcess): Promise<number | NodeJS.Signals | null> {
 }
 
 /** Whether the child got ready before it ended. */
-async function isReady(spec: TierSpec, child: ChildProcess, stopping: AbortSignal): Promise<boolean> {
+async function isReady(
+  spec: TierSpec,
+  child: ChildProcess,
+  { stopping, log, unansweredMs = UNANSWERED_MS }: { stopping: AbortSignal } & TierDeps,
+): Promise<boolean> {
   const { readiness } = spec;
   const line = Promise.withResolvers<boolean>();
   followLines(child.stdout, (text) => {
@@ -142,24 +159,31 @@ async function isReady(spec: TierSpec, child: ChildProcess, stopping: AbortSigna
   const gone = exitOf(child).then(() => false);
   const said = await Promise.race([line.promise, gone]);
   if (!said || readiness.kind === 'line') return said;
+  let warnAt = Date.now() + unansweredMs;
   while (
     !stopping.aborted &&
     child.exitCode === null &&
     child.signalCode === null &&
     child.pid !== undefined
   ) {
-    if (await answersOk(readiness.url)) return true;
+    const problems = await Promise.all(readiness.urls.map(problemAt));
+    if (problems.includes(null)) return true;
+    if (Date.now() >= warnAt) {
+      warnAt = Number.POSITIVE_INFINITY;
+      const why = readiness.urls.map((url, index) => `${url}: ${problems[index]}`).join('; ');
+      log.warn({ child: spec.name }, `this child is up, but its health endpoint does not answer (${why})`);
+    }
     await delay(50); // no race against `gone`, which would keep a record of each
   }
   return false;
 }
 
-async function answersOk(url: string): Promise<boolean> {
+/** Why a health endpoint does not answer 200; null: it does. */
+async function problemAt(url: string): Promise<string | null> {
   try {
-    const answer = await fetch(url, { signal: AbortSignal.timeout(3_000) });
-    await answer.body?.cancel();
-    return answer.ok;
-  } catch {
-    return false;
+    const status = await directStatus(url, 3_000);
+    return status === 200 ? null : `status ${status}`;
+  } catch (error) {
+    return (error as Error).message;
   }
 }

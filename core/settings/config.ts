@@ -1,3 +1,4 @@
+import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
@@ -40,6 +41,8 @@ const Environment = Type.Object({
 });
 
 export type EnvironmentName = keyof Static<typeof Environment>;
+/** Of every setting. */
+export const SETTING_NAMES: readonly string[] = Object.keys(Environment.properties);
 
 export type SaslMechanism = 'plain' | 'scram-sha-256' | 'scram-sha-512';
 
@@ -157,7 +160,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   const baseUrl = origin('BASE_URL', raw.BASE_URL || `http://127.0.0.1:${apiPort}`);
   const shortUrl = origin('SHORT_URL', raw.SHORT_URL || `http://127.0.0.1:${ingestPort}`);
   return {
-    dataDir: resolve(raw.DATA_DIR),
+    dataDir: directory('DATA_DIR', raw.DATA_DIR),
     host: raw.HOST,
     apiPort,
     ingestPort,
@@ -191,6 +194,15 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     webhookAllowPrivate: raw.WEBHOOK_ALLOW_PRIVATE === 'true',
     logLevel: raw.LOG_LEVEL,
   };
+}
+
+/** Absolute. `~` is the home directory, which only a shell would have put in its place. */
+function directory(name: EnvironmentName, text: string): string {
+  const [first = '', ...rest] = text.split('/');
+  if (!first.startsWith('~')) return resolve(text);
+  if (first !== '~')
+    throw new ConfigError(name, text, 'must be an absolute or relative path, without "~user"');
+  return resolve(homedir(), ...rest);
 }
 
 function port(name: EnvironmentName, text: string): number {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { parseEnv } from 'node:util';
 import { SettingsError } from './config.ts';
 
 /** A file of settings that can't be used. Its message names the file and, where there is one, the line. */
@@ -29,7 +30,8 @@ export function loadEnvFile(): void {
   if (text === null) return;
   const problem = problemIn(text);
   if (problem !== null) throw new EnvFileError(path, problem);
-  process.loadEnvFile(path);
+  // Without the byte order mark, which would become part of the first name.
+  for (const [name, value] of Object.entries(parseEnv(text))) process.env[name] ??= value;
 }
 
 function textOf(path: string, mayBeMissing: boolean): string | null {

@@ -21,6 +21,8 @@ export function listenError(
     case 'EACCES':
       return new ConfigError(setting, value, `this user may not listen on port ${port}`);
     case 'EADDRNOTAVAIL':
+    case 'EAFNOSUPPORT':
+    case 'EAI_AGAIN':
     case 'ENOTFOUND':
       return new ConfigError('HOST', host, 'is no address of this machine');
     default:

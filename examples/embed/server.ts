@@ -6,7 +6,7 @@
 import { createServer } from 'node:http';
 import { iframePage, type SignedIn, scriptPage } from './pages.ts';
 
-const PORT = 4000;
+const PORT = Number(process.env.PORT ?? 4000);
 const LOCAL = 'http://127.0.0.1:3000';
 
 /** Stands for the site's sessions. Who a visitor is must come from these, never from the address. */

@@ -2,7 +2,7 @@ import { GRADIENTS } from '../../core/bio/gradients.ts';
 import type { Theme } from '../../core/bio/theme.ts';
 
 /**
- * Themes that together use every value of every key, and colours that can't be read where they stand.
+ * Themes that together use every value of every key, and colors that can't be read where they stand.
  *
  * @param photo URL of an image
  */
@@ -100,7 +100,7 @@ export function everyTheme(photo: string): Record<string, Partial<Theme>> {
       buttonShadowColor: '#4338ca',
       font: 'condensed',
     },
-    'unreadable-colours': {
+    'unreadable-colors': {
       canvasValue: '#fef08a',
       textColor: '#ffffff',
       buttonColor: '#facc15',

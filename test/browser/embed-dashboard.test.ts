@@ -83,7 +83,7 @@ test('with the keyboard alone: copy the link, switch to cash, save a payout meth
   await page.close();
 });
 
-test('an affiliate goes back to credits, for good, once the programme lets nobody become one', async () => {
+test('an affiliate goes back to credits, for good, once the program lets nobody become one', async () => {
   const closed = await site.addWorkspace('Closed', 'unlimited');
   const { id } = await site.api<{ id: string }>(closed, '/programs', PROGRAM);
   const statsOf = (user: string) => site.api<Stats>(closed, `/referrals/stats?external_user_id=${user}`);
@@ -94,7 +94,7 @@ test('an affiliate goes back to credits, for good, once the programme lets nobod
 
   const page = await site.open(site.script('data-user-id="cash"', closed.publishable));
   const frame = await dashboardIn(page);
-  expect(await frame.textContent('#mode-hint')).toContain('once you choose credits, you can not switch back');
+  expect(await frame.textContent('#mode-hint')).toContain('Once you choose credits, you cannot switch back');
   await tabTo(page, frame, 'Credits');
   await page.keyboard.press('Enter');
   // The button counts as pressed while the answer is awaited.
@@ -115,7 +115,7 @@ test('an affiliate goes back to credits, for good, once the programme lets nobod
   }
 });
 
-test('a programme without credits shows its cash before any was earned, and nothing to go back to', async () => {
+test('a program without credits shows its cash before any was earned, and nothing to go back to', async () => {
   const cashOnly = await site.addWorkspace('Cash only', 'unlimited');
   await site.api(cashOnly, '/programs', { ...PROGRAM, credit_enabled: false });
   await site.api(cashOnly, '/referrals/stats?external_user_id=u');

@@ -10,14 +10,14 @@ inChromium(async () => {
   return site.close;
 });
 
-test('a wrong key, an uncovered plan, no programme and no connection each say so, and can be retried', async () => {
+test('a wrong key, an uncovered plan, no program and no connection each say so, and can be retried', async () => {
   const free = await site.addWorkspace('Free', 'free');
   const empty = await site.addWorkspace('Empty', 'unlimited');
   const unknown = `pk_live_00000000_${'0'.repeat(48)}`;
   for (const [key, heading, hint] of [
     [unknown, 'Referrals are not available right now', '401'],
     [free.publishable, 'Referrals are not available right now', '402'],
-    [empty.publishable, 'No referral programme yet', '/api/v1/programs'],
+    [empty.publishable, 'No referral program yet', '/api/v1/programs'],
   ] as const) {
     const page = await site.open(site.script('data-user-id="u" data-theme="dark"', key));
     const frame = await dashboardIn(page, heading);
@@ -42,7 +42,7 @@ test('a change of days that fails leaves the dashboard as it is and is tried aga
   const frame = await dashboardIn(page);
   await frame.fill('#payout-email', 'half@typed');
   const status = () => frame.textContent('[role=status]');
-  expect(await status()).toBe('Figures of the last 30 days are shown.');
+  expect(await status()).toBe('Showing the last 30 days.');
   const asked: string[] = [];
   let isOffline = true;
   await page.route('**/referrals/stats*', (route) => {
@@ -53,14 +53,14 @@ test('a change of days that fails leaves the dashboard as it is and is tried aga
   const notice = frame.locator('[role=alert]');
   await notice.waitFor();
   expect(await notice.textContent()).toContain(
-    'No connection: the last 7 days could not be loaded. You still see the last 30 days.',
+    'No connection: the last 7 days failed to load. The page still shows the last 30 days.',
   );
   expect(await frame.isVisible('.link-row input')).toBe(true);
   expect(await axeViolations(frame)).toEqual([]);
   isOffline = false;
   await frame.click('button:has-text("Try again")');
   await notice.waitFor({ state: 'detached' });
-  await expect.poll(status).toBe('Figures of the last 7 days are shown.');
+  await expect.poll(status).toBe('Showing the last 7 days.');
   expect(asked).toEqual(['7', '7']);
   expect(await frame.inputValue('select')).toBe('7');
   expect(await frame.evaluate('document.activeElement.tagName')).toBe('SELECT');

@@ -8,7 +8,7 @@ import { type ServedWorkspace, servedWorkspace } from '../support/shared-service
 import { sharedChromium } from './chromium.ts';
 import { type Watched, watch } from './page-watch.ts';
 
-/** The programme of the demo workspace: of credits, with cash for who wants it. */
+/** The program of the demo workspace: of credits, with cash for who wants it. */
 export const PROGRAM = {
   name: 'Friends',
   destination_url: 'https://shop.example/welcome',

@@ -55,7 +55,7 @@ test('a real browser clicks, identifies and buys, and the reports tell of it', a
   // Headless Chromium calls itself a robot, and is counted as one.
   const page = await browser.newPage({ userAgent: PERSON });
   await page.goto(link?.short_url ?? '');
-  // The pixel moves the visitor id from the address bar to a cookie of the shop's own.
+  // The pixel moves the visitor ID from the address bar to a cookie of the shop's own.
   await page.waitForFunction("document.cookie.includes('_vid=')");
   const address = new URL(page.url());
   expect(address.searchParams.has('_vid')).toBe(false);

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { get as getPlain, type IncomingHttpHeaders } from 'node:http';
 import { get as getSecure } from 'node:https';
 import { tmpdir } from 'node:os';
@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '../../cli/embedded/free-port.ts';
+import { blocksOf, readDocument } from '../docs/markdown.ts';
 import { type Service, startService } from '../support/service.ts';
-import { ROOT } from './compose-file.ts';
 import { type LocalNginx, NO_NGINX, runNginx, writeMainConfig } from './nginx.ts';
 
 const BROWSER =
@@ -16,12 +16,8 @@ const BROWSER =
 /** In the United States, by the database of the packages. */
 const FAR_AWAY = '8.8.8.8';
 
-const section =
-  readFileSync(`${ROOT}docs/operations.md`, 'utf8')
-    .split('## One machine behind TLS')[1]
-    ?.split('\n## ')[0] ?? '';
-const blockOf = (language: string) =>
-  new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, 's').exec(section)?.[1] ?? '';
+const guide = readDocument('docs/operations/one-machine.md');
+const blockOf = (language: string) => blocksOf(guide, language)[0] ?? '';
 
 /** Why the test is skipped, or false where it can run. */
 const MISSING = NO_NGINX || (!hasOpenssl() && 'no openssl is installed, which makes the certificate');

@@ -1,71 +1,66 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { composeSettings, ROOT, readComposeFile, readYaml } from './compose-file.ts';
+import { anchorsOf, blocksOf, markdownFiles, readDocument } from '../docs/markdown.ts';
+import { composeSettings, readComposeFile, readYaml } from './compose-file.ts';
 
-const guide = readFileSync(`${ROOT}docs/operations.md`, 'utf8');
+const RUNBOOK = 'docs/operations/monitoring.md';
 
-/** An anchor as GitHub makes it of a heading. */
-function anchor(heading: string): string {
-  return heading
-    .toLowerCase()
-    .replace(/[^\w\- ]/g, '')
-    .replaceAll(' ', '-');
-}
+type AlertRule = { alert: string; labels: { severity: string }; annotations: { runbook: string } };
 
-/** What a file says without its comments: a test that was only spoken of is none. */
-function codeOf(path: string): string {
-  return readFileSync(`${ROOT}docs/${path}`, 'utf8').replace(/^\s*(\/\/|\/?\*).*$/gm, '');
-}
-
-test('every row of the table of outages links, by its name, a test that exists', () => {
-  const section = guide.split('## What an outage does')[1]?.split('\n## ')[0] ?? '';
-  const rows = section.split('\n').filter((line) => /^\| (?!What is gone|---)/.test(line));
-  expect(rows.length).toBeGreaterThan(25);
-  for (const row of rows) {
-    const shownBy = row.split(' | ').at(-1) ?? '';
-    const tests = [...shownBy.matchAll(/\[([^\]]+)\]\((\.\.\/\S+\.test\.ts)\)/g)];
-    expect(tests, row.slice(0, 60)).not.toEqual([]);
-    const gone = tests.filter(([, name = '', path = '']) => !codeOf(path).includes(name));
-    expect(gone.map(([link]) => link)).toEqual([]);
+test('every alert leads to its section of the runbook, and every section to an alert', () => {
+  const { groups } = readYaml('deploy/prometheus/alerts.yml') as { groups: { rules: AlertRule[] }[] };
+  const rules = groups.flatMap((group) => group.rules);
+  const anchors = anchorsOf(readDocument(RUNBOOK));
+  for (const { alert, labels, annotations } of rules) {
+    const [file, section = ''] = annotations.runbook.split('#');
+    expect(file, alert).toBe(RUNBOOK);
+    expect(anchors, alert).toContain(section);
+    expect(['page', 'ticket'], alert).toContain(labels.severity);
   }
+  const runbook = readDocument(RUNBOOK).split('\n## Runbook\n')[1] ?? '';
+  const linked = new Set(rules.map(({ annotations }) => annotations.runbook.split('#')[1]));
+  const sections = [...anchorsOf(runbook)].filter((section) => !linked.has(section));
+  expect(sections).toEqual([]);
 });
 
-test('what the guide says of backups links, by their names, tests that exist, and it stops all who write meanwhile', () => {
-  const section = guide.split('## Backup and restore')[1]?.split('\n## ')[0] ?? '';
-  const tests = [...section.matchAll(/\[([^\]]+)\]\((\.\.\/\S+\.test\.ts)\)/g)];
-  expect(tests).toHaveLength(2);
-  for (const [link, name = '', path = ''] of tests) expect(codeOf(path).includes(name), link).toBe(true);
-
+test('a backup stops all workers, and a restore stops all that write', () => {
   const services = Object.keys(readComposeFile().services);
-  const stopped = [...section.matchAll(/^docker compose stop (.*)$/gm)].map(([, names = '']) =>
-    names.split(' '),
+  const commands = blocksOf(readDocument('docs/operations/backup.md'), 'sh').join('\n');
+  const stopped = [...commands.matchAll(/^docker compose stop (.*)$/gm)].map(([, names = '']) =>
+    names.split(' ').toSorted(),
   );
-  expect(stopped.map((names) => names.toSorted())).toEqual([
+  expect(stopped).toEqual([
     services.filter((name) => name.startsWith('workers-')).toSorted(),
     services.filter((name) => /^(nginx$|ingest-|api-|workers-)/.test(name)).toSorted(),
   ]);
 });
 
-test('every link of the guide leads to a file', () => {
-  for (const [, path = ''] of guide.matchAll(/\]\((?!https?:)([^)#]+)/g)) {
-    expect(existsSync(`${ROOT}docs/${path}`), path).toBe(true);
-  }
+test('every service that a command of a guide names is in docker-compose.yml', () => {
+  const services = new Set(Object.keys(readComposeFile().services));
+  const commands = markdownFiles().flatMap((path) => blocksOf(readDocument(path), 'sh'));
+  const named = commands.flatMap((block) =>
+    [
+      ...block.matchAll(
+        /docker compose (?:exec|run|logs|start|stop)((?: -\S+| \w+=\S+)*)((?: [a-z]+(?:-\d)?\b)+)/g,
+      ),
+    ].flatMap(([command, , names = '']) =>
+      / (start|stop) /.test(command) ? names.trim().split(' ') : names.trim().split(' ').slice(0, 1),
+    ),
+  );
+  expect(named.length).toBeGreaterThan(20);
+  expect(named.filter((name) => !services.has(name))).toEqual([]);
 });
 
-test('every alert leads to its section of the guide', () => {
-  const anchors = new Set([...guide.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => anchor(heading)));
-  const { groups } = readYaml('deploy/prometheus/alerts.yml') as {
-    groups: { rules: { alert: string; labels: { severity: string }; annotations: { runbook: string } }[] }[];
-  };
-  for (const { alert, labels, annotations } of groups.flatMap(({ rules }) => rules)) {
-    const [file, section = ''] = annotations.runbook.split('#');
-    expect(file, alert).toBe('docs/operations.md');
-    expect(anchors, alert).toContain(section);
-    expect(['page', 'ticket'], alert).toContain(labels.severity);
-  }
+test('an upgrade restarts every process that stores or serves clicks', () => {
+  const commands = blocksOf(readDocument('docs/operations/upgrades.md'), 'sh').join('\n');
+  const restarted = /^for service in (.*); do$/m.exec(commands)?.[1]?.split(' ') ?? [];
+  const services = Object.keys(readComposeFile().services);
+  expect(restarted.toSorted()).toEqual(
+    services.filter((name) => /^(ingest|workers|api)-\d$/.test(name)).toSorted(),
+  );
 });
 
 test('the ports that the guide names are the defaults', () => {
+  const guide = readDocument('docs/operations/cluster.md');
   const settings = composeSettings();
   for (const name of ['REDIRECT_PORT', 'API_PORT', 'GRAFANA_PORT', 'PROMETHEUS_PORT']) {
     expect(guide).toContain(`http://127.0.0.1:${settings.get(name)}`);

@@ -1,14 +1,12 @@
-import { execFileSync } from 'node:child_process';
+import { type ChildProcess, execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { recordOf, stillRuns } from '../../cli/processes/identity.ts';
+import { type ProcessRecord, recordOf, stillRuns } from '../../cli/processes/identity.ts';
 import type { Service } from '../support/service.ts';
 
 /** Kills the supervisor, every tier and every store at once, as a power cut would, but for the page cache. */
 export async function killEverything(service: Service): Promise<void> {
-  const root = service.process.pid;
-  if (root === undefined) throw new Error('the service has no process');
-  const family = [root, ...descendants(root)].map(recordOf).filter((record) => record !== null);
+  const family = familyOf(service);
   for (const { pid } of family) {
     try {
       process.kill(pid, 'SIGKILL');
@@ -17,6 +15,13 @@ export async function killEverything(service: Service): Promise<void> {
     }
   }
   while (family.some(stillRuns)) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+/** The supervisor, its children and theirs, as they run now. */
+export function familyOf(service: { process: ChildProcess }): ProcessRecord[] {
+  const root = service.process.pid;
+  if (root === undefined) throw new Error('the service has no process');
+  return [root, ...descendants(root)].map(recordOf).filter((record) => record !== null);
 }
 
 /** The number of the embedded ClickHouse's process. */

@@ -12,7 +12,7 @@ import type { Ready } from '../support/service.ts';
 import { visit } from '../support/visitors.ts';
 import { pollClicks } from './deployment.ts';
 
-/** The steps are those of "Backup and restore" in docs/operations.md. */
+/** The steps are those of docs/operations/backup.md. */
 const LIMIT = 30;
 const PARTITIONS = 4;
 const PATIENT = { timeout: 60_000, interval: 100 };

@@ -32,23 +32,20 @@ export type ServiceOptions = {
   as?: Command;
 };
 
-/**
- * Starts the whole service as `npm start` does, on free ports, and waits for its ready line.
- *
- * @throws Error with what it wrote, when it ends before it is ready
- */
-export async function startService(options: ServiceOptions): Promise<Service> {
+/** A start that may not have got ready yet. */
+export type BegunService = Omit<Service, keyof Ready> & {
+  /** What its ready line says; null once it has ended without one. */
+  ready: Promise<Ready | null>;
+};
+
+/** Starts the whole service as `npm start` does, on free ports unless the environment names some. */
+export function beginService(options: ServiceOptions): BegunService {
   const { child, log } = spawnService(options);
   const ended = exitOf(child);
-  const line = await Promise.race([firstLine(child), ended.then(() => null), timeout(READY_MS)]);
-  if (line === null) {
-    child.kill('SIGTERM');
-    throw new Error(`the service did not get ready:\n${log()}`);
-  }
   return {
-    ...(JSON.parse(line) as Ready),
     process: child,
     log,
+    ready: Promise.race([firstLine(child).then((line) => JSON.parse(line) as Ready), ended.then(() => null)]),
     async stop() {
       child.kill('SIGTERM');
       return ended;
@@ -58,6 +55,21 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       await ended;
     },
   };
+}
+
+/**
+ * Starts it and waits for its ready line.
+ *
+ * @throws Error with what it wrote, when it ends before it is ready
+ */
+export async function startService(options: ServiceOptions): Promise<Service> {
+  const { ready, ...service } = beginService(options);
+  const line = await Promise.race([ready, timeout(READY_MS)]);
+  if (line === null) {
+    service.process.kill('SIGTERM');
+    throw new Error(`the service did not get ready:\n${service.log()}`);
+  }
+  return { ...line, ...service };
 }
 
 /**

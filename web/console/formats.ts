@@ -1,13 +1,13 @@
 import { moneyFormat } from '../../core/money/money-format.ts';
 
-/** How figures and times are written: the viewer's language and time zone. Pure but for those. */
+/** Numbers and times in the viewer's language and time zone. */
 
 const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** The viewer's IANA time zone, such as `Europe/Berlin`. */
 export const viewerTimeZone = () => ZONE;
 
-/** Makes it with the first use, and once: making one takes longer than a hundred uses, and a table has hundreds of cells. */
+/** Creates a formatter at its first use, once: creating one costs more than a hundred uses. */
 function once<T>(make: () => T): () => T {
   let made: T | undefined;
   return () => {
@@ -20,9 +20,17 @@ const counts = once(() => new Intl.NumberFormat(undefined, { maximumFractionDigi
 const shortCounts = once(
   () => new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 }),
 );
-/** Of a double not more than what was typed. */
+/** No more digits than a double holds. */
 const exact = once(() => new Intl.NumberFormat(undefined, { maximumFractionDigits: 12 }));
 const percents = once(() => new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 }));
+const changes = once(
+  () =>
+    new Intl.NumberFormat(undefined, {
+      style: 'percent',
+      maximumFractionDigits: 1,
+      signDisplay: 'exceptZero',
+    }),
+);
 const instants = once(() => new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' }));
 const dates = once(() => new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' }));
 const ages = once(() => new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' }));
@@ -31,18 +39,21 @@ const money = new Map<string, Intl.NumberFormat>();
 
 export const formatCount = (count: number) => counts().format(count);
 
-/** With every decimal, such as those of a share that is promised. */
+/** With every decimal. */
 export const formatExact = (value: number) => exact().format(value);
 
-/** `12.4K`; the full number belongs into a title or table. */
+/** `12.4K`; show the full number in a title or table. */
 export const formatShort = (count: number) => shortCounts().format(count);
 
 /** @param rate 0 to 1 */
 export const formatPercent = (rate: number) => percents().format(rate);
 
+/** `+152.1%`. @param change relative: 1 is twice as much */
+export const formatChange = (change: number) => changes().format(change);
+
 /**
  * @param amount major units
- * @param currency ISO 4217 code in any case; its own number of decimals is used, as in the ledger
+ * @param currency ISO 4217 code in any case; with the currency's own number of decimals, as in the ledger
  */
 export function formatMoney(amount: number, currency: string): string {
   const known = money.get(currency);
@@ -76,7 +87,7 @@ export function formatAgo(instant: string, now = Date.now()): string {
 export const plural = (count: number, one: string, many: string) =>
   `${formatCount(count)} ${count === 1 ? one : many}`;
 
-/** A two-letter country code as its name; an empty one as `Unknown`. */
+/** The name of a two-letter country code; `Unknown` for an empty one. */
 export function countryName(code: string): string {
   if (code === '') return 'Unknown';
   try {
@@ -97,6 +108,6 @@ const CHANNEL_NAMES: Record<string, string> = {
   smart: 'Smart Link',
 };
 
-/** A channel's key as people know it. */
+/** The display name of a channel's key. */
 export const channelName = (key: string) =>
   CHANNEL_NAMES[key] ?? (key === '' ? 'Unknown' : `${key.charAt(0).toUpperCase()}${key.slice(1)}`);

@@ -11,10 +11,11 @@ import { Console } from './shell/console.tsx';
 import { isUnsaved, listenForLeaving } from './shell/leaving.ts';
 import { Notices } from './shell/notices.tsx';
 import { THEME } from './shell/theme.ts';
+import './styles.css';
 
-/** The server gives each answer a nonce of its own; Mantine's style elements must carry it. */
+/** The server sets a nonce per response; Mantine's style elements must carry it. */
 const nonce = document.querySelector<HTMLScriptElement>('script[nonce]')?.nonce ?? '';
-// Where the dialogs' scroll lock (get-nonce, of react-remove-scroll) looks for it.
+// Read by the dialogs' scroll lock (get-nonce, of react-remove-scroll).
 Object.assign(globalThis, { __webpack_nonce__: nonce });
 
 const queries = new QueryClient({
@@ -30,10 +31,10 @@ listenForLeaving();
 const root = document.getElementById('root');
 if (!root) throw new Error('the page has no #root');
 
-/** So long nothing is shown at most; then it is said that something is loading. Milliseconds. */
+/** Maximum time with an empty page before the loading state shows. Milliseconds. */
 const HEAD_START_MS = 500;
 
-/** Fetches at once who is signed in and the page's code, so that they are shown together. Failures show with the page. */
+/** Fetches the session and the page's code in parallel. Failures show with the page. */
 async function fetchFirst(): Promise<void> {
   const page = pageAt(location.pathname.replace('/console', ''));
   const question = page?.asks?.(new URLSearchParams(location.search));
@@ -47,7 +48,7 @@ async function fetchFirst(): Promise<void> {
   ]);
 }
 
-// Not awaited: modules that are loaded later import this one, and would wait for it. What throws shows with the page too.
+// Not awaited: later modules import this one, and would wait for it.
 void Promise.race([fetchFirst(), new Promise((resolve) => setTimeout(resolve, HEAD_START_MS))]).finally(() =>
   createRoot(root).render(
     <MantineProvider theme={THEME} defaultColorScheme="auto" getStyleNonce={() => nonce}>

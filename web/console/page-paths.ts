@@ -1,7 +1,6 @@
 /**
- * Where the pages are whose code is loaded when they are opened: paths below `/console` by the file below `pages/` that
- * shows them; the first path that fits counts. The build reads it too, so that the server can name a page's files to the
- * browser before any script asks for them.
+ * Paths below `/console` of lazily loaded pages, by file below `pages/`; the first match counts. The build reads it too,
+ * so that the server can name a page's files in its HTML.
  */
 export const PAGE_PATHS = {
   'sign-in/welcome-page': '/welcome',
@@ -22,5 +21,5 @@ export const PAGE_PATHS = {
   'developers/developers-page': '/settings/developers',
 } as const;
 
-/** The paths that a path with parameters (`/links/:id`) stands for. */
+/** Pattern of a path with parameters (`/links/:id`). */
 export const pathPattern = (path: string) => new RegExp(`^${path.replace(/:[^/]+/g, '[^/]+')}/?$`);

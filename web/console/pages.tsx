@@ -15,19 +15,19 @@ import { PAGE_PATHS, pathPattern } from './page-paths.ts';
 import OverviewPage, { overviewQuestion } from './pages/overview/overview-page.tsx';
 import { type LazyPage, lazyPage, readyPage } from './shell/lazy-page.tsx';
 
-/** A page of the console: its path below `/console`, and the code that is loaded when it is opened. */
+/** A page of the console: its path below `/console`, and its lazily loaded code. */
 export type Page = LazyPage & {
-  /** What it waits for longest, by the query of its URL: asked before the page is drawn. */
+  /** The page's slowest read, by its URL's query: sent before the page renders. */
   asks?: (search: URLSearchParams) => Question;
   path: string;
   title: string;
-  /** In the navigation; pages without are reached from others. */
+  /** Shown in the navigation; pages without an icon are reached from others. */
   icon?: ComponentType<{ size?: number | string; stroke?: number | string }>;
 };
 
 /**
- * Every page behind the sign-in, in the order of the navigation; a new one gets its path in `page-paths.ts`. The
- * overview is what most come for first, and comes with the application.
+ * Every signed-in page, in navigation order; a new one gets its path in `page-paths.ts`. The overview is the usual first
+ * page, so its code is in the first script.
  */
 export const PAGES: Page[] = [
   {
@@ -122,11 +122,11 @@ export const PAGES: Page[] = [
   },
 ];
 
-/** Pages for who is signed out: the sign-in, and the page that an invitation's link opens. */
+/** Pages for signed-out users: the sign-in, and the page of an invitation. */
 export const SIGN_IN_PAGE = lazyPage(() => import('./pages/sign-in/sign-in-page.tsx'));
 export const WELCOME_PAGE = lazyPage(() => import('./pages/sign-in/welcome-page.tsx'));
 
-/** The page at a path below `/console`, for members and the invited; undefined where there is none. */
+/** The page at a path below `/console`; undefined if there is none. */
 export function pageAt(pathname: string): (LazyPage & Pick<Page, 'asks'>) | undefined {
   if (pathname === PAGE_PATHS['sign-in/welcome-page']) return WELCOME_PAGE;
   return PAGES.find(({ path }) => pathPattern(path).test(pathname));

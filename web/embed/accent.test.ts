@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { accentColours, contrast } from './accent.ts';
+import { accentColors, contrast } from './accent.ts';
 
 const READABLE = 4.5;
-const CSS = readFileSync(new URL('./styles/colours.css', import.meta.url), 'utf8');
+const CSS = readFileSync(new URL('./styles/colors.css', import.meta.url), 'utf8');
 
-test('contrast is that of WCAG', () => {
+test('computes contrast as WCAG defines it', () => {
   expect(contrast('#000000', '#ffffff')).toBe(21);
   expect(contrast('#777777', '#ffffff')).toBeCloseTo(4.48, 2);
   expect(contrast('#ffffff', '#777777')).toBeCloseTo(4.48, 2);
 });
 
-test('any accent is readable on every surface of its theme, and so is the text on it', () => {
+test('makes any accent readable on every surface of its theme, and the text on it', () => {
   /** The surfaces as the style sheet has them. */
   const surfaces = (theme: 'light' | 'dark') => {
     const block =
@@ -21,10 +21,10 @@ test('any accent is readable on every surface of its theme, and so is the text o
       (name) => new RegExp(`--${name}: (#[0-9a-f]{6})`).exec(block)?.[1] ?? 'none',
     );
   };
-  const colour = fc.integer({ min: 0, max: 0xffffff }).map((rgb) => `#${rgb.toString(16).padStart(6, '0')}`);
+  const color = fc.integer({ min: 0, max: 0xffffff }).map((rgb) => `#${rgb.toString(16).padStart(6, '0')}`);
   fc.assert(
-    fc.property(colour, fc.constantFrom('light' as const, 'dark' as const), (accent, theme) => {
-      const { fill, onFill, text } = accentColours(accent, theme);
+    fc.property(color, fc.constantFrom('light' as const, 'dark' as const), (accent, theme) => {
+      const { fill, onFill, text } = accentColors(accent, theme);
       expect(fill).toBe(accent);
       expect(contrast(onFill, fill)).toBeGreaterThanOrEqual(READABLE);
       for (const surface of surfaces(theme)) {
@@ -34,6 +34,6 @@ test('any accent is readable on every surface of its theme, and so is the text o
   );
 });
 
-test('an accent that is readable stays as it is', () => {
-  expect(accentColours('#4f46e5', 'light')).toEqual({ fill: '#4f46e5', onFill: '#ffffff', text: '#4f46e5' });
+test('keeps a readable accent', () => {
+  expect(accentColors('#4f46e5', 'light')).toEqual({ fill: '#4f46e5', onFill: '#ffffff', text: '#4f46e5' });
 });

@@ -1,54 +1,54 @@
 /**
- * Colours that follow from one accent colour, readable on the page's surfaces. Contrast is that of WCAG 2.2
+ * Colors that follow from one accent color, readable on the page's surfaces. Contrast is that of WCAG 2.2
  * (https://www.w3.org/TR/WCAG22/#dfn-contrast-ratio). Pure.
  */
 import type { Theme } from './settings.ts';
 
 type Rgb = readonly [number, number, number];
 
-/** Least contrast of text (WCAG 1.4.3 AA). */
+/** Minimum contrast of text (WCAG 1.4.3 AA). */
 const READABLE = 4.5;
-/** A little above, for what rounding to whole channels takes away. */
+/** Slightly above it, because channels are rounded to whole numbers. */
 const AIMED = 4.6;
 
 const WHITE = '#ffffff';
 const BLACK = '#000000';
 
-/** The darkest and lightest surface that accent text stands on, per theme. Kept equal to `styles/colours.css`. */
+/** The darkest and lightest surface below accent text, per theme. Must equal `styles/colors.css`. */
 const SURFACES: Record<Theme, readonly [string, string]> = {
   light: ['#ffffff', '#f1f3f7'],
   dark: ['#0f1218', '#232936'],
 };
 
-export type AccentColours = {
-  /** As given: fills of buttons. */
+export type AccentColors = {
+  /** The accent itself: fills of buttons. */
   fill: string;
   /** Text on `fill`. */
   onFill: string;
-  /** Text, lines and focus rings on the page's surfaces: the accent, moved towards black or white as far as needed. */
+  /** Text, lines and focus rings: the accent, mixed with black or white until it is readable. */
   text: string;
 };
 
 /** @param accent `#rrggbb` */
-export function accentColours(accent: string, theme: Theme): AccentColours {
+export function accentColors(accent: string, theme: Theme): AccentColors {
   const white = contrast(accent, WHITE);
   return {
     fill: accent,
-    // White where it is readable; the better of white and black always is (4.58 at least).
+    // The better of white and black always has a contrast of at least 4.58.
     onFill: white >= READABLE ? WHITE : BLACK,
     text: readableOn(SURFACES[theme], accent, theme === 'light' ? '#000000' : '#ffffff'),
   };
 }
 
-/** Contrast of two colours, 1 to 21. */
+/** Contrast of two colors, 1 to 21. */
 export function contrast(first: string, second: string): number {
   const [lighter, darker] = [luminance(rgbOf(first)), luminance(rgbOf(second))].sort((a, b) => b - a);
   return ((lighter ?? 0) + 0.05) / ((darker ?? 0) + 0.05);
 }
 
-function readableOn(surfaces: readonly string[], colour: string, end: string): string {
+function readableOn(surfaces: readonly string[], color: string, end: string): string {
   for (let share = 0; share < 1; share += 0.04) {
-    const mixed = mix(colour, end, share);
+    const mixed = mix(color, end, share);
     if (surfaces.every((surface) => contrast(mixed, surface) >= AIMED)) return mixed;
   }
   return end;

@@ -5,9 +5,9 @@ import { MEASURES, type MeasureName } from './measures.ts';
 import type { Day } from './stats.ts';
 
 const HEIGHT = 200;
-/** Least range of the counts' axis: a single click is no mountain. */
+/** Minimum range of the count axis, so that a single click stays small. */
 const LEAST_TOP = 4;
-/** Up to this many days each that is not empty gets a dot. */
+/** Up to this many days, every non-zero day gets a dot. */
 const DOTTED_DAYS = 31;
 const DASHES: Record<MeasureName, number[]> = { clicks: [], signups: [6, 4], purchases: [2, 3] };
 
@@ -18,7 +18,7 @@ type Props = {
   onPoint: (index: number | null) => void;
 };
 
-/** The chart itself. Told apart by dash as well as by colour; its text alternative is the caller's. */
+/** The chart. Lines differ by dash as well as by color; the caller provides the text alternative. */
 export function ActivityChart({ series, hidden, onPoint }: Props) {
   const place = useRef<HTMLDivElement>(null);
   const chart = useRef<uPlot | null>(null);
@@ -58,12 +58,12 @@ function dataOf(series: Day[]): uPlot.AlignedData {
 
 function optionsFor(parent: HTMLElement, series: Day[], onPoint: Props['onPoint']): uPlot.Options {
   const style = getComputedStyle(parent);
-  const colour = (name: string) => style.getPropertyValue(`--${name}`).trim();
+  const color = (name: string) => style.getPropertyValue(`--${name}`).trim();
   const font = `12px ${style.fontFamily}`;
   const axis: uPlot.Axis = {
-    stroke: colour('muted'),
+    stroke: color('muted'),
     font,
-    grid: { stroke: colour('line'), width: 1 },
+    grid: { stroke: color('line'), width: 1 },
     ticks: { show: false },
   };
   return {
@@ -71,7 +71,7 @@ function optionsFor(parent: HTMLElement, series: Day[], onPoint: Props['onPoint'
     height: HEIGHT,
     padding: [8, 12, 0, 0],
     legend: { show: false },
-    // Days are UTC days, wherever the reader is.
+    // Days are UTC days in every time zone.
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
     cursor: { drag: { x: false, y: false, setScale: false }, y: false },
     scales: { y: { range: (_chart, _low, high) => [0, Math.max(LEAST_TOP, (high ?? 0) * 1.1)] } },
@@ -89,7 +89,7 @@ function optionsFor(parent: HTMLElement, series: Day[], onPoint: Props['onPoint'
       {},
       ...MEASURES.map(({ name, label }) => ({
         label,
-        stroke: colour(name),
+        stroke: color(name),
         width: 2,
         dash: DASHES[name],
         points: {
@@ -97,14 +97,14 @@ function optionsFor(parent: HTMLElement, series: Day[], onPoint: Props['onPoint'
           size: 5,
           filter: () => series.flatMap((entry, index) => (entry[name] > 0 ? [index] : [])),
         },
-        ...(name === 'clicks' && { fill: colour('clicks-fill') }),
+        ...(name === 'clicks' && { fill: color('clicks-fill') }),
       })),
     ],
     hooks: { setCursor: [(own) => onPoint(own.cursor.idx ?? null)] },
   };
 }
 
-/** A day stands once, however close the axis puts its marks. */
+/** Labels each day once, however close the axis ticks are. */
 function dayLabels(splits: number[]): string[] {
   const labels = splits.map((seconds) => formatDay(seconds * 1000));
   return labels.map((label, index) => (label === labels[index - 1] ? '' : label));

@@ -4,7 +4,7 @@ import { formatCount, formatDay, plural } from './formats.ts';
 import { MEASURES, type Measure, type MeasureName } from './measures.ts';
 import type { Day } from './stats.ts';
 
-/** The daily series: as a chart, and as a table for who can't or won't read the chart. */
+/** The daily series as a chart, with a table as its accessible alternative. */
 export function ActivityCard({ series, days }: { series: Day[]; days: number }) {
   const [hidden, setHidden] = useState<ReadonlySet<MeasureName>>(new Set());
   const [pointed, setPointed] = useState<number | null>(null);
@@ -21,7 +21,7 @@ export function ActivityCard({ series, days }: { series: Day[]; days: number }) 
     <section class="card" aria-labelledby="activity-heading">
       <h2 id="activity-heading">Activity</h2>
       {quiet ? (
-        <p class="empty">Nothing happened in the last {days} days. Share your link to get going.</p>
+        <p class="empty">No activity in the last {days} days. Share your link to get started.</p>
       ) : (
         <>
           <div class="legend">
@@ -60,7 +60,7 @@ function summaryOf(series: Day[], days: number): string {
 function DayTable({ series }: { series: Day[] }) {
   return (
     <details class="days">
-      <summary>Show as a table</summary>
+      <summary>Show as table</summary>
       <div class="lines">
         <table>
           <thead>

@@ -1,14 +1,14 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 
-/** Says something to who listens to the page instead of looking at it. */
+/** Announces a text to screen readers. */
 export type Announce = (text: string) => void;
 
 export const AnnouncerContext = createContext<Announce>(() => {});
 
 export const useAnnounce = (): Announce => useContext(AnnouncerContext);
 
-/** There from the first moment on: a region that comes with its text is not read. */
+/** Must be in the page before its text: screen readers ignore a region that is added with its text. */
 export function LiveRegion({ text }: { text: string }) {
   return (
     <div class="unseen" role="status" aria-live="polite">

@@ -11,13 +11,13 @@ type View =
   | { kind: 'failed'; failure: Failure }
   | { kind: 'ready'; stats: Stats; days: number; missed: Missed | null };
 
-/** A read of the figures. `quietly`: nobody asked for it, so nobody is told. */
+/** A read of the statistics. `quietly`: a background refresh, which is not announced. */
 type Read = { days: number; quietly: boolean };
 
-/** A page that comes back into view after this long is brought up to date. Milliseconds. */
+/** A page that becomes visible after this time is refreshed. Milliseconds. */
 const STALE_AFTER = 60_000;
 
-/** Loads the figures and shows what became of that. */
+/** Loads the statistics and renders the loading, failed or ready state. */
 export function App({ api, days: givenDays }: { api: ReferralsApi; days: number }) {
   const [view, setView] = useState<View>({ kind: 'loading' });
   const [chosen, setChosen] = useState(givenDays);
@@ -45,12 +45,12 @@ export function App({ api, days: givenDays }: { api: ReferralsApi; days: number 
           const missed = quietly && before.kind === 'ready' ? before.missed : null;
           return { kind: 'ready', stats: answer.value, days, missed };
         });
-        if (!quietly) say(`Figures of the last ${days} days are shown.`);
+        if (!quietly) say(`Showing the last ${days} days.`);
       } else if (!quietly) {
         const { failure } = answer;
         setView((before) => {
           if (before.kind !== 'ready') return { kind: 'failed', failure };
-          // What is shown stays: the link, the figures, what is being typed.
+          // The current content stays, with any input.
           return { ...before, missed: before.days === days ? null : { days, failure } };
         });
       }
@@ -76,7 +76,7 @@ export function App({ api, days: givenDays }: { api: ReferralsApi; days: number 
   const change = useCallback(
     (made: (stats: Stats) => Stats) => {
       setView((before) => (before.kind === 'ready' ? { ...before, stats: made(before.stats) } : before));
-      // What was asked before the change may be answered without it: asked anew.
+      // A response to a request from before the change may lack it: request again.
       if (underWay.current) void load({ ...underWay.current });
     },
     [load],

@@ -3,7 +3,7 @@ import { pageUrl } from './attributes.ts';
 
 const ORIGIN = 'https://app.example.com';
 
-test('every attribute of the specification becomes its query parameter', () => {
+test('maps every attribute to its query parameter', () => {
   const url = pageUrl(
     {
       key: 'pk_live_1',
@@ -31,12 +31,12 @@ test('every attribute of the specification becomes its query parameter', () => {
   });
 });
 
-test('what is left out or empty is not handed on', () => {
+test('omits missing and empty attributes', () => {
   expect(pageUrl({ key: 'pk_live_1', userId: 'u1', userEmail: ' ', theme: '' }, ORIGIN).search).toBe(
     '?key=pk_live_1&uid=u1',
   );
 });
 
-test('a secret key never gets into the address', () => {
+test('never puts a secret key into the URL', () => {
   expect(pageUrl({ key: 'lk_live_12345678_abcdef', userId: 'u1' }, ORIGIN).search).toBe('?key=lk_&uid=u1');
 });

@@ -1,9 +1,9 @@
-/** What the loader reads from its script tag, and the address of the page that follows from it. Pure. */
+/** Attributes of the loader's script tag, and the page URL they map to. Pure. */
 
 /** The script's `data-*` attributes, as `HTMLElement.dataset` gives them. */
 export type Attributes = Readonly<Record<string, string | undefined>>;
 
-/** Attribute of `dataset` by query parameter of the page. */
+/** `dataset` attribute by query parameter of the page. */
 const PARAMETERS = {
   key: 'key',
   uid: 'userId',
@@ -18,8 +18,8 @@ const PARAMETERS = {
 const SECRET_PREFIX = 'lk_';
 
 /**
- * The address of the dashboard page. Values are handed on as they are: the page judges them and says what is wrong
- * where it is seen. A secret key alone stays behind, and its bare prefix tells the page of it.
+ * Builds the URL of the dashboard page. The page validates the values and shows what is wrong. Of a secret key, only
+ * the prefix is passed on, so that the page can report it.
  *
  * @param origin where the script was loaded from
  */

@@ -14,11 +14,11 @@ import type { Stats } from './stats.ts';
 type Props = {
   api: ReferralsApi;
   stats: Stats;
-  /** Of the window that is shown. */
+  /** Days of the period shown. */
   days: number;
-  /** Of the window that was chosen last; it may still be under way, or have been {@link Missed}. */
+  /** Days of the period chosen last: shown, loading or {@link Missed}. */
   chosenDays: number;
-  /** What the embedding page asked for: offered beside the usual ones. */
+  /** Days that the embedding page asks for: offered besides the defaults. */
   offeredDays: number;
   missed: Missed | null;
   busy: boolean;
@@ -26,21 +26,21 @@ type Props = {
   onChange: (made: (stats: Stats) => Stats) => void;
 };
 
-/** A window that was chosen and could not be loaded. */
+/** A chosen period that failed to load. */
 export type Missed = { days: number; failure: Failure };
 
-/** Everything that a referrer sees. What is shown follows from the answer alone. */
+/** The whole dashboard, rendered from the response alone. */
 export function Dashboard(props: Props) {
   const { api, stats, days, chosenDays, offeredDays, missed, busy, onDays, onChange } = props;
   const select = useRef<HTMLSelectElement>(null);
   const { affiliate, rewards, reward_mode: mode } = stats;
   const isAffiliate = mode === 'affiliate';
-  // Who is an affiliate may go back, also once the programme lets nobody become one; the switch then stays where it is.
+  // An affiliate may return to credits even after the program stops offering cash. The switch stays visible then.
   const mayGoBack = isAffiliate && affiliate.credit_enabled;
   const [hasGoneBack, setGoneBack] = useState(false);
   const hasCredits = Object.keys(rewards.credits).length > 0;
   const hasCash = rewards.cash.total !== 0 || affiliate.recent_commissions.length > 0;
-  // Who switched back keeps what was earned; a programme without credits pays cash in either mode.
+  // Earned cash stays after a switch to credits, and a program without credits pays cash in both modes.
   const showsCash = isAffiliate || hasCash || !affiliate.credit_enabled;
   return (
     <main class="page" aria-busy={busy}>
@@ -51,14 +51,14 @@ export function Dashboard(props: Props) {
       {missed && (
         <div class="card warning missed" role="alert">
           <p>
-            {explain(missed.failure).title}: the last {missed.days} days could not be loaded. You still see
+            {explain(missed.failure).title}: the last {missed.days} days failed to load. The page still shows
             the last {days} days.
           </p>
           <button
             type="button"
             class="button button-plain"
             onClick={() => {
-              // The button goes with the notice.
+              // The button is removed with the notice, and would lose the focus.
               select.current?.focus();
               onDays(missed.days);
             }}
@@ -119,7 +119,7 @@ export function Dashboard(props: Props) {
 function payoutStateOf({ status, reward_mode: mode, affiliate }: Stats): PayoutState {
   if (status === 'suspended') return 'suspended';
   if (affiliate.payout_method) return 'ready';
-  // A method is saved in affiliate mode alone.
+  // Only affiliates can save a payout method.
   return mode === 'affiliate' && affiliate.payout_methods.length > 0 ? 'method_missing' : 'unsettled';
 }
 

@@ -1,23 +1,23 @@
-/** Why a call has no answer. `status` 0: nothing came back. */
+/** A failed request. `status` 0: no response. */
 export type Failure = { status: number; code: string; message: string };
 
-/** A failure in words: for the user first, then for whoever built the page. */
+/** A failure as text, for the user and for the site's developer. */
 export type Explanation = {
   title: string;
   text: string;
-  /** For the developer; null where the title says all. */
+  /** For the developer; null if the title says everything. */
   hint: string | null;
-  /** Whether the same call may well succeed later. */
+  /** Whether the same request may succeed later. */
   retry: boolean;
 };
 
-/** Why the dashboard has nothing to show. */
+/** Explains why the dashboard is empty. */
 export function explain({ status, code, message }: Failure): Explanation {
   switch (status) {
     case 0:
       return {
         title: 'No connection',
-        text: 'Your referrals could not be loaded. Check your connection and try again.',
+        text: 'Your referrals failed to load. Check your connection and try again.',
         hint: null,
         retry: true,
       };
@@ -31,26 +31,26 @@ export function explain({ status, code, message }: Failure): Explanation {
       return unavailable(`The key may not read referrals (403): ${message}`);
     case 404:
       return {
-        title: 'No referral programme yet',
-        text: 'As soon as there is one, your personal link shows up here.',
-        hint: 'The workspace has no programme to enroll in. Create one with POST /api/v1/programs.',
+        title: 'No referral program yet',
+        text: 'Your personal link appears here once the program starts.',
+        hint: 'The workspace has no program to enroll in. Create one with POST /api/v1/programs.',
         retry: true,
       };
     default:
       return {
         title: 'Something went wrong',
-        text: 'Your referrals could not be loaded just now. Try again in a moment.',
-        hint: `The API answered ${status} (${code}).`,
+        text: 'Your referrals failed to load. Try again in a moment.',
+        hint: `The API returned ${status} (${code}).`,
         retry: true,
       };
   }
 }
 
-/** Why a change was not made, in one sentence for the user. */
+/** Explains in one sentence why a change was refused. */
 export function explainRefusal({ status, code, message }: Failure): string {
   if (status === 0) return 'No connection. Nothing was changed; try again.';
-  if (code === 'method_not_offered') return 'This payout method is not offered any more.';
-  if (status === 403) return 'The programme does not allow this.';
+  if (code === 'method_not_offered') return 'This payout method is no longer offered.';
+  if (status === 403) return 'The program does not allow this.';
   if (status === 400) return message.replace(/^[\w.]+: /, 'The address ');
   return 'That did not work. Nothing was changed; try again in a moment.';
 }

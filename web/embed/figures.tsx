@@ -1,7 +1,7 @@
 import { formatCount, formatRate } from './formats.ts';
 import type { Stats } from './stats.ts';
 
-/** The window's totals. */
+/** Totals of the period. */
 export function Figures({ stats, days }: { stats: Stats['stats']; days: number }) {
   const figures = [
     { name: 'Clicks', value: formatCount(stats.clicks) },

@@ -1,6 +1,6 @@
 import { moneyFormat } from '../../core/money/money-format.ts';
 
-/** How figures are written, in the reader's own way of writing numbers. Pure but for the locale. */
+/** Numbers and dates in the reader's locale. */
 
 export const formatCount = (count: number) => new Intl.NumberFormat().format(count);
 
@@ -10,19 +10,19 @@ export const formatRate = (rate: number) =>
 
 /**
  * @param amount major units
- * @param currency ISO 4217 code in any case; its own number of decimals is used, as in the ledger
+ * @param currency ISO 4217 code in any case; formatted with the currency's own number of decimals, as in the ledger
  */
 export const formatMoney = (amount: number, currency: string) => moneyFormat(currency).format(amount);
 
-/** An amount whose currency is not told. */
+/** An amount of unknown currency. */
 export const formatAmount = (amount: number) =>
   new Intl.NumberFormat(undefined, {
     minimumFractionDigits: Number.isInteger(amount) ? 0 : 2,
-    // Of the Chilean UF, which has the most.
+    // The Chilean UF has 4 decimals, the most of any currency.
     maximumFractionDigits: 4,
   }).format(amount);
 
-/** @param instant ISO 8601; the day is the UTC one, as everywhere in the figures */
+/** @param instant ISO 8601; the day is a UTC day, as in all statistics */
 export const formatDate = (instant: string) =>
   new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' }).format(new Date(instant));
 

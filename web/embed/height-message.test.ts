@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { heightIn } from './height-message.ts';
 
-test('a height is read from a height message only', () => {
+test('reads a height from a height message only', () => {
   expect(heightIn({ type: 'service:embed:height', height: 512.2 })).toBe(513);
   for (const data of [
     null,
@@ -15,7 +15,7 @@ test('a height is read from a height message only', () => {
   }
 });
 
-test('a height that no content has is not taken', () => {
+test('ignores implausible heights', () => {
   for (const height of [0, -1, Number.NaN, Number.POSITIVE_INFINITY, 1e9]) {
     expect(heightIn({ type: 'service:embed:height', height })).toBeNull();
   }

@@ -1,17 +1,17 @@
-/** The one message between page and host: how high the page's content is. Pure. */
+/** The only message from page to host: the height of the page's content. Pure. */
 
 /** The message's `type`, part of the public contract. */
 export const HEIGHT_MESSAGE = 'service:embed:height';
 
-/** Beyond this no content goes: a wrong number must not make the host's page endless. CSS pixels. */
+/** Maximum height: a wrong number must not make the host's page endless. CSS pixels. */
 const HIGHEST = 20_000;
 
 export type HeightMessage = { type: typeof HEIGHT_MESSAGE; height: number };
 
 /**
- * The height that a message asks for, in CSS pixels; null when it is another message or no sensible height.
+ * The height in a message, in CSS pixels; null for any other message or an implausible height.
  *
- * @param data of a `message` event whose window and origin have been checked
+ * @param data of a `message` event with verified source and origin
  */
 export function heightIn(data: unknown): number | null {
   if (typeof data !== 'object' || data === null) return null;

@@ -2,10 +2,10 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { useAnnounce } from './announcer.tsx';
 import { shareLinks } from './share-links.ts';
 
-/** How long "Copied" stands. Milliseconds. */
+/** How long "Copied" is shown. Milliseconds. */
 const COPIED_FOR = 2_500;
 
-/** The referral link with everything one does with it. */
+/** The referral link, with buttons to copy and share it. */
 export function LinkCard({ link }: { link: string }) {
   const field = useRef<HTMLInputElement>(null);
   const [copied, setCopied] = useState(false);
@@ -47,7 +47,7 @@ export function LinkCard({ link }: { link: string }) {
             <button
               type="button"
               class="chip"
-              // A share sheet that is closed without sharing rejects: nothing to tell.
+              // Closing the share sheet rejects the promise.
               onClick={() => void navigator.share({ url: link }).catch(() => {})}
             >
               <Icon path={ARROW_UP} />
@@ -68,7 +68,7 @@ export function LinkCard({ link }: { link: string }) {
   );
 }
 
-/** Copies a text; where the browser denies the clipboard to an iframe, through the field's own selection. */
+/** Copies a text; falls back to the field's selection where an iframe has no clipboard access. */
 async function copyText(text: string, field: HTMLInputElement): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);

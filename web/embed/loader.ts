@@ -3,13 +3,13 @@
  *
  *     <script async src="{app_url}/embed.js" data-key="pk_live_..." data-user-id="u1"></script>
  *
- * It puts an iframe with the dashboard at the script's place, or into the element that `data-mount` selects, and
- * keeps it as high as its content.
+ * It inserts an iframe with the dashboard at the script's position, or into the element that `data-mount` selects, and
+ * keeps the iframe as high as its content.
  */
 import { pageUrl } from './attributes.ts';
 import { heightIn } from './height-message.ts';
 
-/** Until the page has told its height: about that of its skeleton, so that the host's page jumps little. */
+/** Initial height, about that of the skeleton, to keep layout shift small. */
 const FIRST_HEIGHT = 640;
 const MARK = 'data-hoplog-embed';
 
@@ -19,7 +19,7 @@ function start(script: HTMLScriptElement): void {
   const selector = script.dataset.mount?.trim();
   if (!selector) {
     insertFrame(url, (frame) => {
-      // Nothing in a document's head is shown.
+      // Elements in a document's head are not rendered.
       if (script.closest('head')) document.body.append(frame);
       else script.after(frame);
     });
@@ -35,7 +35,7 @@ function start(script: HTMLScriptElement): void {
   insertFrame(url, (frame) => mount.append(frame));
 }
 
-/** The element that `data-mount` selects; null when there is none or when it is no selector. */
+/** The element that `data-mount` selects; null without a match or for an invalid selector. */
 function find(selector: string): Element | null {
   try {
     return document.querySelector(selector);
@@ -44,14 +44,14 @@ function find(selector: string): Element | null {
   }
 }
 
-/** Puts the dashboard into the page. It is resized by its own messages, and by nobody else's. */
+/** Inserts the dashboard. Only messages of its own iframe resize it. */
 function insertFrame(url: URL, insert: (frame: HTMLIFrameElement) => void): void {
   const frame = document.createElement('iframe');
   frame.setAttribute(MARK, '');
   frame.title = 'Referral dashboard';
   frame.setAttribute('scrolling', 'no');
   frame.referrerPolicy = 'no-referrer';
-  // A browser that can't share complains of a permission that it does not know.
+  // Browsers without Web Share log an error about the unknown permission.
   const features = 'share' in navigator ? ['clipboard-write', 'web-share'] : ['clipboard-write'];
   frame.allow = features.map((feature) => `${feature} ${url.origin}`).join('; ');
   Object.assign(frame.style, {
@@ -72,7 +72,7 @@ function insertFrame(url: URL, insert: (frame: HTMLIFrameElement) => void): void
   insert(frame);
 }
 
-/** This script's tag. A module has no current script, so the last one from this path that waits is taken. */
+/** This script's tag. A module has no `currentScript`: take the last unused tag with this path. */
 function ownTag(): HTMLScriptElement | null {
   const { currentScript } = document;
   if (currentScript instanceof HTMLScriptElement) return currentScript;
@@ -84,6 +84,6 @@ function ownTag(): HTMLScriptElement | null {
 const tag = ownTag();
 if (tag === null) console.error('[hoplog] embed.js: load it with a script tag');
 else if (document.readyState === 'loading' && (tag.dataset.mount || tag.closest('head'))) {
-  // What it mounts in may stand further down in the page.
+  // The mount element may come later in the document.
   document.addEventListener('DOMContentLoaded', () => start(tag), { once: true });
 } else start(tag);

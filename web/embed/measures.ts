@@ -1,4 +1,4 @@
-/** What the daily series counts, in the order in which it is shown. */
+/** Measures of the daily series, in display order. */
 export const MEASURES = [
   { name: 'clicks', label: 'Clicks' },
   { name: 'signups', label: 'Signups' },

@@ -12,12 +12,12 @@ const MODES: { mode: RewardMode; name: string; said: string }[] = [
 type Props = {
   api: ReferralsApi;
   mode: RewardMode;
-  /** Whether the programme lets a referrer become an affiliate. An affiliate may become a referrer in any case. */
+  /** Whether referrers may become affiliates. Affiliates may always become referrers. */
   isOffered: boolean;
   onMode: (mode: RewardMode) => void;
 };
 
-/** What conversions earn from now on: credits as a referrer, commission as an affiliate. */
+/** Switches between credits (referrer) and commission (affiliate) for future conversions. */
 export function ModeSwitch({ api, mode, isOffered, onMode }: Props) {
   const [wanted, setWanted] = useState<RewardMode | null>(null);
   const [refusal, setRefusal] = useState<string | null>(null);
@@ -40,7 +40,7 @@ export function ModeSwitch({ api, mode, isOffered, onMode }: Props) {
       <div>
         <h2 id="mode-heading">What you earn</h2>
         <p class="hint" id="mode-hint">
-          Holds from now on, also for people you brought before; what you have earned stays yours.{' '}
+          Applies from now on, also to people you referred before. What you have earned stays yours.{' '}
           {outlook(mode, isOffered)}
         </p>
       </div>
@@ -70,6 +70,6 @@ export function ModeSwitch({ api, mode, isOffered, onMode }: Props) {
 function outlook(mode: RewardMode, isOffered: boolean): string {
   if (isOffered) return 'You can switch back at any time.';
   return mode === 'affiliate'
-    ? 'Cash is no longer offered: once you choose credits, you can not switch back.'
+    ? 'Cash is no longer offered. Once you choose credits, you cannot switch back.'
     : 'Cash is no longer offered.';
 }

@@ -45,7 +45,7 @@ export function Commissions({ commissions, currency }: { commissions: Commission
   );
 }
 
-/** What has been paid out. */
+/** Payouts made so far. */
 export function PayoutHistory({ payouts, currency }: { payouts: Payout[]; currency: string }) {
   return (
     <section class="card" aria-labelledby="payouts-heading">

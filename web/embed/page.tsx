@@ -1,6 +1,6 @@
 /** The dashboard page: reads its address, then hands over to the components. */
 import { render } from 'preact';
-import { accentColours } from './accent.ts';
+import { accentColors } from './accent.ts';
 import { App } from './app.tsx';
 import './page.css';
 import { createReferralsApi } from './referrals-api.ts';
@@ -8,7 +8,7 @@ import { reportHeight } from './report-height.ts';
 import { readSettings } from './settings.ts';
 import { BadSettings } from './states.tsx';
 
-/** Where the deployment has an origin of its own for the API, the server says so here. */
+/** The API's origin, if it differs from the page's. */
 const DEFAULT_BASE = document.querySelector<HTMLMetaElement>('meta[name="api-base"]')?.content;
 
 function start(root: HTMLElement): void {
@@ -25,10 +25,10 @@ function start(root: HTMLElement): void {
     return;
   }
   const { settings } = read;
-  // As a page of its own it stands under this deployment's name, so it talks to this deployment's API only.
+  // Outside a frame the page has this deployment's origin, so only this deployment's API is allowed.
   const given = framed ? settings.apiBase : null;
   if (settings.accent !== null) {
-    const { fill, onFill, text } = accentColours(settings.accent, settings.theme);
+    const { fill, onFill, text } = accentColors(settings.accent, settings.theme);
     html.style.setProperty('--accent', fill);
     html.style.setProperty('--on-accent', onFill);
     html.style.setProperty('--accent-text', text);

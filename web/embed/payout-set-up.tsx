@@ -12,14 +12,14 @@ type Props = {
   onSaved: (saved: SavedMethod) => void;
 };
 
-/** Where an affiliate is paid: what is saved, or the form to save it. */
+/** The saved payout method, or the form to save one. */
 export function PayoutSetUp({ api, methods, saved, onSaved }: Props) {
   const [changing, setChanging] = useState(false);
   const change = useRef<HTMLButtonElement>(null);
   const returns = useRef(false);
   const announce = useAnnounce();
 
-  // Whoever closes the form goes on where it opened.
+  // Closing the form returns the focus to the button that opened it.
   useEffect(() => {
     if (changing || !returns.current) return;
     returns.current = false;
@@ -35,9 +35,7 @@ export function PayoutSetUp({ api, methods, saved, onSaved }: Props) {
     <section class="card" aria-labelledby="payout-heading">
       <h2 id="payout-heading">Payout method</h2>
       {methods.length === 0 && (
-        <p class="empty">
-          This programme offers no payout method here yet. Its team will be in touch with you.
-        </p>
+        <p class="empty">This program offers no payout methods yet. Its team will contact you.</p>
       )}
       {saved && !changing && (
         <div class="saved">
@@ -127,7 +125,7 @@ function PayoutForm({ api, methods, initial, takesFocus, onCancel, onSaved }: Fo
           </label>
         ))}
       </fieldset>
-      <label class="labelled" for="payout-email">
+      <label class="labeled" for="payout-email">
         Email of your {methodName(method)} account
       </label>
       <input

@@ -4,14 +4,14 @@ import type { RewardMode, SavedMethod, Stats } from './stats.ts';
 
 export type Answer<T> = { ok: true; value: T } | { ok: false; failure: Failure };
 
-/** Longest wait for an answer. Milliseconds. */
+/** Request timeout. Milliseconds. */
 const LIMIT = 20_000;
 
 export type ReferralsApi = ReturnType<typeof createReferralsApi>;
 
 /**
- * The three calls that a dashboard makes. The user's id and address go here and nowhere else, in the query or body,
- * with the publishable key.
+ * The dashboard's three API calls. The user's ID and email are sent only here, in the query or body, with the
+ * publishable key.
  *
  * @param origin of the API
  */
@@ -39,7 +39,7 @@ export function createReferralsApi(origin: string, { key, userId, email, tier }:
   }
 
   return {
-    /** What the user has brought and earned; enrolls who is no referrer yet. */
+    /** Gets the user's statistics; enrolls the user if necessary. */
     stats(days: number): Promise<Answer<Stats>> {
       const query = new URLSearchParams({ external_user_id: userId, tier, days: String(days) });
       if (email !== null) query.set('email', email);

@@ -1,8 +1,8 @@
 import { HEIGHT_MESSAGE, type HeightMessage } from './height-message.ts';
 
 /**
- * Tells the embedding page how high the content is, now and whenever that changes. To any origin: a height is no
- * secret, and whose page this is in is not known.
+ * Reports the content's height to the embedding page, now and after each change. To any origin, because the host's
+ * origin is unknown and a height is not secret.
  */
 export function reportHeight(): void {
   let told = 0;
@@ -14,7 +14,7 @@ export function reportHeight(): void {
     window.parent.postMessage(message, '*');
   };
   new ResizeObserver(tell).observe(document.documentElement);
-  // A host that began to listen late hears it too.
+  // The host may start to listen late.
   window.addEventListener('load', () => {
     told = 0;
     tell();

@@ -1,16 +1,14 @@
 import { formatAmount, formatMoney, kindName } from './formats.ts';
 import type { Affiliate, CreditTotals } from './stats.ts';
 
-/** Credits of each kind, of all time. */
+/** All-time credits by kind. */
 export function Credits({ credits }: { credits: Record<string, CreditTotals> }) {
   const kinds = Object.entries(credits).sort(([first], [second]) => first.localeCompare(second));
   return (
     <section class="card" aria-labelledby="credits-heading">
       <h2 id="credits-heading">Rewards</h2>
       {kinds.length === 0 && (
-        <p class="empty">
-          Nothing earned yet. Rewards show up here as soon as somebody joins through your link.
-        </p>
+        <p class="empty">No rewards yet. They appear here when someone joins through your link.</p>
       )}
       {kinds.map(([kind, { earned, delivered, pending }]) => (
         <div key={kind} class="kind">
@@ -29,8 +27,8 @@ export function Credits({ credits }: { credits: Record<string, CreditTotals> }) 
 }
 
 /**
- * What stands between eligible commission and its payout: the referrer is suspended, or has yet to save a payout method.
- * `unsettled`: there is none, nor a way to save one here.
+ * Whether eligible commission can be paid out: not while the referrer is suspended or has no payout method.
+ * `unsettled`: no method is saved, and none can be saved here.
  */
 export type PayoutState = 'ready' | 'suspended' | 'method_missing' | 'unsettled';
 
@@ -41,7 +39,7 @@ type CashProps = {
   payoutState: PayoutState;
 };
 
-/** Commission of all time by what becomes of it, and how far it is to the next payout. */
+/** All-time commission by status, and the progress to the minimum payout. */
 export function Cash({ balance, currency, minPayout, payoutState }: CashProps) {
   const money = (amount: number) => formatMoney(amount, currency);
   const isReached = balance.eligible > 0 && balance.eligible >= minPayout;
@@ -76,7 +74,7 @@ export function Cash({ balance, currency, minPayout, payoutState }: CashProps) {
       {payoutState === 'method_missing' && isReached && minPayout === 0 && (
         <p class="hint">Add a payout method to be paid.</p>
       )}
-      <p class="hint">Commission is pending until its holding period is over, then eligible for payout.</p>
+      <p class="hint">Commission is pending until its holding period ends, then eligible for payout.</p>
     </section>
   );
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hexColour, readSettings } from './settings.ts';
+import { hexColor, readSettings } from './settings.ts';
 
 const KEY = 'pk_live_00000000_000000000000000000000000000000000000000000000000';
 
@@ -8,7 +8,7 @@ function problemsOf(query: string): string[] {
   return read.ok ? [] : read.problems.map(({ parameter }) => parameter);
 }
 
-test('key and user id suffice; the rest has the defaults of the specification', () => {
+test('requires key and user ID only, and applies the defaults', () => {
   expect(readSettings(`?key=${KEY}&uid=u1`)).toEqual({
     ok: true,
     settings: {
@@ -24,7 +24,7 @@ test('key and user id suffice; the rest has the defaults of the specification', 
   });
 });
 
-test('every parameter is read', () => {
+test('reads every parameter', () => {
   const query = `?key=${KEY}&uid=u%2F1&email=a%2Bb%40example.com&tier=paid&theme=dark&accent=FA0&days=90&api_base=https://api.example.com/`;
   expect(readSettings(query)).toEqual({
     ok: true,
@@ -41,7 +41,7 @@ test('every parameter is read', () => {
   });
 });
 
-test('everything that is wrong is named at once, with its attribute', () => {
+test('reports all invalid parameters at once, with their attributes', () => {
   const read = readSettings('?tier=gold&theme=pink&accent=red&days=3&api_base=nonsense');
   expect(read.ok).toBe(false);
   expect(problemsOf('?tier=gold&theme=pink&accent=red&days=3&api_base=nonsense')).toEqual([
@@ -56,29 +56,29 @@ test('everything that is wrong is named at once, with its attribute', () => {
   if (!read.ok) expect(read.problems[1]?.attribute).toBe('data-user-id');
 });
 
-test('days are a whole number from 7 to 90', () => {
+test('accepts a whole number of days from 7 to 90', () => {
   for (const days of ['7', '30', '90']) expect(problemsOf(`?key=${KEY}&uid=u&days=${days}`)).toEqual([]);
   for (const days of ['6', '91', '7.5', '-30', '3e1', '0x1e', 'week', '999999999999999999999']) {
     expect(problemsOf(`?key=${KEY}&uid=u&days=${days}`), days).toEqual(['days']);
   }
 });
 
-test('a user id has at most 200 characters, counted as the API does', () => {
+test('accepts a user ID of at most 200 characters, counted like the API', () => {
   const problems = (id: string) => problemsOf(`?key=${KEY}&uid=${encodeURIComponent(id)}`);
   expect(problems('🦊'.repeat(200))).toEqual([]);
   expect(problems('u'.repeat(201))).toEqual(['uid']);
 });
 
-test('a secret key is refused with the advice to revoke it', () => {
+test('refuses a secret key and advises to revoke it', () => {
   const read = readSettings(`?key=lk_live_00000000_00&uid=u`);
   expect(read).toMatchObject({ ok: false, problems: [{ message: expect.stringContaining('revoke') }] });
 });
 
-test('a message about wrong parameters keeps the theme that could be read', () => {
+test('keeps a valid theme when other parameters are invalid', () => {
   expect(readSettings('?theme=dark')).toMatchObject({ ok: false, theme: 'dark' });
 });
 
-test('an API base is an origin of http or https and nothing more', () => {
+test('accepts only an http or https origin as API base', () => {
   for (const base of [
     'javascript:alert(1)',
     'ftp://x.example',
@@ -96,10 +96,10 @@ test('an API base is an origin of http or https and nothing more', () => {
   expect(read).toMatchObject({ settings: { apiBase: 'https://xn--frh-ioa.example' } });
 });
 
-test('hex colours have three or six digits', () => {
-  expect(hexColour('4F46E5')).toBe('#4f46e5');
-  expect(hexColour('#abc')).toBe('#aabbcc');
+test('accepts hex colors of three or six digits', () => {
+  expect(hexColor('4F46E5')).toBe('#4f46e5');
+  expect(hexColor('#abc')).toBe('#aabbcc');
   for (const text of ['', 'abcd', '12345', 'red', '#ggg', '4f46e5;', 'ffffff00']) {
-    expect(hexColour(text), text).toBeNull();
+    expect(hexColor(text), text).toBeNull();
   }
 });

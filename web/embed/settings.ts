@@ -1,4 +1,4 @@
-/** What the page's address says, judged. Pure. */
+/** Validates the page's query. Pure. */
 
 import { embedOrigin } from '../../core/links/embed-origin.ts';
 
@@ -11,19 +11,19 @@ export type Settings = {
   email: string | null;
   tier: Tier;
   theme: Theme;
-  /** `#rrggbb`; null: the page's own. */
+  /** `#rrggbb`; null: the default. */
   accent: string | null;
   days: number;
   /** Origin of the API; null: the page's default. */
   apiBase: string | null;
 };
 
-/** A parameter that can't be used, named as in the query and as the loader's attribute. */
+/** An invalid parameter, named as in the query and as the loader's attribute. */
 export type Problem = { parameter: string; attribute: string; message: string };
 
 export type ReadSettings =
   | { ok: true; settings: Settings }
-  /** The theme is what could be read of it, so that the message fits the host's page. */
+  /** The theme is kept where valid, so that the message matches the host's page. */
   | { ok: false; problems: Problem[]; theme: Theme };
 
 const ATTRIBUTES: Record<string, string> = {
@@ -43,7 +43,7 @@ const DEFAULT_DAYS = 30;
 const LONGEST_USER_ID = 200;
 
 /**
- * Reads the page's query. An empty value counts as left out.
+ * Reads the page's query. An empty value counts as missing.
  *
  * @param query such as `?key=pk_live_...&uid=u1&theme=dark`
  */
@@ -73,8 +73,8 @@ export function readSettings(query: string): ReadSettings {
   const tier = choice<Tier>('tier', ['free', 'paid']);
   const theme = choice<Theme>('theme', ['light', 'dark']);
   const accentText = text('accent');
-  const accent = accentText === null ? null : hexColour(accentText);
-  if (accentText !== null && accent === null) refuse('accent', 'must be a hex colour such as 4f46e5');
+  const accent = accentText === null ? null : hexColor(accentText);
+  if (accentText !== null && accent === null) refuse('accent', 'must be a hex color such as 4f46e5');
   const daysText = text('days');
   const days = daysText === null ? DEFAULT_DAYS : Number(daysText);
   if (daysText !== null && !(/^\d+$/.test(daysText) && days >= FEWEST_DAYS && days <= MOST_DAYS)) {
@@ -94,7 +94,7 @@ export function readSettings(query: string): ReadSettings {
 }
 
 /** `#rrggbb` of 3 or 6 hex digits with or without `#`; null for anything else. */
-export function hexColour(text: string): string | null {
+export function hexColor(text: string): string | null {
   const digits = /^#?([0-9a-f]{3}|[0-9a-f]{6})$/i.exec(text)?.[1]?.toLowerCase();
   if (!digits) return null;
   return digits.length === 6 ? `#${digits}` : `#${digits.replace(/./g, '$&$&')}`;

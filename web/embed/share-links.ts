@@ -1,8 +1,8 @@
-/** Places where a referral link can be shared without a script of theirs. Pure. */
+/** Share URLs that need no third-party script. Pure. */
 
 export type ShareLink = { place: string; href: string };
 
-const INVITATION = 'Have a look at this, I think you will like it:';
+const INVITATION = 'I think you will like this:';
 
 /** @param link the referral link, absolute */
 export function shareLinks(link: string): ShareLink[] {

@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { explain, type Failure } from './failures.ts';
 import type { Problem } from './settings.ts';
 
-/** What is seen while the first answer is under way: the page's shape. */
+/** Placeholder of the page while the first response loads. */
 export function Skeleton() {
   return (
     <main class="page" aria-busy="true" aria-label="Referrals">
@@ -22,11 +22,11 @@ export function Skeleton() {
   );
 }
 
-/** The figures could not be loaded. */
+/** Shown when the statistics failed to load. */
 export function Failed(props: { failure: Failure; busy: boolean; onRetry: () => void }) {
   const { title, text, hint, retry } = explain(props.failure);
   const heading = useRef<HTMLHeadingElement>(null);
-  // Keyboard users who pressed "Try again" stay where they are; the alert is read to everyone.
+  // Move the focus only from an element inside the page; screen readers announce the alert in any case.
   useEffect(() => {
     if (document.activeElement === document.body) return;
     heading.current?.focus();
@@ -56,7 +56,7 @@ export function Failed(props: { failure: Failure; busy: boolean; onRetry: () => 
   );
 }
 
-/** The page was embedded with parameters that can't be used: each is named, for whoever embedded it. */
+/** Lists invalid parameters for the site's developer. */
 export function BadSettings({ problems }: { problems: readonly Problem[] }) {
   return (
     <main class="page">

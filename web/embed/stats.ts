@@ -1,6 +1,6 @@
 /**
- * What `GET /api/v1/referrals/stats` answers, as far as the page uses it. A test holds it to the API's own schema.
- * Money is major units of `rewards.cash.currency`, but for a commission's `amount`, which is the order's.
+ * Response of `GET /api/v1/referrals/stats`, as far as the page uses it; a test compares it with the API's schema.
+ * Money is in major units of `rewards.cash.currency`; a commission's `amount` is in the order's currency.
  */
 export type RewardMode = 'referrer' | 'affiliate';
 

@@ -5,7 +5,7 @@ import { shareLinks } from './share-links.ts';
 
 const plain = (text: string) => text.replace(/\s/g, ' ');
 
-test('money is written with the decimals of its currency', () => {
+test('formats money with the decimals of its currency', () => {
   expect(plain(formatMoney(12.5, 'usd'))).toMatch(/12[.,]50/);
   expect(plain(formatMoney(1250, 'jpy'))).toMatch(/1[.,]?250(?![.,]\d)/);
   expect(plain(formatMoney(1.5, 'kwd'))).toMatch(/1[.,]500/);
@@ -13,7 +13,7 @@ test('money is written with the decimals of its currency', () => {
   expect(plain(formatMoney(1.125, 'iqd'))).toMatch(/1[.,]125/);
 });
 
-test('amounts, rates and kinds of credit are written as people do', () => {
+test('formats amounts, rates and kinds of credit', () => {
   expect(formatAmount(119)).toBe('119');
   expect(formatAmount(297.5)).toMatch(/^297[.,]50$/);
   expect(formatAmount(1.2345)).toMatch(/^1[.,]2345$/);
@@ -21,7 +21,7 @@ test('amounts, rates and kinds of credit are written as people do', () => {
   expect(kindName('free_months')).toBe('Free months');
 });
 
-test('a link is shared whole, whatever it holds', () => {
+test('encodes a shared link completely', () => {
   const link = 'https://go.example.com/abc?x=1&y=2#z';
   for (const { href } of shareLinks(link)) {
     const { searchParams } = new URL(href);
@@ -30,11 +30,11 @@ test('a link is shared whole, whatever it holds', () => {
   expect(shareLinks(link).map(({ place }) => place)).toEqual(['Email', 'X', 'LinkedIn', 'WhatsApp']);
 });
 
-test('a line break in a mail is one, and a blank is no plus sign', () => {
+test('encodes line breaks and spaces in a mailto URL', () => {
   expect(shareLinks('https://go.example.com/a')[0]?.href).not.toContain('+');
 });
 
-test('every failure has words of its own for the user, and what to do for the developer', () => {
+test('explains every failure to the user, and hints the developer', () => {
   const titles = [0, 402, 404, 500].map((status) => explain({ status, code: 'x', message: 'm' }).title);
   expect(new Set(titles).size).toBe(4);
   expect(explain({ status: 401, code: 'unauthorized', message: '' }).hint).toContain('401');

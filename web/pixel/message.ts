@@ -1,19 +1,19 @@
-/** What a site tells about the person who is looking at it. */
+/** Identity of the current visitor, as the site reports it. */
 export type Identify = { email?: string; external_user_id?: string };
 
-/** What a site tells about an order that was just placed. `amount` in major units. */
+/** An order that was just placed. `amount` is in major units. */
 export type Order = { order_id: string; amount: number; currency?: string; email?: string };
 
 export type Call = ['identify', Identify] | ['order', Order];
 
 /**
- * The body that `/collect` takes, or null when nothing may be sent.
+ * The body for `/collect`, or null if nothing may be sent.
  *
- * With Global Privacy Control a person is not to be linked with what they do: an identify is not sent, and an
- * order goes without visitor and email, so that the shop's revenue is right and nobody is followed.
+ * With Global Privacy Control, an identify is not sent, and an order is sent without visitor and email: revenue stays
+ * correct, and no person is tracked.
  *
  * @param key the site's publishable key
- * @param visitorId null when the visitor came without a short link
+ * @param visitorId null if the visitor did not come through a short link
  */
 export function messageOf(
   call: Call,

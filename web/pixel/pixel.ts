@@ -3,10 +3,10 @@
  *
  *     <script async src="{short_url}/pixel.js" data-key="pk_live_..."></script>
  *
- * It keeps the visitor's id that a redirect added to the page's address, and offers
+ * It stores the visitor ID that a redirect added to the page's URL, and provides
  * `tracker.identify({ email, external_user_id })` and `tracker.order({ order_id, amount, currency, email })`.
- * Because it loads asynchronously, a page that calls it early puts this stub before it; the calls are kept in
- * `q` and sent when the pixel has loaded:
+ * It loads asynchronously. A page that calls it earlier adds this stub first; the calls queue in `q` and are sent after
+ * the pixel has loaded:
  *
  *     <script>
  *       window.tracker = window.tracker || { q: [],
@@ -40,8 +40,7 @@ function start(script: HTMLScriptElement): void {
   if (!privacyControl && !kept && visitorId !== null) writeCookie(visitorId);
 
   const send = (call: Call) => {
-    // Where no cookie sticks (blocked, or the short links' own HttpOnly one on the same host), this page at
-    // least still knows who came.
+    // Without a cookie (blocked, or an HttpOnly one of the short links on this host), at least this page knows the visitor.
     const message = messageOf(call, key, visitorIdIn(document.cookie) ?? visitorId, privacyControl);
     if (message !== null) post(collect, message);
   };
@@ -53,7 +52,7 @@ function start(script: HTMLScriptElement): void {
   queued.forEach(send);
 }
 
-/** Sets the cookie on the widest domain that the browser allows; null removes it from all of them. */
+/** Sets the cookie on the widest domain that the browser accepts; null removes it from all domains. */
 function writeCookie(visitorId: string | null): void {
   for (const domain of cookieDomains(location.hostname)) {
     document.cookie = cookieText(visitorId, domain, location.protocol === 'https:');
@@ -61,11 +60,11 @@ function writeCookie(visitorId: string | null): void {
   }
 }
 
-/** Text, not JSON, because a beacon of another type needs a preflight, which a closing page doesn't wait for. */
+/** Sent as text: a JSON beacon needs a preflight, which does not complete while a page closes. */
 function post(url: string, message: string): void {
   if (navigator.sendBeacon?.(url, message)) return;
   fetch(url, { method: 'POST', body: message, keepalive: true, mode: 'no-cors' }).catch(() => {
-    // The page is offline or blocks trackers; the site's own work must go on.
+    // Offline or blocked: must not break the site's own scripts.
   });
 }
 

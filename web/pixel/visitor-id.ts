@@ -1,15 +1,15 @@
-/** Name of the query parameter that a redirect adds, and of the cookie that the pixel keeps. */
+/** Name of the query parameter that a redirect adds, and of the pixel's cookie. */
 const NAME = '_vid';
 /** One year, in seconds. Some browsers cap it: Safari keeps cookies of scripts for seven days. */
 const MAX_AGE = 31_536_000;
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 
-/** A page's address without `_vid`, and the visitor's id that it carried, if it was one. */
+/** A page's URL without `_vid`, and the visitor ID it had, if valid. */
 export type Taken = { href: string; visitorId: string | null };
 
 /**
- * Takes `_vid` out of a page's address and leaves every other character as it is: sites compare their
- * parameters byte for byte, so nothing is parsed and printed again. What follows `#` is the page's own.
+ * Removes `_vid` from a page's URL and keeps every other character: sites may compare parameters byte for byte, so
+ * nothing is re-serialized. The fragment is left alone.
  */
 export function takeVisitorId(href: string): Taken {
   const hash = href.indexOf('#');
@@ -28,7 +28,7 @@ export function takeVisitorId(href: string): Taken {
   return { href: href.slice(0, mark) + (query && `?${query}`) + href.slice(end), visitorId };
 }
 
-/** The visitor's id in `document.cookie`, null when there is none or it is no UUID. */
+/** The visitor ID in `document.cookie`; null if missing or not a UUID. */
 export function visitorIdIn(cookies: string): string | null {
   for (const pair of cookies.split('; ')) {
     if (pair.startsWith(`${NAME}=`)) return asVisitorId(pair.slice(NAME.length + 1));
@@ -36,7 +36,7 @@ export function visitorIdIn(cookies: string): string | null {
   return null;
 }
 
-/** Whether `document.cookie` has a `_vid` of any form: one that is there is never replaced. */
+/** Whether `document.cookie` has a `_vid` of any form: an existing one is never replaced. */
 export function hasVisitorId(cookies: string): boolean {
   return cookies.split('; ').some((pair) => pair.startsWith(`${NAME}=`));
 }
@@ -56,9 +56,9 @@ export function cookieText(visitorId: string | null, domain: string, secure: boo
 }
 
 /**
- * Domains to try for the cookie, widest first, so that `shop.example.com` and `checkout.example.com` see the
- * same visitor. A browser refuses public suffixes, so the first that sticks is the site. The last one, empty,
- * is the host alone: for `localhost` and addresses.
+ * Domains to try for the cookie, widest first, so that `shop.example.com` and `checkout.example.com` share the visitor.
+ * Browsers refuse public suffixes, so the first accepted domain is the site. The last, empty one is the host alone,
+ * for `localhost` and IP addresses.
  */
 export function cookieDomains(host: string): string[] {
   const labels = host.split('.');

@@ -1,6 +1,6 @@
-import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { lockFile } from '../../file-lock.ts';
 import { FILE_MODE } from './segments.ts';
 
 /** Another process writes this stream. Two writers would give the same sequences to different events. */
@@ -14,30 +14,15 @@ export class StreamLockedError extends Error {
 /**
  * Takes a stream's directory for this process, until `release` or the process's end, however it ends.
  *
- * Node offers no file lock of its own, and a pid file errs when pids are re-used or live in another
- * container. SQLite takes a real lock of the operating system on its (empty) file, on every platform.
- *
  * @throws {StreamLockedError} when another process, or another writer of this one, has it
  */
 export function lockStream(directory: string): { release(): void } {
-  const path = join(directory, 'lock');
   const pidPath = join(directory, 'writer.pid');
-  closeSync(openSync(path, 'a', FILE_MODE));
-  const database = new DatabaseSync(path);
-  try {
-    database.exec('PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE');
-  } catch (error) {
-    database.close();
-    if (error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY) {
-      throw new StreamLockedError(directory, readHolder(pidPath));
-    }
-    throw error;
-  }
+  const lock = lockFile(join(directory, 'lock'), FILE_MODE);
+  if (lock === null) throw new StreamLockedError(directory, readHolder(pidPath));
   noteHolder(pidPath);
-  return { release: () => database.close() };
+  return lock;
 }
-
-const SQLITE_BUSY = 5;
 
 /** The pid is only for the message, the lock does not rest on it: a full disk must not stop a start. */
 function noteHolder(pidPath: string): void {

@@ -50,7 +50,7 @@ export async function addButton(page: ConsolePage, label: string, url: string): 
   await page.getByRole('button', { name: 'Add a button' }).click();
   const added = page.getByRole('list', { name: 'Buttons' }).getByRole('listitem').last();
   await added.getByLabel('Label').fill(label);
-  await added.getByLabel('Leads to').fill(url);
+  await added.getByLabel('Destination URL').fill(url);
 }
 
 /** Presses Save and waits until nothing is left to be saved. */

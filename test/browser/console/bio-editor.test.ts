@@ -62,13 +62,13 @@ test('a page is filled and published; visitors see what the preview showed, and 
   await page.getByLabel('Title').fill('Ada Lovelace');
   await page.getByLabel('About').fill('Notes on the Analytical Engine');
   await addButton(page, 'My book', 'https://books.example/ada');
-  await page.getByText('Counts clicks once it is saved.').waitFor();
+  await page.getByText('Counts clicks once saved.').waitFor();
   await page.getByLabel('Emoji').fill('📖');
   await page.getByRole('button', { name: 'Add a heading' }).click();
   await page.getByRole('textbox', { name: 'Heading' }).fill('Elsewhere');
   await addButton(page, 'Watch the talk', 'https://videos.example/1');
   await page.getByRole('button', { name: 'Add a profile' }).click();
-  await page.getByLabel('Site of profile 1').selectOption('GitHub');
+  await page.getByLabel('Platform of profile 1').selectOption('GitHub');
   await page.getByLabel('Address of profile 1').fill('https://github.com/ada');
 
   const shown = preview(page);
@@ -179,35 +179,35 @@ test('what cannot be saved stands at its field, which gets the focus, and nothin
   await addButton(page, 'Bad', 'javascript:alert(1)');
   await page.getByRole('button', { name: 'Move Bad up' }).click();
   await page.getByRole('tab', { name: 'Look' }).click();
-  const colour = page.getByLabel('Text colour', { exact: true });
-  await colour.fill('oklch(50% 0.2 30)');
+  const color = page.getByLabel('Text color', { exact: true });
+  await color.fill('oklch(50% 0.2 30)');
   await page.getByRole('tab', { name: 'Publish' }).click();
   await page.getByLabel('Metadata').fill('[1]');
   const saving = page.getByRole('button', { name: 'Save', exact: true });
   const notice = page.getByRole('region', { name: 'Changes' }).getByRole('alert');
 
-  // What the server would not refuse: it would write another colour.
+  // What the server would not refuse: it would write another color.
   await saving.click();
-  await notice.getByText('Text colour: is not a colour').waitFor();
+  await notice.getByText('Text color: is not a color').waitFor();
   await notice.getByText('Metadata: must be a JSON object').waitFor();
-  await expect.poll(() => colour.evaluate('document.activeElement.value'), PATIENT).toBe('oklch(50% 0.2 30)');
-  await colour.fill('rebeccapurple');
+  await expect.poll(() => color.evaluate('document.activeElement.value'), PATIENT).toBe('oklch(50% 0.2 30)');
+  await color.fill('rebeccapurple');
   await page.getByRole('tab', { name: 'Publish' }).click();
   expect(await page.getByLabel('Metadata').getAttribute('aria-invalid')).toBe('true');
   await page.getByLabel('Metadata').fill('{"shop": 1}');
 
   // What the server refuses: it names the field.
   await saving.click();
-  await notice.getByText(/Button 1, Leads to: must be a full URL/).waitFor();
-  const bad = page.getByLabel('Leads to').first();
+  await notice.getByText(/Button 1, Destination URL: must be a full URL/).waitFor();
+  const bad = page.getByLabel('Destination URL').first();
   await bad.waitFor();
   expect(await bad.getAttribute('aria-invalid')).toBe('true');
-  expect(await page.getByLabel('Leads to').nth(1).getAttribute('aria-invalid')).not.toBe('true');
+  expect(await page.getByLabel('Destination URL').nth(1).getAttribute('aria-invalid')).not.toBe('true');
   // It stays at the button, wherever that goes.
   await page.getByRole('button', { name: 'Move Bad down' }).click();
-  expect(await page.getByLabel('Leads to').nth(1).getAttribute('aria-invalid')).toBe('true');
+  expect(await page.getByLabel('Destination URL').nth(1).getAttribute('aria-invalid')).toBe('true');
   await expectGood(page, 'bio-page-refused');
-  await page.getByLabel('Leads to').nth(1).fill('https://good.example');
+  await page.getByLabel('Destination URL').nth(1).fill('https://good.example');
   await save(page);
   expect(await notice.count()).toBe(0);
   expect(await desk.get(id)).toMatchObject({
@@ -262,7 +262,7 @@ test('buttons that somebody else changed meanwhile are overwritten only by who w
   await notice.getByText('with their short links and clicks: Theirs').waitFor();
   expect(await has()).toEqual(['One', 'Theirs']);
   await expectGood(page, 'bio-page-changed-meanwhile');
-  await notice.getByRole('button', { name: 'Load the newer page' }).click();
+  await notice.getByRole('button', { name: 'Load the newer version' }).click();
   await expect.poll(() => labels(page), PATIENT).toEqual(['One', 'Theirs']);
   expect(await page.getByLabel('Title').inputValue()).toBe('Mine');
 
@@ -272,10 +272,10 @@ test('buttons that somebody else changed meanwhile are overwritten only by who w
   await notice.getByText('short links and clicks: More').waitFor();
   // Once more: it was not what the person agreed to.
   await addTheirs('Most');
-  await notice.getByRole('button', { name: 'Overwrite it' }).click();
+  await notice.getByRole('button', { name: 'Overwrite' }).click();
   await notice.getByText('short links and clicks: More, Most').waitFor();
   expect(await has()).toEqual(['One', 'Theirs', 'More', 'Most']);
-  await notice.getByRole('button', { name: 'Overwrite it' }).click();
+  await notice.getByRole('button', { name: 'Overwrite' }).click();
   await page.getByText('Saved.', { exact: true }).waitFor();
   expect(await has()).toEqual(['One', 'Theirs', 'Mine']);
   expect((await now()).title).toBe('Mine');

@@ -22,7 +22,7 @@ test('where there are none it is said what a bio page is, also to whom has pages
   expect(await page.getByLabel('Search').count()).toBe(0);
   await expectGood(page, 'bio-pages-none');
   await page.goto(`${site.app}/console/bio-pages/${id}`);
-  await page.getByText('This does not exist, or no longer').waitFor();
+  await page.getByText('Not found').waitFor();
   await page.close();
 });
 
@@ -60,14 +60,14 @@ test('an external id that a page has leads to that page, and one of a page of th
   await page.getByRole('button', { name: 'New page' }).click();
   await page.getByLabel('Address').fill(`other-${known.slug}`);
   await page.getByText('is free.').waitFor();
-  const field = page.getByLabel('External id');
+  const field = page.getByLabel('External ID');
   await field.fill('shop-2');
   await page.getByRole('button', { name: 'Create' }).click();
   await expect.poll(() => field.getAttribute('aria-invalid'), PATIENT).toBe('true');
   await field.fill('shop-1');
   await page.getByRole('button', { name: 'Create' }).click();
   await page.getByRole('heading', { level: 1, name: 'Known' }).waitFor();
-  await page.getByText('This external id has a page already. Here it is.').waitFor();
+  await page.getByText('A page with this external ID already exists. Here it is.').waitFor();
   await page.close();
 });
 
@@ -92,7 +92,7 @@ test('the list counts the clicks of a page, is searched by title and address, an
   await search.fill('later');
   await page.getByRole('link', { name: 'Later 10' }).waitFor();
   await search.fill('nowhere');
-  await page.getByText('No page has this in its title or address').waitFor();
+  await page.getByText('No page matches this title or address').waitFor();
   await search.fill('GLAZES');
   const row = page.getByRole('row', { name: /Clara Ceramics.*\/glazes-.*Published/ });
   await row.waitFor();
@@ -116,13 +116,13 @@ test('a button that leads to the short-link origin shows what it brought before,
   const { id, slug, links } = await desk.make('before', { title: 'Before', links: [shop] });
   await press(links[0]?.short_url ?? '');
   const page = await site.open(`/bio-pages/${id}`);
-  await page.getByLabel('Leads to').fill(`${site.service.short_url}/${slug}`);
+  await page.getByLabel('Destination URL').fill(`${site.service.short_url}/${slug}`);
   await save(page);
   await expect
     .poll(async () => {
       await page.reload();
-      await page.getByText('Leads straight to its address').waitFor();
-      return page.getByText('are no longer counted. Before: 1 click · 1 visitor').count();
+      await page.getByText('Links directly to its URL').waitFor();
+      return page.getByText('are no longer counted. Previously: 1 click · 1 visitor').count();
     }, PATIENT)
     .toBe(1);
   await page.getByRole('button', { name: 'Remove Shop' }).click();
@@ -175,7 +175,7 @@ test('a deleted page is gone from the list and for visitors, also while it has u
   await page.getByLabel('Made with Hoplog').uncheck();
   await page.getByRole('button', { name: 'Delete this page' }).click();
   const question = page.getByRole('dialog', { name: 'Delete the page “Short-lived”?' });
-  await question.getByText(/can’t be undone/).waitFor();
+  await question.getByText(/cannot be undone/).waitFor();
   await question.getByRole('button', { name: 'Delete' }).click();
   await page.getByRole('heading', { level: 1, name: 'Bio pages' }).waitFor();
   await expect.poll(() => page.getByRole('link', { name: 'Short-lived' }).count(), PATIENT).toBe(0);

@@ -194,7 +194,7 @@ export async function expectGood(
     for (const scheme of looks === 'all' ? SCHEMES : SCHEMES.slice(nth, nth + 1)) {
       await page.emulateMedia({ colorScheme: scheme });
       await page.waitForSelector(`html[data-mantine-color-scheme="${scheme}"]`);
-      // The navigation moves, and colours fade: neither is looked at half-way.
+      // The navigation moves, and colors fade: neither is looked at half-way.
       // Asked from outside: a function that waits inside the page would be `eval`, which the policy forbids.
       const moves = 'document.getAnimations().some((one) => one instanceof CSSTransition)';
       await expect.poll(() => page.evaluate(moves), { timeout: PATIENCE }).toBe(false);

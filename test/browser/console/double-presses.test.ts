@@ -66,15 +66,15 @@ const button = (within: ConsolePage | Locator, name: string) =>
 
 const NAME = 'Pressed twice';
 
-test('a second press at once makes no second programme, folder, bio page or invitation', LONG, async () => {
+test('a second press at once makes no second program, folder, bio page or invitation', LONG, async () => {
   const page = await site.open('/referrals');
-  await button(page, 'New programme').click();
-  const programme = page.getByRole('dialog', { name: 'New programme' });
-  await programme.getByLabel('Name').fill(NAME);
-  await programme.getByLabel('Where its links lead').fill('https://shop.example/join');
+  await button(page, 'New program').click();
+  const program = page.getByRole('dialog', { name: 'New program' });
+  await program.getByLabel('Name').fill(NAME);
+  await program.getByLabel('Destination URL').fill('https://shop.example/join');
   expect(
     await changesOf(page, async () => {
-      await pressTwice(button(programme, 'Create'));
+      await pressTwice(button(program, 'Create'));
       await page.getByRole('article', { name: NAME }).waitFor();
     }),
   ).toEqual(['POST /programs']);
@@ -103,10 +103,10 @@ test('a second press at once makes no second programme, folder, bio page or invi
 
   await page.goto(`${site.app}/console/settings?tab=members`);
   await button(page, 'Invite').click();
-  const invite = page.getByRole('dialog', { name: 'Invite somebody' });
+  const invite = page.getByRole('dialog', { name: 'Invite a member' });
   expect(
     await changesOf(page, async () => {
-      await pressTwice(button(invite, 'Make the link'));
+      await pressTwice(button(invite, 'Create the link'));
       await button(invite, 'Done').waitFor();
     }),
   ).toEqual(['POST /members/invites']);
@@ -183,7 +183,7 @@ test.each(WHEN)(
     expect(
       await changesOf(page, async () => {
         await pressTwice(button(deletion, 'Delete'), when);
-        await page.getByText('The webhook was deleted').waitFor();
+        await page.getByText('Webhook deleted').waitFor();
       }),
     ).toEqual([`DELETE /webhooks/${id}`]);
     expect(await page.locator('.mantine-Notification-root').count()).toBe(1);
@@ -223,7 +223,7 @@ test('a second press at once makes no second payout file', LONG, async () => {
   const { ref } = await shop.enroll('payee', program);
   await shop.signup('friend', ref);
   await shop.purchase('friend', 'order', 50);
-  const page = await site.open(`/referrals?tab=payouts&programme=${program.id}`);
+  const page = await site.open(`/referrals?tab=payouts&program=${program.id}`);
   await expectRows(page, 'Balances that are ready to pay', 1);
   const download = button(page, 'Download payout file');
   expect(

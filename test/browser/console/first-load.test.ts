@@ -110,11 +110,11 @@ test('where the API fails, each page says so and another try shows the page', LO
     return route.fulfill({ status: 500, json: { error } });
   });
   for (const [path, name, title, shown] of [
-    ['/', 'overview', 'This could not be loaded', 'Channels'],
-    ['/links', 'links', 'This could not be loaded', 'Links'],
+    ['/', 'overview', 'Failed to load', 'Channels'],
+    ['/links', 'links', 'Failed to load', 'Links'],
     ['/visitors', 'visitors', 'No answer', 'Visitors'],
-    ['/live', 'live', 'Connecting again', 'Clicks, newest first'],
-    ['/referrals', 'referrals', 'This could not be loaded', null],
+    ['/live', 'live', 'Reconnecting', 'Clicks, newest first'],
+    ['/referrals', 'referrals', 'Failed to load', null],
   ] as const) {
     isDown = true;
     await page.goto(`${site.app}/console${path === '/' ? '' : path}`);
@@ -124,7 +124,7 @@ test('where the API fails, each page says so and another try shows the page', LO
     isDown = false;
     // The live list connects again by itself.
     if (name !== 'live') await page.getByRole('button', { name: 'Try again' }).first().click();
-    if (shown === null) await page.getByText('No programme yet').waitFor();
+    if (shown === null) await page.getByText('No programs yet').waitFor();
     else await page.getByRole('region', { name: shown }).locator('tbody tr').first().waitFor();
   }
   await page.close();
@@ -139,7 +139,7 @@ test('a list that was empty says that it could not be read anew', LONG, async ()
   await page.evaluate("document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))");
   await vi.waitFor(async () => {
     await page.clock.runFor(1_000);
-    expect(await page.getByRole('alert').getByText('The server does not answer.').count()).toBe(1);
+    expect(await page.getByRole('alert').getByText('The server does not respond.').count()).toBe(1);
   }, PATIENCE);
   expect(await page.getByText('No webhooks yet').isVisible()).toBe(true);
   await page.close();

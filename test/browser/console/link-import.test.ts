@@ -77,7 +77,9 @@ test(
 
     await page.getByText('402 rows were looked at.').waitFor();
     expect(
-      await Promise.all(['Links made', 'There already', 'Rows refused'].map((name) => figure(page, name))),
+      await Promise.all(
+        ['Links created', 'Already present', 'Rows refused'].map((name) => figure(page, name)),
+      ),
     ).toEqual(['400', '0', '2']);
     const refused = page.getByRole('region', { name: 'Refused rows' });
     await refused.getByRole('row', { name: /^5 destination_url: must begin with https:\/\// }).waitFor();
@@ -97,14 +99,14 @@ test(
     await choose(page, 'mended.csv', saved.replaceAll('http://', 'https://').replace(',FIRST', ',first-2'));
     await page.getByRole('button', { name: 'Import 2 rows' }).click();
     await page.getByText('No field of a link, so passed over: line, reason.').waitFor();
-    expect(await figure(page, 'Links made')).toBe('2');
+    expect(await figure(page, 'Links created')).toBe('2');
     expect(await slugs('insecure')).toEqual(['insecure']);
     expectClean(page);
     await page.close();
   },
 );
 
-test('a cancelled import ends after what was sent, and goes on where it ended', LONG, async () => {
+test('a canceled import ends after what was sent, and goes on where it ended', LONG, async () => {
   const page = await site.open('/links/import');
   const file = csv(Array.from({ length: 2 * PIECE + 50 }, (_, n) => row(`frost-${n}`)));
   const hold = await holdSecondPiece(page);
@@ -114,16 +116,16 @@ test('a cancelled import ends after what was sent, and goes on where it ended', 
   await page.getByRole('button', { name: 'Cancel' }).click();
   await page.getByRole('button', { name: 'Ending' }).waitFor();
   hold.letGo();
-  await page.getByText('The import was cancelled').waitFor();
+  await page.getByText('The import was canceled').waitFor();
   await page.getByText('400 of 450 rows were done.').waitFor();
   expect(hold.calls()).toBe(2);
-  await expectGood(page, 'import-cancelled');
+  await expectGood(page, 'import-canceled');
   expect(await slugs('frost-')).toHaveLength(400);
 
   await choose(page, 'frost.csv', file);
   await page.getByRole('button', { name: 'Import 450 rows' }).click();
   await page.getByText('450 rows were looked at.').waitFor();
-  expect([await figure(page, 'Links made'), await figure(page, 'There already')]).toEqual(['50', '400']);
+  expect([await figure(page, 'Links created'), await figure(page, 'Already present')]).toEqual(['50', '400']);
   await page.close();
 });
 
@@ -133,7 +135,7 @@ test('a running import is not ended by a press in the navigation without a quest
   await choose(page, 'thaw.csv', csv(Array.from({ length: 2 * PIECE }, (_, n) => row(`thaw-${n}`))));
   await page.getByRole('button', { name: 'Import 400 rows' }).click();
   await page.getByText('200 of 400 rows').waitFor();
-  const question = page.getByRole('dialog', { name: 'End the import?' });
+  const question = page.getByRole('dialog', { name: 'Stop the import?' });
   for (const link of ['All links', 'Webhooks']) {
     await page.getByRole('link', { name: link, exact: true }).click();
     await question.getByRole('button', { name: 'Stay' }).click();
@@ -157,14 +159,14 @@ test('a file that is no list of links makes nothing and says why', LONG, async (
   const { total } = await links();
   const page = await site.open('/links/import');
   await choose(page, 'picture.csv', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 0, 0, 13, 0x0a, 0]));
-  await page.getByText('The file is no text. Export it as CSV.').waitFor();
+  await page.getByText('The file is not text. Export it as CSV.').waitFor();
   await expectGood(page, 'import-no-text');
   expect(await page.getByRole('button', { name: /^Import/ }).count()).toBe(0);
   await choose(page, 'empty.csv', ' \n');
   await page.getByText('The file is empty.').waitFor();
   await choose(page, 'letter.csv', 'Dear friends,\nthe summer was warm,\nand long.\n');
   await page.getByRole('button', { name: 'Import 2 rows' }).click();
-  await page.getByText('This file was not imported').waitFor();
+  await page.getByText('The file was not imported').waitFor();
   await expectGood(page, 'import-no-list');
   expect(await page.getByRole('alert').textContent()).toContain('destination_url');
   expect((await links()).total).toBe(total);

@@ -77,7 +77,7 @@ test('a link says whether it is active, however many others have its slug in the
     await page.route(`**/${path}?*`, (route) => route.fulfill({ status: 400, json: {} }));
   }
   await page.reload();
-  const unknown = settings.getByText('It can’t be told: the server answered 400');
+  const unknown = settings.getByText('Unavailable: the server returned 400');
   await expect.poll(() => unknown.count(), PATIENCE).toBe(2);
   await page.close();
 });
@@ -108,7 +108,7 @@ test('a link is changed where the form says so and nowhere else, and deleted aft
   await press(page, 'Save');
   await page.getByText('"other-24" is taken').waitFor();
   await field(page, 'Slug').fill('winter-25');
-  await field(page, 'Most visits').fill('');
+  await field(page, 'Click limit').fill('');
   await field(page, 'Metadata').fill('');
   await field(page, 'Computers').fill('');
   await page.getByLabel('Remove the password').check();
@@ -152,7 +152,7 @@ test('targets and pixels that somebody else changes meanwhile are not undone by 
   if (!link) throw new Error('no link was made');
   const page = await site.open(`/links/${link.id}/edit`);
   await field(page, 'Phones and tablets').fill('https://m.shop.example/new');
-  await field(page, 'Facebook pixel id').fill('');
+  await field(page, 'Facebook pixel ID').fill('');
   const targeting = { mobile: 'https://m.shop.example/', desktop: 'https://shop.example/theirs' };
   const retargeting = { facebook: '123456789012', google: 'AW-123456789' };
   await site.api(`/links/${link.id}`, { targeting, retargeting }, 'PATCH');
@@ -176,7 +176,7 @@ test('an analyst sees links, and nothing that would change them', async () => {
   expect(await page.getByRole('button', { name: 'Delete' }).count()).toBe(0);
   for (const path of ['/links/new', '/links/import', `/links/${link?.id}/edit`]) {
     await page.goto(`${site.app}/console${path}`);
-    await page.getByText(/Your role does not/).waitFor();
+    await page.getByText(/Your role cannot/).waitFor();
   }
   await expectGood(page, 'links-analyst');
   await page.close();

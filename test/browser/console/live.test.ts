@@ -51,7 +51,7 @@ const shownIds = (page: ConsolePage) =>
 test('before the first click the page says what to do', async () => {
   const page = await site.open('/live');
   await page.getByText('Connected', { exact: true }).waitFor();
-  await page.getByText('Open one of your links: its click shows up here.').waitFor();
+  await page.getByText('Open one of your links. The click appears here.').waitFor();
   await expectGood(page, 'live-empty');
   await click(facebook);
   await expect.poll(() => rows(page).count(), PATIENCE).toBe(1);
@@ -97,7 +97,7 @@ test('a paused list stands still, counts what comes, and goes on', async () => {
   await page.getByText('2 new clicks.').waitFor();
   expect(await shownIds(page)).toEqual(before);
   await expectGood(page, 'live-paused');
-  await page.getByRole('button', { name: 'Go on' }).click();
+  await page.getByRole('button', { name: 'Resume' }).click();
   await expect.poll(() => rows(page).count(), PATIENCE).toBe(before.length + 2);
   await page.close();
 });
@@ -109,7 +109,7 @@ test('filters by link, channel, country and bots are in the URL, for the clicks 
   await page.getByRole('option', { name: youtube.slug }).click();
   await expect.poll(() => new URL(page.url()).searchParams.get('link'), PATIENCE).toBe(youtube.id);
   await expect.poll(() => rows(page).count(), PATIENCE).toBe(2);
-  await page.getByRole('switch', { name: 'Bots too' }).check();
+  await page.getByRole('switch', { name: 'Include bots' }).check();
   await expect.poll(() => rows(page).count(), PATIENCE).toBe(3);
   await page.getByText('Connected', { exact: true }).waitFor();
   await click(facebook);
@@ -144,7 +144,7 @@ test('a connection that breaks is made again, and nothing is left out or shown t
   await page.goto(`http://127.0.0.1:${line.port}/console/live`);
   await page.getByText('Connected', { exact: true }).waitFor();
   await line.cut();
-  await page.getByText('Connecting again', { exact: true }).waitFor();
+  await page.getByText('Reconnecting', { exact: true }).waitFor();
   await click(facebook, 3);
   await line.mend();
   await page.getByText('Connected', { exact: true }).waitFor();
@@ -165,9 +165,9 @@ test('where no clicks will come, the page says why, and that it is not connected
   const error = { code: 'payment_required', message: 'not in this plan', request_id: 'req-1' };
   await page.route('**/api/v1/clicks?*', (route) => route.fulfill({ status: 402, json: { error } }));
   await page.getByRole('navigation').getByRole('link', { name: 'Live' }).click();
-  await page.getByText('Your plan does not cover this').waitFor();
+  await page.getByText('Your plan does not include this').waitFor();
   await page.getByText('Not connected', { exact: true }).waitFor();
-  expect(await page.getByText('Connecting again').count()).toBe(0);
+  expect(await page.getByText('Reconnecting').count()).toBe(0);
   await expectGood(page, 'live-refused');
   await page.close();
 });

@@ -108,7 +108,7 @@ test('a long email leaves the role of its member its room', async () => {
 test('a long id of a user or an order leaves the other columns their room', async () => {
   const shop = merchantOf(site);
   const program = await shop.program({
-    name: 'A programme whose name fills its card on a phone to the last of its letters',
+    name: 'A program whose name fills its card on a phone to the last of its letters',
   });
   const credits = await shop.program({
     name: 'Credits of a long name',
@@ -123,7 +123,7 @@ test('a long id of a user or an order leaves the other columns their room', asyn
   await shop.signup(friend, ref);
   await shop.purchase(friend, ORDER, 80);
   const page = await site.open('/referrals');
-  await expectFits(page, 'programmes', program.name);
+  await expectFits(page, 'programs', program.name);
   for (const [tab, table, text] of [
     ['enrollments', 'Enrollments', USER],
     ['signups', 'Signups', friend],
@@ -138,7 +138,7 @@ test('a long id of a user or an order leaves the other columns their room', asyn
   await page.goto(`${site.app}/console/referrals?tab=signups&by=${partner_id}`);
   await expectFits(page, 'signups-of', 'Only by user');
   await page.goto(`${site.app}/console/referrals?tab=enrollments&partner=${partner_id}`);
-  await expectFits(page, 'enrollment', 'Entries in the ledger');
+  await expectFits(page, 'enrollment', 'Ledger entries');
   const close = await page.getByRole('button', { name: 'Close' }).boundingBox();
   expect((close?.x ?? 390) + (close?.width ?? 0)).toBeLessThanOrEqual(390);
   await page.close();

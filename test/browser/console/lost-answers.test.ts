@@ -27,28 +27,28 @@ async function loseAnswer(page: ConsolePage, path: string): Promise<void> {
   });
 }
 
-const NO_ANSWER = 'The server does not answer. Try again.';
+const NO_ANSWER = 'The server does not respond. Try again.';
 
-test('a programme whose answer got lost is made once, and the next press says so', LONG, async () => {
+test('a program whose answer got lost is made once, and the next press says so', LONG, async () => {
   const page = await site.open('/referrals');
   await loseAnswer(page, '/programs');
-  await page.getByRole('button', { name: 'New programme' }).click();
-  const dialog = page.getByRole('dialog', { name: 'New programme' });
+  await page.getByRole('button', { name: 'New program' }).click();
+  const dialog = page.getByRole('dialog', { name: 'New program' });
   await dialog.getByLabel('Name').fill('Lost');
-  await dialog.getByLabel('Where its links lead').fill('https://shop.example/join');
+  await dialog.getByLabel('Destination URL').fill('https://shop.example/join');
   await dialog.getByRole('button', { name: 'Create' }).click();
   await dialog.getByText(NO_ANSWER).waitFor();
   await dialog.getByRole('button', { name: 'Create' }).click();
-  await page.getByText('Programme created').waitFor();
+  await page.getByText('Program created').waitFor();
   await dialog.waitFor({ state: 'detached' });
   expect(await page.getByRole('article', { name: 'Lost' }).count()).toBe(1);
   const { programs } = await site.api<{ programs: { name: string }[] }>('/programs');
   expect(programs.filter(({ name }) => name === 'Lost')).toHaveLength(1);
 
   // What was made is over: the same form filled in anew makes another.
-  await page.getByRole('button', { name: 'New programme' }).click();
+  await page.getByRole('button', { name: 'New program' }).click();
   await dialog.getByLabel('Name').fill('Lost');
-  await dialog.getByLabel('Where its links lead').fill('https://shop.example/join');
+  await dialog.getByLabel('Destination URL').fill('https://shop.example/join');
   await dialog.getByRole('button', { name: 'Create' }).click();
   await dialog.waitFor({ state: 'detached' });
   expect(await page.getByRole('article', { name: 'Lost' }).count()).toBe(2);

@@ -19,7 +19,7 @@ const linkOf = (page: ConsolePage) => page.url().split('/').at(-1) ?? '';
 
 test('a link on one channel is made with every setting, its refusals at their fields', async () => {
   const page = await site.open('/links');
-  await page.getByText('There is no link yet').waitFor();
+  await page.getByText('No links yet').waitFor();
   await expectGood(page, 'links-empty');
   await page.getByRole('link', { name: 'New link' }).click();
   await field(page, 'Destination URL').fill('http://shop.example/summer');
@@ -44,25 +44,25 @@ test('a link on one channel is made with every setting, its refusals at their fi
   await field(page, 'Phones and tablets').fill('https://m.shop.example/summer');
   await field(page, 'Computers').fill('https://shop.example/desktop');
   await page.getByLabel('Expires').fill('2090-05-06T07:08');
-  await field(page, 'Most visits').fill('500');
-  await field(page, 'Destination afterwards').fill('https://shop.example/over');
+  await field(page, 'Click limit').fill('500');
+  await field(page, 'Destination after expiry').fill('https://shop.example/over');
   await page.getByLabel('Password', { exact: true }).fill('open sesame');
-  await field(page, 'Facebook pixel id').fill('123');
-  await field(page, 'External id').fill('post-7');
+  await field(page, 'Facebook pixel ID').fill('123');
+  await field(page, 'External ID').fill('post-7');
   await field(page, 'Metadata').fill('{"team": ');
   await press(page, 'Create');
-  await page.getByText('is no JSON').waitFor();
+  await page.getByText('is not valid JSON').waitFor();
   await field(page, 'Metadata').fill('[1]');
   await press(page, 'Create');
   await page.getByText('must be a JSON object').waitFor();
-  await field(page, 'Most visits').fill('99999999999');
+  await field(page, 'Click limit').fill('99999999999');
   await press(page, 'Create');
   await page.getByText('must be at most 2,147,483,647').waitFor();
-  await field(page, 'Most visits').fill('500');
+  await field(page, 'Click limit').fill('500');
   await field(page, 'Metadata').fill('{"team": "ads"}');
   await press(page, 'Create');
   await page.getByText('must be a pixel id of facebook').waitFor();
-  await field(page, 'Facebook pixel id').fill('123456789012');
+  await field(page, 'Facebook pixel ID').fill('123456789012');
   await press(page, 'Create');
   await page.getByRole('heading', { name: 'summer-24' }).waitFor();
 
@@ -98,7 +98,7 @@ test('links on several channels are made at once, and a Smart Link; a taken slug
   await field(page, 'Destination URL').fill('https://else.example/');
   await field(page, 'Name').fill('Everywhere');
   // Of one link; the field goes when several are chosen.
-  await field(page, 'External id').fill('every-1');
+  await field(page, 'External ID').fill('every-1');
   await page.getByText('Several channels', { exact: true }).click();
   const channels = page.getByRole('combobox', { name: 'Channels' });
   await channels.click();
@@ -108,9 +108,9 @@ test('links on several channels are made at once, and a Smart Link; a taken slug
   await field(page, 'Slug').fill('every');
   await press(page, 'Create');
   await page
-    .getByText('must be on shop.example, unless “The destination is not on our own site” is ticked')
+    .getByText('must be on shop.example, unless “The destination is an external site” is ticked')
     .waitFor();
-  await page.getByLabel('The destination is not on our own site').check();
+  await page.getByLabel('The destination is an external site').check();
   await press(page, 'Create');
   await page.getByRole('heading', { name: '2 links made' }).waitFor();
   await expectGood(page, 'links-made');
@@ -162,7 +162,7 @@ test('a refusal of a field that is not on the page stands above the form', async
   await page.getByRole('alert').getByText('external_id: is not for several').waitFor();
   // Where the field is on the page, it says so itself.
   await page.getByText('One channel', { exact: true }).click();
-  await expect.poll(() => field(page, 'External id').getAttribute('aria-invalid'), PATIENCE).toBe('true');
+  await expect.poll(() => field(page, 'External ID').getAttribute('aria-invalid'), PATIENCE).toBe('true');
   expect(await page.getByRole('alert').count()).toBe(0);
   await page.close();
 });

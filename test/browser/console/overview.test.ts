@@ -52,7 +52,7 @@ const figure = (page: ConsolePage, label: string) =>
 
 test('an empty workspace is told how to begin, by role', async () => {
   const page = await site.open('/');
-  await page.getByText('Make your first link').waitFor();
+  await page.getByText('Create your first link').waitFor();
   expect(await page.getByRole('link', { name: 'New link' }).getAttribute('href')).toBe('/console/links/new');
   expect(await page.getByRole('link', { name: 'the pixel' }).getAttribute('href')).toBe(
     '/console/settings/developers',
@@ -60,7 +60,7 @@ test('an empty workspace is told how to begin, by role', async () => {
   await expectGood(page, 'overview-empty');
   await page.close();
   const analyst = await site.open('/', { role: 'analyst' });
-  await analyst.getByText('Ask an operator of the workspace to make one.').waitFor();
+  await analyst.getByText('Ask an operator of the workspace to create one.').waitFor();
   expect(await analyst.getByRole('link', { name: 'New link' }).count()).toBe(0);
   await analyst.close();
 });
@@ -91,7 +91,7 @@ describe('with clicks and an order', () => {
       ['Clicks', 'Visitors', 'Conversions', 'Revenue'].map((label) => figure(page, label).textContent()),
     );
     expect(shown).toEqual(['3', '3', '1', 'US$49.50']);
-    await page.getByText('none in the window before').first().waitFor();
+    await page.getByText('No previous data').first().waitFor();
     const channels = page.getByRole('region', { name: 'Channels' });
     await channels.getByRole('row', { name: 'Facebook 2 2 1 US$49.50' }).waitFor();
     await channels.getByRole('row', { name: 'YouTube 1 1 0 US$0.00' }).waitFor();
@@ -124,7 +124,7 @@ describe('with clicks and an order', () => {
     await page.getByRole('region', { name: 'Links' }).waitFor();
     await page.getByRole('region', { name: 'Countries' }).waitFor();
     await expectGood(page, 'overview');
-    await page.getByRole('button', { name: 'Show the numbers' }).click();
+    await page.getByRole('button', { name: 'Show as table' }).click();
     await page.getByRole('region', { name: 'Figures over time' }).waitFor();
     await expectGood(page, 'overview-numbers');
     await page.close();
@@ -136,7 +136,7 @@ describe('with clicks and an order', () => {
     await chart(/^Clicks by day: 3 in 31 days/);
     await page.getByText('24 h', { exact: true }).click();
     await chart(/^Clicks by hour: 3 in 25 hours/);
-    const choice = page.getByRole('radiogroup', { name: 'What the chart shows' });
+    const choice = page.getByRole('radiogroup', { name: 'Chart metric' });
     await choice.getByText('Revenue', { exact: true }).click();
     await chart(/^Revenue by hour: US\$49\.50 in 25 hours/);
     // What the pointer reads off is money too. It moves again where the chart was drawn anew under it.
@@ -146,12 +146,12 @@ describe('with clicks and an order', () => {
       return page.locator('.time-chart .u-legend').textContent();
     };
     await expect.poll(readOff, PATIENCE).toMatch(/RevenueUS\$\d+\.\d\d$/);
-    await page.getByRole('button', { name: 'Show the numbers' }).click();
+    await page.getByRole('button', { name: 'Show as table' }).click();
     const numbers = page.getByRole('region', { name: 'Figures over time' });
     expect(await numbers.getByRole('row').count()).toBe(26);
     expect(new URL(page.url()).search).toBe('?days=1&chart=revenue&numbers=shown');
     // Other days: a week in which nothing was.
-    await page.getByRole('button', { name: 'Other days' }).click();
+    await page.getByRole('button', { name: 'Custom range' }).click();
     // Of days to come there is no report: the browser says so at the field.
     await page.getByRole('textbox', { name: 'From' }).fill('2090-01-01');
     await page.getByRole('textbox', { name: 'To' }).fill('2090-01-07');
@@ -161,7 +161,7 @@ describe('with clicks and an order', () => {
     await page.getByRole('textbox', { name: 'From' }).fill('2026-01-01');
     await page.getByRole('textbox', { name: 'To' }).fill('2026-01-07');
     await page.getByRole('button', { name: 'Show', exact: true }).click();
-    await page.getByText('No clicks in this window').waitFor();
+    await page.getByText('No clicks in this period').waitFor();
     expect(new URL(page.url()).searchParams.get('from')).toBe('2026-01-01');
     await expectGood(page, 'overview-quiet');
     await page.goBack();
@@ -203,7 +203,7 @@ describe('with clicks and an order', () => {
     await site.hoplog('workspace', 'set', '--workspace', id, '--plan', 'free');
     try {
       const page = await site.open('/');
-      await page.getByText('Your plan does not cover this').waitFor();
+      await page.getByText('Your plan does not include this').waitFor();
       await expectGood(page, 'overview-free');
       await page.close();
     } finally {

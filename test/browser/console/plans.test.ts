@@ -42,7 +42,7 @@ test('where the plan has lapsed, lists and editors show all but figures', LONG, 
   await page.getByRole('link', { name: 'Lapsed' }).waitFor();
   expect(await page.getByRole('columnheader', { name: 'Clicks' }).count()).toBe(0);
   await page.goto(`${site.app}/console/bio-pages/${bioPage.id}`);
-  await page.getByText('What each button brings is shown on a paid plan.').waitFor();
+  await page.getByText('Button statistics need a paid plan.').waitFor();
   expect(await refusals(page)).toBe(0);
   expectClean(page);
   await page.close();
@@ -62,20 +62,20 @@ test('on the free plan a link is made, found again with its QR code, and deleted
 
   await page.goto(`${site.app}/console/links`);
   await page.getByRole('link', { name: 'free-1' }).click();
-  await page.getByText('Statistics need an active paid plan').waitFor();
+  await page.getByText('Statistics require an active paid plan').waitFor();
   await page.getByRole('img', { name: /^QR code that leads to .*\/free-1$/ }).waitFor();
   expect(await page.getByRole('link', { name: 'Edit' }).count()).toBe(0);
   expect(await refusals(page)).toBe(0);
   await expectGood(page, 'link-free');
 
   await page.goto(`${site.app}/console/links/${id}/edit`);
-  await page.getByText('Changing links needs an active paid plan').waitFor();
+  await page.getByText('Editing links requires an active paid plan').waitFor();
   await page.goBack();
   await page.getByRole('button', { name: 'Delete', exact: true }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
   await page.getByRole('heading', { level: 1, name: 'Links' }).waitFor();
   await page.goto(`${site.app}/console/links/${id}`);
-  await page.getByText('This does not exist, or no longer').waitFor();
+  await page.getByText('Not found').waitFor();
   expectClean(page);
   await page.close();
 });

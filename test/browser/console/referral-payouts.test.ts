@@ -34,7 +34,7 @@ test('a payout file is downloaded and marked paid once, and every amount is the 
   const eligible = await site.api<Eligible>(`/payouts/eligible?program_id=${program.id}`);
   const total = money(eligible.totals.usd ?? 0);
   expect([eligible.referrers, total]).toEqual([2, money(22.34)]);
-  const page = await site.open(`/referrals?tab=payouts&programme=${program.id}`);
+  const page = await site.open(`/referrals?tab=payouts&program=${program.id}`);
   await row(page, 'Balances that are ready to pay', 'ivy')
     .getByText(`Below ${money(5)}`)
     .waitFor();
@@ -50,7 +50,7 @@ test('a payout file is downloaded and marked paid once, and every amount is the 
     ['gil', '12.34'],
     ['hal', '10.00'],
   ]);
-  const listed = row(page, 'Every payout file', exportId);
+  const listed = row(page, 'All payout files', exportId);
   await listed.getByText(total, { exact: true }).waitFor();
   await listed.getByRole('button', { name: 'Mark as paid' }).click();
   const question = page.getByRole('dialog', { name: 'Mark 2 referrers as paid?' });
@@ -74,19 +74,19 @@ test('a file that overlaps with a paid one says so in the question, and pays not
   const { ref } = await shop.enroll('jo', program);
   await shop.signup('jo-friend', ref);
   await shop.purchase('jo-friend', 'jo-order', 50);
-  const page = await site.open(`/referrals?tab=payouts&programme=${program.id}`);
+  const page = await site.open(`/referrals?tab=payouts&program=${program.id}`);
   for (let n = 1; n <= 2; n++) {
     const download = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Download payout file' }).click();
     await download;
     await expect
       .poll(
-        () => row(page, 'Every payout file', money(5)).filter({ hasText: 'Not marked paid' }).count(),
+        () => row(page, 'All payout files', money(5)).filter({ hasText: 'Not marked paid' }).count(),
         PATIENCE,
       )
       .toBe(n);
   }
-  const open = row(page, 'Every payout file', money(5)).filter({ hasText: 'Not marked paid' });
+  const open = row(page, 'All payout files', money(5)).filter({ hasText: 'Not marked paid' });
   await open.first().getByRole('button', { name: 'Mark as paid' }).click();
   await page
     .getByRole('dialog')
@@ -119,7 +119,7 @@ test(
       url.searchParams.set('limit', '2');
       return route.continue({ url: url.href });
     });
-    await page.goto(`${site.app}/console/referrals?tab=payouts&programme=${program.id}`);
+    await page.goto(`${site.app}/console/referrals?tab=payouts&program=${program.id}`);
     const more = page.getByRole('button', { name: 'Show more' });
     for (const shown of [2, 4]) {
       await expectRows(page, 'Balances that are ready to pay', shown);
@@ -133,13 +133,13 @@ test(
 );
 
 test('what there is to pay is not said to be nothing while it is not known', LONG, async () => {
-  const page = await site.open('/referrals?tab=programmes');
+  const page = await site.open('/referrals?tab=programs');
   const answer = { status: 503, json: { error: { code: 'unavailable', message: 'try again' } } };
   await page.route('**/payouts/eligible?*', (route) => route.fulfill(answer));
   await page.getByRole('tab', { name: 'Payouts' }).click();
-  await page.getByText('This could not be loaded').first().waitFor(PATIENCE);
+  await page.getByText('Failed to load').first().waitFor(PATIENCE);
   expect(await page.getByRole('button', { name: 'Download payout file' }).isDisabled()).toBe(true);
-  expect(await page.getByText('There is nothing to pay.').count()).toBe(0);
+  expect(await page.getByText('Nothing to pay.').count()).toBe(0);
   await page.close();
 });
 
@@ -151,7 +151,7 @@ test('the sign of an amount stays before it in the ledger', LONG, async () => {
   await shop.signup('max-friend', ref);
   await shop.purchase('max-friend', order, 987_654_321.99);
   await site.api('/referrals/report-refund', { refund_id: 'max-refund', order_id: order });
-  const page = await site.open(`/referrals?tab=ledger&programme=${program.id}`, { width: 390 });
+  const page = await site.open(`/referrals?tab=ledger&program=${program.id}`, { width: 390 });
   const amount = page.getByRole('cell', { name: /^-US/ }).first();
   await amount.waitFor(PATIENCE);
   const lines = await amount.evaluate((cell) => {
@@ -176,7 +176,7 @@ test('an analyst sees all of it and is offered no change', LONG, async () => {
   await page.goto(`${site.app}/console/referrals?tab=enrollments&partner=${partner_id}`);
   await page.getByRole('dialog', { name: 'Referrer kim' }).getByText(money(7)).first().waitFor();
   expect(await offered()).toBe(0);
-  await page.goto(`${site.app}/console/referrals?tab=payouts&programme=${program.id}`);
+  await page.goto(`${site.app}/console/referrals?tab=payouts&program=${program.id}`);
   await row(page, 'Balances that are ready to pay', 'kim').getByText(money(7)).waitFor();
   expect(await offered()).toBe(0);
   await page.close();

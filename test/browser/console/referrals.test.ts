@@ -23,15 +23,15 @@ inChromium(async () => {
   return site.close;
 });
 
-test('a programme is made on the page, with its field errors, changed and paused', LONG, async () => {
+test('a program is made on the page, with its field errors, changed and paused', LONG, async () => {
   const page = await site.open('/referrals');
-  await page.getByText('No programme yet').waitFor({ timeout: 120_000 });
+  await page.getByText('No programs yet').waitFor({ timeout: 120_000 });
   await expectGood(page, 'referrals-empty');
   // So that there is a way back on this page.
   await page.getByRole('tab', { name: 'Ledger' }).click();
-  await page.getByRole('tab', { name: 'Programmes' }).click();
-  await page.getByRole('button', { name: 'New programme' }).click();
-  const dialog = page.getByRole('dialog', { name: 'New programme' });
+  await page.getByRole('tab', { name: 'Programs' }).click();
+  await page.getByRole('button', { name: 'New program' }).click();
+  const dialog = page.getByRole('dialog', { name: 'New program' });
   await dialog.getByLabel('Name').fill('Bring a friend');
   await page.keyboard.press('Escape');
   await page.mouse.click(5, 500);
@@ -40,18 +40,18 @@ test('a programme is made on the page, with its field errors, changed and paused
   await question.getByRole('button', { name: 'Stay' }).click();
   await question.waitFor({ state: 'detached' });
   expect(await dialog.getByLabel('Name').inputValue()).toBe('Bring a friend');
-  await dialog.getByLabel('Where its links lead').fill('http://shop.example/join');
-  await dialog.getByLabel('Share of a sale, in percent').fill('12.5');
-  await dialog.getByLabel('Days on hold').fill('0');
+  await dialog.getByLabel('Destination URL').fill('http://shop.example/join');
+  await dialog.getByLabel('Percentage of a sale').fill('12.5');
+  await dialog.getByLabel('Holding period, in days').fill('0');
   await dialog.getByRole('button', { name: 'Add level 2' }).click();
   await dialog.getByLabel('Level 2, in percent').fill('2.5');
   await dialog.getByRole('button', { name: 'Create' }).click();
-  const url = dialog.getByRole('textbox', { name: 'Where its links lead' });
+  const url = dialog.getByRole('textbox', { name: 'Destination URL' });
   await expect.poll(() => url.getAttribute('aria-invalid'), PATIENCE).toBe('true');
   await expect
     .poll(() => url.evaluate('document.activeElement.getAttribute("aria-invalid")'), PATIENCE)
     .toBe('true');
-  await expectGood(page, 'referrals-programme-refused');
+  await expectGood(page, 'referrals-program-refused');
   await url.fill('https://shop.example/join');
   await dialog.getByRole('textbox', { name: 'Code' }).fill('bring-a-friend');
   await dialog.getByRole('button', { name: 'Create' }).click();
@@ -59,10 +59,10 @@ test('a programme is made on the page, with its field errors, changed and paused
   await card.waitFor();
   const link = new URL('/bring-a-friend', site.service.short_url).href;
   expect(await card.textContent()).toContain(link);
-  expect(await card.textContent()).toContain('12.5 % of each sale');
+  expect(await card.textContent()).toContain('12.5% of each sale');
   const { programs } = await site.api<{ programs: ProgramRecord[] }>('/programs');
   const [made] = programs;
-  if (!made) throw new Error('the page made no programme');
+  if (!made) throw new Error('the page made no program');
   expect(made).toMatchObject({
     name: 'Bring a friend',
     code: 'bring-a-friend',
@@ -78,8 +78,8 @@ test('a programme is made on the page, with its field errors, changed and paused
   await edit.getByLabel('Reward with credits').check();
   await edit.getByLabel('Referrers may become affiliates').check();
   await edit.getByLabel('For the new user').fill('1.5');
-  await edit.getByLabel('Least payout').fill('5');
-  await expectGood(page, 'referrals-programme-edit');
+  await edit.getByLabel('Minimum payout').fill('5');
+  await expectGood(page, 'referrals-program-edit');
   await edit.getByRole('button', { name: 'Save' }).click();
   await edit.waitFor({ state: 'detached' });
   expect(await site.api(`/programs/${made.id}`)).toMatchObject({
@@ -95,7 +95,7 @@ test('a programme is made on the page, with its field errors, changed and paused
   expect(await site.api(`/programs/${made.id}`)).toMatchObject({ status: 'paused' });
   await card.getByRole('button', { name: 'Resume Bring a friend' }).click();
   await card.getByText('Active', { exact: true }).waitFor();
-  await expectGood(page, 'referrals-programmes');
+  await expectGood(page, 'referrals-programs');
 
   const { ref } = await shop.enroll('ann', made);
   await site.api('/referrals/reward-mode', { external_user_id: 'ann', mode: 'affiliate' });
@@ -109,20 +109,20 @@ test('a programme is made on the page, with its field errors, changed and paused
 
 test('an empty form names every field that it needs at once', LONG, async () => {
   const page = await site.open('/referrals');
-  await page.getByRole('button', { name: 'New programme' }).click();
-  const dialog = page.getByRole('dialog', { name: 'New programme' });
+  await page.getByRole('button', { name: 'New program' }).click();
+  const dialog = page.getByRole('dialog', { name: 'New program' });
   await dialog.getByLabel('Reward with credits').check();
   for (const field of await dialog.getByRole('textbox').all()) await field.fill('');
   await dialog.getByRole('button', { name: 'Create' }).click();
-  await dialog.getByText('Some fields are not right. Each says what is wrong with it.').waitFor();
+  await dialog.getByText('Some fields are invalid. See the messages below them.').waitFor();
   const wrong =
     '[...document.querySelectorAll("[aria-invalid=true]")].map((field) => field.labels[0].textContent)';
   expect(await page.evaluate(wrong)).toEqual([
     'Name *',
-    'Where its links lead *',
-    'Share of a sale, in percent *',
-    'Days on hold *',
-    'What a credit is called',
+    'Destination URL *',
+    'Percentage of a sale *',
+    'Holding period, in days *',
+    'Credit name',
     'Currency',
   ]);
   expect(await dialog.getByText('is required').count()).toBe(6);
@@ -133,8 +133,8 @@ test('a share is shown with all of its decimals', LONG, async () => {
   await shop.program({ name: 'A third', commission_rate: 33.333, levels: [0.125] });
   const page = await site.open('/referrals');
   const card = page.getByRole('article', { name: 'A third' });
-  await card.getByText('33.333 % of each sale').waitFor();
-  await card.getByText('0.125 % for the levels above').waitFor();
+  await card.getByText('33.333% of each sale').waitFor();
+  await card.getByText('0.125% for the levels above').waitFor();
   await page.close();
 });
 
@@ -152,19 +152,19 @@ test(
     const page = await site.open('/referrals');
     await page.getByRole('button', { name: 'Edit Emptied' }).click();
     const edit = page.getByRole('dialog', { name: 'Edit Emptied' });
-    const share = edit.getByLabel('Share of a sale, in percent');
+    const share = edit.getByLabel('Percentage of a sale');
     const save = edit.getByRole('button', { name: 'Save' });
     await share.fill('');
-    await edit.getByLabel('Days on hold').fill('');
-    await edit.getByLabel('Least payout').fill('');
+    await edit.getByLabel('Holding period, in days').fill('');
+    await edit.getByLabel('Minimum payout').fill('');
     await edit.getByLabel('For a purchase').fill('');
     await save.click();
     await expect.poll(() => share.getAttribute('aria-invalid'), PATIENCE).toBe('true');
     await expect.poll(() => edit.getByText('is required').count(), PATIENCE).toBe(2);
-    await expectGood(page, 'referrals-programme-emptied');
+    await expectGood(page, 'referrals-program-emptied');
     expect(await site.api(`/programs/${made.id}`)).toEqual(made);
     await share.fill('12');
-    await edit.getByLabel('Days on hold').fill('0');
+    await edit.getByLabel('Holding period, in days').fill('0');
 
     const code = edit.getByRole('textbox', { name: 'Code' });
     await code.fill('');
@@ -173,13 +173,13 @@ test(
     expect(await site.api(`/programs/${made.id}`)).toEqual(made);
     await code.fill(made.code);
 
-    await edit.getByLabel('What a credit is called').fill('');
+    await edit.getByLabel('Credit name').fill('');
     await save.click();
-    await edit.getByText('One field is not right').waitFor();
+    await edit.getByText('One field is invalid').waitFor();
     await edit.getByLabel('Reward with credits').uncheck();
     await edit.getByText('credit_kind: ').waitFor();
     await edit.getByLabel('Reward with credits').check();
-    await edit.getByLabel('What a credit is called').fill('points');
+    await edit.getByLabel('Credit name').fill('points');
     await save.click();
     await edit.waitFor({ state: 'detached' });
     const emptied = { commission_rate: 12, hold_days: 0, min_payout: 0, purchase_credit: 0 };
@@ -193,7 +193,7 @@ test(
     expect(await site.api(`/programs/${made.id}`)).toMatchObject({ signup_credit: { free: 4, paid: 9 } });
 
     await page.getByRole('button', { name: 'Edit Emptied' }).click();
-    await edit.getByLabel('What a credit is called').fill('');
+    await edit.getByLabel('Credit name').fill('');
     await edit.getByLabel('Reward with credits').uncheck();
     // What somebody else changes meanwhile is not undone by fields that were left alone.
     await site.api(`/programs/${made.id}`, { hold_days: 21 }, 'PATCH');
@@ -211,10 +211,10 @@ test(
 
 test('numbers are saved as they are typed, and what is no number is refused at its field', LONG, async () => {
   const page = await site.open('/referrals');
-  await page.getByRole('button', { name: 'New programme' }).click();
-  const dialog = page.getByRole('dialog', { name: 'New programme' });
+  await page.getByRole('button', { name: 'New program' }).click();
+  const dialog = page.getByRole('dialog', { name: 'New program' });
   await dialog.getByLabel('Name').fill('Typed');
-  await dialog.getByLabel('Where its links lead').fill('https://shop.example/join');
+  await dialog.getByLabel('Destination URL').fill('https://shop.example/join');
   await dialog.getByLabel('Reward with credits').check();
   await dialog.getByRole('button', { name: 'Add level 2' }).click();
   await dialog.getByRole('button', { name: 'Add level 3' }).click();
@@ -225,24 +225,24 @@ test('numbers are saved as they are typed, and what is no number is refused at i
     await field.pressSequentially(text);
     expect(await field.inputValue()).toBe(text);
   };
-  await type('Share of a sale, in percent', '12,5');
-  await type('Days on hold', '1.5');
-  await type('Months in which sales earn', '12x');
+  await type('Percentage of a sale', '12,5');
+  await type('Holding period, in days', '1.5');
+  await type('Months that earn commission', '12x');
   await type('Level 2, in percent', '1.2.3');
   await type('Level 3, in percent', '0.05');
   await type('For the new user', '1 000');
   await dialog.getByRole('button', { name: 'Create' }).click();
   await expect.poll(() => dialog.getByText('must be a number, such as 12.5').count(), PATIENCE).toBe(3);
   expect(await dialog.getByText('must be a whole number').count()).toBe(2);
-  await expectGood(page, 'referrals-programme-no-numbers');
+  await expectGood(page, 'referrals-program-no-numbers');
 
-  await type('Share of a sale, in percent', '7.5');
-  await type('Days on hold', '15');
-  await type('Months in which sales earn', '12');
+  await type('Percentage of a sale', '7.5');
+  await type('Holding period, in days', '15');
+  await type('Months that earn commission', '12');
   await type('Level 2, in percent', '1.05');
   await type('For the new user', '10.');
   await type('For a purchase', '.5');
-  await type('Least payout', '12.50');
+  await type('Minimum payout', '12.50');
   await dialog.getByRole('button', { name: 'Create' }).click();
   await dialog.waitFor({ state: 'detached' });
   const { programs } = await site.api<{ programs: ProgramRecord[] }>('/programs');
@@ -259,7 +259,7 @@ test('numbers are saved as they are typed, and what is no number is refused at i
 
   await page.getByRole('button', { name: 'Edit Typed' }).click();
   const edit = page.getByRole('dialog', { name: 'Edit Typed' });
-  const share = edit.getByLabel('Share of a sale, in percent');
+  const share = edit.getByLabel('Percentage of a sale');
   await share.press('End');
   await share.press('Backspace');
   await share.pressSequentially('75');
@@ -286,7 +286,7 @@ test('referrers are searched, looked at, suspended after a question and approved
   });
   await shop.signup('bob-friend', bob.ref);
   await shop.purchase('bob-friend', 'bob-order', 80);
-  const page = await site.open(`/referrals?tab=enrollments&programme=${program.id}`);
+  const page = await site.open(`/referrals?tab=enrollments&program=${program.id}`);
   await expectRows(page, 'Enrollments', 2);
   await expectGood(page, 'referrals-enrollments');
   await page.getByRole('textbox', { name: 'Search' }).fill('ROBERT');
@@ -311,7 +311,7 @@ test('referrers are searched, looked at, suspended after a question and approved
   await drawer.getByRole('button', { name: 'Approve' }).click();
   await drawer.getByText('Approved', { exact: true }).waitFor();
   expect(await site.api(`/enrollments/${bob.partner_id}`)).toMatchObject({ status: 'approved' });
-  await drawer.getByRole('button', { name: 'Entries in the ledger' }).click();
+  await drawer.getByRole('button', { name: 'Ledger entries' }).click();
   await row(page, 'Entries of the ledger', 'bob-order').getByText(money(8)).waitFor();
   await expectRows(page, 'Entries of the ledger', 1);
   await page.close();
@@ -325,12 +325,12 @@ test('the ledger is filtered and paged, and its sums are those of the API', LONG
   await shop.signup('dora-friend', dora.ref);
   for (let n = 1; n <= 30; n++) await shop.purchase('dora-friend', `entry-${n}`, 10.1 + n);
   await site.api('/referrals/report-refund', { refund_id: 'back-7', order_id: 'entry-7' });
-  const page = await site.open(`/referrals?tab=ledger&programme=${program.id}`);
+  const page = await site.open(`/referrals?tab=ledger&program=${program.id}`);
   await expectRows(page, 'Entries of the ledger', 50);
   await expectGood(page, 'referrals-ledger');
   const sums = await site.api<Sums>(`/ledger/balances?program_id=${program.id}`);
   expect(sums.balances).toMatchObject([{ status: 'eligible', currency: 'usd', entries: 62 }]);
-  const shown = page.getByRole('group', { name: 'Sums of these entries' });
+  const shown = page.getByRole('group', { name: 'Totals of these entries' });
   await expect.poll(() => shown.textContent(), PATIENCE).toContain(money(sums.balances[0]?.amount ?? 0));
   expect(await shown.textContent()).toContain('62 entries');
   await page.getByRole('button', { name: 'Older' }).click();
@@ -340,10 +340,7 @@ test('the ledger is filtered and paged, and its sums are those of the API', LONG
   await expectRows(page, 'Entries of the ledger', 50);
   await choose(page, 'What', 'Refund');
   await expectRows(page, 'Entries of the ledger', 2);
-  await row(page, 'Entries of the ledger', 'Refund back-7')
-    .filter({ hasText: 'Taken back' })
-    .first()
-    .waitFor();
+  await row(page, 'Entries of the ledger', 'Refund back-7').filter({ hasText: 'Reversed' }).first().waitFor();
   await choose(page, 'What', 'All');
   await page.getByRole('textbox', { name: 'Order' }).fill('entry-30');
   await expectRows(page, 'Entries of the ledger', 2);
@@ -388,8 +385,8 @@ test('credits that are called like a currency are summed by themselves', LONG, a
   await shop.signup('gil-friend', gil.ref);
   await shop.signup('hana-friend', hana.ref);
   await shop.purchase('hana-friend', 'hana-order', 70);
-  const page = await site.open(`/referrals?tab=ledger&programme=${program.id}`);
-  const sums = page.getByRole('group', { name: 'Sums of these entries' });
+  const page = await site.open(`/referrals?tab=ledger&program=${program.id}`);
+  const sums = page.getByRole('group', { name: 'Totals of these entries' });
   await sums.getByText('Credits, 1 entry').waitFor();
   await sums.getByText(/^Commission, \d/).waitFor();
   await sums.getByText(money(7)).waitFor();
@@ -403,20 +400,20 @@ test('blocked signups say why, and purchases that earned nothing say why', LONG,
   await shop.signup('eve-again', eve.ref, { email: 'eve+again@mail.example' });
   await shop.purchase('fred', 'fred-1', 20);
   await shop.purchase('fred', 'fred-2', 30);
-  const page = await site.open(`/referrals?tab=signups&programme=${program.id}`);
+  const page = await site.open(`/referrals?tab=signups&program=${program.id}`);
   await expectRows(page, 'Signups', 2);
-  await row(page, 'Signups', 'eve-again').getByText('Referred themselves: same mailbox').waitFor();
+  await row(page, 'Signups', 'eve-again').getByText('Self-referral: same mailbox').waitFor();
   expect(await row(page, 'Signups', 'fred@mail.example').textContent()).toContain('Counted');
   await expectGood(page, 'referrals-signups');
   await choose(page, 'Result', 'Blocked');
   await expectRows(page, 'Signups', 1);
   await page.reload();
   await expectRows(page, 'Signups', 1);
-  await choose(page, 'Why blocked', 'Referred themselves: same device');
+  await choose(page, 'Why blocked', 'Self-referral: same device');
   await page.getByText('No signups').waitFor();
-  await page.goto(`${site.app}/console/referrals?tab=purchases&programme=${program.id}`);
+  await page.goto(`${site.app}/console/referrals?tab=purchases&program=${program.id}`);
   await expectRows(page, 'Purchases', 2);
-  await row(page, 'Purchases', 'fred-2').getByText('Only the first purchase earns').waitFor();
+  await row(page, 'Purchases', 'fred-2').getByText('Only the first purchase earns a reward').waitFor();
   await expectGood(page, 'referrals-purchases');
   await page.close();
 });

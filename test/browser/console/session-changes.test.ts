@@ -75,7 +75,7 @@ async function draftLink(page: Page, wanted: string): Promise<void> {
 
 /** Pages that call the API by themselves, and what makes them do so. */
 const CALLS: [what: string, path: string, call: (page: Page) => Promise<void>][] = [
-  ['the list of live clicks', '/live', (page) => page.getByRole('switch', { name: 'Bots too' }).click()],
+  ['the list of live clicks', '/live', (page) => page.getByRole('switch', { name: 'Include bots' }).click()],
   [
     'an export',
     '/links',
@@ -120,7 +120,7 @@ test('a change is not made for whoever signed in in another window: their consol
   await draftLink(page, 'not-theirs');
   await accept(page, await inviteToSecond(`other@${site.mail}`));
   await press(page, 'Create');
-  await page.getByText(`this browser was signed in to Second as other@${site.mail}`).waitFor();
+  await page.getByText(`You signed in to Second as other@${site.mail}`).waitFor();
   await page.getByTitle('Second', { exact: true }).waitFor();
   expect(await field(page, 'Destination URL').inputValue()).toBe('');
   const theirs = await page.request.get(`${site.app}/api/v1/links?view=records`);
@@ -135,7 +135,7 @@ test('who comes back to a window sees the console of whoever is signed in by the
   await accept(page, await inviteToSecond(`back@${site.mail}`));
   await page.evaluate("document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))");
   await page.getByTitle('Second', { exact: true }).waitFor();
-  await page.getByText('There is no link yet').waitFor();
+  await page.getByText('No links yet').waitFor();
   await page.close();
 });
 

@@ -24,8 +24,8 @@ test('the first tab shows what the workspace is, and the tab is in the address',
   await heading(page, 'Settings');
   await page.getByText('Last click within 30 days').waitFor();
   await page.getByRole('definition').getByText('USD', { exact: true }).waitFor();
-  await page.getByText('Links (those of referral programmes do not count)').waitFor();
-  await page.getByText('Events this period (clicks, identifications, orders)').waitFor();
+  await page.getByText('Links (without referral links)').waitFor();
+  await page.getByText('Events this period (clicks, identifies, orders)').waitFor();
   await page.getByText(/^US\$0\.00, without a limit, until /).waitFor();
   await expectGood(page, 'settings-workspace');
   await page.getByRole('tab', { name: 'Your sign-in' }).click();
@@ -41,12 +41,12 @@ test('an owner invites somebody, changes the role and removes the member, each a
   await press(owner, 'Invite');
   const dialog = owner.getByRole('dialog');
   await dialog.getByLabel('Email').fill('not an address');
-  await press(owner, 'Make the link');
+  await press(owner, 'Create the link');
   await dialog.getByText('Email must be an email address.').waitFor();
   await expectGood(owner, 'settings-invite-refused');
   await dialog.getByLabel('Email').fill(`Guest@${site.mail}`);
   const address = `guest@${site.mail}`;
-  await press(owner, 'Make the link');
+  await press(owner, 'Create the link');
   const link = dialog.locator('code');
   await link.waitFor();
   const url = (await link.textContent()) ?? '';
@@ -150,7 +150,7 @@ test('a password is changed by who knows it', async () => {
 test('passkeys are added and removed, but not the last way in', async () => {
   const page = await site.open('/settings?tab=sign-in', { role: 'operator', host: 'localhost' });
   await addAuthenticator(page);
-  await told(page, 'You have none yet.');
+  await told(page, 'No passkeys yet.');
   await press(page, 'Add a passkey');
   await told(page, 'The passkey was added');
   const passkeys = page.getByRole('list', { name: 'Your passkeys' }).getByRole('listitem');
@@ -158,9 +158,9 @@ test('passkeys are added and removed, but not the last way in', async () => {
   expect(await passkeys.first().textContent()).toMatch(/Chrome.* on Linux.*never used/);
   await expectGood(page, 'settings-passkeys');
   await press(page, 'Add a passkey');
-  await told(page, 'This device has a passkey for you already.');
+  await told(page, 'This device already has a passkey for you.');
   await passkeys.first().getByRole('button').click();
   await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
-  await told(page, 'You have none yet.');
+  await told(page, 'No passkeys yet.');
   await page.close();
 });

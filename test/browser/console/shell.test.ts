@@ -13,7 +13,7 @@ inChromium(async () => {
 
 test('the shell shows the workspace and leads to every page of the navigation', async () => {
   const page = await site.open('/no-such-page');
-  await page.getByText('There is no such page').waitFor();
+  await page.getByText('Page not found').waitFor();
   expect(await page.getByText('demo', { exact: true }).isVisible()).toBe(true);
   await expectGood(page, 'shell', 'all');
   for (const name of ['Overview', 'Live', 'Links', 'Visitors', 'Webhooks', 'Settings', 'Developers']) {
@@ -59,7 +59,7 @@ test('a dialog gives the focus back to the button that opened it', async () => {
   for (const [path, name] of [
     ['/settings/developers', 'New key'],
     ['/webhooks', 'New webhook'],
-    ['/referrals', 'New programme'],
+    ['/referrals', 'New program'],
   ] as const) {
     const page = await site.open(path);
     const button = page.getByRole('button', { name, exact: true });

@@ -34,7 +34,7 @@ test('the link that the first start prints opens the console to its owner, once'
   const submit = page.getByRole('button', { name: 'Set the password and sign in' });
   await submit.click();
   await page.getByText('Password must have at least 10 characters.').waitFor();
-  await page.getByText('Email is needed beside a password.').waitFor();
+  await page.getByText('Email is required with a password.').waitFor();
   await expectGood(page, 'welcome-refused');
   await page.getByLabel('Email').fill('first@demo.example');
   await passwordField(page).fill(PASSWORD);
@@ -45,7 +45,7 @@ test('the link that the first start prints opens the console to its owner, once'
   await page.close();
 
   const again = await site.open(pathOf(url), { role: null });
-  await again.getByText("This invitation can't be used").waitFor();
+  await again.getByText('This invitation is not valid').waitFor();
   await expectGood(again, 'welcome-used');
   await again.getByRole('link', { name: 'Go to the sign-in' }).click();
   await heading(again, 'Sign in');
@@ -142,11 +142,11 @@ test('a person with two workspaces chooses one', async () => {
 
 test('an invitation whose time is over says how to get another', async () => {
   const page = await site.open(`/welcome#${'A'.repeat(43)}`, { role: null });
-  await page.getByText("This invitation can't be used").waitFor();
+  await page.getByText('This invitation is not valid').waitFor();
   expect(await page.getByText('hoplog console invite').isVisible()).toBe(true);
   await page.close();
   const bare = await site.open('/welcome', { role: null });
-  await bare.getByText("This invitation can't be used").waitFor();
+  await bare.getByText('This invitation is not valid').waitFor();
   await bare.close();
 });
 

@@ -57,17 +57,17 @@ const rowsOf = async (file: Download) =>
 
 test('without clicks the list of visitors and the page of a link say how they fill', LONG, async () => {
   const page = await site.open('/visitors');
-  await page.getByText('There are no visitors yet').waitFor();
+  await page.getByText('No visitors yet').waitFor();
   await expectGood(page, 'visitors-empty');
-  await page.getByRole('searchbox', { name: 'Visitor id or email' }).fill('nonsense');
+  await page.getByRole('searchbox', { name: 'Visitor ID or email' }).fill('nonsense');
   await page.getByRole('button', { name: 'Find' }).click();
-  await page.getByText('is neither the id of a visitor nor an email').waitFor();
+  await page.getByText('is neither a visitor ID nor an email').waitFor();
   await page.goto(`${site.app}/console/visitors/${NOBODY}`);
-  await page.getByText('This does not exist, or no longer').waitFor();
+  await page.getByText('Not found').waitFor();
   await expectGood(page, 'visitor-unknown');
   await page.goto(`${site.app}/console/links/${summer.id}`);
   await page.getByText('No clicks yet').waitFor();
-  await page.getByText('No clicks in this window').first().waitFor();
+  await page.getByText('No clicks in this period').first().waitFor();
   await expectGood(page, 'link-empty');
   expectClean(page);
   await page.close();
@@ -105,10 +105,10 @@ test(
     await expect.poll(() => rows.count(), PATIENCE).toBe(2);
     expect(await rows.first().textContent()).toContain('winter on YouTube');
     await expectGood(page, 'visitors');
-    const find = page.getByRole('searchbox', { name: 'Visitor id or email' });
+    const find = page.getByRole('searchbox', { name: 'Visitor ID or email' });
     await find.fill('nobody@mail.example');
     await page.keyboard.press('Enter');
-    await page.getByText('Nobody gave this email').waitFor();
+    await page.getByText('No visitor has this email').waitFor();
     await expectGood(page, 'visitors-not-found');
     await find.fill('Ada@Mail.example');
     await page.keyboard.press('Enter');
@@ -120,10 +120,10 @@ test(
     await expect.poll(() => steps.count(), PATIENCE).toBe(4);
     const told = await steps.allTextContents();
     expect(told[0]).toMatch(
-      /^Clicked a linksummer on Instagram.*Chrome on Windows, desktop.*Came from .*instagram/,
+      /^Clicked a linksummer on Instagram.*Chrome on Windows, desktop.*Referer: .*instagram/,
     );
     expect(told[1]).toMatch(/^Clicked a linkwinter on YouTube.*Safari on iOS, mobile/);
-    expect(told[2]).toMatch(/^Told who they areada@mail\.example/);
+    expect(told[2]).toMatch(/^Identifiedada@mail\.example/);
     expect(told[3]).toMatch(/^OrderedUS\$120\.50/);
     const times = await steps
       .locator('time')

@@ -75,7 +75,7 @@ test('a webhook is made, its refusals at their fields, its secret shown once', L
   await page.keyboard.press('Escape');
   await expectGood(page, 'webhooks-secret');
   const opened = page.waitForEvent('popup');
-  await dialog.getByRole('link', { name: 'How to check a message' }).click();
+  await dialog.getByRole('link', { name: 'How to verify a message' }).click();
   const guide = await opened;
   await guide.waitForURL(/\/settings\/developers\?snippet=verify/);
   await guide.close();
@@ -128,7 +128,7 @@ test('a delivery that failed is shown with the answer, and delivered again', LON
   });
   await site.api(`/webhooks/${hook.id}/test`, {});
   const page = await site.open(`/webhooks/${hook.id}`);
-  await rows(page, 'Deliveries').filter({ hasText: 'Is tried again' }).getByText('503').waitFor();
+  await rows(page, 'Deliveries').filter({ hasText: 'Retrying' }).getByText('503').waitFor();
   await expectGood(page, 'webhooks-log');
   await choose(page, 'Result', 'Failed');
   await expect.poll(() => rows(page, 'Deliveries').count(), PATIENT).toBe(1);
@@ -144,8 +144,8 @@ test('a delivery that failed is shown with the answer, and delivered again', LON
   });
   const failed = `/webhooks/${hook.id}/deliveries?status=failed`;
   const { deliveries } = await site.api<{ deliveries: { event_id: string }[] }>(failed);
-  await press(page, 'Deliver again');
-  await drawer(page).getByText('The answer had no body.').waitFor();
+  await press(page, 'Redeliver');
+  await drawer(page).getByText('The response has no body.').waitFor();
   expect(await drawer(page).textContent()).toContain('Status 204');
   expect(await drawer(page).getByText('answered 400').count()).toBe(0);
   expect(receiver.received.filter(({ id }) => id === deliveries[0]?.event_id)).toHaveLength(2);
@@ -153,7 +153,7 @@ test('a delivery that failed is shown with the answer, and delivered again', LON
   await page.reload();
   await drawer(page).getByText('Status 204').waitFor();
   await page.keyboard.press('Escape');
-  await told(page, 'No such delivery');
+  await told(page, 'No matching deliveries');
   expectClean(page);
   await page.close();
 });
@@ -170,7 +170,7 @@ test('the log is paged and filtered by event, and shows by itself what comes in'
   await expect.poll(() => rows(page, 'Deliveries').count(), PATIENT).toBe(2);
   expect(new URL(page.url()).searchParams.has('cursor')).toBe(true);
   await choose(page, 'Event', 'Clicks');
-  await told(page, 'No such delivery');
+  await told(page, 'No matching deliveries');
   const { links } = await site.api<{ links: { short_url: string }[] }>('/links', {
     destination_url: 'https://shop.example/',
     name: 'Hooked',
@@ -181,14 +181,14 @@ test('the log is paged and filtered by event, and shows by itself what comes in'
   await rows(page, 'Deliveries').filter({ hasText: 'Clicks' }).waitFor();
   expect(new URL(page.url()).search).toBe('?type=click.created');
   await choose(page, 'Result', 'Failed');
-  await told(page, 'No such delivery');
+  await told(page, 'No matching deliveries');
 
   // An analyst reads, and is offered nothing else.
   await choose(page, 'Result', 'Delivered');
   await rows(page, 'Deliveries').getByRole('button').click();
   await drawer(page).getByText('Delivered', { exact: true }).first().waitFor();
   expect(await drawer(page).textContent()).toContain('"channel": "newsletter"');
-  const offered = /Deliver again|Send a test|Edit|Switch|Delete|Replace|New webhook/;
+  const offered = /Redeliver|Send a test|Edit|Disable|Enable|Delete|Replace|New webhook/;
   expect(await page.getByRole('button', { name: offered, includeHidden: true }).count()).toBe(0);
   await page.keyboard.press('Escape');
   await expectGood(page, 'webhooks-analyst');
@@ -196,7 +196,7 @@ test('the log is paged and filtered by event, and shows by itself what comes in'
   await rows(page, 'Webhooks').first().waitFor();
   expect(await page.getByRole('button', { name: offered }).count()).toBe(0);
   await page.goto(`${site.app}/console/webhooks/${crypto.randomUUID()}`);
-  await told(page, 'This does not exist, or no longer');
+  await told(page, 'Not found');
   await page.close();
 });
 
@@ -204,7 +204,7 @@ test('a webhook gets a new secret, is changed, switched off and on, and deleted'
   const hook = await create({ description: 'To be changed' });
   const page = await site.open(`/webhooks/${hook.id}`);
   await press(page, 'Replace the secret');
-  await told(page, 'For 24 hours each message is signed with both');
+  await told(page, 'For 24 hours, messages are signed with both');
   await expectGood(page, 'webhooks-replace');
   await press(page, 'Replace');
   const dialog = page.getByRole('dialog', { name: 'The secret was replaced' });
@@ -228,19 +228,19 @@ test('a webhook gets a new secret, is changed, switched off and on, and deleted'
   const shown = () => site.api<Shown>(`/webhooks/${hook.id}`);
   expect(await shown()).toMatchObject({ url: receiver.url, events: ['lead.created'], description: null });
 
-  await press(page, 'Switch off');
-  await page.getByRole('dialog').getByRole('button', { name: 'Switch off' }).click();
-  await told(page, 'The webhook is off');
+  await press(page, 'Disable');
+  await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click();
+  await told(page, 'Webhook disabled');
   expect(await shown()).toMatchObject({ is_active: false });
   expect(await page.getByRole('button', { name: 'Send a test event' }).isDisabled()).toBe(true);
   await expectGood(page, 'webhooks-off');
-  await press(page, 'Switch on');
-  await told(page, 'The webhook is on');
+  await press(page, 'Enable');
+  await told(page, 'Webhook enabled');
   expect(await shown()).toMatchObject({ is_active: true });
   await press(page, 'Delete');
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
   await heading(page, 'Webhooks');
-  await told(page, 'The webhook was deleted');
+  await told(page, 'Webhook deleted');
   expect(await page.getByRole('link', { name: 'To be changed' }).count()).toBe(0);
   await expect(shown()).rejects.toThrow('404');
   expectClean(page);

@@ -2,7 +2,7 @@ import { type ApiError, ApiFailure, fieldError } from './failures.ts';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE' | 'PUT';
 
-/** What goes into a query string; null and undefined are left out. */
+/** Query parameters; null and undefined are omitted. */
 export type Query = Record<string, string | number | boolean | null | undefined>;
 
 export type CallOptions = {
@@ -14,26 +14,26 @@ export type CallOptions = {
   signal?: AbortSignal;
 };
 
-/** For whom the page calls: as `GET /session` told it last. */
+/** The signed-in member, as of the last `GET /session`. */
 export type Caller = {
   /** The member in the workspace. */
   owner: string;
-  /** What changing calls carry. Every session has another one. */
+  /** Sent with every change; unique per session. */
   csrfToken: string;
 };
 
-/** What carries the token of a changing call; the API names it where it refuses one. */
+/** Header with the CSRF token of a change; named in the API's error when the token is refused. */
 const CSRF_HEADER = 'x-csrf-token';
 
 let caller: Caller | null = null;
 let askForSession = async (): Promise<void> => {};
 
-/** Notes for whom calls are made from now on; null: nobody is signed in. */
+/** Sets the caller of future requests; null: signed out. */
 export function keepCaller(next: Caller | null): void {
   caller = next;
 }
 
-/** What an answer that contradicts the {@link Caller} makes the page do: ask who is signed in, and keep that. */
+/** Registers how to refresh the session after a response that contradicts the {@link Caller}. */
 export function onSessionInDoubt(ask: () => Promise<void>): void {
   askForSession = ask;
 }
@@ -43,7 +43,7 @@ export function onSessionInDoubt(ask: () => Promise<void>): void {
  *
  * @param path below `/api/v1`, such as `/links`
  * @returns the parsed body; undefined where there is none
- * @throws {ApiFailure} for every answer that is no success, and when there is none
+ * @throws {ApiFailure} for every error response, and without a response
  */
 export async function callApi<T>(path: string, options: CallOptions = {}): Promise<T> {
   const response = await fetchAnswer(path, options);
@@ -52,7 +52,7 @@ export async function callApi<T>(path: string, options: CallOptions = {}): Promi
 }
 
 /**
- * The same for answers that are files.
+ * Like {@link callApi}, for responses that are files.
  *
  * @throws {ApiFailure} as {@link callApi}
  */
@@ -61,8 +61,8 @@ export async function fetchFile(path: string, options: CallOptions = {}): Promis
 }
 
 /**
- * The same for answers whose headers say something too. Every call of the console comes through here, so this is where
- * it is noticed that the browser's session has ended, or is another one than the page knows.
+ * Like {@link callApi}, but returns the whole response. Every request of the console passes here, so this is where an
+ * ended or replaced session is detected.
  *
  * @throws {ApiFailure} as {@link callApi}
  */
@@ -76,13 +76,13 @@ export async function fetchAnswer(path: string, options: CallOptions = {}): Prom
   const isAnother = fieldError(failure, CSRF_HEADER) !== null;
   if (!isEnded && !isAnother) throw failure;
   const asked = caller?.csrfToken === sentFor.csrfToken ? askForSession() : null;
-  if (isEnded) throw worded(failure, 'Your session had ended. Sign in, then try again.');
+  if (isEnded) throw worded(failure, 'Your session has ended. Sign in and try again.');
   await asked;
-  // Signed in anew in another window: where it is the same member, the change is still meant.
+  // Signed in again in another window: for the same member, the change is still valid.
   if (caller?.owner === sentFor.owner && caller.csrfToken !== sentFor.csrfToken) {
     return fetchAnswer(path, options);
   }
-  throw worded(failure, 'Nothing was changed: in another window this browser was signed in anew.');
+  throw worded(failure, 'Nothing was changed: you signed in again in another window.');
 }
 
 /** `/api/v1` and the path with its query. */
@@ -112,13 +112,13 @@ async function answerOf(path: string, options: CallOptions): Promise<Response> {
     });
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
-    throw new ApiFailure(0, { code: 'no_answer', message: 'the server does not answer' });
+    throw new ApiFailure(0, { code: 'no_answer', message: 'the server does not respond' });
   }
 }
 
 const isJson = (response: Response) => response.headers.get('content-type')?.includes('json') === true;
 
-/** Whether a 401 speaks of the session. That of an invitation speaks of its link, and `GET /session` is the question. */
+/** Whether a 401 means that the session ended. For an invitation it is about its link; `GET /session` is the check. */
 const isOfSession = (path: string, { method = 'GET' }: CallOptions) =>
   !path.startsWith('/session/invite') && !(path === '/session' && method === 'GET');
 
@@ -130,9 +130,9 @@ async function failureOf(response: Response): Promise<ApiFailure> {
   if (typeof error?.code === 'string' && typeof error.message === 'string') {
     return new ApiFailure(status, { ...error, code: error.code, message: error.message });
   }
-  return new ApiFailure(status, { code: 'unknown', message: `the server answered ${status}` });
+  return new ApiFailure(status, { code: 'unknown', message: `the server returned ${status}` });
 }
 
-/** The same in other words: the API's are for programs with keys. */
+/** Replaces the message: the API's own is written for clients with keys. */
 const worded = ({ status, code, requestId }: ApiFailure, message: string) =>
   new ApiFailure(status, { code, message, ...(requestId !== null && { request_id: requestId }) });

@@ -1,2 +1,4 @@
-/** A click as `GET /clicks`, its live stream and the visitors show it. */
-export type { ClickRecord as Click } from '../../../core/clicks/click-fields.ts';
+import type { ResponseOf } from './responses.ts';
+
+/** A click as lists, the live stream and journeys show it. */
+export type Click = ResponseOf<'/clicks'>['clicks'][number];

@@ -1,15 +1,15 @@
-/** One wrong field of what was sent. */
+/** One invalid field of a request. */
 export type FailureDetail = { path: string; message: string };
 
-/** What the API says of an error. */
+/** The API's error object. */
 export type ApiError = { code: string; message: string; details?: FailureDetail[]; request_id?: string };
 
-/** An answer that is no success, in the API's own words. Status 0: there was no answer. */
+/** An error response, with the API's message. Status 0: no response. */
 export class ApiFailure extends Error {
   readonly status: number;
   readonly code: string;
   readonly details: FailureDetail[];
-  /** For support: the id under which the API's log has it. */
+  /** The request's ID in the API's log, for support. */
   readonly requestId: string | null;
 
   constructor(status: number, given: ApiError) {
@@ -22,17 +22,17 @@ export class ApiFailure extends Error {
   }
 }
 
-/** Whether the same call may succeed in a moment: no answer, or one that a busy or stopping server gives. */
+/** Whether a retry may succeed: no response, or one of a busy or stopping server. */
 export function isRetryable(error: unknown): boolean {
   return error instanceof ApiFailure && (error.status === 0 || error.status === 429 || error.status >= 500);
 }
 
-/** Whether the session has ended: the sign-in follows, unless another window has signed in meanwhile. */
+/** Whether the session has ended. The sign-in follows, unless another window has signed in. */
 export const isSignedOut = (error: unknown): boolean => error instanceof ApiFailure && error.status === 401;
 
-/** What a person is told. */
+/** The message to show. */
 export function messageOf(error: unknown): string {
-  if (error instanceof ApiFailure && error.status === 0) return 'The server does not answer. Try again.';
+  if (error instanceof ApiFailure && error.status === 0) return 'The server does not respond. Try again.';
   return error instanceof Error ? error.message : 'Something went wrong.';
 }
 

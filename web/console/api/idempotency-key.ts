@@ -1,12 +1,12 @@
 import { useRef } from 'react';
 
-/** A key of 128 random bits. `crypto.randomUUID` is missing where the console is not on HTTPS. */
+/** A key of 128 random bits. `crypto.randomUUID` exists on HTTPS only. */
 function newIdempotencyKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** A key for each content of a form, the same one whenever that is sent, until it was made. */
+/** One idempotency key per content of a form, until the request succeeds. */
 export function useIdempotencyKeys(): { keyOf: (content: string) => string; forget: () => void } {
   const { current: keys } = useRef(new Map<string, string>());
   return {

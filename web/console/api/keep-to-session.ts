@@ -4,10 +4,10 @@ import { keepCaller, onSessionInDoubt } from './call.ts';
 import { ownerOf, SESSION_QUERY, type Session } from './session.ts';
 
 /**
- * Keeps the page with the browser's session, however that is learnt: calls are made for its member, and the answers that
- * another member or workspace was given are forgotten.
+ * Keeps the page in sync with the browser's session: requests are made for its member, and data of another member or
+ * workspace is dropped.
  *
- * @param isUnsaved whether the page holds something that its member would lose with it
+ * @param isUnsaved whether the page has unsaved changes
  */
 export function keepToSession(queries: QueryClient, isUnsaved: () => boolean): void {
   let owner: string | null = null;
@@ -17,20 +17,20 @@ export function keepToSession(queries: QueryClient, isUnsaved: () => boolean): v
     const session: Session | null = query.state.data ?? null;
     keepCaller(session && { owner: ownerOf(session), csrfToken: session.csrf_token });
     const wasEnded = isEnded;
-    // Over something unsaved the page stays, and with it what it was given: its member may sign in again.
+    // With unsaved changes the page and its data stay: the member may sign in again.
     isEnded = session === null && owner !== null && isUnsaved();
     if (isEnded) return;
     const before = owner;
     owner = session && ownerOf(session);
     if (owner !== before) queries.removeQueries(ofPages);
-    // What was asked meanwhile was refused.
+    // Requests in the meantime were refused.
     else if (wasEnded) void queries.invalidateQueries(ofPages);
     if (session && before !== null && owner !== before && !wasEnded) tellOfChange(session);
   });
 
   let asking: Promise<void> | null = null;
   onSessionInDoubt(() => {
-    // Anew, also where it is being asked: that answer may be from before the session changed.
+    // Even if a request is running: its response may predate the change of session.
     asking ??= queries.refetchQueries({ queryKey: SESSION_QUERY.queryKey }).finally(() => {
       asking = null;
     });
@@ -38,17 +38,17 @@ export function keepToSession(queries: QueryClient, isUnsaved: () => boolean): v
   });
 }
 
-/** What pages were answered, in contrast to the session. */
+/** Data of pages, in contrast to the session. */
 const ofPages = { predicate: ({ queryKey: [path] }: { queryKey: QueryKey }) => !isOfSignIn(path) };
 
-/** The session itself, and the invitation that is being accepted. */
+/** The session and the invitation being accepted. */
 const isOfSignIn = (path: unknown) =>
   path === '/session' || (typeof path === 'string' && path.startsWith('/session/'));
 
-/** The page begins anew under the person's hands, with whatever was being typed. */
+/** Tells the person that the page was reset to another session. */
 function tellOfChange({ member, workspace }: Session): void {
   notifications.show({
-    message: `In another window this browser was signed in to ${workspace.name} as ${member.email ?? 'another member'}. What was not saved here is gone.`,
+    message: `You signed in to ${workspace.name} as ${member.email ?? 'another member'} in another window. Unsaved changes on this page are lost.`,
     color: 'orange',
     autoClose: false,
   });

@@ -1,22 +1,22 @@
 import { useRef } from 'react';
 
-/** So long after it worked a press still means what was just done: the second one of a double click. Milliseconds. */
+/** A press within this time after a success counts as the second half of a double click. Milliseconds. */
 const DOUBLE_CLICK = 500;
 
 type Press<Got> = {
   content: string;
   answer: Promise<Got>;
-  /** On the clock of `performance.now()`; endless while it is under way. */
+  /** `performance.now()` time; infinite while running. */
   countsUntil: number;
 };
 
 /**
- * Lets what a press starts run once at a time: a press while it is under way gets the answer of the first one, as does
- * the second press of a double click, which may come after a quick answer and while the button is still drawn. What
- * failed may be tried again at once. A state of the component would be too late: two presses may come before it is drawn.
+ * Runs an action once at a time. A press while it runs gets the result of the first, and so does the second press of a
+ * double click after a quick response. A failed action may be retried at once. Component state would be too late: two
+ * presses may come before the next render.
  *
- * @param contentOf what it is about: after it worked, a press for something else is not held back
- * @param hold so long after it worked a press is still the first one's. Milliseconds
+ * @param contentOf identifies the action: after a success, another action may start at once
+ * @param hold time after a success in which a press repeats the first. Milliseconds
  */
 export function useOnePress<Args extends unknown[], Got>(
   start: (...args: Args) => Promise<Got>,

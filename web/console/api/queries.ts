@@ -14,10 +14,10 @@ import { useIdempotencyKeys } from './idempotency-key.ts';
 import { useOnePress } from './one-press.ts';
 import { sentenceOf } from './sentence.ts';
 
-/** A read of the API: the path below `/api/v1` with its query. */
+/** A read: path below `/api/v1`, and query. */
 export type Question = { path: string; query: Query };
 
-/** A read as TanStack Query keeps it: what {@link useApi} finds when it was asked before. */
+/** A read as a TanStack query, shared with {@link useApi}. */
 export const questionOptions = <T>({ path, query }: Question) =>
   queryOptions<T>({
     queryKey: [path, query],
@@ -25,11 +25,11 @@ export const questionOptions = <T>({ path, query }: Question) =>
   });
 
 /**
- * Reads from the API and keeps the answer while the page is open. The last answer stays shown while the next one is
- * fetched (another window, another page).
+ * Reads from the API and caches the response while the page is open. The previous response stays while the next one
+ * loads (another period, another page).
  *
- * @param path below `/api/v1`; null: not asked yet
- * @param every milliseconds between refreshes; none unless given, or where it gives false for the last answer
+ * @param path below `/api/v1`; null: disabled
+ * @param every milliseconds between refreshes; false for the last response: no refresh
  */
 export function useApi<T>(
   path: string | null,
@@ -47,10 +47,10 @@ export function useApi<T>(
 }
 
 /**
- * A mutation that is under way once at a time; see {@link useOnePress}. Its promise is that of the first press.
+ * A mutation that runs once at a time; see {@link useOnePress}. Its promise is that of the first press.
  *
- * @param contentOf what is sent: after it worked, something else may follow at once
- * @param hold as {@link useOnePress} takes it
+ * @param contentOf identifies what is sent: after a success, other content may follow at once
+ * @param hold see {@link useOnePress}
  */
 export function useOneMutation<Sent, Got>(
   options: UseMutationOptions<Got, unknown, Sent>,
@@ -63,34 +63,34 @@ export function useOneMutation<Sent, Got>(
     ...mutation,
     mutateAsync,
     mutate: (...args) => {
-      // Whoever wants to know of a failure finds it in the mutation.
+      // The mutation holds the failure.
       mutateAsync(...args).catch(() => undefined);
     },
   };
 }
 
-/** A call that changes something. */
+/** A changing request. */
 export type Change = Pick<CallOptions, 'method' | 'query' | 'body'> & {
   /** Below `/api/v1`. */
   path: string;
-  /** It makes something: sent again with the same content after an answer that got lost, it makes nothing twice. */
+  /** Creates something: a retry with the same content after a lost response creates it once. */
   once?: boolean;
 };
 
-/** How a change is sent and what follows. */
+/** Options of a change. */
 export type SendOptions<Sent, Got> = {
-  /** What is read anew afterwards: paths below `/api/v1` that `useApi` was given, or their beginnings. */
+  /** Reads to refresh afterwards: path prefixes below `/api/v1`. */
   refresh?: string[];
-  /** Told to the person when it worked. */
+  /** Notification after a success. */
   done?: string | ((got: Got, sent: Sent) => string);
-  /** Told as a notification unless the form shows the failure itself (`false`). */
+  /** Shows a failure as a notification; `false` where the form shows it. */
   tellFailure?: boolean;
 };
 
 /**
- * Sends a change, once however often its button is pressed. What it makes stale is read anew before it counts as done.
+ * Sends a change, once per press and double click. Stale reads are refreshed before it counts as done.
  *
- * @param call what to send for the given input; `POST` unless it names another method
+ * @param call the request for an input; `POST` by default
  */
 export function useSend<Sent, Got = unknown>(
   call: (sent: Sent) => Change,

@@ -2,30 +2,17 @@ import { queryOptions } from '@tanstack/react-query';
 import { createContext, useContext } from 'react';
 import { callApi } from './call.ts';
 import { ApiFailure, isRetryable } from './failures.ts';
+import type { ResponseOf } from './responses.ts';
+
+/** The signed-in member, the workspace and its URLs. */
+export type Session = ResponseOf<'/session'>;
 
 /** What a member may do: `analyst` reads, `operator` also changes, `owner` also has keys and members. */
-export type Role = 'analyst' | 'operator' | 'owner';
-
-/** Who is signed in, as `GET /api/v1/session` tells it. */
-export type Session = {
-  member: { id: string; email: string | null; role: Role };
-  workspace: {
-    id: string;
-    name: string;
-    slug: string;
-    primary_domain: string;
-    /** Whether the plan is an active paid one; without it some of the API answers 402. */
-    paid: boolean;
-    /** Of all revenue, lowercase ISO 4217. */
-    currency: string;
-  };
-  csrf_token: string;
-  urls: { base_url: string; app_url: string; short_url: string; public_url: string };
-};
+export type Role = Session['member']['role'];
 
 const RANK: Record<Role, number> = { analyst: 0, operator: 1, owner: 2 };
 
-/** Asks who is signed in; null: nobody. */
+/** Who is signed in; null: signed out. */
 export const SESSION_QUERY = queryOptions<Session | null>({
   queryKey: ['/session'],
   queryFn: async () => {
@@ -37,17 +24,17 @@ export const SESSION_QUERY = queryOptions<Session | null>({
     }
   },
   staleTime: 60_000,
-  // Another window may have signed somebody else in; what the page reads then is that one's.
+  // Another window may have signed in another member, whose data the page would then read.
   refetchOnWindowFocus: 'always',
   retry: (count, error) => count < 2 && isRetryable(error),
 });
 
-/** Whose console it is: what another one has seen, typed or begun is not for them. */
+/** Identifies the member and workspace: state of another owner must not be shown. */
 export const ownerOf = ({ member, workspace }: Session): string => `${member.id} ${workspace.id}`;
 
 export const SessionContext = createContext<Session | null>(null);
 
-/** The session, in every page behind the sign-in. */
+/** The session of a signed-in page. */
 export function useSession(): Session & { can: (role: Role) => boolean } {
   const session = useContext(SessionContext);
   if (!session) throw new Error('there is no session around this component');

@@ -1,7 +1,7 @@
-/** Whether two values are the same to the API, which is sent JSON. */
+/** Whether two values are equal as JSON. */
 export const isAlike = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 
-/** What a form that changes something sends: the fields of `is` that differ from those it was opened with. */
+/** The fields of `is` that differ from those the form was opened with. */
 export function changedFields<Value>(
   was: Record<string, Value>,
   is: Record<string, Value>,

@@ -4,10 +4,10 @@ import { lazyPage } from '../shell/lazy-page.tsx';
 import type { ChartProps } from './time-chart.tsx';
 
 const CODE = lazyPage<ChartProps>(() => import('./time-chart.tsx'));
-/** Of the chart with its legend. Pixels. */
+/** Height of the chart with its legend. Pixels. */
 const HEIGHT = 232;
 
-/** Counts over time, in the viewer's time zone. Its code is loaded beside the page that shows it. */
+/** Counts over time, in the viewer's time zone. Lazily loaded. */
 export function Chart(props: ChartProps) {
   const [TimeChart] = useState(() => CODE.component());
   return (
@@ -17,10 +17,10 @@ export function Chart(props: ChartProps) {
   );
 }
 
-/** Fetches the code of the chart that will be shown, while its figures are still awaited. */
+/** Prefetches the chart's code while its data loads. */
 export function useChartAhead(): void {
   useEffect(() => {
-    // What fails here fails again where the chart is shown, and is told there.
+    // A failure repeats, and shows, where the chart renders.
     CODE.load().catch(() => undefined);
   }, []);
 }

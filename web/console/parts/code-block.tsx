@@ -2,10 +2,10 @@ import { Code, Group, Stack, Text } from '@mantine/core';
 import { CopyButton } from './copy-button.tsx';
 
 /**
- * Text for machines, with a button that copies it. It scrolls in itself, reachable by keyboard.
+ * Code with a copy button. It scrolls by keyboard too.
  *
- * @param label says what it is, above it; unlike any other on the page
- * @param copied what the button copies, where that is not what is shown
+ * @param label heading; unique on the page
+ * @param copied the text to copy, if it differs from the text shown
  * @param wrap breaks long lines instead of scrolling sideways
  */
 export function CodeBlock({

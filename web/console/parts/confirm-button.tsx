@@ -4,18 +4,18 @@ import type { ReactNode } from 'react';
 
 type Props = ButtonProps & {
   children: ReactNode;
-  /** What is asked, such as `Delete the link go/summer?` */
+  /** Such as `Delete the link go/summer?` */
   question: string;
-  /** What follows from it. */
+  /** The consequence. */
   consequence: ReactNode;
-  /** The button that does it, such as `Delete`. */
+  /** Label of the confirming button, such as `Delete`. */
   yes: string;
-  /** Resolves when it is done; the question stays open while it runs and when it fails. A second press may call it again. */
+  /** The dialog stays open until it resolves, and after a failure. A second press may call it again. */
   onConfirm: () => Promise<unknown>;
   pending?: boolean;
 };
 
-/** A button for what can't be taken back: asks first. */
+/** A button for an irreversible action: asks for confirmation. */
 export function ConfirmButton({
   children,
   question,

@@ -1,7 +1,7 @@
 import { ActionIcon, CopyButton as Copy } from '@mantine/core';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
 
-/** Copies `value`; says so by its name and sign. */
+/** Copies `value`; its label and icon confirm it. */
 export function CopyButton({ value, what }: { value: string; what: string }) {
   return (
     <Copy value={value} timeout={2_000}>

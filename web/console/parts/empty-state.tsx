@@ -1,7 +1,7 @@
 import { Center, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 
-/** What stands where there is nothing yet: what is missing, how it comes, and perhaps a button that makes it. */
+/** Empty state: what is missing, how to get it, and optionally a button. */
 export function EmptyState({
   title,
   children,

@@ -1,14 +1,14 @@
 import { Box, SimpleGrid, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 
-/** What a thing is and how it is set: a list of {@link Fact}. */
+/** A definition list of {@link Fact}. */
 export const Facts = ({ children }: { children: ReactNode }) => (
   <SimpleGrid component="dl" cols={{ base: 1, xs: 2 }} spacing="sm" verticalSpacing="sm" my={0}>
     {children}
   </SimpleGrid>
 );
 
-/** One of them, with its name above it. */
+/** A value with its name above it. */
 export const Fact = ({ name, children }: { name: string; children: ReactNode }) => (
   <Box miw={0}>
     <Text component="dt" size="xs" c="dimmed">

@@ -5,13 +5,13 @@ import { sentenceOf } from '../api/sentence.ts';
 
 type Props = {
   error: unknown;
-  /** Another try. */
+  /** Retries. */
   again?: () => void;
-  /** What failed, where it was no reading of a page. */
+  /** The title, if not that of a failed read. */
   title?: string;
 };
 
-/** Says what went wrong in the server's words, with its id for support, and offers another try. */
+/** Shows the server's message with the request ID for support, and a retry button. */
 export function FailureNotice({ error, again, title }: Props) {
   const requestId = error instanceof ApiFailure ? error.requestId : null;
   return (
@@ -40,9 +40,9 @@ export function FailureNotice({ error, again, title }: Props) {
 }
 
 function titleOf(error: unknown): string {
-  if (!(error instanceof ApiFailure)) return 'This part could not be shown';
-  if (error.status === 402) return 'Your plan does not cover this';
+  if (!(error instanceof ApiFailure)) return 'This part failed to load';
+  if (error.status === 402) return 'Your plan does not include this';
   if (error.status === 403) return 'Your role does not allow this';
-  if (error.status === 404) return 'This does not exist, or no longer';
-  return error.status === 0 ? 'No answer' : 'This could not be loaded';
+  if (error.status === 404) return 'Not found';
+  return error.status === 0 ? 'No answer' : 'Failed to load';
 }

@@ -4,18 +4,18 @@ import { Delta } from './delta.tsx';
 
 type Props = {
   label: string;
-  /** As it is written: `1,204`, `€ 12.00`. */
+  /** Formatted: `1,204`, `€ 12.00`. */
   value: ReactNode;
-  /** Now and in the window before, to show the change; left out: none is shown. */
+  /** The current and previous period's values, to show the change. */
   change?: { now: number; before: number };
-  /** The smaller line below. */
+  /** Small text below. */
   note?: ReactNode;
 };
 
-/** Longer ones, such as a billion with its cents, would break within the number. Characters. */
+/** Longer values get a smaller font, so that they do not wrap. Characters. */
 const LONG = 14;
 
-/** One number with its name and its change. */
+/** A number with its label and change. */
 export function Figure({ label, value, change, note }: Props) {
   return (
     <Paper withBorder p={{ base: 'sm', xs: 'md' }}>

@@ -1,6 +1,6 @@
 import { Anchor, Text } from '@mantine/core';
 
-/** Country and city come from DB-IP's free database, whose licence wants this wherever they are shown. */
+/** Attribution that DB-IP's license requires wherever country and city are shown. */
 export const GeoCredit = () => (
   <Text size="xs" c="dimmed" mt="md">
     Country and city:{' '}

@@ -1,14 +1,14 @@
 import { Button, Group } from '@mantine/core';
 import { useUrlParameters } from './url-parameters.ts';
 
-/** Where a list that pages by cursor stands, from the page's URL. */
+/** The cursor of a paged list, in the page's URL. */
 export function useCursor(): string | undefined {
   const [search] = useUrlParameters();
   return search.get('cursor') ?? undefined;
 }
 
 /**
- * Leads to older rows of a list and back to the newest; the place is in the page's URL.
+ * Links to older rows of a list and back to the newest; the cursor is in the page's URL.
  *
  * @param next the answer's `next_cursor`
  * @param what the rows, such as `webhooks`

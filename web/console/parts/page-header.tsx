@@ -1,7 +1,7 @@
 import { Group, Title } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
 
-/** A page's one heading of level 1, its title in the browser, and its actions. */
+/** The page's h1, document title and actions. */
 export function PageHeader({ title, children }: { title: string; children?: ReactNode }) {
   useEffect(() => {
     document.title = `${title} – Hoplog`;

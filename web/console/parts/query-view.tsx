@@ -6,15 +6,15 @@ import { FailureNotice } from './failure-notice.tsx';
 type Props<T> = {
   query: UseQueryResult<T>;
   children: (data: T) => ReactNode;
-  /** Shown instead of the data when this says it is empty. */
+  /** Empty state: when, and what to show. */
   empty?: { when: (data: T) => boolean; show: ReactNode };
-  /** Lines of the placeholder while the first answer is awaited. */
+  /** Lines of the placeholder while the first response loads. */
   lines?: number;
 };
 
 /**
- * An answer of the API in each of its states: awaited, failed, empty, there. The answer to the question before, which
- * stays while another one is awaited, is dimmed and says so: it stands under what was chosen since.
+ * Renders a query's states: loading, failed, empty, ready. A previous response that stays while the next one loads is
+ * dimmed and marked, because it does not match the new filters.
  */
 export function QueryView<T>({ query, children, empty, lines = 4 }: Props<T>) {
   if (query.data !== undefined) {

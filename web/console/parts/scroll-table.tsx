@@ -1,10 +1,10 @@
 import { Table, type TableProps, type TableTdProps } from '@mantine/core';
 import type { ReactNode } from 'react';
 
-/** A column: its heading, at the right where figures stand; `false`: the table has no such column. */
+/** A column's heading, right-aligned for numbers; `false`: no such column. */
 export type Column = string | { figure: string } | false;
 
-/** A table that scrolls sideways in itself where it is too wide, reachable by keyboard. */
+/** A table that scrolls sideways, by keyboard too. */
 export function ScrollTable({
   label,
   minWidth = 600,
@@ -13,7 +13,7 @@ export function ScrollTable({
   ...table
 }: TableProps & { label: string; minWidth?: number; columns?: readonly Column[]; children: ReactNode }) {
   return (
-    // Its own frame for what is placed in it: a visually hidden heading would widen the page otherwise.
+    // `relative`: an absolutely positioned hidden heading would widen the page.
     <Table.ScrollContainer
       minWidth={minWidth}
       type="native"
@@ -38,8 +38,7 @@ export function ScrollTable({
 }
 
 /**
- * A cell of a text whose length others choose, such as a slug or the id of a user: it breaks anywhere, and leaves the
- * other columns their room.
+ * A cell for texts of any length, such as a slug or a user ID: it breaks anywhere and leaves room for other columns.
  */
 export const LongTextCell = (cell: TableTdProps) => (
   <Table.Td miw={120} maw={220} style={{ overflowWrap: 'anywhere' }} {...cell} />

@@ -2,7 +2,7 @@ import { Button, Group, Stack } from '@mantine/core';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { SecretOnce } from './secret-once.tsx';
 
-/** What a dialog shows after it made a secret. Give the dialog `STAYS`, so that a slip does not close it. */
+/** Shows a new secret in a dialog. Give the dialog `STAYS`, so that it is not closed by accident. */
 export function SecretMade({
   value,
   what,
@@ -15,7 +15,7 @@ export function SecretMade({
   onDone: () => void;
 }) {
   const done = useRef<HTMLButtonElement>(null);
-  // The button that was pressed is gone: without this the keyboard would begin outside of the dialog.
+  // The pressed button is gone: the focus would leave the dialog.
   useEffect(() => done.current?.focus(), []);
   return (
     <Stack gap="md">
@@ -30,5 +30,5 @@ export function SecretMade({
   );
 }
 
-/** For a dialog while it shows a secret: only its button closes it. */
+/** Props of a dialog that only its button closes. */
 export const STAYS = { closeOnClickOutside: false, closeOnEscape: false, withCloseButton: false };

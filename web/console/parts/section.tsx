@@ -1,7 +1,7 @@
 import { Group, Paper, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 
-/** A part of the settings with its heading, what it is for, and its action. */
+/** A section with heading, description and action. */
 export function Section({
   title,
   about,

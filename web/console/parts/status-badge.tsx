@@ -8,7 +8,7 @@ const SIGNS = {
   bad: IconAlertTriangle,
 };
 
-/** A state in a word, with a sign; never by colour alone. */
+/** A status as text with an icon, never by color alone. */
 export function StatusBadge({ sign, children }: { sign: keyof typeof SIGNS; children: string }) {
   const Icon = SIGNS[sign];
   return (

@@ -4,13 +4,13 @@ import uPlot from 'uplot';
 import { formatCount, formatShort } from '../formats.ts';
 
 const HEIGHT = 200;
-/** Least range of the axis: a single click is no mountain. */
+/** Minimum range of the axis, so that a single click stays small. */
 const LEAST_TOP = 4;
 const HOUR = 3_600;
 const DAY = 24 * HOUR;
 const MONTH = 30 * DAY;
 const YEAR = 365 * DAY;
-/** Steps of the axis of time, seconds; the chart takes those of a month and a year by the calendar. */
+/** Steps of the time axis, in seconds; uPlot uses calendar steps for months and years. */
 const STEPS = [
   ...[1, 2, 3, 6, 12].map((hours) => hours * HOUR),
   ...[1, 2, 3, 5, 7, 10, 15].map((days) => days * DAY),
@@ -18,22 +18,22 @@ const STEPS = [
   ...[1, 2, 5, 10, 20].map((years) => years * YEAR),
 ];
 
-/** Told apart by dash as well as by colour. */
+/** Lines differ by dash as well as by color. */
 const DASHES = [[], [6, 4], [2, 3]];
 
 /** A line of the chart: `values[i]` belongs to `times[i]`. */
 export type ChartLine = {
   label: string;
   values: number[];
-  /** How the legend writes a value; as a count unless given. */
+  /** Formats a value in the legend; a count by default. */
   write?: (value: number) => string;
 };
 
 export type ChartProps = {
-  /** Instants, seconds since the epoch, rising. */
+  /** Seconds since the epoch, ascending. */
   times: number[];
   lines: ChartLine[];
-  /** The same in words, for who does not see the chart; a table with the numbers belongs near it. */
+  /** Text alternative; show a table of the numbers near the chart. */
   summary: string;
 };
 
@@ -45,7 +45,7 @@ export default function TimeChart({ times, lines, summary }: ChartProps) {
   useEffect(() => {
     const parent = place.current;
     if (!parent) return;
-    // The colours are the scheme's.
+    // Colors depend on the scheme.
     const chart = new uPlot(
       optionsFor(parent, times, lines, scheme),
       [times, ...lines.map(({ values }) => values)],
@@ -73,11 +73,11 @@ function optionsFor(
 ): uPlot.Options {
   const style = getComputedStyle(parent);
   const ground = scheme === 'dark' ? '#242424' : '#ffffff';
-  const colour = (name: string) => style.getPropertyValue(name).trim();
+  const color = (name: string) => style.getPropertyValue(name).trim();
   const axis: uPlot.Axis = {
-    stroke: colour('--mantine-color-dimmed'),
+    stroke: color('--mantine-color-dimmed'),
     font: `12px ${style.fontFamily}`,
-    grid: { stroke: colour('--chart-grid'), width: 1 },
+    grid: { stroke: color('--chart-grid'), width: 1 },
     ticks: { show: false },
   };
   return {
@@ -92,7 +92,7 @@ function optionsFor(
         grid: { show: false },
         size: 30,
         space: 68,
-        // No step is finer than the values are apart; the shortest day has 23 hours, the shortest month 28 days.
+        // No step below the distance of values; the shortest day has 23 hours, the shortest month 28 days.
         incrs: STEPS.filter((step) => step >= apart(times) * 0.9),
         values: (_chart, splits, _axis, _space, step) => splits.map((time) => timeText(time, step)),
       },
@@ -106,7 +106,7 @@ function optionsFor(
       ...lines.map(({ label, write = formatCount }, index) => ({
         label,
         value: (_chart: uPlot, value: number | null) => (value === null ? '–' : write(value)),
-        stroke: colour(`--chart-line-${index + 1}`),
+        stroke: color(`--chart-line-${index + 1}`),
         width: 2,
         dash: DASHES[index % DASHES.length] ?? [],
         points: { fill: ground, show: (chart: uPlot) => (chart.data[0]?.length ?? 0) <= 31 },
@@ -115,16 +115,16 @@ function optionsFor(
   };
 }
 
-/** Seconds between the first two values; a day where there are no two. */
+/** Seconds between the first two values; a day if there are fewer. */
 function apart([first, second]: number[]): number {
   return first === undefined || second === undefined ? DAY : second - first;
 }
 
 /**
- * A time as the viewer writes it, no finer than the step.
+ * A time in the viewer's locale, at the step's precision.
  *
  * @param time seconds since the epoch
- * @param isAlone whether no other times stand beside it that tell the day or the year
+ * @param isAlone whether no neighboring labels show the day or the year
  */
 function timeText(time: number, step: number, isAlone = false): string {
   const at = new Date(time * 1_000);

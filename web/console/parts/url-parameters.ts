@@ -1,12 +1,12 @@
 import { useSearchParams } from 'wouter';
 
-/** Parameters by name; null or an empty text takes one away. */
+/** Parameters by name; null or an empty text removes one. */
 export type ParameterChanges = Record<string, string | null>;
 
-/** `replace`: without a step in the browser's history. */
+/** `replace`: without a history entry. */
 export type ChangeParameters = (changes: ParameterChanges, options?: { replace?: boolean }) => void;
 
-/** The parameters of the page's URL, where the state of a view is, and how to change some of them. */
+/** The URL's parameters, which hold a view's state, and a function to change some. */
 export function useUrlParameters(): [search: URLSearchParams, change: ChangeParameters] {
   const [search, setSearch] = useSearchParams();
   const change: ChangeParameters = (changes, { replace = false } = {}) =>

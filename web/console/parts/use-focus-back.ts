@@ -1,8 +1,7 @@
 import { useEffect, useState } from 'react';
 
 /**
- * For a dialog that goes together with what shows it, where the library gives no focus back: whoever works by keyboard
- * goes on where they were.
+ * Returns the focus after a dialog that unmounts with its parent, which the library does not do.
  */
 export function useFocusBack(): void {
   const [before] = useState(() => document.activeElement);

@@ -1,7 +1,7 @@
 import { useUrlParameters } from './url-parameters.ts';
 import { type Window, type WindowQuery, windowOf, windowQuery } from './window.ts';
 
-/** The window in the page's URL, as parameters too, and how to choose another. */
+/** The time range in the page's URL, its query parameters, and a setter. */
 export function useWindow(): { window: Window; query: WindowQuery; choose: (window: Window) => void } {
   const [search, change] = useUrlParameters();
   const window = windowOf(search);

@@ -6,7 +6,7 @@ import { dayOf, WINDOW_DAYS } from './window.ts';
 const NAMES: Record<number, string> = { 1: '24 h', 7: '7 days', 30: '30 days', 90: '90 days', 365: '1 year' };
 const RANGE = 'range';
 
-/** Chooses the window of time; it stands in the page's URL. */
+/** Chooses the time range; it is in the page's URL. */
 export function WindowPicker() {
   const { window, choose } = useWindow();
   const value = window.kind === 'days' ? String(window.days) : RANGE;
@@ -14,7 +14,7 @@ export function WindowPicker() {
   return (
     <Group gap="xs">
       <SegmentedControl
-        aria-label="Window of time"
+        aria-label="Time range"
         size="xs"
         data={data}
         value={value}
@@ -25,7 +25,7 @@ export function WindowPicker() {
   );
 }
 
-/** The form stands in the page: a floating one would be a fifth of what the first load takes. */
+/** An inline form: a popover would add a fifth to the first load. */
 function RangeButton() {
   const { window, choose } = useWindow();
   const [opened, setOpened] = useState(false);
@@ -38,7 +38,7 @@ function RangeButton() {
         aria-expanded={opened}
         onClick={() => setOpened(!opened)}
       >
-        {chosen ? `${chosen.from} to ${chosen.to}` : 'Other days'}
+        {chosen ? `${chosen.from} to ${chosen.to}` : 'Custom range'}
       </Button>
       {opened && (
         <RangeForm
@@ -67,12 +67,12 @@ function RangeForm({ choose, close, ...chosen }: RangeProps) {
   const [to, setTo] = useState(chosen.to);
   const first = useRef<HTMLInputElement>(null);
   useEffect(() => first.current?.focus(), []);
-  // Nothing is known of later days: a report from one of them would be refused.
+  // The API refuses reports that start in the future.
   const today = dayOf(new Date());
-  const wrong = from !== '' && to !== '' && from > to ? 'ends before it begins' : null;
+  const wrong = from !== '' && to !== '' && from > to ? 'ends before it starts' : null;
   return (
     <form
-      aria-label="Other days"
+      aria-label="Custom range"
       onKeyDown={(event) => {
         if (event.key === 'Escape') close();
       }}

@@ -4,7 +4,7 @@ import { windowOf, windowQuery } from './window.ts';
 const windowIn = (query: string) => windowOf(new URLSearchParams(query));
 const USUAL = { kind: 'days', days: 30 };
 
-test('a window is read from its days, of which the calendar has both', () => {
+test('reads a range of two valid days', () => {
   expect(windowIn('from=2024-02-29&to=2024-03-01')).toEqual({
     kind: 'range',
     from: '2024-02-29',
@@ -21,7 +21,7 @@ test.each([
   'from=2026-03-02&to=2026-03-01',
   'from=yesterday&to=today',
   'days=0',
-])('what is none is the usual one: %s', (query) => {
+])('falls back to the default range: %s', (query) => {
   expect(windowIn(query)).toEqual(USUAL);
   expect(windowQuery(windowIn(query))).toEqual({ days: 30 });
 });

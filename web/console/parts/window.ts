@@ -1,25 +1,25 @@
-/** Windows that are offered, by days. */
+/** Time ranges offered, in days. */
 export const WINDOW_DAYS = [1, 7, 30, 90, 365] as const;
 const DEFAULT_DAYS = 30;
 
-/** Whether the calendar has the day: `2026-02-30` it has not. */
+/** Whether the calendar has the day; it does not have `2026-02-30`. */
 function isDay(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
   const midnight = new Date(`${text}T00:00:00Z`);
   return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(text);
 }
 
-/** The day of the viewer's calendar, such as `2026-02-28`. */
+/** The day in the viewer's time zone, such as `2026-02-28`. */
 export const dayOf = (at: Date): string =>
   new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 10);
 
-/** The chosen window of time: the last `days` days, or from one day of the viewer's to another, both included. */
+/** A time range: the last `days` days, or a range of the viewer's days, both included. */
 export type Window = { kind: 'days'; days: number } | { kind: 'range'; from: string; to: string };
 
-/** What the window is as parameters of a report. */
+/** A time range as parameters of a report. */
 export type WindowQuery = { days?: number; from?: string; to?: string };
 
-/** Reads a window out of a page's query; what can't be read is the default. */
+/** Reads a time range from a page's query; falls back to the default. */
 export function windowOf(search: URLSearchParams): Window {
   const from = search.get('from') ?? '';
   const to = search.get('to') ?? '';
@@ -28,10 +28,10 @@ export function windowOf(search: URLSearchParams): Window {
   return { kind: 'days', days: Number.isInteger(days) && days >= 1 && days <= 365 ? days : DEFAULT_DAYS };
 }
 
-/** A window that ends today is the same for that long, so that it is not asked for with each look. Milliseconds. */
+/** Rounds the end of a range that includes today, so that its response can be cached. Milliseconds. */
 const ROUNDED_TO = 300_000;
 
-/** The parameters that the API takes: `days`, or instants of the viewer's midnights, the last one not long after now. */
+/** The API's parameters: `days`, or instants of the viewer's midnights, the last one shortly after now at most. */
 export function windowQuery(window: Window, at = new Date()): WindowQuery {
   if (window.kind === 'days') return { days: window.days };
   const now = new Date(Math.ceil(at.getTime() / ROUNDED_TO) * ROUNDED_TO);

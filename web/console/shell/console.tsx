@@ -13,7 +13,7 @@ import { PageBoundary } from './page-boundary.tsx';
 import { Shell } from './shell.tsx';
 import { SignInAgain } from './sign-in-again.tsx';
 
-/** The whole application: who is signed in sees the pages, everyone else the sign-in. */
+/** The application: pages for members, the sign-in for everyone else. */
 export function Console() {
   const [location] = useLocation();
   const session = useQuery(SESSION_QUERY);
@@ -27,7 +27,7 @@ export function Console() {
     );
   }
   if (session.isPending) return <Waiting />;
-  // Where there is one, a failed look whether it is still good takes nothing away: pages say themselves what fails.
+  // A failed refresh of a known session keeps the page: its own requests show what fails.
   if (session.data === undefined) {
     return (
       <Standalone>
@@ -56,7 +56,7 @@ export function Console() {
                 ))}
                 <Route>
                   <PageHeader title="Not found" />
-                  <EmptyState title="There is no such page">Look for it in the navigation.</EmptyState>
+                  <EmptyState title="Page not found">Use the navigation to find a page.</EmptyState>
                 </Route>
               </Switch>
             </Suspense>
@@ -75,10 +75,10 @@ export function Console() {
 }
 
 /**
- * Whose pages are shown: the member's who is signed in, and those of one whose session ended over something unsaved, who
- * goes on with it once signed in again.
+ * The session whose pages are shown: the current one, or an ended one with unsaved changes, until its member signs in
+ * again.
  *
- * @param session null: nobody is signed in; undefined: not known
+ * @param session null: signed out; undefined: unknown
  */
 function useShown(session: Session | null | undefined): Session | null {
   const [known, know] = useState<{ session: Session | null; shown: Session | null }>({

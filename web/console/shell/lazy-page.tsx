@@ -1,16 +1,15 @@
 import { type ComponentType, lazy, useState } from 'react';
 
-/** A page, or another part that takes `Props`, whose code is fetched when it is first wanted. */
+/** A lazily loaded page or component. */
 export type LazyPage<Props = object> = {
-  /** Fetches the code; once, however often it is called. @throws when it can't be fetched */
+  /** Fetches the code, once. @throws if the fetch fails; the next call retries */
   load(): Promise<unknown>;
-  /** What shows the page: without a wait where its code is there, else what suspends until it is. */
+  /** The component: ready if its code is loaded, otherwise suspending. */
   component(): ComponentType<Props>;
 };
 
 /**
- * React holds back what was suspended, however short that was. A page whose code came before it was shown is therefore
- * no lazy component.
+ * A suspended component renders with a delay, so a page whose code is already loaded is not wrapped in `lazy`.
  *
  * @param read imports the page's module
  */
@@ -36,13 +35,13 @@ export function lazyPage<Props = object>(
   return { load, component: () => loaded ?? Later };
 }
 
-/** A page whose code is there already. */
+/** A page whose code is in the first script. */
 export const readyPage = (component: ComponentType): LazyPage => ({
   load: () => Promise.resolve(),
   component: () => component,
 });
 
-/** Shows a page; the same component for as long as it is shown, also when its code comes meanwhile. */
+/** Shows a page; keeps the same component while mounted, even if its code arrives. */
 export function PageOf({ page }: { page: LazyPage }) {
   const [Component] = useState(() => page.component());
   return <Component />;

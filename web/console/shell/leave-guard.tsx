@@ -5,23 +5,22 @@ import { guardLeaving } from './leaving.ts';
 const MOVES = ['pushState', 'replaceState'];
 
 type Props = {
-  /** Whether there is something to lose. */
+  /** Whether there are unsaved changes. */
   active: boolean;
   title?: string;
-  /** What is lost. */
+  /** Text about what will be lost. */
   children?: ReactNode;
-  /** Whether it is lost with the query of the address too, as a dialog is; a page stays where only that changes. */
+  /** Whether a change of the query alone loses them too, as in a dialog. */
   withQuery?: boolean;
 };
 
 /**
- * Asks before something unsaved is left behind: by a link of the console, by the browser's way back, by signing out, by
- * closing the tab. The last is asked by the browser in its own words.
+ * Asks before unsaved changes are lost by a link, the back button or signing out. For closing the tab, the browser asks.
  */
 export function LeaveGuard({
   active,
   title = 'Leave without saving?',
-  children = 'Your changes of this page would be lost.',
+  children = 'Your changes on this page will be lost.',
   withQuery = false,
 }: Props) {
   const [leave, setLeave] = useState<(() => void) | null>(null);
@@ -43,11 +42,11 @@ export function LeaveGuard({
     const onUnload = (event: BeforeUnloadEvent) => {
       if (!isAllowed) event.preventDefault();
     };
-    // The router tells of every change of the address that is not the browser's.
+    // The router emits every navigation that is not the browser's own.
     const onMove = () => {
       held = at();
     };
-    // Before any component sees the press.
+    // In the capture phase, before components handle the click.
     const onClick = (event: MouseEvent) => {
       const target = event.target instanceof Element ? event.target : null;
       const anchor = target?.closest('a');
@@ -81,7 +80,7 @@ export function LeaveGuard({
       for (const name of MOVES) window.removeEventListener(name, onMove);
       document.removeEventListener('click', onClick, { capture: true });
       takeBack();
-      // There is nothing to lose any more: an import has ended, say.
+      // Nothing is unsaved now: an import has ended, for example.
       setLeave(null);
     };
   }, [active, withQuery]);

@@ -1,20 +1,20 @@
-/** What asks before something unsaved is left behind. */
+/** Asks before unsaved changes are lost. */
 export type LeaveGuard = {
-  /** Asked about the browser's way back or forward before the router sees that the address has changed. */
+  /** Handles back and forward before the router sees the new URL. */
   onPop: (event: PopStateEvent) => void;
-  /** Asks the person, and does `go` where they leave. */
+  /** Asks, and calls `go` if confirmed. */
   ask: (go: () => void) => void;
 };
 
-/** The last one asks: what it guards lies over the rest. */
+/** The last guard asks: it belongs to the topmost dialog. */
 let guards: LeaveGuard[] = [];
 
-/** Begins to listen. Listeners of the window run in the order of their coming: call it before the router is there. */
+/** Starts listening. Call it before the router mounts: window listeners run in order of registration. */
 export function listenForLeaving(): void {
   window.addEventListener('popstate', (event) => guards.at(-1)?.onPop(event));
 }
 
-/** Lets `guard` be asked from now on. @returns what takes it back */
+/** Registers a guard. @returns a function that removes it */
 export function guardLeaving(guard: LeaveGuard): () => void {
   guards = [...guards, guard];
   return () => {
@@ -22,17 +22,17 @@ export function guardLeaving(guard: LeaveGuard): () => void {
   };
 }
 
-/** Whether the page holds something unsaved. */
+/** Whether the page has unsaved changes. */
 export const isUnsaved = (): boolean => guards.length > 0;
 
-/** Does what takes the page away: at once where nothing would be lost by it, else when the person says so. */
+/** Leaves the page: at once without unsaved changes, otherwise after confirmation. */
 export function leaveBy(go: () => void): void {
   const guard = guards.at(-1);
   if (guard) guard.ask(go);
   else go();
 }
 
-/** What is unsaved counts for nothing any more: its owner has left. */
+/** Discards unsaved changes: their owner has signed out. */
 export function giveUpUnsaved(): void {
   guards = [];
 }

@@ -3,7 +3,7 @@ import { lazy, Suspense, useEffect, useState } from 'react';
 
 const NotificationList = lazy(() => import('./notification-list.tsx'));
 
-/** Where notifications show. Their code is loaded with the first one, which waits for it in the library's store. */
+/** Notifications. Their code loads with the first one, which waits in the library's store. */
 export function Notices() {
   const { notifications } = useNotifications();
   const [isUsed, setUsed] = useState(false);

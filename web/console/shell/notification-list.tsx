@@ -1,6 +1,6 @@
 import { Notifications } from '@mantine/notifications';
 
-/** Where notifications show. */
+/** The list of notifications. */
 export default function NotificationList() {
   return <Notifications position="bottom-right" />;
 }

@@ -1,7 +1,7 @@
 import { Component, type ReactNode } from 'react';
 import { FailureNotice } from '../parts/failure-notice.tsx';
 
-/** Keeps a page that breaks from taking the navigation with it. */
+/** Error boundary of a page: the navigation stays. */
 export class PageBoundary extends Component<{ children: ReactNode }, { error: unknown }> {
   override state: { error: unknown } = { error: null };
 
@@ -11,7 +11,7 @@ export class PageBoundary extends Component<{ children: ReactNode }, { error: un
 
   override render(): ReactNode {
     if (this.state.error === null) return this.props.children;
-    // A page whose code is gone (the server was upgraded) comes with a reload.
+    // After an upgrade of the server, old code files are gone: reload.
     return <FailureNotice error={this.state.error} again={() => window.location.reload()} />;
   }
 }

@@ -1,11 +1,11 @@
 import { type RefObject, useEffect, useRef } from 'react';
 
-/** Changes of the address: the router tells of its own, the browser of its way back and forward. */
+/** Navigation events: the router's own, and the browser's back and forward. */
 const MOVES = ['pushState', 'replaceState', 'popstate'];
 
 /**
- * Has a page that was opened begin at its top, and with the focus where what was pressed is gone with the page before.
- * The browser's way back and forward keeps the place.
+ * Scrolls a new page to its top, and focuses its content if the focused element is gone. Back and forward keep the scroll
+ * position.
  *
  * @param main the element around the page
  * @param location the page's path

@@ -70,12 +70,12 @@ export function Shell({ children }: { children: ReactNode }) {
   );
 }
 
-/** Fetches the code of a page that will probably be opened. What fails here fails again when it is, and is told then. */
+/** Prefetches a page's code. A failure repeats, and shows, when the page opens. */
 function fetchAhead(load: LazyPage['load']): void {
   load().catch(() => undefined);
 }
 
-/** `/links/x` lies within Links; Developers has an entry of its own beside Settings. */
+/** `/links/x` belongs to Links; Developers is not part of Settings. */
 function isWithin(location: string, path: string): boolean {
   if (path === '/' || path === '/settings') return location === path;
   return location === path || location.startsWith(`${path}/`);

@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 
-/** Lies over the page and its dialogs, which can neither be seen nor reached meanwhile, but keep what was typed. */
+/** Covers the page and its dialogs, which stay mounted with their input but cannot be seen or focused. */
 export function SignInAgain({ children }: { children: ReactNode }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [titleBelow] = useState(() => document.title);
@@ -16,7 +16,7 @@ export function SignInAgain({ children }: { children: ReactNode }) {
       className="sign-in-again"
       aria-label="Sign in again"
       onCancel={(event) => event.preventDefault()}
-      // A browser may close it all the same when Escape is pressed twice.
+      // A browser may close a dialog when Escape is pressed twice.
       onClose={() => dialog.current?.showModal()}
     >
       {children}

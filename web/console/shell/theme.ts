@@ -1,6 +1,6 @@
 import { createTheme, type MantineColorsTuple } from '@mantine/core';
 
-/** Hoplog's green, from light to dark; shade 7 on white and shade 4 on the dark ground pass 4.5:1. */
+/** Hoplog's green, light to dark; shade 7 on white and shade 4 on dark have a contrast of 4.5:1. */
 const HOP: MantineColorsTuple = [
   '#e9f7ef',
   '#d3eddd',
@@ -14,7 +14,7 @@ const HOP: MantineColorsTuple = [
   '#064d2b',
 ];
 
-/** Colours and sizes of every component; system fonts, since none is loaded from elsewhere. */
+/** Mantine theme, with system fonts. */
 export const THEME = createTheme({
   primaryColor: 'hop',
   primaryShade: { light: 7, dark: 7 },
@@ -26,17 +26,17 @@ export const THEME = createTheme({
   autoContrast: true,
   respectReducedMotion: true,
   components: {
-    // A `header` of its own would make every dialog a second banner of the page.
+    // A `header` element would make every dialog a second banner landmark.
     ModalHeader: { defaultProps: { role: 'presentation' } },
     DrawerHeader: { defaultProps: { role: 'presentation' } },
-    // By itself it is out of the keyboard's reach.
+    // Not focusable by default.
     PasswordInput: {
       defaultProps: {
         visibilityToggleButtonProps: { 'aria-label': 'Show or hide the password', tabIndex: 0 },
       },
     },
     Notification: { defaultProps: { closeButtonProps: { 'aria-label': 'Dismiss' } } },
-    // Titles in the alert's own colour are too pale for 4.5:1; the border and the sign have it.
+    // Titles in the alert's color are below 4.5:1; border and icon keep the color.
     Alert: { defaultProps: { styles: { label: { color: 'var(--mantine-color-text)' } } } },
   },
 });

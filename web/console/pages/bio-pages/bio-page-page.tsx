@@ -3,8 +3,8 @@ import { Link, useParams } from 'wouter';
 import { useApi } from '../../api/queries.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
-import type { BioPage } from './answers.ts';
 import { Editor } from './editor.tsx';
+import type { BioPage } from './responses.ts';
 
 /** The editor of one bio page, with its preview. */
 export default function BioPagePage() {

@@ -10,7 +10,7 @@ import { BioPagesTable } from './bio-pages-table.tsx';
 import { CreatePage } from './create-page.tsx';
 import { useBioPages, useSearchText } from './use-bio-pages.ts';
 
-/** Bio pages that were made here, newest first, with the clicks on their buttons. */
+/** Bio pages made in the console, newest first, with their button clicks. */
 export default function BioPagesPage() {
   const { can, workspace } = useSession();
   const [text, search] = useSearchText();
@@ -42,11 +42,11 @@ export default function BioPagesPage() {
         empty={{
           when: ({ bio_pages, next_cursor }) => bio_pages.length === 0 && next_cursor === null,
           show: isSearched ? (
-            <EmptyState title="No page has this in its title or address" />
+            <EmptyState title="No page matches this title or address" />
           ) : (
             <EmptyState title="No bio pages yet">
-              A bio page is one address for all your links, and every button on it is counted. Pages that were
-              made over the API are not shown here.
+              A bio page is one address for all your links. Clicks on every button are counted. Pages that
+              were created through the API are not shown here.
             </EmptyState>
           ),
         }}

@@ -7,15 +7,15 @@ import { useSession } from '../../api/session.ts';
 import { formatAgo, formatCount, formatInstant } from '../../formats.ts';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
 import { useWindow } from '../../parts/use-window.ts';
-import type { BioPage, PageStats } from './answers.ts';
 import { PublishedBadge } from './published-badge.tsx';
+import type { BioPage, PageStats } from './responses.ts';
 
-/** Bio pages with the clicks on their buttons in the window. */
+/** Bio pages with their button clicks in the period. */
 export function BioPagesTable({ pages }: { pages: BioPage[] }) {
   const { workspace } = useSession();
   const hasFigures = workspace.paid;
   const { query } = useWindow();
-  // The page's own figures: a button may have had short links that it has no longer.
+  // The page's own statistics include short links that a button no longer has.
   const stats = useQueries({
     queries: pages.map(({ id }) => ({
       ...questionOptions<PageStats>({ path: `/bio-pages/${id}/stats`, query }),
@@ -34,7 +34,7 @@ export function BioPagesTable({ pages }: { pages: BioPage[] }) {
       <ScrollTable
         label="Bio pages"
         minWidth={480}
-        columns={['Page', 'State', hasFigures && { figure: 'Clicks' }, 'Changed']}
+        columns={['Page', 'Status', hasFigures && { figure: 'Clicks' }, 'Changed']}
       >
         <Table.Tbody>
           {pages.map((page, index) => (

@@ -10,20 +10,20 @@ type Props = {
   button: DraftButton;
   place: { index: number; of: number };
   wrong: Wrong;
-  /** It has a short link, or clicks of one that it had, that would go with it. */
+  /** Whether removing it deletes a short link or clicks. */
   hasHistory: boolean;
   change: (fields: Partial<DraftButton>) => void;
   move: (to: number) => void;
   remove: () => void;
-  /** What it brought. */
+  /** Its statistics. */
   children?: ReactNode;
 };
 
-/** The API's bounds, in characters. */
+/** Limits of the API, in characters. */
 const LABEL_MOST = 80;
 const EMOJI_MOST = 16;
 
-/** One button or heading: its fields, its place, its removal. */
+/** Fields of a button or heading, with buttons to move and remove it. */
 export function ButtonFields({ button, place, wrong, hasHistory, change, move, remove, children }: Props) {
   const { index } = place;
   const isLink = button.type === 'link';
@@ -68,7 +68,7 @@ export function ButtonFields({ button, place, wrong, hasHistory, change, move, r
         />
         {isLink && (
           <TextInput
-            label="Leads to"
+            label="Destination URL"
             type="url"
             placeholder="https://"
             maxLength={2048}
@@ -100,7 +100,7 @@ export function ButtonFields({ button, place, wrong, hasHistory, change, move, r
   );
 }
 
-/** Asks first where more than the button goes. */
+/** Asks for confirmation if a short link or clicks are deleted. */
 function RemoveButton({ name, hasHistory, remove }: { name: string } & Pick<Props, 'hasHistory' | 'remove'>) {
   const [opened, { open, close }] = useDisclosure(false);
   return (
@@ -120,8 +120,8 @@ function RemoveButton({ name, hasHistory, remove }: { name: string } & Pick<Prop
         closeButtonProps={{ 'aria-label': 'Close' }}
       >
         <Text size="sm">
-          When you save, its short link stops working and its clicks are deleted. To lead it elsewhere, change
-          its address instead: then it keeps both.
+          When you save, its short link stops working and its clicks are deleted. To point it elsewhere,
+          change its address instead: then it keeps both.
         </Text>
         <Group justify="flex-end" mt="md">
           <Button variant="default" onClick={close}>

@@ -3,9 +3,9 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import { messageOf } from '../../api/failures.ts';
 import { useSession } from '../../api/session.ts';
 import { formatMoney, plural } from '../../formats.ts';
-import type { BioButton, ButtonFigures as Figures, PageStats } from './answers.ts';
+import type { BioButton, ButtonFigures as Figures, PageStats } from './responses.ts';
 
-/** What a button brought in the window, or why it counts nothing. */
+/** Statistics of a button in the period, or why there are none. */
 export function ButtonFigures({
   saved,
   figures,
@@ -13,7 +13,7 @@ export function ButtonFigures({
 }: {
   saved: BioButton | undefined;
   figures: Figures | undefined;
-  /** The figures are not there yet, or still those of the window before. */
+  /** Whether the statistics are loading. */
   isAwaited: boolean;
 }) {
   const { workspace } = useSession();
@@ -24,10 +24,10 @@ export function ButtonFigures({
   );
 
   function textOf(): string {
-    if (!saved) return 'Counts clicks once it is saved.';
+    if (!saved) return 'Counts clicks once saved.';
     const isCounted = saved.tracked_link_id !== null;
     if (!isCounted && !hasBrought(figures)) {
-      return 'Leads straight to its address: its clicks are not counted.';
+      return 'Links directly to its URL: clicks are not counted.';
     }
     if (isAwaited) return 'Counting…';
     if (!figures) return '';
@@ -36,18 +36,16 @@ export function ButtonFigures({
       plural(figures.visitors, 'visitor', 'visitors'),
       ...gainsOf(figures, workspace.currency),
     ].join(' · ');
-    return isCounted
-      ? all
-      : `Leads straight to its address: its clicks are no longer counted. Before: ${all}`;
+    return isCounted ? all : `Links directly to its URL: clicks are no longer counted. Previously: ${all}`;
   }
 }
 
-/** Whether a button has something to show or to lose; also one without a short link, which may have had one. */
+/** Whether a button has statistics. One without a short link may have had one before. */
 export function hasBrought(figures: Figures | undefined): figures is Figures {
   return figures !== undefined && (figures.clicks > 0 || figures.conversions > 0);
 }
 
-/** What all buttons brought in the window, or why that can't be shown. */
+/** Statistics of all buttons in the period, or why they are unavailable. */
 export function FiguresOfAll({
   stats,
   hasFigures,
@@ -65,12 +63,12 @@ export function FiguresOfAll({
   );
 
   function textOf(): string | null {
-    if (!hasFigures) return 'What each button brings is shown on a paid plan.';
+    if (!hasFigures) return 'Button statistics need a paid plan.';
     if (stats.isPlaceholderData) return 'Counting…';
-    if (stats.isError) return `Figures can’t be shown: ${messageOf(stats.error)}`;
+    if (stats.isError) return `Statistics are unavailable: ${messageOf(stats.error)}`;
     if (!stats.data || stats.data.links.length < 2) return null;
     const { totals } = stats.data;
-    // Not the visitors: who pressed two buttons is in their sum twice.
+    // No visitors: the sum would count a visitor of two buttons twice.
     const all = [plural(totals.clicks, 'click', 'clicks'), ...gainsOf(totals, workspace.currency)];
     return `All buttons: ${all.join(' · ')}`;
   }

@@ -5,17 +5,17 @@ import { useApi } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { useWindow } from '../../parts/use-window.ts';
 import { WindowPicker } from '../../parts/window-picker.tsx';
-import type { BioPage, PageStats } from './answers.ts';
 import { ButtonFields } from './button-fields.tsx';
 import { ButtonFigures, FiguresOfAll, hasBrought } from './button-figures.tsx';
 import { type DraftButton, moved, newButton, replaced } from './draft.ts';
 import type { PartProps } from './editor.tsx';
 import { OperatorFields } from './operator-fields.tsx';
+import type { BioPage, PageStats } from './responses.ts';
 import { SocialLinksForm } from './social-links-form.tsx';
 
 const MOST = 50;
 
-/** The buttons and headings of the page in their order, each button with what it brought. */
+/** The page's buttons and headings in order, with statistics per button. */
 export function ButtonsForm({ draft, change, wrong, page }: PartProps & { page: BioPage }) {
   const { workspace } = useSession();
   const { query } = useWindow();
@@ -38,7 +38,7 @@ export function ButtonsForm({ draft, change, wrong, page }: PartProps & { page: 
     const button = links[from];
     set(moved(links, from, to));
     setTold(`${nameOf(button)} is now ${to + 1} of ${links.length}`);
-    // The place in the document changes, which loses the focus; at either end only one direction is left.
+    // Moving an element loses the focus; at either end only one direction remains.
     const arrows = to < from ? ['up', 'down'] : ['down', 'up'];
     focusNext(arrows.map((way) => `[data-button="${button?.id}"] [data-moves="${way}"]:enabled`));
   };
@@ -122,9 +122,9 @@ export function ButtonsForm({ draft, change, wrong, page }: PartProps & { page: 
 }
 
 /**
- * Puts the focus, once the next change is on the screen, on the first of some selectors that finds something.
+ * After the next render, focuses the first element that one of the selectors finds.
  *
- * @param within where they are looked for
+ * @param within root of the search
  */
 function useFocus(within: RefObject<HTMLElement | null>): (selectors: string[]) => void {
   const wanted = useRef<string[]>([]);

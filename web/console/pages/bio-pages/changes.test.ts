@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { BioPage } from './answers.ts';
 import { afterSave, changesOf, undoneBy } from './changes.ts';
 import { draftOf, newButton } from './draft.ts';
+import type { BioPage } from './responses.ts';
 
 const button = (id: string): BioPage['links'][number] => ({
   id,
@@ -16,6 +16,8 @@ const button = (id: string): BioPage['links'][number] => ({
 
 const loaded: BioPage = {
   id: '1',
+  external_id: null,
+  made_in: 'console',
   slug: 'ada',
   url: 'https://hop.example/ada',
   title: 'Ada',
@@ -33,7 +35,7 @@ const loaded: BioPage = {
 const theirs: BioPage = { ...loaded, links: [button('one'), button('theirs')] };
 const mine = draftOf(loaded);
 
-test('only what differs is sent, and a short link that was made or lost is no difference', () => {
+test('sends only changed fields, and ignores gained or lost short links', () => {
   expect(changesOf({ saved: loaded, draft: mine })).toEqual({});
   const untracked = { ...loaded, links: [{ ...button('one'), tracked_link_id: null }] };
   expect(changesOf({ saved: untracked, draft: mine })).toEqual({});
@@ -43,7 +45,7 @@ test('only what differs is sent, and a short link that was made or lost is no di
   });
 });
 
-test('what undoes nothing needs no question: other fields, and the same content', () => {
+test('finds no conflict in other fields or equal content', () => {
   const own = { ...theirs, title: 'Another' };
   expect(undoneBy({ links: [] }, loaded, own)).toEqual(['links']);
   expect(undoneBy({ bio: 'B' }, loaded, own)).toEqual([]);
@@ -51,7 +53,7 @@ test('what undoes nothing needs no question: other fields, and the same content'
   expect(undoneBy({ title: 'A third' }, own, own)).toEqual([]);
 });
 
-test('what is typed during a save stays, and is still known to be on top of what was loaded', () => {
+test('keeps input made during a save, based on the loaded page', () => {
   const sent = { ...mine, title: 'A' };
   const typed = { ...sent, links: [...mine.links, newButton('section')] };
   const got = { ...theirs, title: 'A', updated_at: '2026-11-20T10:00:01.000000Z' };

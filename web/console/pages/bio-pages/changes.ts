@@ -1,11 +1,11 @@
 import { isAlike } from '../../parts/changed-fields.ts';
-import type { BioPage } from './answers.ts';
 import { bodyOf, type Draft, draftOf, type PageBody } from './draft.ts';
+import type { BioPage } from './responses.ts';
 
-/** A page that is being edited: as it was loaded, and what is made of it. */
+/** A page being edited: as loaded, and the draft. */
 export type Edited = { saved: BioPage; draft: Draft };
 
-/** What a save may change. */
+/** Fields that a save may change. */
 export type Field = keyof PageBody;
 
 const FIELDS: readonly Field[] = [
@@ -20,7 +20,7 @@ const FIELDS: readonly Field[] = [
   'metadata',
 ];
 
-/** What a save sends: the fields that differ. Buttons that are missing in `links` are deleted with their history. */
+/** The changed fields, as a save sends them. Buttons missing in `links` are deleted with their history. */
 export function changesOf({ saved, draft }: Edited): Partial<PageBody> {
   const [was, is] = [bodyOf(draftOf(saved)), bodyOf(draft)];
   return only(
@@ -30,10 +30,10 @@ export function changesOf({ saved, draft }: Edited): Partial<PageBody> {
 }
 
 /**
- * The fields in which saving `changes` would undo what somebody else saved.
+ * The fields in which saving `changes` would overwrite changes of someone else.
  *
- * @param seen the page as the person knows it
- * @param now the page as it is
+ * @param seen the page as the person has seen it
+ * @param now the current page
  */
 export function undoneBy(changes: Partial<PageBody>, seen: BioPage, now: BioPage): Field[] {
   const [was, is] = [bodyOf(draftOf(seen)), bodyOf(draftOf(now))];
@@ -42,7 +42,7 @@ export function undoneBy(changes: Partial<PageBody>, seen: BioPage, now: BioPage
   );
 }
 
-/** Labels of the buttons of `now` whose short link and clicks would go if the draft's took their place. */
+/** Labels of the buttons of `now` that saving the draft would delete with short link and clicks. */
 export function deletedBy({ links }: Draft, now: BioPage): string[] {
   const kept = new Set(links.flatMap(({ id, type }) => (type === 'link' ? id : [])));
   return now.links.flatMap(({ id, label, url, tracked_link_id }) =>
@@ -50,16 +50,16 @@ export function deletedBy({ links }: Draft, now: BioPage): string[] {
   );
 }
 
-/** What is being edited once `sent` is saved, which gave `got`. What was typed meanwhile stays. */
+/** The edited page after saving `sent` returned `got`. Input since then stays. */
 export function afterSave({ saved, draft }: Edited, sent: Draft, got: BioPage): Edited {
   const typed = FIELDS.filter((field) => draft[field] !== sent[field]);
   const changes = changesOf({ saved, draft: sent });
-  // Typed on top of what was loaded: if that is another in `got`, the next save must find it out.
+  // Input is based on the loaded page: if `got` differs there, the next save must detect it.
   const unseen = typed.filter((field) => !(field in changes));
   return { saved: { ...got, ...only(saved, unseen) }, draft: { ...draftOf(got), ...only(draft, typed) } };
 }
 
-/** The page as it is now, with the changes that undo nothing of it. */
+/** The current page, with the changes that overwrite nothing. */
 export function onNewer(edited: Edited, now: BioPage): Edited {
   const changes = changesOf(edited);
   const undone = undoneBy(changes, edited.saved, now);

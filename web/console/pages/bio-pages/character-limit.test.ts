@@ -20,18 +20,18 @@ function typed(most: number, before: string, after: string) {
   return { kept, shown: field.value, caret: field.caret };
 }
 
-test('an emoji counts as the API counts it', () => {
+test('counts an emoji like the API', () => {
   expect(charactersOf('🎉'.repeat(60))).toBe(60);
   expect(charactersOf(FAMILY)).toBe(7);
 });
 
-test('a text is cut where a character ends as it is read', () => {
+test('truncates a text at a grapheme boundary', () => {
   expect(beginningOf(FAMILY + FAMILY, 16)).toBe(FAMILY + FAMILY);
   expect(beginningOf(FAMILY + FAMILY + FAMILY, 16)).toBe(FAMILY + FAMILY);
   expect(beginningOf('e\u0301e\u0301', 3)).toBe('e\u0301');
 });
 
-test('a field takes as much of what is put into it as fits, and the text behind it stays', () => {
+test('inserts as much of a text as fits, and keeps the text after it', () => {
   expect(typed(5, 'abcd', 'abcde')).toMatchObject({ kept: 'abcde', shown: 'abcde' });
   expect(typed(5, 'abcde', 'abXcde')).toEqual({ kept: 'abcde', shown: 'abcde', caret: 2 });
   expect(typed(5, 'abc', 'aXYZbc')).toEqual({ kept: 'aXYbc', shown: 'aXYbc', caret: 3 });

@@ -1,10 +1,10 @@
-/** The API's bound for the title of a page, in characters. */
+/** The API's limit for a page's title, in characters. */
 export const TITLE_MOST = 60;
 
 /** Characters as the API counts them: code points. `length` counts an emoji twice or more. */
 export const charactersOf = (text: string): number => Array.from(text).length;
 
-/** As much of the beginning as fits, without half of what is read as one character: an emoji may be of several. */
+/** Truncates a text at a grapheme boundary: an emoji may consist of several code points. */
 export function beginningOf(text: string, most: number): string {
   let kept = '';
   let room = most;
@@ -16,7 +16,7 @@ export function beginningOf(text: string, most: number): string {
   return kept;
 }
 
-/** What was put into `before` to get `after`, with what stands around it. */
+/** The text inserted into `before` to get `after`, with its surroundings. */
 function insertionOf(before: string, after: string) {
   const [was, is] = [Array.from(before), Array.from(after)];
   const shorter = Math.min(was.length, is.length);
@@ -32,14 +32,13 @@ function insertionOf(before: string, after: string) {
   };
 }
 
-/** What is needed of an `input` or a `textarea`. */
+/** The parts of `input` and `textarea` that are used. */
 type TextField = { value: string; setSelectionRange: (start: number, end: number) => void };
 
 /**
- * Takes changes of a text field as `maxLength` does, which counts UTF-16 units: of what was typed or pasted anywhere in
- * the text, as much as fits.
+ * Like `maxLength`, which counts UTF-16 units: of a typed or pasted text, keeps as much as fits.
  *
- * @param before what the field held
+ * @param before the field's previous text
  */
 export function keptTo(most: number, before: string, change: (text: string) => void) {
   return ({ currentTarget: field }: { currentTarget: TextField }): void => {
@@ -51,7 +50,7 @@ export function keptTo(most: number, before: string, change: (text: string) => v
     const { ahead, inserted, behind } = insertionOf(before, value);
     const start = ahead + beginningOf(inserted, most - charactersOf(ahead + behind));
     const kept = beginningOf(start + behind, most);
-    // At once: the caret stays where one types only if the field is as it will be drawn.
+    // Synchronously: the caret keeps its position only if the field already has the rendered text.
     field.value = kept;
     field.setSelectionRange(start.length, start.length);
     change(kept);

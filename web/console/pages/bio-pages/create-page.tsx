@@ -9,14 +9,8 @@ import { useApi, useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { FailureNotice } from '../../parts/failure-notice.tsx';
 import { LeaveGuard } from '../../shell/leave-guard.tsx';
-import type { BioPage } from './answers.ts';
 import { keptTo, TITLE_MOST } from './character-limit.ts';
-
-type Availability = {
-  slug: string;
-  available: boolean;
-  reason: 'invalid' | 'reserved' | 'taken' | null;
-};
+import type { Availability, BioPage } from './responses.ts';
 
 const REASONS = {
   invalid: '3 to 40 letters, digits and hyphens',
@@ -24,7 +18,7 @@ const REASONS = {
   taken: 'This address is taken',
 } as const;
 
-/** Asks for what a page can't change later, its address, and a title; then opens the editor. */
+/** Asks for the title and the permanent address, then opens the editor. */
 export function CreatePage() {
   const [opened, { open, close }] = useDisclosure(false);
   return (
@@ -68,7 +62,7 @@ function CreateForm({ close }: { close: () => void }) {
 
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    // Not published until somebody has looked at it.
+    // Unpublished at first, so that it can be reviewed.
     create.mutate(
       {
         title: title.trim(),
@@ -79,7 +73,7 @@ function CreateForm({ close }: { close: () => void }) {
       {
         onSuccess: (page) => {
           if (found && found.slug !== page.slug) {
-            notifications.show({ message: 'This external id has a page already. Here it is.' });
+            notifications.show({ message: 'A page with this external ID already exists. Here it is.' });
           }
           navigate(`/bio-pages/${page.id}`);
         },
@@ -89,7 +83,7 @@ function CreateForm({ close }: { close: () => void }) {
   return (
     <>
       <LeaveGuard active={title !== '' || slug !== '' || externalId !== ''} withQuery>
-        What you have filled in would be lost.
+        Your input will be lost.
       </LeaveGuard>
       <form onSubmit={submit}>
         <Stack gap="sm">
@@ -102,7 +96,7 @@ function CreateForm({ close }: { close: () => void }) {
           />
           <TextInput
             label="Address"
-            description="It can’t be changed later."
+            description="It cannot be changed later."
             required
             withAsterisk={false}
             autoCapitalize="none"
@@ -119,8 +113,8 @@ function CreateForm({ close }: { close: () => void }) {
             {found?.available && !isUnknown && wrong('slug') === null && ' is free.'}
           </Text>
           <TextInput
-            label="External id"
-            description="Only if your own system has a name for this page. It can’t be changed later either."
+            label="External ID"
+            description="The ID of this page in your own system. Optional; it cannot be changed later."
             maxLength={200}
             spellCheck={false}
             value={externalId}
@@ -142,11 +136,11 @@ function CreateForm({ close }: { close: () => void }) {
   );
 }
 
-/** Whether the page may have been made all the same: then it is this form that has taken the address. */
+/** Whether the page may have been created despite the failure, so that the address is taken by this form. */
 const isUndecided = (error: unknown) =>
   isRetryable(error) || (error instanceof ApiFailure && error.code === 'idempotency_in_progress');
 
-/** A conflict names no field: it is about the address, which somebody may just have taken, or about the external id. */
+/** A conflict names no field: it concerns the address, which may just have been taken, or the external ID. */
 function conflictAt(field: keyof NewPage, error: unknown): string | null {
   if (!(error instanceof ApiFailure) || error.code !== 'conflict') return null;
   return field === (error.message.includes('external_id') ? 'external_id' : 'slug') ? error.message : null;

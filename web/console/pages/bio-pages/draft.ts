@@ -1,6 +1,6 @@
-import type { BioButton, BioPage, SocialLink, Theme } from './answers.ts';
+import type { BioButton, BioPage, SocialLink, Theme } from './responses.ts';
 
-/** A button that is being edited. Its `id` is given here, so that it keeps it from the first save on. */
+/** A button being edited. Its `id` is assigned here and kept from the first save. */
 export type DraftButton = Pick<BioButton, 'id' | 'type' | 'label'> & {
   url: string;
   emoji: string;
@@ -9,7 +9,7 @@ export type DraftButton = Pick<BioButton, 'id' | 'type' | 'label'> & {
 
 export type DraftSocial = SocialLink & { key: string };
 
-/** A page that is being edited: what may be saved. Texts that are empty are none. */
+/** The editable fields of a page. Empty texts are unset. */
 export type Draft = {
   title: string;
   bio: string;
@@ -44,7 +44,7 @@ export function draftOf(page: BioPage): Draft {
   };
 }
 
-/** As the API takes it. */
+/** The API's request body. */
 export function bodyOf(draft: Draft) {
   return {
     title: draft.title,
@@ -68,10 +68,10 @@ export function bodyOf(draft: Draft) {
 
 export type PageBody = ReturnType<typeof bodyOf>;
 
-/** Where a button that has no address yet seems to lead in the preview, in which nothing can be opened. */
+/** Stand-in URL of a button without one in the preview, where nothing can be opened. */
 const SOMEWHERE = 'https://example.com/';
 
-/** What can be shown of a page while it is being typed: half an address is left out until it is whole. */
+/** The body for a preview of an unfinished draft: incomplete URLs are left out. */
 export function previewBodyOf(draft: Draft, slug: string) {
   const { is_published: _, metadata: __, ...body } = bodyOf(draft);
   return {
@@ -91,13 +91,13 @@ export function previewBodyOf(draft: Draft, slug: string) {
 
 const webUrlOrNull = (text: string | null) => (text !== null && isWebUrl(text) ? text : null);
 
-/** Whether the API would take it: a whole http(s) address without a password in it. */
+/** Whether the API accepts the URL: http(s), without credentials. */
 export function isWebUrl(text: string): boolean {
   const url = /^https?:\/\/[^/\\?#\s]\S*$/i.test(text) ? URL.parse(text) : null;
   return url !== null && url.username === '' && url.password === '';
 }
 
-/** What the text says; undefined where it is no JSON. */
+/** The parsed text; undefined if it is not JSON. */
 function jsonOf(text: string): unknown {
   if (text.trim() === '') return null;
   try {
@@ -107,7 +107,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** Whether it can be kept beside a page: nothing, or one JSON object. */
+/** Whether the text is valid metadata: empty, or a JSON object. */
 export function isMetadata(text: string): boolean {
   const value = jsonOf(text);
   return typeof value === 'object' && !Array.isArray(value);
@@ -118,20 +118,20 @@ export function newButton(type: BioButton['type']): DraftButton {
   return { id: newId(), type, label: '', url: '', emoji: '', image_url: '' };
 }
 
-/** Not `randomUUID`, which browsers have on https and localhost only. */
+/** Not `randomUUID`: it exists on HTTPS and localhost only. */
 export function newId(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) =>
     byte.toString(16).padStart(2, '0'),
   ).join('');
 }
 
-/** The list with the entry at `from` put at `to`. */
+/** The list with the entry at `from` moved to `to`. */
 export function moved<T>(list: readonly T[], from: number, to: number): T[] {
   const rest = list.filter((_, index) => index !== from);
   return [...rest.slice(0, to), ...list.slice(from, from + 1), ...rest.slice(to)];
 }
 
-/** The list with another entry at `index`. */
+/** The list with the entry at `index` replaced. */
 export function replaced<T>(list: readonly T[], index: number, entry: T): T[] {
   return list.map((old, at) => (at === index ? entry : old));
 }

@@ -7,7 +7,6 @@ import { CopyButton } from '../../parts/copy-button.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { useUrlParameters } from '../../parts/url-parameters.ts';
 import { LeaveGuard } from '../../shell/leave-guard.tsx';
-import type { BioPage } from './answers.ts';
 import { ButtonsForm } from './buttons-form.tsx';
 import type { Draft } from './draft.ts';
 import { OperatorFields } from './operator-fields.tsx';
@@ -16,16 +15,17 @@ import type { Part, Wrong } from './problems.ts';
 import { ProfileForm } from './profile-form.tsx';
 import { PublishForm } from './publish-form.tsx';
 import { PublishedBadge } from './published-badge.tsx';
+import type { BioPage } from './responses.ts';
 import { SaveBar } from './save-bar.tsx';
 import { ThemeForm } from './theme-form.tsx';
 import { useSaving } from './use-saving.ts';
 
-/** What a part of the editor shows and changes. `wrong`: what the last save found wrong with a field. */
+/** Props of the editor's forms. `wrong`: a field's error of the last save. */
 export type PartProps = { draft: Draft; change: (fields: Partial<Draft>) => void; wrong: Wrong };
 
 const PARTS: Record<Part, string> = { content: 'Content', look: 'Look', publish: 'Publish' };
 
-/** The forms of a page, beside them what it looks like; on narrow screens one or the other. */
+/** The forms of a page beside its preview; on narrow screens one of the two. */
 export function Editor({ page }: { page: BioPage }) {
   const canChange = useSession().can('operator');
   const [part, showPart] = usePart();
@@ -40,7 +40,7 @@ export function Editor({ page }: { page: BioPage }) {
   });
   const { saved, draft, problems } = saving;
 
-  // The field may only be there once its part is shown.
+  // The field exists only after its tab is shown.
   useEffect(() => {
     if (!isFocusWanted.current || problems.length === 0) return;
     const field = form.current?.querySelector<HTMLElement>('[aria-invalid="true"]');
@@ -62,7 +62,7 @@ export function Editor({ page }: { page: BioPage }) {
         <SegmentedControl
           fullWidth
           mb="md"
-          aria-label="What is shown"
+          aria-label="View"
           data={[
             { value: 'edit', label: canChange ? 'Edit' : 'Settings' },
             { value: 'preview', label: 'Preview' },
@@ -116,7 +116,7 @@ export function Editor({ page }: { page: BioPage }) {
   );
 }
 
-/** The part that is shown; it stands in the page's URL. */
+/** The selected tab, in the page's URL. */
 function usePart(): [Part, (part: string | null) => void] {
   const [search, change] = useUrlParameters();
   const asked = search.get('tab') ?? '';

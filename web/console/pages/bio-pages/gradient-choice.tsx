@@ -1,7 +1,7 @@
 import { Radio, SimpleGrid, Text } from '@mantine/core';
 import { GRADIENTS } from './theme-choices.ts';
 
-/** One of the gradients that there are, each painted. */
+/** Chooses a gradient, each painted. */
 export function GradientChoice({ value, onChange }: { value: string; onChange: (name: string) => void }) {
   return (
     <Radio.Group label="Gradient" value={value} onChange={onChange}>

@@ -3,22 +3,22 @@ import { IconAlertTriangle } from '@tabler/icons-react';
 import { nameOf } from './problems.ts';
 import type { Newer } from './use-saving.ts';
 
-/** Says that somebody else saved the page meanwhile, and what saving it now would undo. */
+/** Says that someone else has saved the page, and which changes a save would overwrite. */
 export function NewerNotice({ fields, deleted, load, overwrite }: Newer) {
   return (
     <Alert
       color="red"
       variant="outline"
       icon={<IconAlertTriangle />}
-      title="This page was changed meanwhile"
+      title="This page has changed"
       role="alert"
       p="xs"
       mb="sm"
     >
       <Stack gap="xs">
         <Text size="sm">
-          Since you opened it somebody else, or a program, changed: {fields.map(nameOf).join(', ')}. Nothing
-          of yours is saved. With the newer page you give up your changes there; all others stay.
+          Someone else or an API client has changed: {fields.map(nameOf).join(', ')}. Your changes are not
+          saved. Loading the newer version discards your changes to these fields only.
         </Text>
         {deleted.length > 0 && (
           <Text size="sm">
@@ -27,10 +27,10 @@ export function NewerNotice({ fields, deleted, load, overwrite }: Newer) {
         )}
         <Group gap="xs">
           <Button size="xs" variant="default" onClick={load}>
-            Load the newer page
+            Load the newer version
           </Button>
           <Button size="xs" color="red.8" onClick={overwrite}>
-            Overwrite it
+            Overwrite
           </Button>
         </Group>
       </Stack>

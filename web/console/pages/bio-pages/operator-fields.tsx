@@ -2,7 +2,7 @@ import { Fieldset } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useSession } from '../../api/session.ts';
 
-/** Fields that only an operator may change; what anybody may use, such as the choice of a window, stands outside. */
+/** Fields that only operators may change. Controls for everyone, such as the time range, belong outside. */
 export const OperatorFields = ({ children }: { children: ReactNode }) => (
   <Fieldset variant="unstyled" disabled={!useSession().can('operator')}>
     {children}

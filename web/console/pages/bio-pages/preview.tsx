@@ -6,12 +6,11 @@ import { fetchFile } from '../../api/call.ts';
 import { messageOf } from '../../api/failures.ts';
 import { type Draft, previewBodyOf } from './draft.ts';
 
-/** Typing goes on for that long before the page is drawn anew. Milliseconds. */
+/** Pause in typing before the preview refreshes. Milliseconds. */
 const PAUSE = 300;
 
 /**
- * The page as a phone shows it, drawn by the server with the renderer of the public pages. Nothing in the frame can
- * run, submit or open: it has no scripts, and what a press would open in a new window the sandbox refuses.
+ * A phone-sized preview, rendered by the server like public pages. The sandbox blocks scripts, forms and new windows.
  */
 export function Preview({ draft, slug }: { draft: Draft; slug: string }) {
   const [body] = useDebouncedValue(JSON.stringify(previewBodyOf(draft, slug)), PAUSE);
@@ -48,15 +47,15 @@ export function Preview({ draft, slug }: { draft: Draft; slug: string }) {
         </Text>
       )}
       <Text size="xs" c="dimmed" mt="xs" ta="center">
-        Buttons can’t be pressed here.
+        Buttons are disabled in the preview.
       </Text>
     </Box>
   );
 }
 
 /**
- * The page for a frame that inherits this page's policy: its one style element carries our nonce. Links would open
- * new windows, which the sandbox refuses, instead of loading into the frame.
+ * The page's HTML for a frame that inherits this page's CSP: its style element gets our nonce. `target="_blank"` keeps
+ * links from loading into the frame; the sandbox blocks the new window.
  */
 function framed(html: string): string {
   const nonce = document.querySelector<HTMLScriptElement>('script[nonce]')?.nonce ?? '';

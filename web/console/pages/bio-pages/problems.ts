@@ -1,31 +1,31 @@
 import { ApiFailure } from '../../api/failures.ts';
-import type { Theme } from './answers.ts';
 import type { Field } from './changes.ts';
-import { isColour } from './colours.ts';
+import { isColor } from './colors.ts';
 import { type Draft, isMetadata, isWebUrl } from './draft.ts';
+import type { Theme } from './responses.ts';
 import { GRADIENTS, PLATFORMS } from './theme-choices.ts';
 
-/** The parts of the editor, as its URL names them. */
+/** Tabs of the editor, as in its URL. */
 export type Part = 'content' | 'look' | 'publish';
 
-/** What stands in the way of saving: at which field, and in which part that is. */
+/** A problem that prevents saving: its field and tab. */
 export type Problem = {
-  /** As {@link fieldKey} has it. */
+  /** See {@link fieldKey}. */
   field: string;
-  /** The field as a person finds it, such as `Button 2, Leads to`. */
+  /** The field's name for the person, such as `Button 2, Destination URL`. */
   name: string;
   message: string;
   part: Part;
 };
 
-/** The message for a field, or null. */
+/** The error of a field, or null. */
 export type Wrong = (field: string) => string | null;
 
-/** Names a field of an entry in a list by the entry's own id, so that it stays right when the list is put in order. */
+/** Names a field of a list's entry by the entry's ID, so that it survives reordering. */
 export const fieldKey = (list: 'links' | 'social_links', id: string, field: string) =>
   `${list}.${id}.${field}`;
 
-/** What the API would not refuse but set to something else, or what can't even be sent. */
+/** Problems that the API would silently correct, or that cannot be sent. */
 export function problemsOf({ theme, metadata }: Draft): Problem[] {
   const problems = themeProblems(theme);
   if (!isMetadata(metadata)) {
@@ -35,30 +35,30 @@ export function problemsOf({ theme, metadata }: Draft): Problem[] {
   return problems;
 }
 
-/** Only of what the chosen look shows: the rest has no field. */
+/** Only fields that the chosen theme shows. */
 function themeProblems(theme: Theme): Problem[] {
   const isPicture = theme.canvasMode === 'image';
   const isGradient = theme.canvasMode === 'gradient';
-  const colours: [keyof Theme, string, boolean][] = [
-    ['canvasValue', 'Background colour', theme.canvasMode === 'color'],
-    ['cardBg', 'Card colour', theme.cardMode !== 'none'],
-    ['textColor', 'Text colour', true],
-    ['buttonColor', 'Button colour', true],
-    ['buttonTextColor', 'Colour of the label', theme.buttonStyle === 'fill'],
-    ['buttonShadowColor', 'Shadow colour', theme.buttonShadow !== 'none'],
+  const colors: [keyof Theme, string, boolean][] = [
+    ['canvasValue', 'Background color', theme.canvasMode === 'color'],
+    ['cardBg', 'Card color', theme.cardMode !== 'none'],
+    ['textColor', 'Text color', true],
+    ['buttonColor', 'Button color', true],
+    ['buttonTextColor', 'Label color', theme.buttonStyle === 'fill'],
+    ['buttonShadowColor', 'Shadow color', theme.buttonShadow !== 'none'],
   ];
   const address = 'must be a web address that begins with https:// or http://';
-  const found: [keyof Theme, string, string][] = colours
-    .filter(([key, , isShown]) => isShown && !isColour(theme[key] ?? ''))
-    .map(([key, name]) => [key, name, 'is not a colour']);
+  const found: [keyof Theme, string, string][] = colors
+    .filter(([key, , isShown]) => isShown && !isColor(theme[key] ?? ''))
+    .map(([key, name]) => [key, name, 'is not a color']);
   if (isGradient && !GRADIENTS.some(({ name }) => name === theme.canvasValue)) {
     found.unshift(['canvasValue', 'Gradient', 'must be chosen']);
   }
   if (isPicture && !isWebUrl(theme.canvasValue)) {
-    found.unshift(['canvasValue', 'Picture of the background', address]);
+    found.unshift(['canvasValue', 'Background image', address]);
   }
   if (theme.footerImage !== null && !isWebUrl(theme.footerImage)) {
-    found.push(['footerImage', 'Image at the foot', address]);
+    found.push(['footerImage', 'Footer image', address]);
   }
   return found.map(([key, name, message]) => ({ field: `theme.${key}`, name, message, part: 'look' }));
 }
@@ -75,17 +75,17 @@ const FIELDS: Record<Field, [name: string, part: Part]> = {
   metadata: ['Metadata', 'publish'],
 };
 
-/** A field as a person finds it. */
+/** A field's name for the person. */
 export const nameOf = (field: Field): string => FIELDS[field][0];
 
 const BUTTON_FIELDS: Record<string, string> = {
   label: 'Label',
-  url: 'Leads to',
+  url: 'Destination URL',
   emoji: 'Emoji',
   image_url: 'Image',
 };
 
-/** What the API refused of `sent`, at the fields that it named. */
+/** The API's errors about `sent`, by field. */
 export function refusedFields(error: unknown, sent: Draft): Problem[] {
   if (!(error instanceof ApiFailure)) return [];
   return error.details.map(({ path, message }) => ({ ...fieldOf(path, sent), message }));

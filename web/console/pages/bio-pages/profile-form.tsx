@@ -5,7 +5,7 @@ import type { PartProps } from './editor.tsx';
 /** The API's bound, in characters. */
 const ABOUT_MOST = 280;
 
-/** Who the page is about. */
+/** Title, about text and picture. */
 export function ProfileForm({ draft, change, wrong }: PartProps) {
   return (
     <Stack gap="sm" mb="xl">
@@ -26,7 +26,7 @@ export function ProfileForm({ draft, change, wrong }: PartProps) {
       />
       <TextInput
         label="Picture"
-        description="Web address of an image. Without one the title’s first letter is shown."
+        description="Image URL. Without one, the first letter of the title is shown."
         type="url"
         placeholder="https://"
         maxLength={1024}

@@ -4,10 +4,10 @@ import { useLocation } from 'wouter';
 import { useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
-import type { BioPage } from './answers.ts';
 import type { PartProps } from './editor.tsx';
+import type { BioPage } from './responses.ts';
 
-/** Whether the page can be seen, and its end. */
+/** Publishing, metadata and deletion of the page. */
 export function PublishForm({ draft, change, wrong, page }: PartProps & { page: BioPage }) {
   const { can } = useSession();
   const [, navigate] = useLocation();
@@ -19,7 +19,7 @@ export function PublishForm({ draft, change, wrong, page }: PartProps & { page: 
     <Stack gap="md">
       <Switch
         label="Published"
-        description="Without it the address shows that there is no such page. The buttons’ short links go on working."
+        description="While off, the address is not found. The buttons’ short links keep working."
         checked={draft.is_published}
         onChange={(event) => change({ is_published: event.currentTarget.checked })}
       />
@@ -30,7 +30,7 @@ export function PublishForm({ draft, change, wrong, page }: PartProps & { page: 
       />
       <Textarea
         label="Metadata"
-        description="For your own programs: a JSON object of at most 4 KB. Visitors do not see it."
+        description="A JSON object of at most 4 KB for your own systems. Visitors do not see it."
         autosize
         minRows={2}
         maxRows={12}
@@ -49,13 +49,13 @@ export function PublishForm({ draft, change, wrong, page }: PartProps & { page: 
           </Text>
           <ConfirmButton
             question={`Delete the page “${page.title || page.slug}”?`}
-            consequence="The page, its buttons’ short links and their clicks are deleted. This can’t be undone."
+            consequence="The page, its buttons’ short links and their clicks are deleted. This cannot be undone."
             yes="Delete"
             pending={remove.isPending}
             onConfirm={async () => {
               await remove.mutateAsync();
               navigate('/bio-pages', { replace: true });
-              // The list alone: there is no page any more to be read anew.
+              // Only the list: the page no longer exists.
               await queries.invalidateQueries({ queryKey: ['/bio-pages'] });
             }}
           >

@@ -1,7 +1,7 @@
 import { Badge } from '@mantine/core';
-import type { BioPage } from './answers.ts';
+import type { BioPage } from './responses.ts';
 
-/** Whether visitors see the page at its address. */
+/** Whether the page is published. */
 export function PublishedBadge({ page }: { page: BioPage }) {
   return (
     <Badge variant="outline" color={page.is_published ? 'hop' : 'gray'} tt="none" flex="none">

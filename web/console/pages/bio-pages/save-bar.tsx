@@ -8,10 +8,10 @@ import type { Saving } from './use-saving.ts';
 
 type Props = Omit<Saving, 'saved' | 'draft' | 'change'>;
 
-/** A field that gets the focus is scrolled to above the bar, not behind it. */
+/** Keeps a focused field from being scrolled behind the bar. */
 const ROOM = '96px';
 
-/** Stays in sight while one edits: whether there is something to save, and why it could not be saved. */
+/** Sticky bar with the save button, the unsaved state and the problems of the last save. */
 export function SaveBar({ isDirty, isSaving, isDone, problems, error, newer, save, discard }: Props) {
   useEffect(() => {
     const { style } = document.documentElement;

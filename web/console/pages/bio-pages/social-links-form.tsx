@@ -3,17 +3,17 @@ import { IconPlus, IconTrash } from '@tabler/icons-react';
 import { newId, replaced } from './draft.ts';
 import type { PartProps } from './editor.tsx';
 import { fieldKey } from './problems.ts';
-import { PLATFORMS } from './theme-choices.ts';
+import { chosenOf, PLATFORMS } from './theme-choices.ts';
 
 const MOST = 12;
 
-/** Icons that lead to profiles elsewhere. */
+/** Links to social profiles, shown as icons. */
 export function SocialLinksForm({ draft, change, wrong }: PartProps) {
   const { social_links: links } = draft;
   return (
     <>
       <Title order={2} size="h4" mb="sm">
-        Profiles elsewhere
+        Social profiles
       </Title>
       <Stack gap="sm">
         {links.map((link, index) => {
@@ -21,13 +21,16 @@ export function SocialLinksForm({ draft, change, wrong }: PartProps) {
           return (
             <Group key={link.key} gap="xs" align="flex-start" wrap="nowrap">
               <NativeSelect
-                aria-label={`Site of profile ${index + 1}`}
+                aria-label={`Platform of profile ${index + 1}`}
                 data={PLATFORMS}
                 value={link.platform}
                 w={{ base: 132, xs: 150 }}
                 onChange={(event) =>
                   change({
-                    social_links: replaced(links, index, { ...link, platform: event.currentTarget.value }),
+                    social_links: replaced(links, index, {
+                      ...link,
+                      platform: chosenOf(PLATFORMS, event.currentTarget.value),
+                    }),
                   })
                 }
               />

@@ -18,16 +18,16 @@ test.each([
   ['corners of buttons', offered.BUTTON_RADII, BUTTON_RADII],
   ['shadows of buttons', offered.BUTTON_SHADOWS, BUTTON_SHADOWS],
   ['fonts', offered.FONTS, FONTS],
-])('the editor offers all %s that a theme may have, and no others', (_, choices, values) => {
+])('the editor offers exactly the %s of the API', (_, choices, values) => {
   expect(choices.map((choice) => choice.value)).toEqual([...values]);
 });
 
-test('the editor paints every gradient as the page does', () => {
+test('the editor paints every gradient like the public page', () => {
   const painted = offered.GRADIENTS.map(({ name, angle, stops }) => [name, { angle, stops }]);
   expect(Object.fromEntries(painted)).toEqual(GRADIENTS);
 });
 
-test('the editor calls every platform what the page calls it', () => {
+test('the editor names every platform like the public page', () => {
   const named = Object.fromEntries(offered.PLATFORMS.map(({ value, label }) => [value, label]));
   expect(named).toEqual(PLATFORM_NAMES);
 });

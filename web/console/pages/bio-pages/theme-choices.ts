@@ -1,26 +1,34 @@
-/** Values that a theme may have, with what they are called here. The same sets as the API's: a test compares them. */
+import type { SocialLink, Theme } from './responses.ts';
 
-export type Choice = { value: string; label: string };
+/** Values that a theme may have, with their labels. The same sets as the API's: a test compares them. */
+export type Choice<Value extends string = string> = { value: Value; label: string };
 
-export const CANVAS_MODES: Choice[] = [
-  { value: 'color', label: 'Colour' },
+/** The choice that a form field's text stands for. @throws RangeError for a text that no choice has */
+export function chosenOf<Value extends string>(choices: readonly Choice<Value>[], text: string): Value {
+  const choice = choices.find(({ value }) => value === text);
+  if (!choice) throw new RangeError(`no choice has the value ${JSON.stringify(text)}`);
+  return choice.value;
+}
+
+export const CANVAS_MODES: Choice<Theme['canvasMode']>[] = [
+  { value: 'color', label: 'Color' },
   { value: 'gradient', label: 'Gradient' },
   { value: 'image', label: 'Picture' },
 ];
 
-export const CARD_MODES: Choice[] = [
+export const CARD_MODES: Choice<Theme['cardMode']>[] = [
   { value: 'none', label: 'None' },
   { value: 'solid', label: 'Solid' },
   { value: 'glass', label: 'Glass' },
 ];
 
-export const BUTTON_STYLES: Choice[] = [
+export const BUTTON_STYLES: Choice<Theme['buttonStyle']>[] = [
   { value: 'fill', label: 'Filled' },
   { value: 'outline', label: 'Outline' },
   { value: 'soft', label: 'Soft' },
 ];
 
-export const BUTTON_RADII: Choice[] = [
+export const BUTTON_RADII: Choice<Theme['buttonRadius']>[] = [
   { value: 'none', label: 'Square' },
   { value: 'sm', label: 'Slight' },
   { value: 'md', label: 'Medium' },
@@ -28,14 +36,14 @@ export const BUTTON_RADII: Choice[] = [
   { value: 'full', label: 'Round' },
 ];
 
-export const BUTTON_SHADOWS: Choice[] = [
+export const BUTTON_SHADOWS: Choice<Theme['buttonShadow']>[] = [
   { value: 'none', label: 'None' },
   { value: 'soft', label: 'Soft' },
   { value: 'hard', label: 'Hard' },
 ];
 
-export const FONTS: Choice[] = [
-  { value: 'system', label: 'As the device' },
+export const FONTS: Choice<Theme['font']>[] = [
+  { value: 'system', label: 'System' },
   { value: 'serif', label: 'Serif' },
   { value: 'mono', label: 'Monospaced' },
   { value: 'rounded', label: 'Rounded' },
@@ -45,7 +53,7 @@ export const FONTS: Choice[] = [
   { value: 'condensed', label: 'Condensed' },
 ];
 
-/** Directions in degrees and colours, to paint the choices with. */
+/** Angles in degrees, and colors. */
 export const GRADIENTS: { name: string; angle: number; stops: string[] }[] = [
   { name: 'dawn', angle: 160, stops: ['#ffe3ec', '#ffd6c2', '#fff3d6'] },
   { name: 'peach', angle: 150, stops: ['#ffecd2', '#fcb69f'] },
@@ -63,7 +71,7 @@ export const GRADIENTS: { name: string; angle: number; stops: string[] }[] = [
   { name: 'graphite', angle: 165, stops: ['#2b2d31', '#121315'] },
 ];
 
-export const PLATFORMS: Choice[] = [
+export const PLATFORMS: Choice<SocialLink['platform']>[] = [
   { value: 'instagram', label: 'Instagram' },
   { value: 'tiktok', label: 'TikTok' },
   { value: 'x', label: 'X' },

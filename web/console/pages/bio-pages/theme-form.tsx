@@ -1,10 +1,10 @@
 import { Input, NativeSelect, SegmentedControl, SimpleGrid, Stack, TextInput, Title } from '@mantine/core';
 import { type ReactNode, useId, useState } from 'react';
-import type { Theme } from './answers.ts';
-import { ColourField } from './colour-field.tsx';
+import { ColorField } from './color-field.tsx';
 import type { PartProps } from './editor.tsx';
 import { GradientChoice } from './gradient-choice.tsx';
 import type { Wrong } from './problems.ts';
+import type { Theme } from './responses.ts';
 import {
   BUTTON_RADII,
   BUTTON_SHADOWS,
@@ -12,10 +12,11 @@ import {
   CANVAS_MODES,
   CARD_MODES,
   type Choice,
+  chosenOf,
   FONTS,
 } from './theme-choices.ts';
 
-/** How the page looks. Text that could not be read is drawn in another colour; the preview shows it. */
+/** The page's theme. The server replaces unreadable text colors; the preview shows it. */
 export function ThemeForm({ draft, change, wrong }: PartProps) {
   const { theme } = draft;
   const set = (part: Partial<Theme>) => change({ theme: { ...theme, ...part } });
@@ -26,19 +27,19 @@ export function ThemeForm({ draft, change, wrong }: PartProps) {
       </Part>
       <Part title="Card">
         <OneOfFew
-          label="Card behind the content"
+          label="Card style"
           choices={CARD_MODES}
           value={theme.cardMode}
           onChange={(cardMode) => set({ cardMode })}
         />
         {theme.cardMode !== 'none' && (
-          <ColourField label="Card colour" value={theme.cardBg} onChange={(cardBg) => set({ cardBg })} />
+          <ColorField label="Card color" value={theme.cardBg} onChange={(cardBg) => set({ cardBg })} />
         )}
       </Part>
       <Part title="Text">
         <SimpleGrid cols={{ base: 1, xs: 2 }}>
-          <ColourField
-            label="Text colour"
+          <ColorField
+            label="Text color"
             value={theme.textColor}
             onChange={(textColor) => set({ textColor })}
           />
@@ -46,17 +47,17 @@ export function ThemeForm({ draft, change, wrong }: PartProps) {
             label="Font"
             data={FONTS}
             value={theme.font}
-            onChange={(event) => set({ font: event.currentTarget.value })}
+            onChange={(event) => set({ font: chosenOf(FONTS, event.currentTarget.value) })}
           />
         </SimpleGrid>
       </Part>
       <Part title="Buttons">
         <ButtonLook theme={theme} set={set} />
       </Part>
-      <Part title="Foot of the page">
+      <Part title="Footer">
         <TextInput
           label="Image"
-          description="Web address of an image, such as a logo."
+          description="Image URL, such as a logo."
           type="url"
           placeholder="https://"
           maxLength={1024}
@@ -74,7 +75,7 @@ type ThemeProps = { theme: Theme; set: (part: Partial<Theme>) => void };
 const FIRST = { color: '#ffffff', gradient: 'dawn', image: '' };
 
 function CanvasFields({ theme, set, wrong }: ThemeProps & { wrong: Wrong }) {
-  // What each kind had last, so that looking at another loses nothing.
+  // The last value of each type, so that switching loses nothing.
   const [last, setLast] = useState<Record<string, string>>({
     ...FIRST,
     [theme.canvasMode]: theme.canvasValue,
@@ -86,19 +87,19 @@ function CanvasFields({ theme, set, wrong }: ThemeProps & { wrong: Wrong }) {
   return (
     <>
       <OneOfFew
-        label="Kind of background"
+        label="Background type"
         choices={CANVAS_MODES}
         value={theme.canvasMode}
         onChange={(canvasMode) => set({ canvasMode, canvasValue: last[canvasMode] ?? '' })}
       />
       {theme.canvasMode === 'color' && (
-        <ColourField label="Background colour" value={theme.canvasValue} onChange={value} />
+        <ColorField label="Background color" value={theme.canvasValue} onChange={value} />
       )}
       {theme.canvasMode === 'gradient' && <GradientChoice value={theme.canvasValue} onChange={value} />}
       {theme.canvasMode === 'image' && (
         <TextInput
           label="Picture"
-          description="Web address of an image. It fills the page."
+          description="Image URL. The image fills the page."
           type="url"
           placeholder="https://"
           maxLength={1024}
@@ -121,14 +122,14 @@ function ButtonLook({ theme, set }: ThemeProps) {
         onChange={(buttonStyle) => set({ buttonStyle })}
       />
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
-        <ColourField
-          label="Button colour"
+        <ColorField
+          label="Button color"
           value={theme.buttonColor}
           onChange={(buttonColor) => set({ buttonColor })}
         />
         {theme.buttonStyle === 'fill' && (
-          <ColourField
-            label="Colour of the label"
+          <ColorField
+            label="Label color"
             value={theme.buttonTextColor}
             onChange={(buttonTextColor) => set({ buttonTextColor })}
           />
@@ -147,8 +148,8 @@ function ButtonLook({ theme, set }: ThemeProps) {
         onChange={(buttonShadow) => set({ buttonShadow })}
       />
       {theme.buttonShadow !== 'none' && (
-        <ColourField
-          label="Shadow colour"
+        <ColorField
+          label="Shadow color"
           value={theme.buttonShadowColor}
           onChange={(buttonShadowColor) => set({ buttonShadowColor })}
         />
@@ -168,16 +169,16 @@ function Part({ title, children }: { title: string; children: ReactNode }) {
   );
 }
 
-function OneOfFew({
+function OneOfFew<Value extends string>({
   label,
   choices,
   value,
   onChange,
 }: {
   label: string;
-  choices: Choice[];
-  value: string;
-  onChange: (value: string) => void;
+  choices: Choice<Value>[];
+  value: Value;
+  onChange: (value: Value) => void;
 }) {
   const id = useId();
   return (
@@ -187,7 +188,7 @@ function OneOfFew({
       </Input.Label>
       <SegmentedControl
         fullWidth
-        // More of them have no room on a phone otherwise.
+        // Otherwise more than three do not fit on a phone.
         size={choices.length > 3 ? 'xs' : 'sm'}
         aria-labelledby={id}
         data={choices}

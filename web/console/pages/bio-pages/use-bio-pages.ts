@@ -3,27 +3,27 @@ import { callApi } from '../../api/call.ts';
 import { useApi } from '../../api/queries.ts';
 import { useCursor } from '../../parts/older-rows.tsx';
 import { useUrlParameters } from '../../parts/url-parameters.ts';
-import type { BioPage, BioPageList } from './answers.ts';
+import type { BioPage, BioPageList } from './responses.ts';
 
-/** So few because each of them is asked for its clicks. */
+/** Few, because each page's clicks are a request of their own. */
 const PAGE_SIZE = 10;
-/** As many as the API gives at once. */
+/** The API's maximum. */
 const MOST_AT_ONCE = 200;
 
-/** The text that pages are searched by; it stands in the page's URL. */
+/** The search text, in the page's URL. */
 export function useSearchText(): [string, (text: string) => void] {
   const [search, change] = useUrlParameters();
   const choose = (text: string) => change({ cursor: null, q: text }, { replace: true });
   return [search.get('q') ?? '', choose];
 }
 
-/** The pages that the URL asks for, newest first: those whose title or address has the text, from the cursor on. */
+/** The pages that match the URL's search text, newest first, from its cursor. */
 export function useBioPages(): UseQueryResult<BioPageList> {
   const [text] = useSearchText();
   const wanted = text.trim().toLowerCase();
   const cursor = useCursor();
   const listed = useApi<BioPageList>(wanted === '' ? '/bio-pages' : null, { limit: PAGE_SIZE, cursor });
-  // The API has no search of its own: all are read once, and looked through here.
+  // The API has no search for pages: read all once and filter here.
   const found = useQuery({
     queryKey: ['/bio-pages', 'all'],
     queryFn: ({ signal }) => allPages(signal),
@@ -50,7 +50,7 @@ async function allPages(signal: AbortSignal): Promise<BioPage[]> {
   return pages;
 }
 
-/** As the API pages a list. */
+/** Pages a list like the API. */
 function cut(pages: BioPage[], cursor: string | undefined): BioPageList {
   const rest = cursor === undefined ? pages : pages.filter(({ created_at }) => created_at < cursor);
   const shown = rest.slice(0, PAGE_SIZE);

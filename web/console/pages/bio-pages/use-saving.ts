@@ -2,23 +2,23 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { callApi } from '../../api/call.ts';
 import { questionOptions, useSend } from '../../api/queries.ts';
-import type { BioPage } from './answers.ts';
 import { afterSave, changesOf, deletedBy, type Field, onNewer, undoneBy } from './changes.ts';
 import { type Draft, draftOf, type PageBody } from './draft.ts';
 import { type Problem, problemsOf, refusedFields } from './problems.ts';
+import type { BioPage } from './responses.ts';
 
-/** What somebody else did to the page meanwhile, where a save would undo it. */
+/** Changes of someone else that a save would overwrite. */
 export type Newer = {
   fields: Field[];
-  /** Labels of the buttons that would be deleted with their short links and clicks. */
+  /** Labels of buttons that a save would delete with short links and clicks. */
   deleted: string[];
-  /** Shows the page as it is now, with the changes of other fields. */
+  /** Loads the current page and keeps changes of other fields. */
   load: () => void;
-  /** Saves all the same, unless the page changes once more. */
+  /** Saves anyway, unless the page changes again. */
   overwrite: () => void;
 };
 
-/** A page that is being edited, and the last that the API is known to have. */
+/** A page being edited, and its last known saved state. */
 export type Saving = {
   saved: BioPage;
   draft: Draft;
@@ -28,19 +28,19 @@ export type Saving = {
   isDone: boolean;
   /** Of the last try. */
   problems: Problem[];
-  /** Why the last try failed; null: it did not, or nothing was sent. */
+  /** Failure of the last save, or null. */
   error: unknown;
-  /** Why nothing was sent; null: nothing of anybody else's was in the way. */
+  /** Conflicting changes that stopped the last save, or null. */
   newer: Newer | null;
   save: () => void;
   discard: () => void;
 };
 
 /**
- * Edits a copy of the page; nothing changes for visitors before it is saved.
+ * Edits a copy of the page; visitors see changes after a save.
  *
- * @param page as it was last read: while nothing is changed, a newer one takes the place of the copy
- * @param onProblems told of what stands in the way of a save, at least one
+ * @param page as last read: without unsaved changes, a newer one replaces the copy
+ * @param onProblems called with at least one problem
  */
 export function useSaving(page: BioPage, onProblems: (problems: Problem[]) => void): Saving {
   const [edited, setEdited] = useState(() => ({ saved: page, draft: draftOf(page) }));
@@ -76,7 +76,7 @@ export function useSaving(page: BioPage, onProblems: (problems: Problem[]) => vo
     setInTheWay(null);
     setProblems([]);
   };
-  /** @param seen the page as the person knows it */
+  /** @param seen the page as the person has seen it */
   const saveOver = (seen: BioPage) => {
     const sent = draft;
     forget();

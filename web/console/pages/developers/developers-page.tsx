@@ -6,7 +6,7 @@ import { Section } from '../../parts/section.tsx';
 import { KeyList } from './keys.tsx';
 import { QuickStart } from './quick-start.tsx';
 
-/** What a developer needs: keys, the reference of the API, and first lines to copy. */
+/** Keys, API reference and quick start for developers. */
 export default function DevelopersPage() {
   const { can, urls } = useSession();
   return (
@@ -16,7 +16,7 @@ export default function DevelopersPage() {
         <KeyList />
       ) : (
         <Section title="Keys">
-          <Text size="sm">Owners of the workspace make keys and revoke them. Ask one of them for a key.</Text>
+          <Text size="sm">Owners create and revoke keys. Ask an owner for a key.</Text>
         </Section>
       )}
       <Section title="API reference">

@@ -5,13 +5,13 @@ import { useSend } from '../../api/queries.ts';
 import { sentence, sentenceOf } from '../../api/sentence.ts';
 import { SecretMade, STAYS } from '../../parts/secret-made.tsx';
 import { useFocusBack } from '../../parts/use-focus-back.ts';
-import { type KeyKind, KIND_MEANINGS, KIND_NAMES, type NewKey } from './answers.ts';
+import { type KeyKind, KIND_MEANINGS, KIND_NAMES, type NewKey } from './responses.ts';
 
-/** The API's bound for a name. */
+/** The API's limit for a name. */
 const LABEL_MOST = 100;
 type Sent = { kind: KeyKind; label: string };
 
-/** Makes a key and shows it once. */
+/** Creates a key and shows it once. */
 export function KeyDialog({ close }: { close: () => void }) {
   useFocusBack();
   const [kind, setKind] = useState<KeyKind>('secret');
@@ -46,7 +46,7 @@ export function KeyDialog({ close }: { close: () => void }) {
           <Stack gap="md">
             <TextInput
               label="Name"
-              description="What it is for, such as: checkout server. May stay empty."
+              description="What it is for, such as: checkout server. Optional."
               autoComplete="off"
               data-autofocus
               value={label}
@@ -70,7 +70,7 @@ export function KeyDialog({ close }: { close: () => void }) {
               </Stack>
             </Radio.Group>
             {create.isError && wrong === null && (
-              <Alert color="red" variant="outline" role="alert" title="No key was made">
+              <Alert color="red" variant="outline" role="alert" title="The key was not created">
                 {sentenceOf(create.error)}
               </Alert>
             )}

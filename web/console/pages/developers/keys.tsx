@@ -8,8 +8,8 @@ import { OlderRows, useCursor } from '../../parts/older-rows.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
 import { Section } from '../../parts/section.tsx';
-import { type Key, type Keys, KIND_NAMES } from './answers.ts';
 import { KeyDialog } from './key-dialog.tsx';
+import { type Key, type Keys, KIND_NAMES } from './responses.ts';
 
 const PAGE_SIZE = 25;
 
@@ -20,7 +20,7 @@ export function KeyList() {
   return (
     <Section
       title="Keys"
-      about="Your programs show one with each call of the API. A key is told once, when it is made."
+      about="Every API request carries a key. A key is shown once, when it is created."
       action={<Button onClick={open}>New key</Button>}
     >
       <QueryView
@@ -29,7 +29,7 @@ export function KeyList() {
           when: (data) => data.keys.length === 0 && data.next_cursor === null,
           show: (
             <EmptyState title="No keys yet">
-              Make a secret key for your server, or a publishable one for the pages of your site.
+              Create a secret key for your server, or a publishable key for your website.
             </EmptyState>
           ),
         }}
@@ -61,7 +61,7 @@ function Row({ entry: key }: { entry: Key }) {
     refresh: ['/keys'],
     done: 'The key was revoked',
   });
-  const name = key.label || 'Without a name';
+  const name = key.label || 'Unnamed';
   return (
     <Table.Tr>
       <Table.Td maw={240} style={{ overflowWrap: 'anywhere' }}>

@@ -1,25 +1,26 @@
 import { Stack, Tabs, Text } from '@mantine/core';
 import { useState } from 'react';
+import type { LinkRecords } from '../../api/links.ts';
 import { useApi } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { CodeBlock } from '../../parts/code-block.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { Section } from '../../parts/section.tsx';
 import { useUrlParameters } from '../../parts/url-parameters.ts';
-import { type SnippetLink, snippetsFor } from './snippets.ts';
+import { snippetsFor } from './snippets.ts';
 
 const DAY = 86_400_000;
 
-/** First lines to copy, with the addresses and a link of this very workspace in them. The tab is in the URL. */
+/** Code to copy, with this workspace's URLs and a link. The tab is in the URL. */
 export function QuickStart() {
   const { urls, workspace } = useSession();
   const [search, change] = useUrlParameters();
-  const links = useApi<{ links: SnippetLink[] }>('/links', { view: 'records', limit: 1 });
-  // Where a poll may begin: yesterday at this time. The page keeps it, so that nothing changes under a copying hand.
+  const links = useApi<LinkRecords>('/links', { view: 'records', limit: 1 });
+  // Start of a poll: 24 hours ago. Fixed while the page is open, so that the code does not change.
   const [since] = useState(() => new Date(Date.now() - DAY).toISOString());
 
   return (
-    <Section title="Quick start" about="Filled in for this workspace. Put your keys where the dots are.">
+    <Section title="Quick start" about="Examples for this workspace. Replace the dots with your keys.">
       <QueryView query={links} lines={10}>
         {(data) => {
           const snippets = snippetsFor({

@@ -9,15 +9,14 @@ const FORMATS = [
 ] as const;
 
 /**
- * Entries of a menu that save the clicks of the window. The browser itself fetches them, straight to the disk: a
- * window may have millions.
+ * Menu entries that export the period's clicks. The browser downloads them to disk, because there may be millions.
  *
- * @param linkId null: of all links
+ * @param linkId null: all links
  */
 export function ClickExportItems({ window, linkId }: { window: WindowQuery; linkId: string | null }) {
   return (
     <>
-      <Menu.Label>Clicks in the window</Menu.Label>
+      <Menu.Label>Clicks in this period</Menu.Label>
       {FORMATS.map(([format, name]) => (
         <Menu.Item
           key={format}

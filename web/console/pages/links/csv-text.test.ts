@@ -39,11 +39,11 @@ test.each([
   },
 );
 
-test('no cell begins as a formula does', () => {
+test('no cell starts like a formula', () => {
   for (const text of ['=x', '+1', '-7', '@a', '\tx', '\rx']) expect(textCell(text)).toBe(`'${text}`);
 });
 
-test('refused rows of an export are read like the rest of it', async () => {
+test('refused rows of an export can be imported again', async () => {
   const header = { text: 'destination_url;name;external_id', delimiter: ';' };
   const refused = {
     line: 2,
@@ -56,7 +56,7 @@ test('refused rows of an export are read like the rest of it', async () => {
   ]);
 });
 
-test('apostrophes of a password and of JSON are left alone', async () => {
+test('keeps apostrophes of passwords and JSON', async () => {
   const csv = csvText(COLUMNS, [['https://shop.example/', 'A', '', '', "'=secret"]]);
   expect(await imported(csv)).toMatchObject([{ password: "'=secret" }]);
   const json = JSON.stringify([{ destination_url: 'https://shop.example/', name: "'+1" }]);

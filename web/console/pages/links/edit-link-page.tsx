@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useLocation, useParams } from 'wouter';
+import type { LinkRecord } from '../../api/links.ts';
 import { useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { isAlike } from '../../parts/changed-fields.ts';
@@ -10,10 +11,9 @@ import { QueryView } from '../../parts/query-view.tsx';
 import { LeaveGuard } from '../../shell/leave-guard.tsx';
 import { changeBody, draftOf } from './link-draft.ts';
 import { LinkForm } from './link-form.tsx';
-import type { LinkRecord } from './link-types.ts';
 import { readLink, useLink } from './use-link.ts';
 
-/** Changes a link and its campaign. */
+/** Edits a link and its campaign. */
 export default function EditLinkPage() {
   const { id } = useParams<{ id: string }>();
   const { can, workspace } = useSession();
@@ -27,11 +27,11 @@ export default function EditLinkPage() {
           {(record) => <EditForm key={record.id} link={record} />}
         </QueryView>
       ) : can('operator') ? (
-        <EmptyState title="Changing links needs an active paid plan">
-          Without one they can be made and deleted.
+        <EmptyState title="Editing links requires an active paid plan">
+          Without one, links can be created and deleted.
         </EmptyState>
       ) : (
-        <EmptyState title="Your role does not change links">Ask an operator of the workspace.</EmptyState>
+        <EmptyState title="Your role cannot edit links">Ask an operator of the workspace.</EmptyState>
       )}
     </>
   );
@@ -40,7 +40,7 @@ export default function EditLinkPage() {
 function EditForm({ link }: { link: LinkRecord }) {
   const [, navigate] = useLocation();
   const back = `/links/${link.id}`;
-  // As it was when the form was opened: what someone else changes meanwhile is not undone by fields left alone.
+  // As it was when the form opened: unchanged fields must not overwrite changes of someone else.
   const [before] = useState(() => draftOf(link));
   const [draft, setDraft] = useState(before);
   const send = useSend<Record<string, unknown>, LinkRecord>(

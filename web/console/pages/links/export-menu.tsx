@@ -8,7 +8,7 @@ import { linksCsv } from './links-csv.ts';
 import { type LinksView, searchQuery } from './links-view.ts';
 import { saveFile } from './save-file.ts';
 
-/** Files of what the page shows: the links that pass its filters, and the clicks of its window. */
+/** Exports the filtered links and the period's clicks. */
 export function ExportMenu({ view, withFigures }: { view: LinksView; withFigures: boolean }) {
   const [progress, setProgress] = useState<string | null>(null);
   const exportLinks = async () => {

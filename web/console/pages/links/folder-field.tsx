@@ -2,12 +2,13 @@ import { Button, Group, Modal, Select, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
 import { fieldError, messageOf } from '../../api/failures.ts';
+import type { Folders } from '../../api/links.ts';
 import { useApi, useSend } from '../../api/queries.ts';
-import type { Folders } from './link-types.ts';
+import type { ResponseOf } from '../../api/responses.ts';
 
 type Props = { value: string | null; error: string | null; onChange: (id: string | null) => void };
 
-/** Chooses the folder of a link, or makes a new one. */
+/** Chooses or creates the folder of a link. */
 export function FolderField({ value, error, onChange }: Props) {
   const folders = useApi<Folders>('/folders', { limit: 500 });
   const [opened, { open, close }] = useDisclosure(false);
@@ -42,7 +43,7 @@ export function FolderField({ value, error, onChange }: Props) {
 
 function NewFolder({ made }: { made: (id: string) => void }) {
   const [name, setName] = useState('');
-  const create = useSend<string, { id: string }>(
+  const create = useSend<string, ResponseOf<'/folders', 'post'>>(
     (sent) => ({ path: '/folders', body: { name: sent }, once: true }),
     {
       refresh: ['/folders'],
@@ -54,8 +55,6 @@ function NewFolder({ made }: { made: (id: string) => void }) {
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        // The form of the link is around this one in React's eyes.
-        event.stopPropagation();
         create.mutate(name.trim(), { onSuccess: ({ id }) => made(id) });
       }}
     >

@@ -3,19 +3,19 @@ import { useDisclosure } from '@mantine/hooks';
 import { IconFolder } from '@tabler/icons-react';
 import { useState } from 'react';
 import { fieldError, messageOf } from '../../api/failures.ts';
+import type { Folders } from '../../api/links.ts';
 import { useApi, useSend } from '../../api/queries.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { PlainList } from '../settings/plain-list.tsx';
-import type { Folders } from './link-types.ts';
 
 type Folder = Folders['folders'][number];
 
-/** What names a folder or is filtered by one. */
+/** Reads that include folder names or filter by folder. */
 const refresh = ['/folders', '/links'];
 
-/** Opens the folders, to rename and delete them; they are made where one is chosen for a link. */
+/** Renames and deletes folders. They are created in a link's form. */
 export function FoldersButton() {
   const [opened, { open, close }] = useDisclosure(false);
   return (
@@ -37,7 +37,7 @@ function FolderList() {
       query={folders}
       empty={{
         when: (data) => data.folders.length === 0,
-        show: <EmptyState title="No folder yet">Make one where you make or change a link.</EmptyState>,
+        show: <EmptyState title="No folder yet">Create one when you create or edit a link.</EmptyState>,
       }}
     >
       {(data) => (
@@ -51,7 +51,8 @@ function FolderList() {
   );
 }
 
-function FolderItem({ folder: { id, name } }: { folder: Folder }) {
+function FolderItem({ folder }: { folder: Folder }) {
+  const { id, name } = folder;
   const [isRenamed, setRenamed] = useState(false);
   const remove = useSend<void>(() => ({ path: `/folders/${id}`, method: 'DELETE' }), {
     refresh,
@@ -60,7 +61,7 @@ function FolderItem({ folder: { id, name } }: { folder: Folder }) {
   if (isRenamed) {
     return (
       <li>
-        <RenameForm folder={{ id, name }} close={() => setRenamed(false)} />
+        <RenameForm folder={folder} close={() => setRenamed(false)} />
       </li>
     );
   }
@@ -76,7 +77,7 @@ function FolderItem({ folder: { id, name } }: { folder: Folder }) {
             size="xs"
             aria-label={`Delete ${name}`}
             question={`Delete the folder ${name}?`}
-            consequence="Its links stay, in no folder."
+            consequence="Its links are kept, without a folder."
             yes="Delete"
             pending={remove.isPending}
             onConfirm={() => remove.mutateAsync()}

@@ -1,9 +1,9 @@
 import { Paper, SimpleGrid, Table, Text, Title } from '@mantine/core';
+import type { LinkRecord } from '../../api/links.ts';
 import { useApi } from '../../api/queries.ts';
 import { channelName, countryName, formatCount } from '../../formats.ts';
 import { QueryView } from '../../parts/query-view.tsx';
 import { useWindow } from '../../parts/use-window.ts';
-import type { LinkRecord } from './link-types.ts';
 import type { Breakdown } from './stats-types.ts';
 
 const SHOWN = 6;
@@ -28,7 +28,7 @@ const NAME_OF: Record<Dimension, (value: string) => string> = {
   os: known,
 };
 
-/** What a link's clicks in the window are made of. Channels only where they differ: of a Smart Link. */
+/** Breakdowns of a link's clicks in the period; channels only for a Smart Link. */
 export function LinkBreakdowns({ link }: { link: LinkRecord }) {
   const dimensions: Dimension[] = ['country', 'device', 'browser', 'os'];
   return (
@@ -61,7 +61,7 @@ function BreakdownTable({ linkId, dimension }: { linkId: string; dimension: Dime
           when: ({ rows }) => rows.length === 0,
           show: (
             <Text size="sm" c="dimmed">
-              No clicks in this window
+              No clicks in this period
             </Text>
           ),
         }}

@@ -11,7 +11,7 @@ import type { Clicks } from './stats-types.ts';
 
 const PAGE = 25;
 
-/** The newest clicks of a link, more on demand. */
+/** The newest clicks of a link, with a button for more. */
 export function LinkClicks({ linkId }: { linkId: string }) {
   const { data, error, refetch, fetchNextPage, hasNextPage, isFetchingNextPage } = useInfiniteQuery({
     queryKey: ['/clicks', { link_id: linkId, limit: PAGE }],
@@ -31,7 +31,7 @@ export function LinkClicks({ linkId }: { linkId: string }) {
   }
   const clicks = data.pages.flatMap((page) => page.clicks);
   if (clicks.length === 0) {
-    return <EmptyState title="No clicks yet">They show here when someone follows the link.</EmptyState>;
+    return <EmptyState title="No clicks yet">They appear here when someone follows the link.</EmptyState>;
   }
   return (
     <>

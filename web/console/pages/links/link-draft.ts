@@ -1,10 +1,10 @@
+import { type LinkRecord, PIXEL_PLATFORMS, type PixelPlatform } from '../../api/links.ts';
 import { formatCount } from '../../formats.ts';
 import { changedFields } from '../../parts/changed-fields.ts';
-import { type LinkRecord, PIXEL_PLATFORMS, type PixelPlatform } from './link-types.ts';
 
-/** What a link's form holds: text as it is typed. Empty: not set. */
+/** State of a link's form, as typed. Empty: not set. */
 export type LinkDraft = {
-  /** One link on a channel, one on each of several, or a Smart Link; a link that exists keeps its own. */
+  /** One link, one per channel, or a Smart Link; fixed for an existing link. */
   kind: 'one' | 'several' | 'smart';
   channel: string;
   channels: string[];
@@ -17,12 +17,12 @@ export type LinkDraft = {
   folder_id: string | null;
   mobile: string;
   desktop: string;
-  /** As `datetime-local` has it, in the viewer's time zone. */
+  /** `datetime-local` value, in the viewer's time zone. */
   expires_at: string;
   max_clicks: string;
   expired_redirect_url: string;
   password: string;
-  /** Of a link that has a password. */
+  /** Removes the password of a link that has one. */
   remove_password: boolean;
   retargeting: Record<PixelPlatform, string>;
   external_id: string;
@@ -55,7 +55,7 @@ export const EMPTY_DRAFT: LinkDraft = {
   metadata: '',
 };
 
-/** The form of a link that exists. */
+/** The form's state for an existing link. */
 export function draftOf(link: LinkRecord): LinkDraft {
   return {
     ...EMPTY_DRAFT,
@@ -79,7 +79,7 @@ export function draftOf(link: LinkRecord): LinkDraft {
   };
 }
 
-/** A field that can't be sent as it is; the API judges all others. */
+/** A field that cannot be sent; the API validates all others. */
 export class DraftProblem extends Error {
   override name = 'DraftProblem';
   readonly path: string;
@@ -91,7 +91,7 @@ export class DraftProblem extends Error {
 }
 
 /**
- * The body of `POST /links`, without what was left empty.
+ * The body of `POST /links`, without empty fields.
  *
  * @throws {DraftProblem}
  */
@@ -102,7 +102,7 @@ export function createBody(draft: LinkDraft): Record<string, unknown> {
     ...(draft.kind === 'smart' && { smart: true }),
     ...(draft.external && { external: true }),
     ...sharedFields(draft),
-    // It names one link, and has no place in the form of several; it may have been typed before they were chosen.
+    // The external ID is for one link. It may have been typed before several channels were chosen.
     ...(draft.kind === 'several' && { external_id: null }),
     ...(draft.password !== '' && { password: draft.password }),
   };
@@ -114,9 +114,9 @@ export function createBody(draft: LinkDraft): Record<string, unknown> {
 }
 
 /**
- * The body of `PATCH /links/:id`: what differs from the link as it was when the form was opened; null clears.
+ * The body of `PATCH /links/:id`: fields that differ from the link when the form opened; null clears.
  *
- * @param now the link as it is: of `targeting` and `retargeting`, which the API takes whole, what the form left alone
+ * @param now the current link: source of unchanged parts of `targeting` and `retargeting`, which are sent whole
  * @throws {DraftProblem}
  */
 export function changeBody(before: LinkDraft, draft: LinkDraft, now: LinkDraft): Record<string, unknown> {
@@ -136,13 +136,13 @@ export function changeBody(before: LinkDraft, draft: LinkDraft, now: LinkDraft):
 
 const targetsOf = ({ mobile, desktop }: LinkDraft) => ({ mobile, desktop });
 
-/** The texts as they are now, with those of them that were changed. */
+/** The current texts with the changed ones replaced. */
 const onto = <Texts extends Record<string, string>>(now: Texts, before: Texts, draft: Texts) => ({
   ...now,
   ...changedFields(before, draft),
 });
 
-/** Fields that creating and changing take alike, null where they are empty. */
+/** Fields common to creating and editing; null if empty. */
 function sharedFields(draft: LinkDraft): Record<string, unknown> {
   return {
     destination_url: draft.destination_url.trim(),
@@ -173,11 +173,11 @@ function objectOrNull(fields: Record<string, string>): Record<string, string> | 
 function expiryOf(text: string): string | null {
   if (text === '') return null;
   const date = new Date(text);
-  if (Number.isNaN(date.getTime())) throw new DraftProblem('expires_at', 'is no date and time');
+  if (Number.isNaN(date.getTime())) throw new DraftProblem('expires_at', 'is not a date and time');
   return date.toISOString();
 }
 
-/** The API's bound. */
+/** The API's limit. */
 const MOST_VISITS = 2_147_483_647;
 
 function countOf(text: string): number | null {
@@ -196,13 +196,13 @@ function metadataOf(text: string): object | null {
   try {
     value = JSON.parse(text);
   } catch {
-    throw new DraftProblem('metadata', 'is no JSON, such as {"team": "ads"}');
+    throw new DraftProblem('metadata', 'is not valid JSON, such as {"team": "ads"}');
   }
   if (typeof value === 'object' && !Array.isArray(value)) return value;
   throw new DraftProblem('metadata', 'must be a JSON object, such as {"team": "ads"}');
 }
 
-/** `2031-01-01T12:30` on the viewer's clock. */
+/** `2031-01-01T12:30` in the viewer's time zone. */
 function localDateTime(instant: string): string {
   const date = new Date(instant);
   return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);

@@ -1,17 +1,17 @@
 import { Badge, Code, Group, Paper } from '@mantine/core';
 import { messageOf } from '../../api/failures.ts';
-import { useApi } from '../../api/queries.ts';
-import { channelName, formatCount, formatInstant } from '../../formats.ts';
-import { Fact, Facts } from '../../parts/facts.tsx';
 import {
   type Folders,
   type FoundLinks,
   type LinkRecord,
   PIXEL_PLATFORMS,
   STATUS_NAMES,
-} from './link-types.ts';
+} from '../../api/links.ts';
+import { useApi } from '../../api/queries.ts';
+import { channelName, formatCount, formatInstant } from '../../formats.ts';
+import { Fact, Facts } from '../../parts/facts.tsx';
 
-/** What a link is and how it is set. What is not set is left out. */
+/** Settings of a link; unset ones are left out. */
 export function LinkFacts({ link }: { link: LinkRecord }) {
   const folders = useApi<Folders>(link.folder_id ? '/folders' : null, { limit: 500 });
   const pixels = PIXEL_PLATFORMS.filter((name) => link.retargeting?.[name]);
@@ -43,16 +43,16 @@ export function LinkFacts({ link }: { link: LinkRecord }) {
         {link.targeting?.mobile && <Fact name="On phones and tablets">{link.targeting.mobile}</Fact>}
         {link.targeting?.desktop && <Fact name="On computers">{link.targeting.desktop}</Fact>}
         {link.expires_at !== null && <Fact name="Expires">{formatInstant(link.expires_at)}</Fact>}
-        {link.max_clicks !== null && <Fact name="Most visits">{formatCount(link.max_clicks)}</Fact>}
+        {link.max_clicks !== null && <Fact name="Click limit">{formatCount(link.max_clicks)}</Fact>}
         {link.expired_redirect_url !== null && (
-          <Fact name="Destination afterwards">{link.expired_redirect_url}</Fact>
+          <Fact name="Destination after expiry">{link.expired_redirect_url}</Fact>
         )}
         {link.password_protected && <Fact name="Password">Visitors are asked for it</Fact>}
         {pixels.length > 0 && (
           <Fact name="Retargeting pixels">{pixels.map((name) => channelName(name)).join(', ')}</Fact>
         )}
         {link.external_id !== null && (
-          <Fact name="External id">
+          <Fact name="External ID">
             <Code>{link.external_id}</Code>
           </Fact>
         )}
@@ -70,13 +70,13 @@ export function LinkFacts({ link }: { link: LinkRecord }) {
 
 type Asked<T> = { data: T | undefined; isError: boolean; error: Error | null };
 
-/** Its id when there are more folders than are listed. */
+/** The folder's name; its ID if it is beyond the listed folders. */
 function folderName(folders: Asked<Folders>, folderId: string): string {
   if (folders.data === undefined) return pendingText(folders);
   return folders.data.folders.find(({ id }) => id === folderId)?.name ?? folderId;
 }
 
-/** Asked for by itself: whether the visits are used up does not stand in the record. */
+/** A separate request: the record does not say whether the click limit is used up. */
 function Status({ id }: { id: string }) {
   const found = useApi<FoundLinks>('/links/search', { ids: id, figures: 'exclude' });
   const status = found.data?.links.find(({ link }) => link.id === id)?.status;
@@ -84,7 +84,7 @@ function Status({ id }: { id: string }) {
   return pendingText(found);
 }
 
-/** What stands where an answer will. */
+/** Placeholder or failure of a pending value. */
 function pendingText({ isError, error }: Asked<unknown>): string {
-  return isError ? `It can’t be told: ${messageOf(error)}` : '…';
+  return isError ? `Unavailable: ${messageOf(error)}` : '…';
 }

@@ -11,13 +11,13 @@ import {
 } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { CREATABLE_CHANNELS } from '../../../../core/enrich/channels.ts';
+import type { Tags } from '../../api/links.ts';
 import { useApi } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { channelName } from '../../formats.ts';
 import { FolderField } from './folder-field.tsx';
 import type { LinkDraft } from './link-draft.ts';
 import type { FormFields } from './link-form.tsx';
-import type { Tags } from './link-types.ts';
 
 const CHANNELS = CREATABLE_CHANNELS.map((key) => ({ value: key, label: channelName(key) }));
 
@@ -27,16 +27,16 @@ const KINDS: { value: LinkDraft['kind']; label: string }[] = [
   { value: 'smart', label: 'Smart Link' },
 ];
 
-/** The checkbox that says so, which a refusal of the destination names. */
-export const ELSEWHERE = 'The destination is not on our own site';
+/** Label of the checkbox, which the error of the destination names. */
+export const ELSEWHERE = 'The destination is an external site';
 
 const KIND_NOTES: Record<LinkDraft['kind'], string> = {
-  one: 'One short link, for posts on this channel.',
-  several: 'One short link for each channel. All lead to the same destination.',
-  smart: 'One short link for everywhere. Where a click came from is found out with each click.',
+  one: 'One short link for posts on this channel.',
+  several: 'One short link per channel, all with the same destination.',
+  smart: 'One short link for every channel. The channel is detected for each click.',
 };
 
-/** Where the link leads, on which channels, and what it is called. */
+/** Destination, channels, slug and name. */
 export function BasicFields(fields: FormFields) {
   const { draft, set, wrong, existing } = fields;
   const { workspace, urls } = useSession();
@@ -46,7 +46,7 @@ export function BasicFields(fields: FormFields) {
       <Stack gap="md">
         <TextInput
           label="Destination URL"
-          description="Where the link leads. Begins with https://."
+          description="Where the link redirects to. Starts with https://."
           type="url"
           required
           maxLength={2_048}
@@ -58,8 +58,8 @@ export function BasicFields(fields: FormFields) {
           label="Name"
           description={
             existing
-              ? 'Of the campaign: it changes for all its links.'
-              : 'Of the campaign that the link is for.'
+              ? 'Name of the campaign. It changes for all its links.'
+              : 'Name of the campaign of this link.'
           }
           required
           maxLength={200}
@@ -70,12 +70,12 @@ export function BasicFields(fields: FormFields) {
         {!existing && <ChannelFields {...fields} />}
         <TextInput
           label="Slug"
-          description={`What stands behind ${urls.short_url}/. ${
+          description={`The part after ${urls.short_url}/. ${
             existing
-              ? 'The old one stays reserved for this link, but no longer leads anywhere.'
+              ? 'The old slug stays reserved for this link but stops redirecting.'
               : draft.kind === 'several'
-                ? 'Each link gets the channel added to it. Left empty, slugs are made up.'
-                : 'Left empty, one is made up.'
+                ? 'The channel is appended for each link. Leave empty to generate slugs.'
+                : 'Leave empty to generate one.'
           }`}
           required={existing !== null}
           maxLength={64}
@@ -90,8 +90,8 @@ export function BasicFields(fields: FormFields) {
             label={ELSEWHERE}
             description={
               workspace.primary_domain
-                ? `Our own site is ${workspace.primary_domain}.`
-                : 'The first destination that is sets the domain of our own site.'
+                ? `Your own site is ${workspace.primary_domain}.`
+                : 'The first destination that is not external sets the domain of your own site.'
             }
             checked={draft.external}
             error={wrong('external')}
@@ -100,7 +100,7 @@ export function BasicFields(fields: FormFields) {
         )}
         <TagsInput
           label="Tags"
-          description="Press Enter after each."
+          description="Press Enter after each tag."
           data={(tags.data?.tags ?? []).map(({ tag }) => tag)}
           maxTags={50}
           maxLength={50}
@@ -120,7 +120,7 @@ export function BasicFields(fields: FormFields) {
           description={
             existing
               ? undefined
-              : "Sent to the destination as utm_campaign. Left empty, it is the campaign's name."
+              : 'Sent to the destination as utm_campaign. Leave empty to use the name of the campaign.'
           }
           maxLength={255}
           value={draft.utm_campaign}
@@ -133,12 +133,12 @@ export function BasicFields(fields: FormFields) {
 }
 
 function ChannelFields({ draft, set, wrong }: FormFields) {
-  // A phone has no room for the three beside each other.
+  // Three columns do not fit on a phone.
   const isNarrow = useMediaQuery('(max-width: 30em)');
   return (
     <Stack gap="sm">
       <SegmentedControl
-        aria-label="Kind of link"
+        aria-label="Link type"
         orientation={isNarrow ? 'vertical' : 'horizontal'}
         data={KINDS}
         value={draft.kind}

@@ -1,12 +1,12 @@
 import { Checkbox, Fieldset, PasswordInput, SimpleGrid, Stack, Textarea, TextInput } from '@mantine/core';
+import { PIXEL_PLATFORMS, type PixelPlatform } from '../../api/links.ts';
 import { viewerTimeZone } from '../../formats.ts';
 import type { FormFields } from './link-form.tsx';
-import { PIXEL_PLATFORMS, type PixelPlatform } from './link-types.ts';
 
-/** Other destinations by device. */
+/** Destinations by device. */
 export function TargetFields({ draft, set, wrong }: FormFields) {
   return (
-    <Fieldset legend="Other destinations by device">
+    <Fieldset legend="Destinations by device">
       <Stack gap="md">
         <TextInput
           label="Phones and tablets"
@@ -27,7 +27,7 @@ export function TargetFields({ draft, set, wrong }: FormFields) {
   );
 }
 
-/** Who may follow the link, how often and until when. */
+/** Password, click limit and expiry. */
 export function LimitFields({ draft, set, wrong, existing }: FormFields) {
   return (
     <Fieldset legend="Limits">
@@ -42,8 +42,8 @@ export function LimitFields({ draft, set, wrong, existing }: FormFields) {
             onChange={(event) => set('expires_at', event.currentTarget.value)}
           />
           <TextInput
-            label="Most visits"
-            description="Visits that are let through."
+            label="Click limit"
+            description="Clicks that are redirected. After them the link is used up."
             inputMode="numeric"
             value={draft.max_clicks}
             error={wrong('max_clicks')}
@@ -51,8 +51,8 @@ export function LimitFields({ draft, set, wrong, existing }: FormFields) {
           />
         </SimpleGrid>
         <TextInput
-          label="Destination afterwards"
-          description="Where an expired or used-up link leads. Left empty, it says that it is over."
+          label="Destination after expiry"
+          description="Where an expired or used-up link redirects to. Leave empty to show a notice."
           type="url"
           value={draft.expired_redirect_url}
           error={wrong('expired_redirect_url')}
@@ -62,8 +62,8 @@ export function LimitFields({ draft, set, wrong, existing }: FormFields) {
           label={existing?.password_protected ? 'New password' : 'Password'}
           description={
             existing?.password_protected
-              ? 'The link asks for a password. Left empty, it stays as it is.'
-              : 'Visitors are asked for it.'
+              ? 'The link has a password. Leave empty to keep it.'
+              : 'Visitors must enter it.'
           }
           autoComplete="new-password"
           maxLength={200}
@@ -93,7 +93,7 @@ const PLATFORM_NAMES: Record<PixelPlatform, string> = {
   pinterest: 'Pinterest',
 };
 
-/** Pixels that are loaded before the visitor goes on. */
+/** Retargeting pixels, loaded before the redirect. */
 export function PixelFields({ draft, set, wrong }: FormFields) {
   return (
     <Fieldset legend="Retargeting pixels">
@@ -101,7 +101,7 @@ export function PixelFields({ draft, set, wrong }: FormFields) {
         {PIXEL_PLATFORMS.map((platform) => (
           <TextInput
             key={platform}
-            label={`${PLATFORM_NAMES[platform]} pixel id`}
+            label={`${PLATFORM_NAMES[platform]} pixel ID`}
             spellCheck={false}
             value={draft.retargeting[platform]}
             error={wrong(`retargeting.${platform}`)}
@@ -115,15 +115,15 @@ export function PixelFields({ draft, set, wrong }: FormFields) {
   );
 }
 
-/** What programs know a link by. */
+/** External ID and metadata. */
 export function MoreFields({ draft, set, wrong }: FormFields) {
   return (
-    <Fieldset legend="For programs">
+    <Fieldset legend="API fields">
       <Stack gap="md">
         {draft.kind !== 'several' && (
           <TextInput
-            label="External id"
-            description="What your own system calls this link. Unique in the workspace."
+            label="External ID"
+            description="The ID of this link in your own system. Unique in the workspace."
             maxLength={200}
             spellCheck={false}
             value={draft.external_id}

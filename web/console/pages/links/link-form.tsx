@@ -8,13 +8,13 @@ import { DraftProblem, type LinkDraft } from './link-draft.ts';
 import { BasicFields, ELSEWHERE } from './link-form-basics.tsx';
 import { LimitFields, MoreFields, PixelFields, TargetFields } from './link-form-extras.tsx';
 
-/** What the fields of a form need: the draft, how to change it, and what is wrong with a field. */
+/** Props of a form's fields. */
 export type FormFields = {
   draft: LinkDraft;
   set: <Field extends keyof LinkDraft>(field: Field, value: LinkDraft[Field]) => void;
-  /** What is wrong with the field that the API calls `path`; null: nothing that is known. */
+  /** The error of the field that the API calls `path`, or null. */
   wrong: (path: string) => string | null;
-  /** The link as it is; null while it is made. */
+  /** The existing link; null for a new one. */
   existing: { password_protected: boolean } | null;
 };
 
@@ -22,23 +22,23 @@ type Props = {
   draft: LinkDraft;
   onChange: (draft: LinkDraft) => void;
   existing: FormFields['existing'];
-  /** Why the last try failed; null: it did not. */
+  /** Failure of the last attempt, or null. */
   error: unknown;
   pending: boolean;
   submit: () => void;
-  /** The button that sends, such as `Create`. */
+  /** Label of the submit button, such as `Create`. */
   label: string;
-  /** Where Cancel leads. */
+  /** Target of Cancel. */
   back: string;
-  /** Below the heading of the form's first part. */
+  /** Content below the first heading. */
   children?: ReactNode;
 };
 
-/** Every field that the form has a place for, whatever the link. */
+/** Fields that every form shows. */
 const FIELDS =
   /^(destination_url|name|slug|utm_campaign|tags(\.\d+)?|folder_id|targeting\.(mobile|desktop)|expires_at|max_clicks|expired_redirect_url|password|retargeting\.\w+|metadata)$/;
 
-/** Whether a refusal at `path` stands at a field that is on the page; any other stands above the form. */
+/** Whether the form shows the field at `path`; errors of other fields show above the form. */
 function isOnPage(path: string, { kind }: LinkDraft, existing: FormFields['existing']): boolean {
   if (FIELDS.test(path)) return true;
   if (path === 'external_id') return kind !== 'several';
@@ -47,7 +47,7 @@ function isOnPage(path: string, { kind }: LinkDraft, existing: FormFields['exist
   return path === 'external' || (path === 'channel' && kind !== 'smart');
 }
 
-/** A link's fields, for making one and for changing one. Refusals of the API stand at the fields they are about. */
+/** The form of a new or existing link, with the API's errors at their fields. */
 export function LinkForm({
   draft,
   onChange,
@@ -62,7 +62,7 @@ export function LinkForm({
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => {
     if (error === null || error === undefined) return;
-    // What is wrong may be far up: who presses the button at the end is taken there.
+    // The field may be far up: scroll to it.
     const place = form.current?.querySelector<HTMLElement>('[aria-invalid="true"], [role="alert"]');
     place?.focus();
     place?.scrollIntoView({ block: 'center' });
@@ -93,7 +93,7 @@ export function LinkForm({
             color="red"
             variant="outline"
             icon={<IconAlertTriangle />}
-            title="This was not saved"
+            title="Not saved"
           >
             {elsewhere}
           </Alert>
@@ -121,13 +121,12 @@ function wrongWith(error: unknown, path: string): string | null {
   if (error instanceof DraftProblem) return error.path === path ? error.message : null;
   const own = fieldError(error, path);
   if (own !== null || !(error instanceof ApiFailure)) return own;
-  // `tags.3` is about the field of the tags.
+  // `tags.3` is an error of the tags field.
   return error.details.find((detail) => detail.path.startsWith(`${path}.`))?.message ?? null;
 }
 
 /**
- * Of a destination elsewhere the API says which field of the call allows it. Here that is a checkbox, or nothing: a link
- * stays one of our own site.
+ * Replaces the API's hint about the field that allows an external destination: here it is a checkbox, or not possible.
  */
 function inWordsOfForm(message: string | null, existing: FormFields['existing']): string | null {
   const [must, hint] = message?.split('; send external: true') ?? [];
@@ -135,7 +134,7 @@ function inWordsOfForm(message: string | null, existing: FormFields['existing'])
   return existing ? must : `${must}, unless “${ELSEWHERE}” is ticked`;
 }
 
-/** What of a failure is said at no field; null: nothing. */
+/** The part of a failure that no field shows, or null. */
 function messageElsewhere(error: unknown, isShown: (path: string) => boolean): string | null {
   if (error === null || error === undefined || error instanceof DraftProblem) return null;
   if (!(error instanceof ApiFailure) || error.details.length === 0) return sentenceOf(error);

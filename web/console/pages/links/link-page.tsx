@@ -1,6 +1,7 @@
 import { Box, Button, Grid, Group, Menu, Stack, Title } from '@mantine/core';
 import { IconDownload, IconEdit, IconTrash } from '@tabler/icons-react';
 import { Link, useLocation, useParams } from 'wouter';
+import type { LinkRecord } from '../../api/links.ts';
 import { useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
@@ -15,12 +16,11 @@ import { LinkBreakdowns } from './link-breakdowns.tsx';
 import { LinkClicks } from './link-clicks.tsx';
 import { LinkFacts } from './link-facts.tsx';
 import { LinkStats } from './link-stats.tsx';
-import type { LinkRecord } from './link-types.ts';
 import { QrCard } from './qr-card.tsx';
 import { ShortUrl } from './short-url.tsx';
 import { useLink } from './use-link.ts';
 
-/** One link: what it is, and, on a paid plan, what it did in the window. */
+/** A link's settings and, on a paid plan, its statistics. */
 export default function LinkPage() {
   const { id } = useParams<{ id: string }>();
   const link = useLink(id);
@@ -54,15 +54,15 @@ function Content({ link }: { link: LinkRecord }) {
       {workspace.paid ? (
         <Activity link={link} />
       ) : (
-        <EmptyState title="Statistics need an active paid plan">
-          So do the list and the files of its clicks, and changing the link.
+        <EmptyState title="Statistics require an active paid plan">
+          The click list, click exports and editing require one too.
         </EmptyState>
       )}
     </Stack>
   );
 }
 
-/** What the link did in the window. */
+/** Statistics of the link in the period. */
 function Activity({ link }: { link: LinkRecord }) {
   return (
     <>
@@ -90,9 +90,9 @@ function Actions({ link }: { link: LinkRecord }) {
   const [, navigate] = useLocation();
   const { query } = useWindow();
   const remove = useSend<void>(() => ({ path: `/links/${link.id}`, method: 'DELETE' }), {
-    // Not the link itself, which is gone.
+    // Not the link itself, which no longer exists.
     refresh: ['/links/search', '/links/tags', '/stats'],
-    done: `The link ${link.slug} is deleted`,
+    done: `Link ${link.slug} deleted`,
   });
   return (
     <>
@@ -122,7 +122,7 @@ function Actions({ link }: { link: LinkRecord }) {
         <ConfirmButton
           leftSection={<IconTrash size={18} />}
           question={`Delete the link ${link.slug}?`}
-          consequence="It stops leading anywhere at once, wherever it was printed or posted. Its slug stays reserved. Its clicks stay in the statistics of the workspace."
+          consequence="It stops redirecting at once. Its slug stays reserved. Its clicks stay in the workspace statistics."
           yes="Delete"
           pending={remove.isPending}
           onConfirm={() => remove.mutateAsync().then(() => navigate('/links', { replace: true }))}

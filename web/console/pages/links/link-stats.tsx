@@ -10,7 +10,7 @@ import type { Stats } from './stats-types.ts';
 
 const BUCKETS = { hour: 'hour by hour', day: 'day by day', month: 'month by month' };
 
-/** A link's figures in the window, against the window before, and over time. */
+/** A link's totals, compared with the previous period, and over time. */
 export function LinkStats({ linkId }: { linkId: string }) {
   const { query } = useWindow();
   useChartAhead();

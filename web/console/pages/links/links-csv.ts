@@ -1,13 +1,13 @@
 import { callApi, type Query } from '../../api/call.ts';
+import { type FoundLinks, PIXEL_PLATFORMS } from '../../api/links.ts';
 import { csvText, textCell } from './csv-text.ts';
-import { type FoundLinks, PIXEL_PLATFORMS } from './link-types.ts';
 
-/** Links that one call reads. */
+/** Links per request. */
 const BATCH = 500;
 
 type Row = FoundLinks['links'][number];
 
-/** Columns whose names an import reads again, then what is only told. */
+/** Columns that an import reads, then informational ones. */
 const COLUMNS: [name: string, cell: (row: Row) => string][] = [
   ['destination_url', ({ link }) => link.destination],
   ['name', ({ link }) => textCell(link.name)],
@@ -44,9 +44,8 @@ const FIGURE_COLUMNS: typeof COLUMNS = [
 ];
 
 /**
- * The links that pass a search as CSV, oldest first: what is made meanwhile comes last and shifts nothing. What is
- * deleted meanwhile moves the others down, so each page begins with the last link of the page before; one that does not
- * is read again from further up, until it does.
+ * The matching links as CSV, oldest first: links created meanwhile come last. Links deleted meanwhile shift the others,
+ * so each page must start with the previous page's last link; otherwise it is read again from an earlier offset.
  *
  * @param query parameters of `GET /links/search`; sort and page are chosen here
  * @throws {ApiFailure}

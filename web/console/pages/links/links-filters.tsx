@@ -2,12 +2,12 @@ import { Select, SimpleGrid, TextInput } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
 import { CHANNELS } from '../../../../core/enrich/channels.ts';
+import { type Folders, type LinkStatus, STATUS_NAMES, type Tags } from '../../api/links.ts';
 import { useApi } from '../../api/queries.ts';
 import { channelName } from '../../formats.ts';
-import { type Folders, type LinkStatus, STATUS_NAMES, type Tags } from './link-types.ts';
 import type { LinksView } from './links-view.ts';
 
-/** A pause in typing after which the search runs. Milliseconds. */
+/** Pause in typing before the search runs. Milliseconds. */
 const PAUSE = 300;
 
 type Props = {
@@ -15,7 +15,7 @@ type Props = {
   change: (changes: Record<string, string | null>, options?: { replace: boolean }) => void;
 };
 
-/** What the table is searched and filtered by. */
+/** Search and filters of the table. */
 export function LinksFilters({ view: { filters }, change }: Props) {
   const folders = useApi<Folders>('/folders', { limit: 500 });
   const tags = useApi<Tags>('/links/tags');
@@ -24,7 +24,7 @@ export function LinksFilters({ view: { filters }, change }: Props) {
     ...CHANNELS.map((key) => ({ value: key, label: channelName(key) })),
   ];
   const folderOptions = [
-    { value: 'none', label: 'In no folder' },
+    { value: 'none', label: 'No folder' },
     ...(folders.data?.folders ?? []).map(({ id, name }) => ({ value: id, label: name })),
   ];
   const tagOptions = (tags.data?.tags ?? []).map(({ tag }) => tag);
@@ -54,7 +54,7 @@ export function LinksFilters({ view: { filters }, change }: Props) {
       <Select
         label="Tag"
         placeholder="All tags"
-        // The chosen tag stays shown also when no link has it any more.
+        // Keep the chosen tag even if no link has it.
         data={[...new Set([...(filters.tag ? [filters.tag] : []), ...tagOptions])]}
         value={filters.tag ?? null}
         onChange={(tag) => change({ tag })}
@@ -78,7 +78,7 @@ export function LinksFilters({ view: { filters }, change }: Props) {
   );
 }
 
-/** Searches when the typing pauses, or at once with Enter; follows the URL when that changes by itself. */
+/** Searches after a pause in typing, or on Enter; follows changes of the URL. */
 function SearchField({ value, search }: { value: string; search: (text: string) => void }) {
   const [text, setText] = useState(value);
   const sent = useRef(value);

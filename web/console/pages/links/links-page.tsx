@@ -2,6 +2,7 @@ import { Button, Group, Stack } from '@mantine/core';
 import { IconPlus, IconUpload } from '@tabler/icons-react';
 import { useEffect } from 'react';
 import { Link } from 'wouter';
+import type { FoundLinks } from '../../api/links.ts';
 import { useApi } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
@@ -10,17 +11,16 @@ import { QueryView } from '../../parts/query-view.tsx';
 import { WindowPicker } from '../../parts/window-picker.tsx';
 import { ExportMenu } from './export-menu.tsx';
 import { FoldersButton } from './folders-dialog.tsx';
-import type { FoundLinks } from './link-types.ts';
 import { LinksFilters } from './links-filters.tsx';
 import { LinksTable } from './links-table.tsx';
 import { PAGE_SIZE, searchQuery, useLinksView } from './links-view.ts';
 
-/** All links: searched, filtered, sorted, page by page. */
+/** The list of links with search, filters, sorting and paging. */
 export default function LinksPage() {
   const { workspace, can } = useSession();
   const { view, change } = useLinksView();
   const links = useApi<FoundLinks>('/links/search', searchQuery(view, workspace.paid));
-  // Links were deleted since the address was copied, or it was typed.
+  // The page is beyond the end: links were deleted, or the URL was edited.
   const pages = links.data && !links.isPlaceholderData ? Math.ceil(links.data.total / PAGE_SIZE) : null;
   const isBeyond = pages !== null && pages > 0 && view.page > pages;
   useEffect(() => {
@@ -63,7 +63,7 @@ export default function LinksPage() {
             when: ({ total }) => total === 0,
             show: isFiltered ? (
               <EmptyState
-                title="No link passes these filters"
+                title="No links match these filters"
                 action={
                   <Button
                     variant="default"
@@ -71,15 +71,15 @@ export default function LinksPage() {
                       change({ q: null, channel: null, folder_id: null, tag: null, status: null })
                     }
                   >
-                    Show all links
+                    Clear filters
                   </Button>
                 }
               />
             ) : (
-              <EmptyState title="There is no link yet">
+              <EmptyState title="No links yet">
                 {can('operator')
-                  ? 'Make the first one, or import what another service exports.'
-                  : 'Ask an operator of the workspace to make one.'}
+                  ? 'Create the first link, or import links from another service.'
+                  : 'Ask an operator of the workspace to create one.'}
               </EmptyState>
             ),
           }}

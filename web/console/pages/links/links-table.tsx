@@ -2,11 +2,11 @@ import { Anchor, Badge, Group, Pagination, Table, Text, UnstyledButton, Visually
 import { IconArrowDown, IconArrowsSort, IconArrowUp } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
+import { type FoundLinks, STATUS_NAMES } from '../../api/links.ts';
 import { useSession } from '../../api/session.ts';
 import { channelName, formatCount, formatDate, formatMoney, plural } from '../../formats.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
-import { type FoundLinks, STATUS_NAMES } from './link-types.ts';
 import { type LinksView, PAGE_SIZE, type Sort } from './links-view.ts';
 
 type Props = {
@@ -107,7 +107,12 @@ export function LinksTable({ data: { total, links }, view, change, withFigures }
   );
 }
 
-const CONTROL_NAMES = { first: 'First page', previous: 'Page before', next: 'Next page', last: 'Last page' };
+const CONTROL_NAMES = {
+  first: 'First page',
+  previous: 'Previous page',
+  next: 'Next page',
+  last: 'Last page',
+};
 
 const FigureCell = ({ children }: { children: ReactNode }) => (
   <Table.Td ta="right" className="figure">
@@ -123,7 +128,7 @@ type HeadingProps = {
   isFigure: boolean;
 };
 
-/** The first press sorts names upwards and everything else downwards; the next one turns it round. */
+/** The first press sorts names ascending and everything else descending; the next reverses it. */
 function SortHeading({ sort, label, view, change, isFigure }: HeadingProps) {
   const isSorted = view.sort === sort;
   const descending = isSorted ? !view.descending : sort !== 'name';
@@ -144,7 +149,7 @@ function SortHeading({ sort, label, view, change, isFigure }: HeadingProps) {
   );
 }
 
-/** What stands in the URL; nothing where it is the sort's own first order. */
+/** The URL parameter; omitted for the default order. */
 function orderText(sort: Sort, descending: boolean): string | null {
   if (descending === (sort !== 'name')) return null;
   return descending ? 'desc' : 'asc';

@@ -5,14 +5,14 @@ import { type WindowQuery, windowOf, windowQuery } from '../../parts/window.ts';
 export const SORTS = ['created', 'name', 'clicks', 'visitors', 'conversions', 'revenue'] as const;
 export type Sort = (typeof SORTS)[number];
 
-/** Filters, by their names in the page's URL, which are those of `GET /links/search`. */
+/** Filters by URL parameter, named as in `GET /links/search`. */
 export const FILTERS = ['q', 'channel', 'folder_id', 'tag', 'status'] as const;
 export type Filter = (typeof FILTERS)[number];
 
 /** Links on a page. */
 export const PAGE_SIZE = 25;
 
-/** What the table shows, read from the page's URL. */
+/** The table's state, read from the URL. */
 export type LinksView = {
   filters: Partial<Record<Filter, string>>;
   sort: Sort;
@@ -22,7 +22,7 @@ export type LinksView = {
   window: WindowQuery;
 };
 
-/** Reads a view out of a page's query; what can't be read is the default. */
+/** Reads a view from a page's query; invalid values get defaults. */
 export function viewOf(search: URLSearchParams): LinksView {
   const filters: LinksView['filters'] = {};
   for (const name of FILTERS) {
@@ -41,7 +41,7 @@ export function viewOf(search: URLSearchParams): LinksView {
 }
 
 /**
- * The parameters that the API takes for a view.
+ * The API's parameters for a view.
  *
  * @param withFigures false on a plan without statistics
  */
@@ -60,7 +60,7 @@ export function searchQuery(
   };
 }
 
-/** The view in the page's URL, and how to change it. Whatever changes but the page begins at the first page again. */
+/** The view in the URL, and a setter. Any change but that of the page returns to the first page. */
 export function useLinksView() {
   const [search, set] = useUrlParameters();
   const change: ChangeParameters = (changes, options) => set({ page: null, ...changes }, options);

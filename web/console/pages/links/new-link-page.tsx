@@ -1,6 +1,7 @@
 import { Anchor, Box, Button, Group, Paper, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
+import type { CreatedLinks, LinkRecord } from '../../api/links.ts';
 import { useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { channelName, plural } from '../../formats.ts';
@@ -11,9 +12,8 @@ import { PageHeader } from '../../parts/page-header.tsx';
 import { LeaveGuard } from '../../shell/leave-guard.tsx';
 import { createBody, DraftProblem, EMPTY_DRAFT, type LinkDraft } from './link-draft.ts';
 import { LinkForm } from './link-form.tsx';
-import type { CreatedLinks, LinkRecord } from './link-types.ts';
 
-/** Makes a link, or one for each of several channels. */
+/** Creates a link, or one per channel. */
 export default function NewLinkPage() {
   const { can } = useSession();
   const [, navigate] = useLocation();
@@ -48,7 +48,7 @@ export default function NewLinkPage() {
     return (
       <>
         <PageHeader title="New link" />
-        <EmptyState title="Your role does not make links">Ask an operator of the workspace.</EmptyState>
+        <EmptyState title="Your role cannot create links">Ask an operator of the workspace.</EmptyState>
       </>
     );
   }
@@ -66,7 +66,7 @@ export default function NewLinkPage() {
   return (
     <>
       <PageHeader title="New link" />
-      <LeaveGuard active={!isAlike(draft, EMPTY_DRAFT)}>What you have filled in would be lost.</LeaveGuard>
+      <LeaveGuard active={!isAlike(draft, EMPTY_DRAFT)}>Your input will be lost.</LeaveGuard>
       <LinkForm
         draft={draft}
         onChange={setDraft}
@@ -81,7 +81,7 @@ export default function NewLinkPage() {
   );
 }
 
-/** What was made when it is several links. */
+/** Lists several created links. */
 function Made({ links, again }: { links: LinkRecord[]; again: () => void }) {
   return (
     <>

@@ -3,14 +3,14 @@ import { notifications } from '@mantine/notifications';
 import { IconDownload } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { messageOf } from '../../api/failures.ts';
+import type { LinkRecord } from '../../api/links.ts';
 import { sentenceOf } from '../../api/sentence.ts';
-import type { LinkRecord } from './link-types.ts';
 import { qrModules, qrPng, qrSvg } from './qr-code.ts';
 import { saveFile } from './save-file.ts';
 
 const WIDTH = 180;
 
-/** The QR code of a link's short URL, to look at and to save. */
+/** The QR code of a link, with downloads. */
 export function QrCard({ link }: { link: LinkRecord }) {
   const alt = `QR code that leads to ${link.short_url}`;
   const code = useQuery({
@@ -38,7 +38,7 @@ export function QrCard({ link }: { link: LinkRecord }) {
             height={WIDTH}
           />
         ) : code.isError ? (
-          <Text size="sm">The QR code could not be made: {messageOf(code.error)}</Text>
+          <Text size="sm">The QR code failed: {messageOf(code.error)}</Text>
         ) : (
           <Skeleton width={WIDTH} height={WIDTH} />
         )}

@@ -1,13 +1,13 @@
-/** Modules of light around a code that scanners need (ISO/IEC 18004). */
+/** Width of the quiet zone in modules (ISO/IEC 18004). */
 const QUIET_ZONE = 4;
-/** Least width of a PNG, in pixels: sharp on a poster's proof, small as a file. */
+/** Minimum width of a PNG, in pixels. */
 const PNG_WIDTH = 1_024;
 
-/** A QR code as a square of modules; true is dark. The quiet zone is not in it. */
+/** A QR code as a square of modules without quiet zone; true is dark. */
 export type QrModules = boolean[][];
 
 /**
- * The code of a text, with the library loaded when it is first needed. Level M reads with 15 % of it damaged.
+ * The QR code of a text. Lazily loads the library. Level M tolerates 15% damage.
  */
 export async function qrModules(text: string): Promise<QrModules> {
   const { default: qrcode } = await import('qrcode-generator');
@@ -18,7 +18,7 @@ export async function qrModules(text: string): Promise<QrModules> {
   return rows.map((row) => rows.map((column) => code.isDark(row, column)));
 }
 
-/** The code as a standalone SVG, black on white with its quiet zone. @param title said by screen readers */
+/** The code as SVG, black on white with quiet zone. @param title for screen readers */
 export function qrSvg(modules: QrModules, title: string): string {
   const size = modules.length + 2 * QUIET_ZONE;
   const path = modules
@@ -30,7 +30,7 @@ export function qrSvg(modules: QrModules, title: string): string {
   );
 }
 
-/** The same as PNG, each module a whole number of pixels wide. */
+/** The code as PNG; modules are whole pixels wide. */
 export async function qrPng(modules: QrModules): Promise<Blob> {
   const size = modules.length + 2 * QUIET_ZONE;
   const scale = Math.ceil(PNG_WIDTH / size);

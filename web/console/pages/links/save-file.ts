@@ -1,10 +1,10 @@
-/** Offers content to the person as a file. @param name with its ending */
+/** Downloads content as a file. @param name with extension */
 export function saveFile(name: string, content: Blob): void {
   const url = URL.createObjectURL(content);
   const anchor = document.createElement('a');
   anchor.href = url;
   anchor.download = name;
   anchor.click();
-  // Some browsers read it after the click has been handled.
+  // Some browsers read the URL after the click handler.
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }

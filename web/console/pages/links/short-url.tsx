@@ -1,8 +1,8 @@
 import { Anchor, Group, Text } from '@mantine/core';
+import type { LinkRecord } from '../../api/links.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
-import type { LinkRecord } from './link-types.ts';
 
-/** A link's short URL, to follow and to copy. */
+/** A link's short URL with a copy button. */
 export const ShortUrl = ({ link }: { link: LinkRecord }) => (
   <Group gap="sm" wrap="nowrap">
     <Text size="lg" fw={600} miw={0} style={{ overflowWrap: 'anywhere' }}>

@@ -5,11 +5,11 @@ import type { ConnectionState } from './use-live-clicks.ts';
 const STATES: Record<ConnectionState, { text: string; color: string; Icon: typeof IconLoader }> = {
   connecting: { text: 'Connecting', color: 'gray', Icon: IconLoader },
   connected: { text: 'Connected', color: 'hop', Icon: IconCircleFilled },
-  broken: { text: 'Connecting again', color: 'orange', Icon: IconPlugConnectedX },
+  broken: { text: 'Reconnecting', color: 'orange', Icon: IconPlugConnectedX },
   over: { text: 'Not connected', color: 'red', Icon: IconPlugConnectedX },
 };
 
-/** Whether clicks come in now. */
+/** State of the live connection. */
 export function ConnectionBadge({ state }: { state: ConnectionState }) {
   const { text, color, Icon } = STATES[state];
   return (
@@ -18,7 +18,7 @@ export function ConnectionBadge({ state }: { state: ConnectionState }) {
       color={color}
       size="lg"
       tt="none"
-      // The colours are too pale for words.
+      // The colors lack contrast for text.
       styles={{ label: { color: 'var(--mantine-color-text)' } }}
       role="status"
       leftSection={<Icon size={12} aria-hidden="true" />}

@@ -1,14 +1,14 @@
 import { useEffect, useRef, useState } from 'react';
 import { callApi } from '../../api/call.ts';
+import type { LinkReport } from '../../api/links.ts';
 
-/** A pause in which the links of a burst gather, so that they are asked for together. Milliseconds. */
+/** Time to collect the links of a burst for one request. Milliseconds. */
 const GATHER = 300;
-/** Ids in one call. */
+/** IDs per request. */
 const MOST = 100;
 
 /**
- * The slugs of links, by id. A link that is none any more has no name: null. The last ones stay known while the page
- * is open.
+ * The slugs of links by ID; null for a deleted link. Cached while the page is open.
  */
 export function useLinkNames(ids: readonly string[]): ReadonlyMap<string, string | null> {
   const [names, setNames] = useState<ReadonlyMap<string, string | null>>(new Map());
@@ -21,7 +21,7 @@ export function useLinkNames(ids: readonly string[]): ReadonlyMap<string, string
     const timer = setTimeout(() => {
       const wanted = key.split(',');
       for (const id of wanted) asked.current.add(id);
-      callApi<{ links: { link_id: string; slug: string }[] }>('/links', {
+      callApi<LinkReport>('/links', {
         query: { ids: key, days: 1 },
       }).then(
         ({ links }) => {
@@ -30,7 +30,7 @@ export function useLinkNames(ids: readonly string[]): ReadonlyMap<string, string
             (before) => new Map([...before, ...wanted.map((id) => [id, found.get(id) ?? null] as const)]),
           );
         },
-        // Asked again with the next click of the link.
+        // Retried with the link's next click.
         () => {
           for (const id of wanted) asked.current.delete(id);
         },

@@ -1,21 +1,22 @@
 import { Select, SimpleGrid, Switch } from '@mantine/core';
 import { useState } from 'react';
 import { CHANNELS } from '../../../../core/enrich/channels.ts';
+import type { LinkRecord, LinkRecords } from '../../api/links.ts';
 import { useApi } from '../../api/queries.ts';
 import { channelName, countryName } from '../../formats.ts';
 import type { LiveFilter, useLiveFilter } from './live-view.ts';
 
-/** Links that are offered for what was typed. */
+/** Number of suggested links. */
 const OFFERED = 20;
 const LETTERS = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
-/** Codes that name no country but a group, an account or a test. */
+/** Codes that are not countries: groups, user-assigned and test codes. */
 const NO_COUNTRIES = new Set(['EU', 'EZ', 'UN', 'QO', 'XA', 'XB', 'ZZ']);
 
 type Props = { filter: LiveFilter; change: ReturnType<typeof useLiveFilter>['change'] };
 
-/** Which clicks are shown. */
+/** Filters of the live list. */
 export function LiveFilters({ filter, change }: Props) {
-  // Hundreds of names to find and sort: made when they are asked for.
+  // Hundreds of names to look up and sort: computed on demand.
   const [countries, setCountries] = useState<Option[]>([]);
   const chosen = filter.country;
   return (
@@ -50,7 +51,7 @@ export function LiveFilters({ filter, change }: Props) {
         clearButtonProps={{ 'aria-label': 'All countries' }}
       />
       <Switch
-        label="Bots too"
+        label="Include bots"
         checked={filter.bots}
         mb="xs"
         onChange={(event) => change({ bots: event.currentTarget.checked ? 'include' : null })}
@@ -59,16 +60,14 @@ export function LiveFilters({ filter, change }: Props) {
   );
 }
 
-type FoundLink = { id: string; slug: string };
-
-/** Chooses one link by a part of its slug. */
+/** Finds a link by a part of its slug. */
 function LinkFilter({ link, change }: { link: string | null; change: (link: string | null) => void }) {
   const [typed, setTyped] = useState('');
-  const chosen = useApi<FoundLink>(link === null ? null : `/links/${link}`);
+  const chosen = useApi<LinkRecord>(link === null ? null : `/links/${link}`);
   const name = link === null ? null : chosen.data?.id === link ? chosen.data.slug : link.slice(-8);
-  // What is chosen stands in the field: no search for that.
+  // The field shows the chosen link: do not search for it.
   const slug = typed === '' || typed === name ? null : typed.slice(0, 200);
-  const found = useApi<{ links: FoundLink[] }>('/links', { view: 'records', limit: OFFERED, slug });
+  const found = useApi<LinkRecords>('/links', { view: 'records', limit: OFFERED, slug });
   const options = (found.data?.links ?? []).map((record) => ({ value: record.id, label: record.slug }));
   if (link !== null && name !== null && !options.some(({ value }) => value === link)) {
     options.unshift({ value: link, label: name });
@@ -82,7 +81,7 @@ function LinkFilter({ link, change }: { link: string | null; change: (link: stri
       onChange={change}
       searchValue={typed}
       onSearchChange={setTyped}
-      nothingFoundMessage="No such link"
+      nothingFoundMessage="No matching link"
       searchable
       clearable
       clearButtonProps={{ 'aria-label': 'All links' }}
@@ -102,5 +101,5 @@ function allCountries(): Option[] {
     .sort((a, b) => a.label.localeCompare(b.label));
 }
 
-/** Whether a code stands for a country that is none any more (`DD`): it has a successor. */
+/** Whether a code is of a former country (`DD`), which has a successor. */
 const isFormer = (code: string) => Intl.getCanonicalLocales(`und-${code}`)[0] !== `und-${code}`;

@@ -21,14 +21,14 @@ const click = (id: string, before = 0): Click => ({
 });
 const ids = (clicks: readonly Click[]) => clicks.map(({ id }) => id).join('');
 
-test('clicks stand newest first, each once, however they come', () => {
+test('sorts clicks newest first and drops duplicates, in any order of arrival', () => {
   let list = addClicks(EMPTY_LIST, [click('b', 20), click('d', 5)], false, NOW);
   list = addClicks(list, [click('a', 30), click('d', 5), click('c', 10)], false, NOW);
   expect(ids(list.rows)).toBe('dcba');
   expect(perMinute(list, NOW)).toBe(4);
 });
 
-test('no more rows than are shown, and one that fell out does not come back', () => {
+test('limits the rows, and does not add a dropped click again', () => {
   const many = Array.from({ length: MOST_ROWS + 50 }, (_, n) => click(`${n}`, n / 10));
   let list = addClicks(EMPTY_LIST, many, false, NOW);
   expect(list.rows).toHaveLength(MOST_ROWS);
@@ -38,7 +38,7 @@ test('no more rows than are shown, and one that fell out does not come back', ()
   expect(perMinute(list, NOW)).toBe(MOST_ROWS + 50);
 });
 
-test('a paused list stands still, counts what comes, and shows it when it goes on', () => {
+test('a paused list counts new clicks, and shows them after it resumes', () => {
   let list = addClicks(EMPTY_LIST, [click('a', 30)], false, NOW);
   list = addClicks(list, [click('b', 20), click('a', 30)], true, NOW);
   list = addClicks(list, [click('c', 10), click('b', 20)], true, NOW);
@@ -47,7 +47,7 @@ test('a paused list stands still, counts what comes, and shows it when it goes o
   expect([ids(list.rows), list.heldCount]).toEqual(['cba', 0]);
 });
 
-test('a minute later a click no longer counts', () => {
+test('does not count a click after a minute', () => {
   const list = addClicks(EMPTY_LIST, [click('a', 50), click('b', 70)], false, NOW);
   expect(perMinute(list, NOW)).toBe(1);
   expect(perMinute(list, NOW + 11_000)).toBe(0);

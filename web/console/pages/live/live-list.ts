@@ -1,28 +1,28 @@
 import type { Click } from '../../api/click.ts';
 
-/** Rows of the table. Older ones fall out. */
+/** Maximum rows; older ones are dropped. */
 export const MOST_ROWS = 200;
-/** The span of "per minute". Milliseconds. */
+/** Milliseconds. */
 const MINUTE = 60_000;
 
-/** What the page shows of the stream. */
+/** State of the live list. */
 export type LiveList = {
   /** Newest first. */
   rows: readonly Click[];
-  /** Clicks that came while the list stood still, newest first; no more of them than rows. */
+  /** Clicks received while paused, newest first; at most as many as rows. */
   held: readonly Click[];
-  /** How many came in all while it stood still. */
+  /** Number of clicks received while paused. */
   heldCount: number;
-  /** Clicks of the last minute: their ids and times, milliseconds. */
+  /** Clicks of the last minute: time in milliseconds by ID. */
   lastMinute: ReadonlyMap<string, number>;
 };
 
 export const EMPTY_LIST: LiveList = { rows: [], held: [], heldCount: 0, lastMinute: new Map() };
 
 /**
- * Adds clicks; known ones are dropped. They come in no order: several processes take clicks in.
+ * Adds clicks in any order, because several processes ingest them; duplicates are dropped.
  *
- * @param isPaused whether the rows stand still
+ * @param isPaused whether the rows are frozen
  * @param now milliseconds
  */
 export function addClicks(
@@ -43,17 +43,17 @@ export function addClicks(
   return { rows: list.rows, held: newest(fresh, list.held), heldCount, lastMinute };
 }
 
-/** Shows what was held. */
+/** Shows the clicks received while paused. */
 export function release({ rows, held, lastMinute }: LiveList): LiveList {
   return { rows: newest(held, rows), held: [], heldCount: 0, lastMinute };
 }
 
-/** How many clicks the last minute had. @param now milliseconds */
+/** The number of clicks in the last minute. @param now milliseconds */
 export function perMinute({ lastMinute }: LiveList, now: number): number {
   return [...lastMinute.values()].filter((time) => time > now - MINUTE).length;
 }
 
-/** The newest of both, newest first. Times are texts of one form. */
+/** Merges two lists, newest first. Timestamps have one format and compare as strings. */
 function newest(some: readonly Click[], others: readonly Click[]): Click[] {
   return [...some, ...others].sort((a, b) => (a.ts < b.ts ? 1 : -1)).slice(0, MOST_ROWS);
 }

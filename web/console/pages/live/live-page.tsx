@@ -14,7 +14,7 @@ import { LiveTable } from './live-table.tsx';
 import { useLiveFilter } from './live-view.ts';
 import { useLiveClicks } from './use-live-clicks.ts';
 
-/** How often a screen reader is told what came. Milliseconds. */
+/** Interval of screen reader announcements. Milliseconds. */
 const TOLD_EVERY = 10_000;
 
 /** Clicks as they arrive. */
@@ -32,7 +32,7 @@ export default function LivePage() {
           leftSection={isPaused ? <IconPlayerPlay size={18} /> : <IconPlayerPause size={18} />}
           onClick={() => setPaused(!isPaused)}
         >
-          {isPaused ? 'Go on' : 'Pause'}
+          {isPaused ? 'Resume' : 'Pause'}
         </Button>
       </PageHeader>
       <Stack gap="md">
@@ -44,9 +44,9 @@ export default function LivePage() {
         {isPaused && (
           <Group gap="sm" role="status">
             <Text size="sm">
-              The list stands still.{' '}
+              The list is paused.{' '}
               {list.heldCount === 0
-                ? 'Nothing new yet.'
+                ? 'No new clicks.'
                 : `${plural(list.heldCount, 'new click', 'new clicks')}.`}
             </Text>
           </Group>
@@ -55,8 +55,8 @@ export default function LivePage() {
           <LiveTable clicks={list.rows} />
         ) : (
           <Paper withBorder>
-            <EmptyState title={isLoaded ? 'Waiting for the first click' : 'Looking for clicks'}>
-              {isLoaded && 'Open one of your links: its click shows up here.'}
+            <EmptyState title={isLoaded ? 'Waiting for the first click' : 'Loading clicks'}>
+              {isLoaded && 'Open one of your links. The click appears here.'}
             </EmptyState>
           </Paper>
         )}
@@ -67,7 +67,7 @@ export default function LivePage() {
   );
 }
 
-/** Now, each second. Milliseconds. */
+/** The current time, updated each second. Milliseconds. */
 function useNow(): number {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {
@@ -77,7 +77,7 @@ function useNow(): number {
   return now;
 }
 
-/** Tells a screen reader how many clicks came, now and then, and never each. */
+/** Announces the number of new clicks at intervals, not each click. */
 function Told({ list, isPaused }: { list: LiveList; isPaused: boolean }) {
   const [text, setText] = useState('');
   const newest = list.rows[0]?.id;

@@ -15,7 +15,7 @@ const DAY_AND_TIME = new Intl.DateTimeFormat(undefined, {
   minute: '2-digit',
 });
 
-/** Rows that are drawn at first, more than a screen has; the others follow as soon as these are shown. */
+/** Rows of the first render, more than a screen holds; the rest follows at once. */
 const FIRST_ROWS = 30;
 
 /** The clicks, newest first. */

@@ -2,7 +2,7 @@ import { isChannel } from '../../../../core/enrich/channels.ts';
 import type { Click } from '../../api/click.ts';
 import { useUrlParameters } from '../../parts/url-parameters.ts';
 
-/** Which clicks the page shows; null: no such filter. */
+/** Filters of the page; null: no filter. */
 export type LiveFilter = {
   link: string | null;
   channel: string | null;
@@ -13,7 +13,7 @@ export type LiveFilter = {
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const COUNTRY = /^[A-Z]{2}$/;
 
-/** Reads the filter out of the page's query; what can't be read is left out. */
+/** Reads the filter from the page's query; invalid values are ignored. */
 export function filterOf(search: URLSearchParams): LiveFilter {
   const read = (name: string, isRight: (value: string) => boolean) => {
     const value = search.get(name) ?? '';
@@ -27,7 +27,7 @@ export function filterOf(search: URLSearchParams): LiveFilter {
   };
 }
 
-/** The filter in the page's URL, and how to change it. */
+/** The filter in the page's URL, and a setter. */
 export function useLiveFilter(): {
   filter: LiveFilter;
   change: (changes: { [Name in keyof LiveFilter]?: string | null }) => void;
@@ -36,19 +36,19 @@ export function useLiveFilter(): {
   return { filter: filterOf(search), change: (changes) => change(changes, { replace: true }) };
 }
 
-/** The parameters of `GET /clicks`, which knows links and bots. */
+/** Parameters of `GET /clicks`, which filters by link and bots. */
 export const recentQuery = ({ link, bots }: LiveFilter) => ({
   link_ids: link,
   bots: bots ? 'include' : null,
 });
 
-/** The parameters of the stream. */
+/** Parameters of the stream. */
 export const streamQuery = (filter: LiveFilter) => ({
   ...recentQuery(filter),
   channel: filter.channel,
   country: filter.country,
 });
 
-/** Whether a click of `GET /clicks` passes what that can't filter by. */
+/** Applies the filters that `GET /clicks` lacks. */
 export const passes = ({ channel, country }: LiveFilter, click: Click) =>
   (channel === null || click.channel === channel) && (country === null || click.country === country);

@@ -2,32 +2,32 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import { apiUrl, callApi } from '../../api/call.ts';
 import type { Click } from '../../api/click.ts';
 import { isRetryable, isSignedOut } from '../../api/failures.ts';
+import type { ResponseOf } from '../../api/responses.ts';
 import { addClicks, EMPTY_LIST, type LiveList, release } from './live-list.ts';
 import { type LiveFilter, passes, recentQuery, streamQuery } from './live-view.ts';
 
-/** Clicks come in bursts; the page is drawn that often. Milliseconds. */
+/** Render interval, because clicks arrive in bursts. Milliseconds. */
 const DRAW_EVERY = 250;
-/** A pause before the page connects again where the browser does not do it by itself. Milliseconds. */
+/** Delay before a reconnect that the browser does not do itself. Milliseconds. */
 const RETRY_AFTER = 3_000;
-/** Clicks from before that are asked for: those of the last minute, as far as that goes. */
+/** Number of recent clicks to load: about the last minute. */
 const RECENT = 500;
 
-/** `broken`: it will be made again; `over`: it will not. */
+/** `broken`: will reconnect; `over`: will not. */
 export type ConnectionState = 'connecting' | 'connected' | 'broken' | 'over';
 
 export type LiveClicks = {
   list: LiveList;
   state: ConnectionState;
-  /** Why nothing comes and nothing will: the plan, the role. */
+  /** Why the stream is refused: plan or role. */
   failure: unknown;
-  /** Whether the clicks from before are there. */
+  /** Whether the recent clicks are loaded. */
   isLoaded: boolean;
 };
 
 /**
- * The newest clicks, then each as it arrives. The stream begins where the list of newest ones ends and the browser
- * goes on after a break where it was, so no click is left out and none is shown twice.
- * Another filter begins anew.
+ * The newest clicks, then each new one. The stream starts at the watermark of the newest clicks and resumes after a
+ * break, so no click is missed or shown twice. A changed filter starts over.
  */
 export function useLiveClicks(filter: LiveFilter, isPaused: boolean): LiveClicks {
   const key = JSON.stringify(filter);
@@ -52,7 +52,7 @@ export function useLiveClicks(filter: LiveFilter, isPaused: boolean): LiveClicks
 
     async function begin(): Promise<void> {
       try {
-        const recent = await callApi<{ clicks: Click[]; watermark: string }>('/clicks', {
+        const recent = await callApi<ResponseOf<'/clicks'>>('/clicks', {
           query: { limit: RECENT, ...recentQuery(chosen) },
           signal: gone.signal,
         });
@@ -75,7 +75,7 @@ export function useLiveClicks(filter: LiveFilter, isPaused: boolean): LiveClicks
     }
 
     function listen(since: string): void {
-      // A deployment without any click yet has the watermark 1970.
+      // Without any click, the watermark is 1970.
       const isNew = Date.parse(since) > Date.now() - 3_600_000;
       source = new EventSource(
         apiUrl('/clicks/live', { ...streamQuery(chosen), since: isNew ? since : null }),
@@ -86,7 +86,7 @@ export function useLiveClicks(filter: LiveFilter, isPaused: boolean): LiveClicks
       });
       source.addEventListener('error', () => {
         setState('broken');
-        if (source?.readyState !== EventSource.CLOSED) return; // the browser connects again by itself
+        if (source?.readyState !== EventSource.CLOSED) return; // the browser reconnects
         timer = setTimeout(begin, RETRY_AFTER);
       });
     }

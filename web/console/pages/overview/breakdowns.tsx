@@ -8,9 +8,9 @@ import { QueryView } from '../../parts/query-view.tsx';
 import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
 import { useUrlParameters } from '../../parts/url-parameters.ts';
 import { useWindow } from '../../parts/use-window.ts';
-import type { AnswerWindow, Breakdown, Dimension, Stats } from './answers.ts';
+import type { Breakdown, Dimension, ReportWindow, Stats } from './responses.ts';
 
-/** Two cards of tables, a tab each; the tabs are in the URL under the card's parameter. */
+/** Two cards with tabs; each card's tab is in the URL. */
 const CARDS: { parameter: string; label: string; tabs: [Dimension, string][] }[] = [
   {
     parameter: 'source',
@@ -34,7 +34,7 @@ const CARDS: { parameter: string; label: string; tabs: [Dimension, string][] }[]
 
 type Props = { stats: Stats; withRevenue: boolean; every: number };
 
-/** What the window's clicks are made of. Only what is shown is asked for. */
+/** Breakdowns of the period's clicks. Only visible tabs are requested. */
 export function Breakdowns(props: Props) {
   const [search, change] = useUrlParameters();
   return (
@@ -94,7 +94,7 @@ function BreakdownTable({
   return (
     <QueryView
       query={breakdown}
-      empty={{ when: ({ rows }) => rows.length === 0, show: <EmptyState title="Nothing in this window" /> }}
+      empty={{ when: ({ rows }) => rows.length === 0, show: <EmptyState title="No data in this period" /> }}
     >
       {({ window, rows }) => (
         <ScrollTable
@@ -132,16 +132,16 @@ function BreakdownTable({
   );
 }
 
-/** Answers to one question that are asked for every minute lie this far apart at most. Milliseconds. */
+/** Maximum distance between two responses that are refreshed every minute. Milliseconds. */
 const REFRESHED_WITHIN = 600_000;
 
-/** Whether two answers are about the window that was chosen once: one that ends now moves on with each refresh. */
-function isSameWindow(one: AnswerWindow, other: AnswerWindow): boolean {
-  const apart = (name: keyof AnswerWindow) => Math.abs(Date.parse(one[name]) - Date.parse(other[name]));
+/** Whether two responses cover the same chosen range; a range that ends now moves with each refresh. */
+function isSameWindow(one: ReportWindow, other: ReportWindow): boolean {
+  const apart = (name: keyof ReportWindow) => Math.abs(Date.parse(one[name]) - Date.parse(other[name]));
   return apart('from') < REFRESHED_WITHIN && apart('to') < REFRESHED_WITHIN;
 }
 
-/** Clicks that came between the two answers make the part larger than the whole for a minute at most. */
+/** At most 1: clicks between two responses can make a part larger than the whole. */
 const formatShare = (clicks: number, ofAll: number) =>
   formatPercent(Math.min(1, clicks / Math.max(1, ofAll)));
 

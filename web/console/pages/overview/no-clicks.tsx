@@ -1,13 +1,14 @@
 import { Anchor, Button, Paper } from '@mantine/core';
 import { Link } from 'wouter';
+import type { LinkRecords } from '../../api/links.ts';
 import { useApi } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 
-/** What to do about a window without clicks: make a link, or share those there are. */
+/** Empty state of the overview: create a link, or share existing ones. */
 export function NoClicks() {
-  const links = useApi<{ links: unknown[] }>('/links', { view: 'records', limit: 1 });
+  const links = useApi<LinkRecords>('/links', { view: 'records', limit: 1 });
   return (
     <Paper withBorder>
       <QueryView query={links} lines={3}>
@@ -29,33 +30,31 @@ function FirstLink() {
     </>
   );
   if (!can('operator')) {
-    return (
-      <EmptyState title="There is no link yet">Ask an operator of the workspace to make one.</EmptyState>
-    );
+    return <EmptyState title="No links yet">Ask an operator of the workspace to create one.</EmptyState>;
   }
   return (
     <EmptyState
-      title="Make your first link"
+      title="Create your first link"
       action={
         <Button component={Link} href="/links/new">
           New link
         </Button>
       }
     >
-      Share it, and its clicks show up here within a second. {pixel}
+      Share it. Clicks appear here within a second. {pixel}
     </EmptyState>
   );
 }
 
 const QuietLinks = () => (
   <EmptyState
-    title="No clicks in this window"
+    title="No clicks in this period"
     action={
       <Button component={Link} href="/links" variant="default">
         Show the links
       </Button>
     }
   >
-    Choose a longer window, or share one of the links.
+    Choose a longer period, or share one of the links.
   </EmptyState>
 );

@@ -2,6 +2,7 @@ import { Stack, Text } from '@mantine/core';
 import { useDeferredValue } from 'react';
 import { useSearchParams } from 'wouter';
 import { type Question, useApi } from '../../api/queries.ts';
+import type { ResponseOf } from '../../api/responses.ts';
 import { formatInstant, viewerTimeZone } from '../../formats.ts';
 import { useChartAhead } from '../../parts/chart.tsx';
 import { GeoCredit } from '../../parts/geo-credit.tsx';
@@ -9,28 +10,28 @@ import { PageHeader } from '../../parts/page-header.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { windowOf, windowQuery } from '../../parts/window.ts';
 import { WindowPicker } from '../../parts/window-picker.tsx';
-import type { Stats } from './answers.ts';
 import { Breakdowns } from './breakdowns.tsx';
 import { NoClicks } from './no-clicks.tsx';
+import type { Stats } from './responses.ts';
 import { StatsChart } from './stats-chart.tsx';
 import { Totals } from './totals.tsx';
 
-/** The figures follow the clicks that come in. Milliseconds. */
+/** Refresh interval. Milliseconds. */
 const EVERY = 60_000;
 
-/** What the page waits for, as its URL says; asked before the page is drawn. */
+/** The page's main read, by its URL; sent before the page renders. */
 export const overviewQuestion = (search: URLSearchParams): Question => ({
   path: '/stats',
   query: { ...windowQuery(windowOf(search)), timezone: viewerTimeZone() },
 });
 
-/** What the workspace did in a window: figures, their course, and what they are made of. */
+/** The workspace's totals, chart and breakdowns in a period. */
 export default function OverviewPage() {
   const [search] = useSearchParams();
   useChartAhead();
   const { path, query } = overviewQuestion(search);
   const stats = useApi<Stats>(path, query, { every: EVERY });
-  const me = useApi<{ plan: { revenue_visible: boolean } }>('/me');
+  const me = useApi<ResponseOf<'/me'>>('/me');
   const withRevenue = me.data?.plan.revenue_visible !== false;
   return (
     <>
@@ -50,7 +51,7 @@ export default function OverviewPage() {
   );
 }
 
-/** What the figures are made of. It is drawn after them: they need not wait for a chart and tables. */
+/** Chart and breakdowns, rendered after the totals. */
 function Details({ stats, withRevenue }: { stats: Stats; withRevenue: boolean }) {
   const shown = useDeferredValue<Stats | null>(stats, null);
   if (shown === null) return null;

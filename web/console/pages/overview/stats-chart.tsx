@@ -4,9 +4,9 @@ import { formatCount, formatMoney, plural } from '../../formats.ts';
 import { Chart } from '../../parts/chart.tsx';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
 import { useUrlParameters } from '../../parts/url-parameters.ts';
-import type { Figures, Stats } from './answers.ts';
+import type { Figures, Stats } from './responses.ts';
 
-/** What the chart can show, by its name in the URL: figures that share a scale. */
+/** Chart metrics by URL name: measures that share a scale. */
 const CHARTS = {
   clicks: { label: 'Clicks', lines: ['clicks', 'visitors'] },
   conversions: { label: 'Conversions', lines: ['conversions'] },
@@ -27,7 +27,7 @@ const BUCKETS: Record<Stats['bucket'], { one: string; format: Intl.DateTimeForma
   month: { one: 'month', format: { month: 'long', year: 'numeric' } },
 };
 
-/** The figures over time, as a chart and, when asked for, as a table. Both are chosen in the URL. */
+/** Totals over time as a chart, and optionally as a table. Both choices are in the URL. */
 export function StatsChart({ stats, withRevenue }: { stats: Stats; withRevenue: boolean }) {
   const [search, change] = useUrlParameters();
   const names = (Object.keys(CHARTS) as ChartName[]).filter((name) => withRevenue || name !== 'revenue');
@@ -52,7 +52,7 @@ export function StatsChart({ stats, withRevenue }: { stats: Stats; withRevenue: 
           Over time
         </Title>
         <SegmentedControl
-          aria-label="What the chart shows"
+          aria-label="Chart metric"
           size="xs"
           data={names.map((name) => ({ value: name, label: CHARTS[name].label }))}
           value={chart}
@@ -67,7 +67,7 @@ export function StatsChart({ stats, withRevenue }: { stats: Stats; withRevenue: 
         aria-expanded={isTable}
         onClick={() => change({ numbers: isTable ? null : 'shown' }, { replace: true })}
       >
-        {isTable ? 'Hide the numbers' : 'Show the numbers'}
+        {isTable ? 'Hide table' : 'Show as table'}
       </Button>
       {isTable && <Numbers stats={stats} withRevenue={withRevenue} />}
     </Paper>
@@ -113,7 +113,7 @@ function Numbers({
 const writerOf = (key: keyof Figures, currency: string) => (figure: number) =>
   key === 'revenue' ? formatMoney(figure, currency) : formatCount(figure);
 
-/** The chart in words: its sum and its highest point. */
+/** Text alternative of the chart: its sum and maximum. */
 function summaryOf({ series, bucket, totals, currency }: Stats, chart: ChartName): string {
   const key = CHARTS[chart].lines[0];
   const written = writerOf(key, currency);

@@ -1,7 +1,7 @@
 import { SimpleGrid } from '@mantine/core';
 import { formatCount, formatMoney } from '../../formats.ts';
 import { Figure } from '../../parts/figure.tsx';
-import type { Figures, Stats } from './answers.ts';
+import type { Figures, Stats } from './responses.ts';
 
 const COUNTS: [Exclude<keyof Figures, 'revenue'>, string][] = [
   ['clicks', 'Clicks'],
@@ -9,7 +9,7 @@ const COUNTS: [Exclude<keyof Figures, 'revenue'>, string][] = [
   ['conversions', 'Conversions'],
 ];
 
-/** The figures of the window, each with its change against the window before. */
+/** Totals of the period, each with its change from the previous period. */
 export function Totals({ stats, withRevenue }: { stats: Stats; withRevenue: boolean }) {
   const { totals, previous, currency } = stats;
   const changeOf = (key: keyof Figures) => ({ now: totals[key], before: previous.totals[key] });

@@ -11,31 +11,31 @@ import { Figure } from '../../parts/figure.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
-import type { Eligible, EligibleBalance } from './answers.ts';
-import { ProgrammeFilter } from './filters.tsx';
+import { ProgramFilter } from './filters.tsx';
 import { downloadPayoutFile } from './payout-file.ts';
+import type { Eligible, EligibleBalance } from './responses.ts';
 import { useViewState } from './view-state.ts';
 import { methodName, totalsText } from './words.ts';
 
-/** Rows that are shown at first. */
+/** Initial number of rows. */
 const FIRST = 50;
-/** Rows that each press adds. */
+/** Rows added per press. */
 const MORE = 200;
 
-/** Balances that are ready to pay, why others wait, and the file that pays them. */
+/** Payable balances, reasons why others are held back, and the payout file. */
 export function EligibleBalances() {
   const view = useViewState();
   const { can } = useSession();
-  const programme = view.get('programme');
-  const eligible = useEligible(programme);
+  const program = view.get('program');
+  const eligible = useEligible(program);
   return (
     <section aria-labelledby="eligible">
       <Title order={2} size="h4" id="eligible" mb="sm">
         Ready to pay
       </Title>
       <Group gap="sm" align="flex-end" mb="md">
-        <ProgrammeFilter />
-        {can('operator') && <FileButton programme={programme} payable={eligible.data?.referrers ?? null} />}
+        <ProgramFilter />
+        {can('operator') && <FileButton program={program} payable={eligible.data?.referrers ?? null} />}
       </Group>
       <QueryView
         query={eligible}
@@ -43,7 +43,7 @@ export function EligibleBalances() {
           when: ({ balances }) => balances.length === 0,
           show: (
             <EmptyState title="Nothing is ready to pay">
-              Commission is ready once its time on hold is over.
+              Commission becomes ready to pay when its holding period ends.
             </EmptyState>
           ),
         }}
@@ -52,12 +52,12 @@ export function EligibleBalances() {
           <Stack gap="sm">
             <SimpleGrid cols={{ base: 1, xs: 2 }}>
               <Figure label="Referrers to pay" value={formatCount(referrers)} />
-              <Figure label="To pay in all" value={totalsText(totals)} />
+              <Figure label="Total to pay" value={totalsText(totals)} />
             </SimpleGrid>
             <ScrollTable
               label="Balances that are ready to pay"
               minWidth={700}
-              columns={['Referrer', 'Paid by', 'Commissions', 'Balance', 'Next file']}
+              columns={['Referrer', 'Payout method', 'Commissions', 'Balance', 'Next file']}
             >
               <Table.Tbody>
                 {balances.map((balance) => (
@@ -84,13 +84,13 @@ export function EligibleBalances() {
   );
 }
 
-/** Sums, and as many of the balances as were asked for. */
-function useEligible(programme: string | null) {
+/** Totals and a number of balances. */
+function useEligible(program: string | null) {
   return useInfiniteQuery({
-    queryKey: ['/payouts/eligible', 'pages', programme],
+    queryKey: ['/payouts/eligible', 'pages', program],
     queryFn: ({ pageParam: cursor, signal }) =>
       callApi<Eligible>('/payouts/eligible', {
-        query: { program_id: programme, cursor, limit: cursor === null ? FIRST : MORE },
+        query: { program_id: program, cursor, limit: cursor === null ? FIRST : MORE },
         signal,
       }),
     initialPageParam: null as string | null,
@@ -104,19 +104,19 @@ function useEligible(programme: string | null) {
   });
 }
 
-/** So long after a file was made the button takes no press: another one would pay the same balances. Milliseconds. */
+/** How long the button is disabled after a download: another file would pay the same balances. Milliseconds. */
 const PAUSE = 1_000;
 
 /**
- * Makes a payout file and saves it; the list below then has it, to be marked paid.
+ * Creates and downloads a payout file; the list below then shows it.
  *
- * @param payable how many lines it would have; null: not known
+ * @param payable its number of lines; null: unknown
  */
-function FileButton({ programme, payable }: { programme: string | null; payable: number | null }) {
+function FileButton({ program, payable }: { program: string | null; payable: number | null }) {
   const queries = useQueryClient();
   const download = useOneMutation<void, string>(
     {
-      mutationFn: () => downloadPayoutFile(programme),
+      mutationFn: () => downloadPayoutFile(program),
       onSuccess: async (exportId) => {
         await queries.invalidateQueries({
           predicate: ({ queryKey: [path] }) => typeof path === 'string' && path.startsWith('/payouts'),
@@ -130,7 +130,7 @@ function FileButton({ programme, payable }: { programme: string | null; payable:
       onError: (error) => notifications.show({ message: sentenceOf(error), color: 'red' }),
     },
     () => '',
-    // It is seen to rest, and then takes the next press.
+    // Visibly disabled, then enabled again.
     0,
   );
   return (
@@ -146,7 +146,7 @@ function FileButton({ programme, payable }: { programme: string | null; payable:
       {payable !== null && (
         <Text size="xs" c="dimmed">
           {payable === 0
-            ? 'There is nothing to pay.'
+            ? 'Nothing to pay.'
             : `A CSV with ${plural(payable, 'line', 'lines')}. It changes no balance.`}
         </Text>
       )}
@@ -154,7 +154,7 @@ function FileButton({ programme, payable }: { programme: string | null; payable:
   );
 }
 
-const HELD_BACK = { suspended: 'Suspended', negative: 'Refunded after it was paid' };
+const HELD_BACK = { suspended: 'Suspended', negative: 'Refunded after payment' };
 
 function Row({ balance }: { balance: EligibleBalance }) {
   const view = useViewState();
@@ -174,16 +174,14 @@ function Row({ balance }: { balance: EligibleBalance }) {
           {balance.name}
         </Text>
       </LongTextCell>
-      <LongTextCell>
-        {method ? `${methodName(method.method)}, ${method.email}` : 'Nothing chosen'}
-      </LongTextCell>
+      <LongTextCell>{method ? `${methodName(method.method)}, ${method.email}` : 'Not set'}</LongTextCell>
       <Table.Td className="figure">{formatCount(balance.commissions)}</Table.Td>
       <Table.Td className="figure" style={{ whiteSpace: 'nowrap' }}>
         {formatMoney(balance.amount, balance.currency)}
       </Table.Td>
       <Table.Td>
         {heldBack === null ? (
-          <StatusBadge sign="good">Is in it</StatusBadge>
+          <StatusBadge sign="good">Included</StatusBadge>
         ) : (
           <StatusBadge sign="waiting">
             {heldBack === 'below_minimum'

@@ -6,13 +6,13 @@ import { Figure } from '../../parts/figure.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
 import { useFocusBack } from '../../parts/use-focus-back.ts';
-import type { Enrollment } from './answers.ts';
 import { EnrollmentStatus, StatusButton } from './enrollment-status.tsx';
-import { useProgrammes } from './filters.tsx';
+import { usePrograms } from './filters.tsx';
+import type { Enrollment } from './responses.ts';
 import { useViewState } from './view-state.ts';
 import { methodName } from './words.ts';
 
-/** Everything about one referrer. */
+/** Details of a referrer. */
 export function EnrollmentDrawer({ partnerId, close }: { partnerId: string; close: () => void }) {
   useFocusBack();
   const enrollment = useApi<Enrollment>(`/enrollments/${partnerId}`);
@@ -35,16 +35,16 @@ export function EnrollmentDrawer({ partnerId, close }: { partnerId: string; clos
 function Details({ enrollment }: { enrollment: Enrollment }) {
   const view = useViewState();
   const { totals, balances, payout_method: method } = enrollment;
-  const programme = useProgrammes().find(({ id }) => id === enrollment.program_id);
+  const program = usePrograms().find(({ id }) => id === enrollment.program_id);
   const cash = Object.entries(balances.cash);
   const credits = Object.entries(balances.credits);
   const facts: [string, string][] = [
-    ['Programme', programme?.name ?? ''],
-    ['Email', enrollment.email ?? 'Not known'],
-    ['Name', enrollment.name ?? 'Not known'],
+    ['Program', program?.name ?? ''],
+    ['Email', enrollment.email ?? 'Unknown'],
+    ['Name', enrollment.name ?? 'Unknown'],
     ['Plan', enrollment.tier === 'paid' ? 'Paid' : 'Free'],
     ['Earns as', enrollment.reward_mode === 'affiliate' ? 'Affiliate' : 'Referrer'],
-    ['Is paid by', method ? `${methodName(method.method)}, ${method.email}` : 'Nothing chosen'],
+    ['Payout method', method ? `${methodName(method.method)}, ${method.email}` : 'Not set'],
     ['Since', formatInstant(enrollment.created_at)],
   ];
   return (
@@ -54,7 +54,7 @@ function Details({ enrollment }: { enrollment: Enrollment }) {
         <StatusButton enrollment={enrollment} />
       </Group>
       {enrollment.referral_link === null ? (
-        <Text size="sm">The referral link was deleted. Enrolling the user again makes a new one.</Text>
+        <Text size="sm">The referral link was deleted. Enroll the user again to create a new one.</Text>
       ) : (
         <Group gap="xs" wrap="nowrap">
           <Text style={{ overflowWrap: 'anywhere' }}>{enrollment.referral_link}</Text>
@@ -71,7 +71,7 @@ function Details({ enrollment }: { enrollment: Enrollment }) {
         <Title order={2} size="h5" id="balances" mb="xs">
           Balances
         </Title>
-        {cash.length + credits.length === 0 && <Text size="sm">Nothing was earned yet.</Text>}
+        {cash.length + credits.length === 0 && <Text size="sm">Nothing earned yet.</Text>}
         {cash.length > 0 && (
           <ScrollTable
             label="Money"
@@ -111,7 +111,7 @@ function Details({ enrollment }: { enrollment: Enrollment }) {
           </ScrollTable>
         )}
       </section>
-      <Table layout="fixed" aria-label="About the referrer">
+      <Table layout="fixed" aria-label="Referrer details">
         <Table.Tbody>
           {facts.map(([name, value]) => (
             <Table.Tr key={name}>
@@ -129,7 +129,7 @@ function Details({ enrollment }: { enrollment: Enrollment }) {
           size="xs"
           onClick={() => view.show('ledger', { user: enrollment.external_user_id })}
         >
-          Entries in the ledger
+          Ledger entries
         </Button>
         <Button
           variant="default"

@@ -3,9 +3,9 @@ import { useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
-import type { Enrollment } from './answers.ts';
+import type { Enrollment } from './responses.ts';
 
-/** Whether a referrer may earn. */
+/** Status of a referrer. */
 export function EnrollmentStatus({ status }: Pick<Enrollment, 'status'>) {
   return status === 'approved' ? (
     <StatusBadge sign="good">Approved</StatusBadge>
@@ -14,7 +14,7 @@ export function EnrollmentStatus({ status }: Pick<Enrollment, 'status'>) {
   );
 }
 
-/** Suspends who is approved, after a question; approves who is suspended. */
+/** Suspends an approved referrer after confirmation; approves a suspended one. */
 export function StatusButton({
   enrollment,
 }: {

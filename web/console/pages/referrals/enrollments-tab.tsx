@@ -5,33 +5,33 @@ import { EmptyState } from '../../parts/empty-state.tsx';
 import { OlderRows } from '../../parts/older-rows.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
-import type { Enrollment, Enrollments } from './answers.ts';
 import { EnrollmentDrawer } from './enrollment-drawer.tsx';
 import { EnrollmentStatus } from './enrollment-status.tsx';
-import { ChoiceFilter, ProgrammeFilter, TextFilter, useProgrammes } from './filters.tsx';
+import { ChoiceFilter, ProgramFilter, TextFilter, usePrograms } from './filters.tsx';
+import type { Enrollment, Enrollments } from './responses.ts';
 import { useViewState } from './view-state.ts';
 
 const PAGE = 50;
-const COLUMNS = ['Referrer', 'Programme', 'Status', 'Earns', 'Clicks', 'Signups', 'Purchases', 'Owed'];
+const COLUMNS = ['Referrer', 'Program', 'Status', 'Earns', 'Clicks', 'Signups', 'Purchases', 'Owed'];
 
-/** Who takes part, what each brought, and whether they may earn. */
+/** Referrers with totals and status. */
 export function EnrollmentsTab() {
   const view = useViewState();
   const enrollments = useApi<Enrollments>('/enrollments', {
     search: view.get('search'),
-    program_id: view.get('programme'),
+    program_id: view.get('program'),
     status: view.get('status'),
     reward_mode: view.get('mode'),
     cursor: view.get('cursor'),
     limit: PAGE,
   });
-  const names = new Map(useProgrammes().map(({ id, name }) => [id, name]));
+  const names = new Map(usePrograms().map(({ id, name }) => [id, name]));
   const partner = view.get('partner');
   return (
     <>
       <Group gap="sm" align="flex-end" mb="md">
         <TextFilter name="search" label="Search" placeholder="User, email or name" />
-        <ProgrammeFilter />
+        <ProgramFilter />
         <ChoiceFilter
           name="status"
           label="Status"
@@ -54,8 +54,8 @@ export function EnrollmentsTab() {
         empty={{
           when: (data) => data.enrollments.length === 0,
           show: (
-            <EmptyState title="Nobody here">
-              Users are enrolled by your server, or by the embedded dashboard when they open it.
+            <EmptyState title="No enrollments">
+              Users are enrolled by your server, or when they open the embedded dashboard.
             </EmptyState>
           ),
         }}
@@ -68,7 +68,7 @@ export function EnrollmentsTab() {
                   <Row
                     key={enrollment.partner_id}
                     enrollment={enrollment}
-                    programme={names.get(enrollment.program_id) ?? ''}
+                    program={names.get(enrollment.program_id) ?? ''}
                   />
                 ))}
               </Table.Tbody>
@@ -84,7 +84,7 @@ export function EnrollmentsTab() {
   );
 }
 
-function Row({ enrollment, programme }: { enrollment: Enrollment; programme: string }) {
+function Row({ enrollment, program }: { enrollment: Enrollment; program: string }) {
   const view = useViewState();
   const { totals } = enrollment;
   return (
@@ -102,7 +102,7 @@ function Row({ enrollment, programme }: { enrollment: Enrollment; programme: str
           {[enrollment.name, enrollment.email].filter(Boolean).join(', ')}
         </Text>
       </LongTextCell>
-      <LongTextCell>{programme}</LongTextCell>
+      <LongTextCell>{program}</LongTextCell>
       <Table.Td>
         <EnrollmentStatus status={enrollment.status} />
       </Table.Td>

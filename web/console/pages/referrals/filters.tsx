@@ -2,15 +2,15 @@ import { Select, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useState } from 'react';
 import { useApi } from '../../api/queries.ts';
-import type { Programmes } from './answers.ts';
+import type { Programs } from './responses.ts';
 import { useViewState } from './view-state.ts';
 
-/** How long after the last key a text is looked for. Milliseconds. */
+/** Pause in typing before a text is searched. Milliseconds. */
 const TYPING = 300;
 
 type Choice = { value: string; label: string };
 
-/** A filter with few values, in the page's URL under `name`. */
+/** A select filter, in the URL as `name`. */
 export function ChoiceFilter({
   name,
   label,
@@ -36,7 +36,7 @@ export function ChoiceFilter({
   );
 }
 
-/** A filter by text, in the page's URL under `name`. */
+/** A text filter, in the URL as `name`. */
 export function TextFilter({
   name,
   label,
@@ -61,9 +61,9 @@ export function TextFilter({
 }
 
 /**
- * What is typed into a filter; it comes into the page's URL when the typing pauses, without a step in the history.
+ * State of a text filter; written to the URL after a pause in typing, without a history entry.
  *
- * @param isWhole whether a text can be looked for as it stands; another is only shown
+ * @param isWhole whether a text is complete enough to search
  */
 function useTypedFilter(name: string, isWhole: (text: string) => boolean = () => true) {
   const view = useViewState();
@@ -73,7 +73,7 @@ function useTypedFilter(name: string, isWhole: (text: string) => boolean = () =>
     if (isWhole(text)) view.set({ [name]: text }, { replace: true });
   }, TYPING);
   return {
-    // The URL may have changed by other means: back, or a link to this very list.
+    // The URL may also change by the back button or a link to this list.
     text: typed.from === shown || typed.text.trim() === shown ? typed.text : shown,
     type(text: string) {
       setTyped({ text, from: shown });
@@ -82,11 +82,11 @@ function useTypedFilter(name: string, isWhole: (text: string) => boolean = () =>
   };
 }
 
-/** Nothing is older; and a year that is being typed is 0002, 0020 and 0202 before it is 2026. */
+/** Earliest day. While a year is typed, it is 0002, 0020 and 0202 before 2026. */
 const FIRST_DAY = '2000-01-01';
 const LAST_DAY = '9999-12-31';
 
-/** A day of the viewer's, in the page's URL under `name`. */
+/** A day in the viewer's time zone, in the URL as `name`. */
 export function DayFilter({ name, label }: { name: string; label: string }) {
   const field = useTypedFilter(name, (day) => day === '' || day >= FIRST_DAY);
   return (
@@ -103,20 +103,20 @@ export function DayFilter({ name, label }: { name: string; label: string }) {
   );
 }
 
-/** The filter by programme, in the page's URL. */
-export function ProgrammeFilter() {
-  const programmes = useProgrammes();
+/** The program filter, in the URL. */
+export function ProgramFilter() {
+  const programs = usePrograms();
   return (
     <ChoiceFilter
-      name="programme"
-      label="Programme"
-      all="All programmes"
-      choices={programmes.map(({ id, name }) => ({ value: id, label: name }))}
+      name="program"
+      label="Program"
+      all="All programs"
+      choices={programs.map(({ id, name }) => ({ value: id, label: name }))}
     />
   );
 }
 
-/** The programmes of the workspace; none until they are known. */
-export function useProgrammes() {
-  return useApi<Programmes>('/programs').data?.programs ?? [];
+/** The programs of the workspace; empty while loading. */
+export function usePrograms() {
+  return useApi<Programs>('/programs').data?.programs ?? [];
 }

@@ -3,16 +3,16 @@ import type { Query } from '../../api/call.ts';
 import { useApi } from '../../api/queries.ts';
 import { plural } from '../../formats.ts';
 import { QueryView } from '../../parts/query-view.tsx';
-import type { Sum, Sums } from './answers.ts';
+import type { Sum, Sums } from './responses.ts';
 import { amountText, statusName } from './words.ts';
 
-/** What the entries that a filter leaves add up to, by currency and kind of credit. */
+/** Totals of the filtered entries, by currency and kind of credit. */
 export function LedgerSums({ filter }: { filter: Query }) {
   const sums = useApi<Sums>('/ledger/balances', filter);
   return (
     <QueryView query={sums} lines={2} empty={{ when: ({ balances }) => balances.length === 0, show: null }}>
       {({ balances }) => (
-        <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} role="group" aria-label="Sums of these entries">
+        <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} role="group" aria-label="Totals of these entries">
           {[...new Set(balances.map(keyOf))].map((key) => (
             <UnitSums key={key} parts={balances.filter((part) => keyOf(part) === key)} />
           ))}
@@ -24,7 +24,7 @@ export function LedgerSums({ filter }: { filter: Query }) {
 
 const unitOf = ({ currency, credit_kind }: Sum) => currency?.toUpperCase() ?? credit_kind ?? '';
 
-/** Credits may be called what a currency is. */
+/** A kind of credit may have the name of a currency. */
 const keyOf = (sum: Sum) => `${sum.kind} ${unitOf(sum)}`;
 
 function UnitSums({ parts }: { parts: Sum[] }) {

@@ -6,16 +6,16 @@ import { EmptyState } from '../../parts/empty-state.tsx';
 import { OlderRows } from '../../parts/older-rows.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
-import type { Entries, Entry } from './answers.ts';
-import { ChoiceFilter, DayFilter, ProgrammeFilter, TextFilter, useProgrammes } from './filters.tsx';
+import { ChoiceFilter, DayFilter, ProgramFilter, TextFilter, usePrograms } from './filters.tsx';
 import { LedgerSums } from './ledger-sums.tsx';
+import type { Entries, Entry } from './responses.ts';
 import { useViewState, type ViewState } from './view-state.ts';
 import { amountText, CAUSE_CHOICES, causeName, STATUS_CHOICES, statusName } from './words.ts';
 
 const PAGE = 50;
-const COLUMNS = ['Time', 'Whose', 'What', 'Amount', 'Stands as', 'Order', 'Now'];
+const COLUMNS = ['Time', 'Whose', 'What', 'Amount', 'Status', 'Order', 'Now'];
 
-/** Every entry of the ledger, and the sums of those that the filters leave. */
+/** Entries of the ledger, with totals of the filtered ones. */
 export function LedgerTab() {
   const view = useViewState();
   const filter = entryFilter(view);
@@ -34,7 +34,7 @@ export function LedgerTab() {
           when: (data) => data.entries.length === 0,
           show: (
             <EmptyState title="No entries">
-              An entry is written when a signup or a purchase earns something, and each time that changes.
+              An entry is added when a signup or purchase earns a reward, and whenever the reward changes.
             </EmptyState>
           ),
         }}
@@ -89,11 +89,11 @@ function Row({ entry }: { entry: Entry }) {
 
 function Filters() {
   const { workspace } = useSession();
-  const currencies = new Set([...useProgrammes().map(({ currency }) => currency), workspace.currency]);
+  const currencies = new Set([...usePrograms().map(({ currency }) => currency), workspace.currency]);
   return (
     <Group gap="sm" align="flex-end">
-      <TextFilter name="user" label="User" placeholder="Their whole id" />
-      <ProgrammeFilter />
+      <TextFilter name="user" label="User" placeholder="Exact ID" />
+      <ProgramFilter />
       <ChoiceFilter
         name="kind"
         label="Kind"
@@ -102,25 +102,25 @@ function Filters() {
           { value: 'credit', label: 'Credits' },
         ]}
       />
-      <ChoiceFilter name="status" label="Stands as" choices={STATUS_CHOICES} />
+      <ChoiceFilter name="status" label="Status" choices={STATUS_CHOICES} />
       <ChoiceFilter name="cause" label="What" choices={CAUSE_CHOICES} />
       <ChoiceFilter
         name="currency"
         label="Currency"
         choices={[...currencies].map((value) => ({ value, label: value.toUpperCase() }))}
       />
-      <TextFilter name="order" label="Order" placeholder="Its whole id" />
+      <TextFilter name="order" label="Order" placeholder="Exact ID" />
       <DayFilter name="from" label="From" />
       <DayFilter name="to" label="To" />
     </Group>
   );
 }
 
-/** The filters of the page's URL as the API takes them; days are the viewer's, both included. */
+/** The URL's filters as API parameters; days are in the viewer's time zone, both included. */
 function entryFilter(view: ViewState) {
   return {
     external_user_id: view.get('user'),
-    program_id: view.get('programme'),
+    program_id: view.get('program'),
     kind: view.get('kind'),
     status: view.get('status'),
     cause: view.get('cause'),

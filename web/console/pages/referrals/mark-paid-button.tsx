@@ -4,12 +4,12 @@ import { useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { plural } from '../../formats.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
-import type { Paid, PayoutFile } from './answers.ts';
+import type { Paid, PayoutFile } from './responses.ts';
 import { totalsText } from './words.ts';
 
 const referrers = (count: number) => plural(count, 'referrer', 'referrers');
 
-/** Notes that a payout file was paid, after saying whom and how much; pressed twice it is noted once. */
+/** Marks a payout file as paid, after confirmation. */
 export function MarkPaidButton({ file }: { file: PayoutFile }) {
   const { can } = useSession();
   const mark = useSend<void, Paid>(
@@ -32,7 +32,7 @@ export function MarkPaidButton({ file }: { file: PayoutFile }) {
             can't be taken back. Do it once the money was sent.
           </Text>
           {mark.isError && (
-            <Alert color="red" variant="outline" role="alert" title="It was not marked paid">
+            <Alert color="red" variant="outline" role="alert" title="The file was not marked as paid">
               {problemOf(mark.error)}
             </Alert>
           )}
@@ -49,7 +49,7 @@ export function MarkPaidButton({ file }: { file: PayoutFile }) {
 
 function problemOf(error: unknown): string {
   if (error instanceof ApiFailure && error.code === 'conflict') {
-    return 'Part of it was paid with another file. Nothing was changed. Download a new file and pay that.';
+    return 'Part of it was paid with another file. Nothing was changed. Download and pay a new file.';
   }
   return messageOf(error);
 }

@@ -1,16 +1,16 @@
 import { Button } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
 import { useApi } from '../../api/queries.ts';
-import type { Enrollment } from './answers.ts';
+import type { Enrollment } from './responses.ts';
 import { useViewState } from './view-state.ts';
 
-/** Says that a list is of one referrer (`by` in the page's URL), and takes that away. */
+/** Shows and clears the filter by referrer (`by` in the URL). */
 export function OneReferrer() {
   const view = useViewState();
   const partner = view.get('by');
   const enrollment = useApi<Enrollment>(partner && `/enrollments/${partner}`);
   if (partner === null) return null;
-  // Until the answer is there, it is that of the referrer before.
+  // While loading, the data is of the previous referrer.
   const name = enrollment.isPlaceholderData ? undefined : enrollment.data?.external_user_id;
   return (
     <Button
@@ -19,7 +19,7 @@ export function OneReferrer() {
       maw="100%"
       rightSection={<IconX size={14} aria-hidden="true" />}
       onClick={() => view.set({ by: null })}
-      title="Show those of every referrer"
+      title="Show all referrers"
     >
       Only by {name ?? 'one referrer'}
     </Button>

@@ -3,14 +3,14 @@ import { ApiFailure } from '../../api/failures.ts';
 import { saveFile } from '../links/save-file.ts';
 
 /**
- * Makes a payout file and saves it on the viewer's machine.
+ * Creates and downloads a payout file.
  *
- * @param programme null: every programme
- * @returns the file's id, by which it is marked paid
+ * @param program null: all programs
+ * @returns the file's ID, to mark it as paid
  * @throws {ApiFailure}
  */
-export async function downloadPayoutFile(programme: string | null): Promise<string> {
-  const answer = await fetchAnswer('/payouts/export', { query: { program_id: programme } });
+export async function downloadPayoutFile(program: string | null): Promise<string> {
+  const answer = await fetchAnswer('/payouts/export', { query: { program_id: program } });
   const exportId = answer.headers.get('x-export-id');
   if (exportId === null) {
     throw new ApiFailure(answer.status, { code: 'unknown', message: 'the file came without its id' });

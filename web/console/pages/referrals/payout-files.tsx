@@ -8,9 +8,9 @@ import { QueryView } from '../../parts/query-view.tsx';
 import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { useFocusBack } from '../../parts/use-focus-back.ts';
-import type { PayoutFiles as Files, PayoutFile, PayoutLines } from './answers.ts';
-import { ChoiceFilter, useProgrammes } from './filters.tsx';
+import { ChoiceFilter, usePrograms } from './filters.tsx';
 import { MarkPaidButton } from './mark-paid-button.tsx';
+import type { PayoutFiles as Files, PayoutFile, PayoutLines } from './responses.ts';
 import { useViewState } from './view-state.ts';
 import { methodName, totalsText } from './words.ts';
 
@@ -18,10 +18,10 @@ const PAGE = 20;
 const LINES = 100;
 const MOST_LINES = 500;
 
-/** Every payout file with what it pays, and whether it was marked paid. */
+/** Payout files with their totals and status. */
 export function PayoutFiles() {
   const view = useViewState();
-  const names = new Map(useProgrammes().map(({ id, name }) => [id, name]));
+  const names = new Map(usePrograms().map(({ id, name }) => [id, name]));
   const state = view.get('state');
   const files = useApi<Files>('/payouts', {
     paid: state === null ? null : state === 'paid',
@@ -37,7 +37,7 @@ export function PayoutFiles() {
       <Group mb="md">
         <ChoiceFilter
           name="state"
-          label="State"
+          label="Status"
           choices={[
             { value: 'paid', label: 'Marked paid' },
             { value: 'open', label: 'Not marked paid' },
@@ -48,22 +48,22 @@ export function PayoutFiles() {
         query={files}
         empty={{
           when: ({ payouts }) => payouts.length === 0,
-          show: <EmptyState title="No payout files">Each file that was made is listed here.</EmptyState>,
+          show: <EmptyState title="No payout files">Every payout file is listed here.</EmptyState>,
         }}
       >
         {({ payouts, next_cursor }) => (
           <>
             <ScrollTable
-              label="Every payout file"
+              label="All payout files"
               minWidth={800}
-              columns={['Made', 'Programme', 'Referrers', 'Total', 'State']}
+              columns={['Created', 'Program', 'Referrers', 'Total', 'Status']}
             >
               <Table.Tbody>
                 {payouts.map((file) => (
                   <Row
                     key={file.export_id}
                     file={file}
-                    programme={file.program_id === null ? 'All' : (names.get(file.program_id) ?? '')}
+                    program={file.program_id === null ? 'All' : (names.get(file.program_id) ?? '')}
                   />
                 ))}
               </Table.Tbody>
@@ -77,7 +77,7 @@ export function PayoutFiles() {
   );
 }
 
-function Row({ file, programme }: { file: PayoutFile; programme: string }) {
+function Row({ file, program }: { file: PayoutFile; program: string }) {
   const view = useViewState();
   return (
     <Table.Tr>
@@ -87,7 +87,7 @@ function Row({ file, programme }: { file: PayoutFile; programme: string }) {
           size="sm"
           ta="left"
           onClick={() => view.set({ file: file.export_id })}
-          title="What it pays to whom"
+          title="Payout lines"
         >
           {formatInstant(file.created_at)}
         </Anchor>
@@ -95,7 +95,7 @@ function Row({ file, programme }: { file: PayoutFile; programme: string }) {
           {file.export_id}
         </Text>
       </Table.Td>
-      <LongTextCell>{programme}</LongTextCell>
+      <LongTextCell>{program}</LongTextCell>
       <Table.Td className="figure">{formatCount(file.referrers)}</Table.Td>
       <Table.Td className="figure">{totalsText(file.totals)}</Table.Td>
       <Table.Td>
@@ -122,29 +122,23 @@ function Lines({ exportId, close }: { exportId: string; close: () => void }) {
   const [limit, setLimit] = useState(LINES);
   const lines = useApi<PayoutLines>(`/payouts/${exportId}/lines`, { limit });
   return (
-    <Modal
-      opened
-      onClose={close}
-      title="What the file pays"
-      size="lg"
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
+    <Modal opened onClose={close} title="Payout lines" size="lg" closeButtonProps={{ 'aria-label': 'Close' }}>
       <QueryView
         query={lines}
-        empty={{ when: (data) => data.lines.length === 0, show: <Text size="sm">It pays nobody.</Text> }}
+        empty={{ when: (data) => data.lines.length === 0, show: <Text size="sm">No lines.</Text> }}
       >
         {(data) => (
           <>
             <ScrollTable
               label="Lines of the payout file"
               minWidth={480}
-              columns={['Referrer', 'Paid by', 'Commissions', 'Amount']}
+              columns={['Referrer', 'Payout method', 'Commissions', 'Amount']}
             >
               <Table.Tbody>
                 {data.lines.map((line) => (
                   <Table.Tr key={line.partner_id}>
                     <LongTextCell>{line.external_user_id}</LongTextCell>
-                    <Table.Td>{line.method === null ? 'Nothing chosen' : methodName(line.method)}</Table.Td>
+                    <Table.Td>{line.method === null ? 'Not set' : methodName(line.method)}</Table.Td>
                     <Table.Td className="figure">{formatCount(line.commissions)}</Table.Td>
                     <Table.Td className="figure">{formatMoney(line.amount, line.currency)}</Table.Td>
                   </Table.Tr>
@@ -157,7 +151,7 @@ function Lines({ exportId, close }: { exportId: string; close: () => void }) {
               </Button>
             )}
             {data.next_cursor !== null && limit === MOST_LINES && (
-              <Text size="sm">The file has more lines than are shown here.</Text>
+              <Text size="sm">The file has more lines.</Text>
             )}
           </>
         )}

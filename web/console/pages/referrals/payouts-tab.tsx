@@ -2,7 +2,7 @@ import { Stack } from '@mantine/core';
 import { EligibleBalances } from './eligible-balances.tsx';
 import { PayoutFiles } from './payout-files.tsx';
 
-/** What can be paid now, and the files of what was to be paid. */
+/** Payable balances and payout files. */
 export function PayoutsTab() {
   return (
     <Stack gap="xl">

@@ -6,21 +6,21 @@ import { OlderRows } from '../../parts/older-rows.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
-import type { Purchase, Purchases } from './answers.ts';
-import { ChoiceFilter, ProgrammeFilter, TextFilter } from './filters.tsx';
+import { ChoiceFilter, ProgramFilter, TextFilter } from './filters.tsx';
 import { OneReferrer } from './one-referrer.tsx';
+import type { Purchase, Purchases } from './responses.ts';
 import { useViewState } from './view-state.ts';
 import { purchaseReason } from './words.ts';
 
 const PAGE = 50;
 
-/** What referred users bought, and why some of it earned nothing. */
+/** Purchases of referred users, and why some earned nothing. */
 export function PurchasesTab() {
   const view = useViewState();
   const purchases = useApi<Purchases>('/purchases', {
     matched: true,
     order_id: view.get('order'),
-    program_id: view.get('programme'),
+    program_id: view.get('program'),
     partner_id: view.get('by'),
     rewarded: view.get('result') === null ? null : view.get('result') === 'earned',
     cursor: view.get('cursor'),
@@ -29,14 +29,14 @@ export function PurchasesTab() {
   return (
     <>
       <Group gap="sm" align="flex-end" mb="md">
-        <TextFilter name="order" label="Order" placeholder="Its whole id" />
-        <ProgrammeFilter />
+        <TextFilter name="order" label="Order" placeholder="Exact ID" />
+        <ProgramFilter />
         <ChoiceFilter
           name="result"
           label="Result"
           choices={[
-            { value: 'earned', label: 'Earned something' },
-            { value: 'nothing', label: 'Earned nothing' },
+            { value: 'earned', label: 'Rewarded' },
+            { value: 'nothing', label: 'Not rewarded' },
           ]}
         />
         <OneReferrer />
@@ -47,7 +47,7 @@ export function PurchasesTab() {
           when: (data) => data.purchases.length === 0,
           show: (
             <EmptyState title="No purchases">
-              Your server reports what users bought. Purchases of users whom nobody referred are not listed.
+              Your server reports purchases. Purchases of users without a referrer are not listed.
             </EmptyState>
           ),
         }}
@@ -84,7 +84,7 @@ function Row({ purchase }: { purchase: Purchase }) {
           size="sm"
           ta="left"
           onClick={() => view.show('ledger', { order: purchase.order_id })}
-          title="Its entries in the ledger"
+          title="Ledger entries"
         >
           {purchase.order_id}
         </Anchor>
@@ -118,7 +118,7 @@ function Row({ purchase }: { purchase: Purchase }) {
           <StatusBadge sign="good">Earned</StatusBadge>
         ) : (
           <>
-            <StatusBadge sign="bad">Earned nothing</StatusBadge>
+            <StatusBadge sign="bad">Not rewarded</StatusBadge>
             {purchase.reason !== null && <Text size="sm">{purchaseReason(purchase.reason)}</Text>}
           </>
         )}

@@ -3,13 +3,13 @@ import { PageHeader } from '../../parts/page-header.tsx';
 import { EnrollmentsTab } from './enrollments-tab.tsx';
 import { LedgerTab } from './ledger-tab.tsx';
 import { PayoutsTab } from './payouts-tab.tsx';
-import { ProgrammesTab } from './programmes-tab.tsx';
+import { ProgramsTab } from './programs-tab.tsx';
 import { PurchasesTab } from './purchases-tab.tsx';
 import { SignupsTab } from './signups-tab.tsx';
 import { useViewState } from './view-state.ts';
 
 const TABS = [
-  { key: 'programmes', title: 'Programmes', Content: ProgrammesTab },
+  { key: 'programs', title: 'Programs', Content: ProgramsTab },
   { key: 'enrollments', title: 'Enrollments', Content: EnrollmentsTab },
   { key: 'ledger', title: 'Ledger', Content: LedgerTab },
   { key: 'signups', title: 'Signups', Content: SignupsTab },
@@ -17,7 +17,7 @@ const TABS = [
   { key: 'payouts', title: 'Payouts', Content: PayoutsTab },
 ] as const;
 
-/** Referral programmes: what they promise, who takes part, what was earned and paid. The tab is in the URL. */
+/** Referral programs: terms, referrers, rewards and payouts. The tab is in the URL. */
 export default function ReferralsPage() {
   const view = useViewState();
   const shown = TABS.find(({ key }) => key === view.get('tab')) ?? TABS[0];

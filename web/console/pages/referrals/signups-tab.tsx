@@ -6,20 +6,20 @@ import { OlderRows } from '../../parts/older-rows.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
-import type { Signup, Signups } from './answers.ts';
-import { ChoiceFilter, ProgrammeFilter, TextFilter } from './filters.tsx';
+import { ChoiceFilter, ProgramFilter, TextFilter } from './filters.tsx';
 import { OneReferrer } from './one-referrer.tsx';
+import type { Signup, Signups } from './responses.ts';
 import { useViewState } from './view-state.ts';
 import { BLOCK_REASON_CHOICES, blockReason } from './words.ts';
 
 const PAGE = 50;
 
-/** Who signed up through a referrer, and why some signups earned nothing. */
+/** Referred signups, and why some earned nothing. */
 export function SignupsTab() {
   const view = useViewState();
   const signups = useApi<Signups>('/signups', {
     search: view.get('search'),
-    program_id: view.get('programme'),
+    program_id: view.get('program'),
     partner_id: view.get('by'),
     blocked: view.get('result') === null ? null : view.get('result') === 'blocked',
     block_reason: view.get('reason'),
@@ -30,7 +30,7 @@ export function SignupsTab() {
     <>
       <Group gap="sm" align="flex-end" mb="md">
         <TextFilter name="search" label="Search" placeholder="New user or email" />
-        <ProgrammeFilter />
+        <ProgramFilter />
         <ChoiceFilter
           name="result"
           label="Result"
@@ -48,7 +48,7 @@ export function SignupsTab() {
           when: (data) => data.signups.length === 0,
           show: (
             <EmptyState title="No signups">
-              Your server reports who signed up. Users whom nobody referred are not listed.
+              Your server reports signups. Users without a referrer are not listed.
             </EmptyState>
           ),
         }}
@@ -98,7 +98,7 @@ export function SignupsTab() {
 }
 
 function Result({ signup }: { signup: Signup }) {
-  if (signup.status === 'pending') return <StatusBadge sign="waiting">Waiting for its click</StatusBadge>;
+  if (signup.status === 'pending') return <StatusBadge sign="waiting">Waiting for the click</StatusBadge>;
   if (signup.block_reason === null) return <StatusBadge sign="good">Counted</StatusBadge>;
   return (
     <>

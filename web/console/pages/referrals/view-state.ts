@@ -1,12 +1,12 @@
 import { useSearchParams } from 'wouter';
 import { type ChangeParameters, useUrlParameters } from '../../parts/url-parameters.ts';
 
-/** What a view shows, in the page's URL; null or an empty text takes a parameter away. */
+/** A view's state in the URL; null or an empty text removes a parameter. */
 export type ViewState = {
   get: (name: string) => string | null;
-  /** A changed filter begins the list anew. */
+  /** Sets filters and returns to the first rows. */
   set: ChangeParameters;
-  /** Shows another tab with these parameters and no others. */
+  /** Shows another tab with only these parameters. */
   show: (tab: string, parameters?: Record<string, string>) => void;
 };
 
@@ -23,5 +23,5 @@ export function useViewState(): ViewState {
   };
 }
 
-/** What lies over a list and leaves it where it is. */
+/** Parameters of dialogs above a list, which keep its position. */
 const OVERLAYS = new Set(['partner', 'file']);

@@ -1,32 +1,32 @@
 import { formatCount, formatMoney } from '../../formats.ts';
-import type { LedgerStatus, Totals } from './answers.ts';
+import type { LedgerStatus, Totals } from './responses.ts';
 
-/** The API's words in plain ones. What is not known here is shown as the API writes it. */
+/** Labels of API values. Unknown values are shown as they are. */
 
 const BLOCK_REASONS: Record<string, string> = {
-  same_user: 'Referred themselves: same user',
-  same_email: 'Referred themselves: same mailbox',
-  same_device: 'Referred themselves: same device',
-  same_visitor: "Referred themselves: came with the referrer's own browser",
-  same_ip: 'Referred themselves: same network address',
+  same_user: 'Self-referral: same user',
+  same_email: 'Self-referral: same mailbox',
+  same_device: 'Self-referral: same device',
+  same_visitor: 'Self-referral: same browser',
+  same_ip: 'Self-referral: same IP address',
   suspended: 'The referrer is suspended',
 };
 
 /** Why a signup earned nothing. */
 export const blockReason = (reason: string) => BLOCK_REASONS[reason] ?? reason;
 
-/** The reasons that a list can be filtered by. */
+/** Block reasons that a list can be filtered by. */
 export const BLOCK_REASON_CHOICES = Object.entries(BLOCK_REASONS).map(([value, label]) => ({ value, label }));
 
 const PURCHASE_REASONS: Record<string, string> = {
-  plan_has_no_commission_tracking: 'Your plan has no commission tracking',
-  renewal_not_covered: 'Renewals earn nothing here',
-  not_first_sale: 'Only the first purchase earns',
+  plan_has_no_commission_tracking: 'Your plan does not include commission tracking',
+  renewal_not_covered: 'Renewals earn nothing in this program',
+  not_first_sale: 'Only the first purchase earns a reward',
   self_referral: 'The signup was blocked',
   suspended: 'The referrer is suspended',
-  program_paused: 'The programme was paused',
+  program_paused: 'The program was paused',
   no_currency_rate: 'No exchange rate for the currency',
-  no_reward_configured: 'The programme rewards no purchases',
+  no_reward_configured: 'The program does not reward purchases',
 };
 
 /** Why a purchase earned nothing. */
@@ -34,7 +34,7 @@ export const purchaseReason = (reason: string) => PURCHASE_REASONS[reason] ?? re
 
 const CAUSES: Record<string, string> = {
   sale: 'Commission of a sale',
-  hold_over: 'Holding time over',
+  hold_over: 'Holding period ended',
   payout: 'Paid out',
   refund: 'Refund',
   signup: 'Credit for a signup',
@@ -43,7 +43,7 @@ const CAUSES: Record<string, string> = {
   delivery: 'Credit delivered',
 };
 
-/** What wrote an entry of the ledger. */
+/** Causes of ledger entries. */
 export const causeName = (cause: string) => CAUSES[cause] ?? cause;
 
 export const CAUSE_CHOICES = Object.entries(CAUSES).map(([value, label]) => ({ value, label }));
@@ -54,11 +54,11 @@ const STATUSES: Record<string, string> = {
   paid: 'Paid',
   earned: 'Not delivered',
   delivered: 'Delivered',
-  reversed: 'Taken back',
+  reversed: 'Reversed',
   revoked: 'Revoked',
 };
 
-/** Where an amount stands. */
+/** Statuses of an amount. */
 export const statusName = (status: string) => STATUSES[status] ?? status;
 
 const LEDGER_STATUSES: LedgerStatus[] = ['pending', 'eligible', 'paid', 'earned', 'delivered'];
@@ -70,11 +70,11 @@ export const methodName = (method: string) => METHODS[method] ?? method;
 
 export const METHOD_CHOICES = Object.entries(METHODS).map(([value, label]) => ({ value, label }));
 
-/** An amount of the ledger: money, or so many credits of a kind. */
+/** An amount of the ledger: money, or credits of a kind. */
 export const amountText = (amount: number, currency: string | null, creditKind: string | null) =>
   currency === null ? `${formatCount(amount)} ${creditKind ?? ''}`.trim() : formatMoney(amount, currency);
 
-/** `$12.00 and ¥500`; `nothing` when there is none. */
+/** `$12.00 and ¥500`; `nothing` if empty. */
 export function totalsText(totals: Totals): string {
   const amounts = Object.entries(totals).map(([currency, amount]) => formatMoney(amount, currency));
   return amounts.length === 0 ? 'nothing' : new Intl.ListFormat(undefined).format(amounts);

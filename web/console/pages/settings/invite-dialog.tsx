@@ -2,6 +2,7 @@ import { Button, Group, Modal, NativeSelect, Stack, Text, TextInput } from '@man
 import { type FormEvent, useState } from 'react';
 import { fieldError, messageOf } from '../../api/failures.ts';
 import { useSend } from '../../api/queries.ts';
+import type { ResponseOf } from '../../api/responses.ts';
 import { sentence } from '../../api/sentence.ts';
 import type { Role } from '../../api/session.ts';
 import { SecretMade, STAYS } from '../../parts/secret-made.tsx';
@@ -9,9 +10,9 @@ import { ROLE_MEANINGS, ROLE_NAMES } from '../sign-in/roles.ts';
 import { SignInFailure } from '../sign-in/sign-in-failure.tsx';
 
 type Sent = { email: string | null; role: Role };
-type Made = { invite: { url: string; expires_at: string; role: Role; email: string | null } };
+type Made = ResponseOf<'/members/invites', 'post'>;
 
-/** Makes a link that lets somebody in. It is shown once and handed over by the owner. */
+/** Creates an invitation link. It is shown once; the owner passes it on. */
 export function InviteDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const [isMade, setMade] = useState(false);
   const close = () => {
@@ -22,7 +23,7 @@ export function InviteDialog({ opened, onClose }: { opened: boolean; onClose: ()
     <Modal
       opened={opened}
       onClose={close}
-      title="Invite somebody"
+      title="Invite a member"
       closeButtonProps={{ 'aria-label': 'Close' }}
       {...(isMade && STAYS)}
     >
@@ -48,7 +49,7 @@ function InviteForm({ onMade, onClose }: { onMade: () => void; onClose: () => vo
       <SecretMade value={invite.url} what="invitation link" onDone={onClose}>
         <Text size="sm">
           Send it to {invite.email ?? 'the person you invite'} yourself. It works once, for 15 minutes, and
-          makes its user {ROLE_NAMES[invite.role].toLowerCase()}.
+          gives the role {ROLE_NAMES[invite.role].toLowerCase()}.
         </Text>
       </SecretMade>
     );
@@ -60,7 +61,7 @@ function InviteForm({ onMade, onClose }: { onMade: () => void; onClose: () => vo
         <TextInput
           type="email"
           label="Email"
-          description="May stay empty. A member's own email makes a link to sign in anew, with the role as it is."
+          description="Optional. The email of an existing member creates a link to sign in again; the role stays."
           autoComplete="off"
           value={email}
           error={wrong && sentence(`email ${wrong}`)}
@@ -78,7 +79,7 @@ function InviteForm({ onMade, onClose }: { onMade: () => void; onClose: () => vo
             Cancel
           </Button>
           <Button type="submit" loading={send.isPending}>
-            Make the link
+            Create the link
           </Button>
         </Group>
       </Stack>

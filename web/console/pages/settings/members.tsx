@@ -1,6 +1,7 @@
 import { Button, NativeSelect, Table, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useApi, useSend } from '../../api/queries.ts';
+import type { ResponseOf } from '../../api/responses.ts';
 import { type Role, useSession } from '../../api/session.ts';
 import { formatAgo, formatDate, formatInstant } from '../../formats.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
@@ -10,20 +11,14 @@ import { Section } from '../../parts/section.tsx';
 import { ROLE_MEANINGS, ROLE_NAMES } from '../sign-in/roles.ts';
 import { InviteDialog } from './invite-dialog.tsx';
 
-type Member = {
-  id: string;
-  email: string | null;
-  role: Role;
-  created_at: string;
-  last_seen_at: string | null;
-};
+type Member = ResponseOf<'/members'>['members'][number];
 
 const nameOf = ({ email }: Member) => email ?? 'Member without an email';
 
-/** Who may use the workspace. Owners let others in, change what they may do, and remove them. */
+/** Members. Owners invite, change roles and remove members. */
 export function Members() {
   const { can } = useSession();
-  const members = useApi<{ members: Member[] }>('/members');
+  const members = useApi<ResponseOf<'/members'>>('/members');
   const [inviting, { open, close }] = useDisclosure(false);
   const isOwner = can('owner');
   return (
@@ -31,8 +26,8 @@ export function Members() {
       title="Members"
       about={
         isOwner
-          ? 'Who may use the console of this workspace.'
-          : 'Who may use the console of this workspace. Owners change this list.'
+          ? 'People with access to the console of this workspace.'
+          : 'People with access to the console of this workspace. Owners manage this list.'
       }
       action={isOwner && <Button onClick={open}>Invite</Button>}
     >
@@ -108,7 +103,7 @@ function MemberRow({ member, editable }: { member: Member; editable: boolean }) 
               size="xs"
               aria-label={`Remove ${nameOf(member)}`}
               question={`Remove ${nameOf(member)}?`}
-              consequence="They are signed out everywhere at once and can't sign in any more; a live list that they look at ends within 15 seconds. What they made stays."
+              consequence="They are signed out everywhere at once and can no longer sign in. An open live list ends within 15 seconds. Their work stays."
               yes="Remove"
               pending={remove.isPending}
               onConfirm={() => remove.mutateAsync()}

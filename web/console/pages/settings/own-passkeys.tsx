@@ -3,6 +3,7 @@ import { notifications } from '@mantine/notifications';
 import { useQueryClient } from '@tanstack/react-query';
 import { callApi } from '../../api/call.ts';
 import { useApi, useOneMutation, useSend } from '../../api/queries.ts';
+import type { ResponseOf } from '../../api/responses.ts';
 import { formatAgo, formatDate } from '../../formats.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
@@ -10,14 +11,13 @@ import { Section } from '../../parts/section.tsx';
 import { makePasskey, pageByName, passkeyFailure, passkeysWork } from '../sign-in/passkeys.ts';
 import { PlainList } from './plain-list.tsx';
 
-type Passkey = { id: string; label: string; created_at: string; last_used_at: string | null };
-
-/** What the member's passkeys are, and whether there is a password beside them. */
-export type OwnWays = { passkeys: Passkey[]; has_password: boolean };
+/** How the member may sign in: passkeys, and whether there is a password. */
+export type SignInMethods = ResponseOf<'/passkeys'>;
+type Passkey = SignInMethods['passkeys'][number];
 
 /** The member's passkeys. */
 export function OwnPasskeys() {
-  const ways = useApi<OwnWays>('/passkeys');
+  const ways = useApi<SignInMethods>('/passkeys');
   const queries = useQueryClient();
   const add = useOneMutation<void, unknown>({
     mutationFn: async () =>
@@ -61,10 +61,10 @@ function NoPasskeys() {
   const byName = pageByName();
   return (
     <Text size="sm" c="dimmed">
-      You have none yet.{' '}
+      No passkeys yet.{' '}
       {!passkeysWork() && byName && (
         <>
-          Browsers keep passkeys for names, not for addresses:{' '}
+          Passkeys work with host names, not with IP addresses:{' '}
           <Anchor href={byName} underline="always">
             open the console as localhost
           </Anchor>{' '}
@@ -94,7 +94,7 @@ function PasskeyItem({ passkey }: { passkey: Passkey }) {
           size="xs"
           aria-label={`Remove the passkey ${passkey.label}`}
           question={`Remove the passkey ${passkey.label}?`}
-          consequence="You can't sign in with it any more. Remove it from your device as well."
+          consequence="You can no longer sign in with it. Remove it from your device as well."
           yes="Remove"
           pending={remove.isPending}
           onConfirm={() => remove.mutateAsync()}

@@ -6,13 +6,13 @@ import { sentence } from '../../api/sentence.ts';
 import { QueryView } from '../../parts/query-view.tsx';
 import { Section } from '../../parts/section.tsx';
 import { SignInFailure } from '../sign-in/sign-in-failure.tsx';
-import type { OwnWays } from './own-passkeys.tsx';
+import type { SignInMethods } from './own-passkeys.tsx';
 
 const LEAST = 10;
 
-/** Sets or changes the member's password. @param email what it is used with; for password managers */
+/** Sets or changes the member's password. @param email for password managers */
 export function OwnPassword({ email }: { email: string }) {
-  const ways = useApi<OwnWays>('/passkeys');
+  const ways = useApi<SignInMethods>('/passkeys');
   return (
     <Section
       title="Password"
@@ -20,7 +20,7 @@ export function OwnPassword({ email }: { email: string }) {
     >
       <QueryView query={ways} lines={2}>
         {({ has_password }) => (
-          // Another form once there is a password: then the current one is asked for.
+          // A new form after a password is set, because it then asks for the current one.
           <PasswordForm key={String(has_password)} email={email} hasPassword={has_password} />
         )}
       </QueryView>

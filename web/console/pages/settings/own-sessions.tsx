@@ -1,41 +1,38 @@
 import { Badge, Button, Group, Text } from '@mantine/core';
 import { useApi, useSend } from '../../api/queries.ts';
+import type { ResponseOf } from '../../api/responses.ts';
 import { formatAgo, formatDate, formatInstant, plural } from '../../formats.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { Section } from '../../parts/section.tsx';
 import { PlainList } from './plain-list.tsx';
 
-type OwnSession = {
-  id: string;
-  browser: string;
-  os: string;
-  current: boolean;
-  created_at: string;
-  last_seen_at: string;
-};
+type OwnSession = ResponseOf<'/sessions'>['sessions'][number];
 
 const refresh = ['/sessions'];
 const nameOf = ({ browser, os }: OwnSession) =>
   browser === 'Other' && os === 'Other' ? 'Unknown browser' : `${browser} on ${os}`;
 
-/** Where the member is signed in. */
+/** The member's sessions. */
 export function OwnSessions() {
-  const sessions = useApi<{ sessions: OwnSession[] }>('/sessions');
-  const endOthers = useSend<void, { ended: number }>(() => ({ path: '/sessions', method: 'DELETE' }), {
-    refresh,
-    done: ({ ended }) => `Signed out of ${plural(ended, 'browser', 'browsers')}`,
-  });
+  const sessions = useApi<ResponseOf<'/sessions'>>('/sessions');
+  const endOthers = useSend<void, ResponseOf<'/sessions', 'delete'>>(
+    () => ({ path: '/sessions', method: 'DELETE' }),
+    {
+      refresh,
+      done: ({ ended }) => `Signed out of ${plural(ended, 'browser', 'browsers')}`,
+    },
+  );
   const others = (sessions.data?.sessions ?? []).some(({ current }) => !current);
   return (
     <Section
       title="Where you are signed in"
-      about="A browser that does nothing for 14 days is signed out."
+      about="A browser is signed out after 14 days without activity."
       action={
         others && (
           <ConfirmButton
             question="Sign out everywhere else?"
-            consequence="Every other browser has to sign in again. This one stays signed in."
+            consequence="Every other browser must sign in again. This one stays signed in."
             yes="Sign out"
             pending={endOthers.isPending}
             onConfirm={() => endOthers.mutateAsync()}

@@ -10,7 +10,7 @@ import { WorkspaceFacts } from './workspace-facts.tsx';
 
 const TABS = ['workspace', 'members', 'sign-in'];
 
-/** The workspace, who may use it, and how the member who looks signs in. */
+/** Settings: workspace, members and the member's own sign-in. */
 export default function SettingsPage() {
   const [search, change] = useUrlParameters();
   const { member } = useSession();

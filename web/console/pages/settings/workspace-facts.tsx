@@ -1,5 +1,6 @@
 import { Code, Group } from '@mantine/core';
 import { useApi } from '../../api/queries.ts';
+import type { ResponseOf } from '../../api/responses.ts';
 import { useSession } from '../../api/session.ts';
 import { formatCount, formatDate, formatMoney, plural } from '../../formats.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
@@ -7,19 +8,8 @@ import { Fact, Facts } from '../../parts/facts.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { Section } from '../../parts/section.tsx';
 
-type Usage = { used: number; limit: number | null };
-
-/** The part of `GET /me` that is shown. */
-type Me = {
-  workspace: { attribution_model: string; attribution_window: number; created_at: string };
-  plan: {
-    name: string;
-    status: string;
-    limits: { links: Usage; events: Usage; commission: Usage };
-    events_reset_at: string;
-    commission_reset_at: string;
-  };
-};
+type Me = ResponseOf<'/me'>;
+type Usage = Me['plan']['limits']['links'];
 
 const MODELS: Record<string, string> = {
   last_click: 'Last click',
@@ -28,21 +18,21 @@ const MODELS: Record<string, string> = {
 };
 const STATUSES: Record<string, string> = {
   active: 'active',
-  trialing: 'on trial',
-  past_due: 'payment is late',
+  trialing: 'trial',
+  past_due: 'past due',
   canceled: 'ended',
 };
 
 const usage = ({ used, limit }: Usage, write = formatCount) =>
   limit === null ? `${write(used)}, without a limit` : `${write(used)} of ${write(limit)}`;
 
-/** What the workspace is, as its operator has set it. */
+/** Properties of the workspace, set by the operator. */
 export function WorkspaceFacts() {
   const { workspace } = useSession();
   const me = useApi<Me>('/me');
   const inCurrency = (amount: number) => formatMoney(amount, workspace.currency);
   return (
-    <Section title="Workspace" about="Whoever runs this service sets these.">
+    <Section title="Workspace" about="The operator of this service sets these values.">
       <QueryView query={me} lines={8}>
         {({ plan, workspace: more }) => (
           <Facts>
@@ -57,8 +47,8 @@ export function WorkspaceFacts() {
             <Fact name="Plan">
               {plan.name}, {STATUSES[plan.status] ?? plan.status}
             </Fact>
-            <Fact name="Links (those of referral programmes do not count)">{usage(plan.limits.links)}</Fact>
-            <Fact name="Events this period (clicks, identifications, orders)">
+            <Fact name="Links (without referral links)">{usage(plan.limits.links)}</Fact>
+            <Fact name="Events this period (clicks, identifies, orders)">
               {usage(plan.limits.events)}, until {formatDate(plan.events_reset_at)}
             </Fact>
             <Fact name="Commission this period">
@@ -66,7 +56,7 @@ export function WorkspaceFacts() {
                 ? 'not in this plan'
                 : `${usage(plan.limits.commission, inCurrency)}, until ${formatDate(plan.commission_reset_at)}`}
             </Fact>
-            <Fact name="Own site">{workspace.primary_domain || 'none yet: the first link sets it'}</Fact>
+            <Fact name="Own site">{workspace.primary_domain || 'not set: the first link sets it'}</Fact>
             <Fact name="Currency">{workspace.currency.toUpperCase()}</Fact>
             <Fact name="Attribution">
               {MODELS[more.attribution_model] ?? more.attribution_model} within{' '}

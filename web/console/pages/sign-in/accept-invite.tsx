@@ -6,23 +6,17 @@ import { useLocation } from 'wouter';
 import { callApi } from '../../api/call.ts';
 import { ApiFailure, fieldError, messageOf } from '../../api/failures.ts';
 import { useOneMutation } from '../../api/queries.ts';
+import type { ResponseOf } from '../../api/responses.ts';
 import { sentence } from '../../api/sentence.ts';
-import type { Role } from '../../api/session.ts';
 import { makePasskey, pageByName, passkeyFailure, passkeysWork } from './passkeys.ts';
 import { ROLE_MEANINGS, ROLE_NAMES } from './roles.ts';
 import { SignInFailure } from './sign-in-failure.tsx';
 
 const PASSWORD_LEAST = 10;
 
-/** What an invitation is for. */
-export type InviteView = {
-  workspace: { name: string };
-  email: string | null;
-  role: Role;
-  expires_at: string;
-};
+export type InviteView = ResponseOf<'/session/invite/view', 'post'>;
 
-/** Lets the invited person choose a passkey or a password, and signs in with it. */
+/** The invited person chooses a passkey or password, and is signed in. */
 export function AcceptInvite({ invite, token }: { invite: InviteView; token: string }) {
   const queries = useQueryClient();
   const [, navigate] = useLocation();
@@ -47,7 +41,7 @@ export function AcceptInvite({ invite, token }: { invite: InviteView; token: str
     ? `must have at least ${PASSWORD_LEAST} characters`
     : fieldError(withPassword.error, 'password');
   const lacksEmail = withPassword.isError && invite.email === null && said === '';
-  const emailWrong = lacksEmail ? 'is needed beside a password' : fieldError(failure, 'email');
+  const emailWrong = lacksEmail ? 'is required with a password' : fieldError(failure, 'email');
   const submit = (event: FormEvent) => {
     event.preventDefault();
     withPasskey.reset();
@@ -73,7 +67,7 @@ export function AcceptInvite({ invite, token }: { invite: InviteView; token: str
           type="email"
           label="Email"
           description={
-            invite.email === null ? 'Needed to sign in with a password; nothing is sent to it.' : undefined
+            invite.email === null ? 'Required to sign in with a password. No mail is sent to it.' : undefined
           }
           autoComplete="username"
           readOnly={invite.email !== null}
@@ -133,7 +127,7 @@ function PasskeyChoice({ pending, onChoose }: { pending: boolean; onChoose: () =
         Use a passkey
       </Button>
       <Text size="sm" c="dimmed">
-        Your device's fingerprint, face or PIN, or a security key: nothing to remember.
+        Use the fingerprint, face or PIN of your device, or a security key.
       </Text>
       <Divider label="or" />
     </>

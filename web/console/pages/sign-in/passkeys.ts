@@ -11,12 +11,12 @@ import { messageOf } from '../../api/failures.ts';
 
 const ADDRESS = /^(\d+\.\d+\.\d+\.\d+|\[.*\])$/;
 
-/** Whether passkeys can be offered here: browsers keep them for host names, not for addresses. */
+/** Whether passkeys work here: browsers support host names, not IP addresses. */
 export function passkeysWork(): boolean {
   return browserSupportsWebAuthn() && !ADDRESS.test(window.location.hostname);
 }
 
-/** This very page under the machine's own name, where it was opened by its address and passkeys would work; or null. */
+/** This page's URL at `localhost`, if it was opened by loopback address; otherwise null. */
 export function pageByName(): string | null {
   const { hostname, href } = window.location;
   const isOwn = hostname === '127.0.0.1' || hostname === '[::1]';
@@ -24,17 +24,17 @@ export function pageByName(): string | null {
 }
 
 /**
- * Has the browser make a passkey.
+ * Creates a passkey in the browser.
  *
- * @param path of the options, below `/api/v1`
- * @returns what the server is to be sent
+ * @param path path of the options, below `/api/v1`
+ * @returns the value to send to the server
  */
 export async function makePasskey(path: string, body?: object): Promise<unknown> {
   const optionsJSON = await callApi<PublicKeyCredentialCreationOptionsJSON>(path, { method: 'POST', body });
   return startRegistration({ optionsJSON });
 }
 
-/** Has the browser sign with a passkey that the person chooses. */
+/** Signs in the browser with a passkey of the person's choice. */
 export async function signWithPasskey(): Promise<unknown> {
   const optionsJSON = await callApi<PublicKeyCredentialRequestOptionsJSON>('/session/passkey/options', {
     method: 'POST',
@@ -42,10 +42,10 @@ export async function signWithPasskey(): Promise<unknown> {
   return startAuthentication({ optionsJSON });
 }
 
-/** What a person is told when a ceremony ended without a passkey. */
+/** The message after a WebAuthn ceremony without a passkey. */
 export function passkeyFailure(error: unknown): string {
   if (error instanceof WebAuthnError && error.code === 'ERROR_AUTHENTICATOR_PREVIOUSLY_REGISTERED') {
-    return 'This device has a passkey for you already.';
+    return 'This device already has a passkey for you.';
   }
   if (error instanceof Error && (error.name === 'NotAllowedError' || error.name === 'AbortError')) {
     return 'No passkey was chosen. Try again.';

@@ -1,15 +1,15 @@
 import type { Role } from '../../api/session.ts';
 
-/** The roles as people read them, least first. */
+/** Role names, lowest first. */
 export const ROLE_NAMES: Record<Role, string> = {
   analyst: 'Analyst',
   operator: 'Operator',
   owner: 'Owner',
 };
 
-/** What each role may do. */
+/** Permissions of each role. */
 export const ROLE_MEANINGS: Record<Role, string> = {
   analyst: 'sees everything and changes nothing',
-  operator: 'sees everything and changes links, bio pages, programmes and webhooks',
+  operator: 'sees everything and changes links, bio pages, programs and webhooks',
   owner: 'sees and changes everything, keys and members too',
 };

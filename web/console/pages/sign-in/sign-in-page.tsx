@@ -5,22 +5,22 @@ import { type FormEvent, useState } from 'react';
 import { callApi } from '../../api/call.ts';
 import { messageOf } from '../../api/failures.ts';
 import { useOneMutation } from '../../api/queries.ts';
-import type { Session } from '../../api/session.ts';
+import type { ResponseOf } from '../../api/responses.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { passkeyFailure, passkeysWork, signWithPasskey } from './passkeys.ts';
 import { SignInFailure } from './sign-in-failure.tsx';
 
-type Answer = { session: Session | null; workspaces: { id: string; name: string }[] };
+type SignIn = ResponseOf<'/session', 'post'>;
 
-/** For who is signed out: email and password, or a passkey. */
+/** Sign-in by email and password, or by passkey. */
 export default function SignInPage() {
   const queries = useQueryClient();
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
   const enter = () => queries.invalidateQueries({ queryKey: ['/session'] });
-  const withPassword = useOneMutation<string | undefined, Answer>({
+  const withPassword = useOneMutation<string | undefined, SignIn>({
     mutationFn: (workspace_id) =>
-      callApi<Answer>('/session', { method: 'POST', body: { email, password, workspace_id } }),
+      callApi<SignIn>('/session', { method: 'POST', body: { email, password, workspace_id } }),
     onSuccess: async ({ session }) => {
       if (session) await enter();
     },
@@ -102,7 +102,7 @@ export default function SignInPage() {
           </>
         )}
         <Text size="sm" c="dimmed">
-          No way in? Ask an owner of your workspace for an invitation, or whoever runs this service.
+          Cannot sign in? Ask an owner of your workspace for an invitation.
         </Text>
       </Stack>
     </>

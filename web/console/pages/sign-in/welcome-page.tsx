@@ -7,14 +7,14 @@ import { PageHeader } from '../../parts/page-header.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { AcceptInvite, type InviteView } from './accept-invite.tsx';
 
-/** What an invitation's link opens. Its token stands in the fragment, which no server sees. */
+/** The page of an invitation link. Its token is in the fragment, which is not sent to servers. */
 export default function WelcomePage() {
   const token = window.location.hash.slice(1);
   const invite = useQuery<InviteView>({
     queryKey: ['/session/invite/view', token],
     queryFn: () => callApi<InviteView>('/session/invite/view', { method: 'POST', body: { token } }),
     enabled: token !== '',
-    // Accepting it uses it up: asked again it would only say so.
+    // Accepting consumes the invitation: do not refetch.
     staleTime: Number.POSITIVE_INFINITY,
     refetchOnWindowFocus: false,
     retry: (count, error) => count < 2 && isRetryable(error),
@@ -33,9 +33,9 @@ function UselessInvite() {
   return (
     <>
       <PageHeader title="Welcome" />
-      <EmptyState title="This invitation can't be used">
+      <EmptyState title="This invitation is not valid">
         It works once and for 15 minutes, and its link must be whole. Ask an owner of the workspace for
-        another one. Whoever runs this service makes one with <Code>hoplog console invite</Code>.
+        another one. The operator of this service creates one with <Code>hoplog console invite</Code>.
       </EmptyState>
       <Text ta="center" size="sm">
         <Anchor href="/console" underline="always">

@@ -2,22 +2,17 @@ import { Anchor, Button, Text, Timeline } from '@mantine/core';
 import { IconClick, IconShoppingCart, IconUser } from '@tabler/icons-react';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import type { Click } from '../../api/click.ts';
+import type { ResponseOf } from '../../api/responses.ts';
 import { channelName, formatInstant, formatMoney, plural } from '../../formats.ts';
 import { deviceOf, placeOf } from '../../parts/click-words.ts';
 
-type ClickEntry = Omit<Click, 'id' | 'visitor_id' | 'is_bot'> & { type: 'click'; slug: string };
-
 /** A step of a journey, with the details of its clicks. */
-export type Entry =
-  | ClickEntry
-  | { type: 'identify'; ts: string; email: string | null }
-  | { type: 'order'; ts: string; amount: number; currency: string };
+type Entry = ResponseOf<'/visitors/{id}/journey'>['journey'][number];
 
-/** Steps that are shown at first, and more with each press. */
+/** Steps shown initially, and added per press. */
 const STEP = 100;
 
-/** A journey, oldest first; of a long one the newest part, and what was before on demand. */
+/** A journey, oldest first. A long one shows its newest part, with a button for earlier steps. */
 export function JourneyTimeline({ entries }: { entries: Entry[] }) {
   const [shown, setShown] = useState(STEP);
   const earlier = Math.max(0, entries.length - shown);
@@ -44,7 +39,7 @@ export function JourneyTimeline({ entries }: { entries: Entry[] }) {
   );
 }
 
-/** Steps with their keys; several may be of one instant and type. */
+/** Steps with unique keys; several may share instant and type. */
 function keyed(entries: Entry[]): { key: string; entry: Entry }[] {
   const counts = new Map<string, number>();
   return entries.map((entry) => {
@@ -71,16 +66,16 @@ function Step({ entry }: { entry: Entry }) {
         >
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
             <Anchor component={Link} href={`/links/${entry.link_id}`} inherit underline="always">
-              {entry.slug === '' ? 'A link that is gone' : entry.slug}
+              {entry.slug === '' ? 'A deleted link' : entry.slug}
             </Anchor>{' '}
             on {channelName(entry.channel)}
           </Text>
           <Text size="sm">
             {placeOf(entry)}. {deviceOf(entry)}.
           </Text>
-          {entry.referer !== '' && (
+          {entry.referer && (
             <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-              Came from {entry.referer}
+              Referer: {entry.referer}
             </Text>
           )}
           {when}
@@ -88,13 +83,9 @@ function Step({ entry }: { entry: Entry }) {
       );
     case 'identify':
       return (
-        <Timeline.Item
-          role="listitem"
-          bullet={<IconUser size={16} aria-hidden="true" />}
-          title="Told who they are"
-        >
+        <Timeline.Item role="listitem" bullet={<IconUser size={16} aria-hidden="true" />} title="Identified">
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-            {entry.email ?? "Your system's user id, without an email"}
+            {entry.email ?? 'User ID of your system, without an email'}
           </Text>
           {when}
         </Timeline.Item>

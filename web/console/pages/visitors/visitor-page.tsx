@@ -1,21 +1,18 @@
 import { Box, Group, Paper, Stack, Title } from '@mantine/core';
 import { useParams } from 'wouter';
 import { useApi } from '../../api/queries.ts';
+import type { ResponseOf } from '../../api/responses.ts';
 import { formatAgo, formatInstant } from '../../formats.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Fact, Facts } from '../../parts/facts.tsx';
 import { GeoCredit } from '../../parts/geo-credit.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
-import { type Entry, JourneyTimeline } from './journey-timeline.tsx';
+import { JourneyTimeline } from './journey-timeline.tsx';
 
-/** `GET /visitors/:id/journey` */
-type Journey = {
-  visitor: { id: string; email: string | null; first_seen: string; last_seen: string };
-  journey: Entry[];
-};
+type Journey = ResponseOf<'/visitors/{id}/journey'>;
 
-/** One visitor and what they did. */
+/** A visitor and their journey. */
 export default function VisitorPage() {
   const { id } = useParams<{ id: string }>();
   const journey = useApi<Journey>(`/visitors/${encodeURIComponent(id)}/journey`, { include: 'details' });
@@ -27,10 +24,10 @@ export default function VisitorPage() {
           <Stack gap="lg">
             <Paper withBorder p="md" component="section" aria-label="The visitor">
               <Facts>
-                <Fact name="Visitor id">
+                <Fact name="Visitor ID">
                   <Group gap="xs" wrap="nowrap">
                     <span>{visitor.id}</span>
-                    <CopyButton value={visitor.id} what="the visitor id" />
+                    <CopyButton value={visitor.id} what="the visitor ID" />
                   </Group>
                 </Fact>
                 <Fact name="Email">{visitor.email ?? 'Unknown'}</Fact>

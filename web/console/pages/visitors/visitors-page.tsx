@@ -1,8 +1,8 @@
 import { Anchor, Button, Group, Stack, Table, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
-import type { Click } from '../../api/click.ts';
 import { useApi } from '../../api/queries.ts';
+import type { ResponseOf } from '../../api/responses.ts';
 import { channelName, formatInstant } from '../../formats.ts';
 import { deviceOf, placeOf, shortId } from '../../parts/click-words.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
@@ -11,19 +11,11 @@ import { PageHeader } from '../../parts/page-header.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { LongTextCell, ScrollTable } from '../../parts/scroll-table.tsx';
 
-/** `GET /visitors` */
-type Visitors = {
-  visitors: {
-    id: string;
-    email: string | null;
-    last_seen: string;
-    last_click: (Click & { slug: string }) | null;
-  }[];
-};
+type Visitors = ResponseOf<'/visitors'>;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Finds a visitor by id or email, and shows who clicked last. */
+/** Finds a visitor by ID or email, and lists recent visitors. */
 export default function VisitorsPage() {
   const [search] = useSearchParams();
   const email = search.get('email');
@@ -34,7 +26,7 @@ export default function VisitorsPage() {
       <Stack gap="md">
         <Finder key={email} email={email ?? ''} />
         <Text size="sm" c="dimmed">
-          {email ? `Visitors who gave ${email}` : 'The 50 visitors who clicked last. Bots are left out.'}
+          {email ? `Visitors with the email ${email}` : 'The 50 most recent visitors, without bots.'}
         </Text>
         <QueryView
           query={visitors}
@@ -42,13 +34,11 @@ export default function VisitorsPage() {
           empty={{
             when: (data) => data.visitors.length === 0,
             show: email ? (
-              <EmptyState title="Nobody gave this email">
-                An email is known once your site or the API told it with a visitor.
+              <EmptyState title="No visitor has this email">
+                An email is known after your site or the API has identified a visitor with it.
               </EmptyState>
             ) : (
-              <EmptyState title="There are no visitors yet">
-                They show here when someone follows a link.
-              </EmptyState>
+              <EmptyState title="No visitors yet">They appear here when someone follows a link.</EmptyState>
             ),
           }}
         >
@@ -60,7 +50,7 @@ export default function VisitorsPage() {
   );
 }
 
-/** An id opens its visitor, an email lists who gave it. */
+/** An ID opens its visitor; an email lists matching visitors. */
 function Finder({ email }: { email: string }) {
   const [, navigate] = useLocation();
   const [text, setText] = useState(email);
@@ -70,7 +60,7 @@ function Finder({ email }: { email: string }) {
     if (UUID.test(wanted)) navigate(`/visitors/${wanted.toLowerCase()}`);
     else if (wanted.includes('@')) navigate(`/visitors?email=${encodeURIComponent(wanted)}`);
     else if (wanted === '') navigate('/visitors');
-    else setWrong('is neither the id of a visitor nor an email');
+    else setWrong('is neither a visitor ID nor an email');
   };
   return (
     <search>
@@ -83,7 +73,7 @@ function Finder({ email }: { email: string }) {
         <Group align="flex-start" gap="xs">
           <TextInput
             type="search"
-            label="Visitor id or email"
+            label="Visitor ID or email"
             value={text}
             error={wrong}
             onChange={(event) => {
@@ -106,7 +96,7 @@ const VisitorsTable = ({ visitors }: { visitors: Visitors['visitors'] }) => (
   <ScrollTable
     label="Visitors"
     minWidth={860}
-    columns={['Visitor', 'Email', 'Last seen', 'Newest click', 'Place', 'Device']}
+    columns={['Visitor', 'Email', 'Last seen', 'Last click', 'Place', 'Device']}
   >
     <Table.Tbody>
       {visitors.map(({ id, email, last_seen, last_click }) => (

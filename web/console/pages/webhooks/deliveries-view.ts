@@ -1,16 +1,16 @@
 import { useUrlParameters } from '../../parts/url-parameters.ts';
-import { type DeliveryStatus, STATUSES } from './answers.ts';
 import { EVENTS, TEST_EVENT } from './events.ts';
+import { type DeliveryStatus, STATUSES } from './responses.ts';
 
-/** What the log of deliveries shows, in the page's URL. What can't be read is left out. */
+/** State of the delivery log, in the URL. Invalid values are ignored. */
 export type DeliveriesView = {
   status: DeliveryStatus | null;
   /** The event. */
   type: string | null;
   cursor: string | null;
-  /** Id of the delivery that lies open. */
+  /** ID of the open delivery. */
   delivery: string | null;
-  /** A filter begins the log anew; an empty text takes it away. */
+  /** Sets filters and returns to the first rows; an empty text removes one. */
   filter: (name: 'status' | 'type', value: string | null) => void;
   open: (delivery: string | null) => void;
 };

@@ -7,19 +7,19 @@ import { formatAgo, formatCount, formatInstant } from '../../formats.ts';
 import { CodeBlock } from '../../parts/code-block.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { useFocusBack } from '../../parts/use-focus-back.ts';
-import type { DeliveryDetail, Webhook } from './answers.ts';
 import { eventName } from './events.ts';
 import { prettyJson } from './pretty-json.ts';
+import type { DeliveryDetail, Webhook } from './responses.ts';
 import { ResultBadge } from './result-badge.tsx';
 
-/** How often a delivery that is not over is looked at anew. Milliseconds. */
+/** Refresh interval of a pending delivery. Milliseconds. */
 const REFRESH = 1_500;
-/** Characters of an answer that are kept, at most. */
+/** Maximum stored characters of a response. */
 const KEPT = 65_536;
 
 type Props = { webhook: Webhook; id: string; close: () => void };
 
-/** One delivery: how it stands, what was sent, and what came back. */
+/** A delivery: status, request and response. */
 export function DeliveryDrawer({ webhook, id, close }: Props) {
   useFocusBack();
   const path = `/webhooks/${webhook.id}/deliveries/${encodeURIComponent(id)}`;
@@ -60,13 +60,13 @@ function Redeliver({ webhook, path }: { webhook: Webhook; path: string }) {
   const { can } = useSession();
   const again = useSend<void>(() => ({ path: `${path}/redeliver` }), {
     refresh: ['/webhooks'],
-    done: 'It is delivered again now',
+    done: 'Delivery queued',
   });
   if (!can('operator')) return null;
-  if (!webhook.is_active) return <Text size="sm">To deliver again, switch the webhook on.</Text>;
+  if (!webhook.is_active) return <Text size="sm">To redeliver, enable the webhook.</Text>;
   return (
     <Button size="xs" variant="default" loading={again.isPending} onClick={() => again.mutate()}>
-      Deliver again
+      Redeliver
     </Button>
   );
 }
@@ -85,18 +85,18 @@ function Facts({ delivery }: { delivery: DeliveryDetail }) {
   return (
     <Stack gap="sm">
       {error !== null && delivery.status !== 'delivered' && (
-        <Alert color="red" variant="outline" title="The last attempt did not get through">
+        <Alert color="red" variant="outline" title="The last attempt failed">
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
             {sentence(error)}
           </Text>
         </Alert>
       )}
-      <FactTable label="About the delivery" facts={facts} />
+      <FactTable label="Delivery details" facts={facts} />
     </Stack>
   );
 }
 
-/** When the last attempt was signed: its header has seconds since the epoch. */
+/** Time of the last attempt, from its signature header, which has seconds since the epoch. */
 function sentAt({ request }: DeliveryDetail): string | null {
   const seconds = Number(request.headers?.['webhook-timestamp']);
   return Number.isInteger(seconds) && seconds > 0 ? new Date(seconds * 1_000).toISOString() : null;
@@ -106,7 +106,7 @@ function Request({ delivery: { request } }: { delivery: DeliveryDetail }) {
   return (
     <Part title="Request">
       {request.url === null ? (
-        <Text size="sm">Nothing was sent so far. This is what a delivery sends:</Text>
+        <Text size="sm">Nothing has been sent yet. This is the request:</Text>
       ) : (
         <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
           <b>POST</b> {request.url}
@@ -125,19 +125,19 @@ function Response({ delivery }: { delivery: DeliveryDetail }) {
   return (
     <Part title="Response">
       {status === null ? (
-        <Text size="sm">{attempts === 0 ? 'Not asked yet.' : 'There was no answer.'}</Text>
+        <Text size="sm">{attempts === 0 ? 'Not sent yet.' : 'No response.'}</Text>
       ) : (
         <Text size="sm">
           Status <b>{status}</b>
         </Text>
       )}
-      {body === '' && <Text size="sm">The answer had no body.</Text>}
+      {body === '' && <Text size="sm">The response has no body.</Text>}
       {body !== null && body !== '' && (
         <>
           <CodeBlock label="Body of the response" code={prettyJson(body)} copied={body} wrap />
           {body.length >= KEPT && (
             <Text size="sm" c="dimmed">
-              Only the beginning of it is kept.
+              Only the beginning is stored.
             </Text>
           )}
         </>

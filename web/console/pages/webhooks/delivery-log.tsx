@@ -5,18 +5,18 @@ import { EmptyState } from '../../parts/empty-state.tsx';
 import { OlderRows } from '../../parts/older-rows.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
-import type { Deliveries, Delivery, DeliveryStatus, Webhook } from './answers.ts';
 import { useDeliveriesView } from './deliveries-view.ts';
 import { DeliveryDrawer } from './delivery-drawer.tsx';
 import { EVENTS, eventName, TEST_EVENT } from './events.ts';
+import type { Deliveries, Delivery, DeliveryStatus, Webhook } from './responses.ts';
 import { ResultBadge } from './result-badge.tsx';
 
 const PAGE_SIZE = 25;
-/** How often the newest deliveries are looked at anew. Milliseconds. */
+/** Refresh interval of the newest deliveries. Milliseconds. */
 const REFRESH = 3_000;
 
 const STATUS_NAMES: Record<DeliveryStatus, string> = {
-  pending: 'On its way',
+  pending: 'Pending',
   delivered: 'Delivered',
   failed: 'Failed',
 };
@@ -29,7 +29,7 @@ const TYPE_CHOICES = [
   ...[...EVENTS.map(({ type }) => type), TEST_EVENT].map((value) => ({ value, label: eventName(value) })),
 ];
 
-/** What was delivered to a webhook, newest first, and one of them with all that is known of it. */
+/** Deliveries of a webhook, newest first, with a drawer for details. */
 export function DeliveryLog({ webhook }: { webhook: Webhook }) {
   const view = useDeliveriesView();
   const { status, type, cursor } = view;
@@ -45,7 +45,7 @@ export function DeliveryLog({ webhook }: { webhook: Webhook }) {
         Deliveries
       </Title>
       <Text size="sm" c="dimmed" mb="sm">
-        The list renews itself. Deliveries are kept for 30 days; of clicks that got through, the newest 1,000.
+        Refreshes automatically. Deliveries are stored for 30 days; of delivered clicks, the newest 1,000.
       </Text>
       <Group gap="sm" mb="sm">
         <Select
@@ -72,11 +72,11 @@ export function DeliveryLog({ webhook }: { webhook: Webhook }) {
         empty={{
           when: (data) => data.deliveries.length === 0 && cursor === null,
           show: isFiltered ? (
-            <EmptyState title="No such delivery">Choose another result or event.</EmptyState>
+            <EmptyState title="No matching deliveries">Choose another result or event.</EmptyState>
           ) : (
             <EmptyState title="No deliveries yet">
-              Each event that this webhook asks for shows up here. A test event shows at once whether your
-              server takes messages.
+              Every event that this webhook subscribes to appears here. A test event shows at once whether
+              your server takes messages.
             </EmptyState>
           ),
         }}

@@ -1,31 +1,31 @@
-/** An event that a webhook can ask for: its name in the API, what it is called here, and when it happens. */
+/** An event type: API name, label, and when it happens. */
 export type EventKind = { type: string; name: string; when: string };
 
 export const EVENTS: EventKind[] = [
-  { type: 'click.created', name: 'Clicks', when: 'Somebody followed one of your links. Bots are left out.' },
-  { type: 'lead.created', name: 'Leads', when: 'A person whom a referrer sent signed up.' },
+  { type: 'click.created', name: 'Clicks', when: 'Someone followed one of your links. Bots are excluded.' },
+  { type: 'lead.created', name: 'Leads', when: 'A referred person signed up.' },
   {
     type: 'sale.created',
     name: 'Sales',
-    when: 'An order came in for the first time, from your site or from your server.',
+    when: 'An order was reported for the first time, by your site or your server.',
   },
-  { type: 'commission.created', name: 'Commissions', when: 'A referrer earned money with a sale.' },
+  { type: 'commission.created', name: 'Commissions', when: 'A referrer earned commission on a sale.' },
   { type: 'credit.earned', name: 'Credits earned', when: 'A referrer or a new user earned credits.' },
   {
     type: 'credit.delivered',
     name: 'Credits delivered',
-    when: 'Earned credits were marked as handed over.',
+    when: 'Earned credits were marked as delivered.',
   },
 ];
 
-/** What `Send a test event` sends; no webhook has to ask for it. */
+/** Type of a test event; needs no subscription. */
 export const TEST_EVENT = 'webhook.test';
 
-/** What an event is called; one that is not known here as the API writes it. */
+/** Label of an event type; unknown types as they are. */
 export const eventName = (type: string) =>
   type === TEST_EVENT ? 'Test' : (EVENTS.find((event) => event.type === type)?.name ?? type);
 
-/** `Clicks, Sales`, in the order in which they are offered. */
+/** `Clicks, Sales`, in the form's order. */
 export function eventNames(types: readonly string[]): string {
   const order = (type: string) => EVENTS.findIndex((event) => event.type === type);
   return types

@@ -13,13 +13,13 @@ test.each([
   expect(prettyJson(spaced)).toBe(spaced);
 });
 
-test('numbers and escapes stay as they came', () => {
+test('keeps numbers and escapes unchanged', () => {
   const text = '{"big":12345678901234567890,"amount":10.00,"é":"\\u00e9\\/"}';
   expect(prettyJson(text)).toBe(
     '{\n  "big": 12345678901234567890,\n  "amount": 10.00,\n  "é": "\\u00e9\\/"\n}',
   );
 });
 
-test.each(['', 'ok', '<p>{"a": 1}</p>', '{"cut": "of'])('%j is no JSON and stays as it is', (text) => {
+test.each(['', 'ok', '<p>{"a": 1}</p>', '{"cut": "of'])('%j is not JSON and stays unchanged', (text) => {
   expect(prettyJson(text)).toBe(text);
 });

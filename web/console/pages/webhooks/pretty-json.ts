@@ -1,8 +1,7 @@
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 
 /**
- * JSON with a line for each value, otherwise as it came: numbers and escapes are not written anew, so nothing is
- * rounded. What is no JSON stays as it is.
+ * Indents JSON without changing its numbers and escapes, so nothing is rounded. Other text is returned unchanged.
  */
 export function prettyJson(text: string): string {
   if (!isJson(text)) return text;

@@ -2,9 +2,9 @@ import { Modal, Text } from '@mantine/core';
 import { useSend } from '../../api/queries.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { SecretMade, STAYS } from '../../parts/secret-made.tsx';
-import type { Webhook, WebhookWithSecret } from './answers.ts';
+import type { Webhook, WebhookWithSecret } from './responses.ts';
 
-/** Puts a new signing secret in force, after a question, and shows it once. */
+/** Rotates the signing secret after confirmation, and shows it once. */
 export function ReplaceSecret({ webhook }: { webhook: Webhook }) {
   const rotate = useSend<void, WebhookWithSecret>(() => ({ path: `/webhooks/${webhook.id}/rotate-secret` }), {
     refresh: ['/webhooks'],
@@ -14,7 +14,7 @@ export function ReplaceSecret({ webhook }: { webhook: Webhook }) {
       <ConfirmButton
         size="xs"
         question="Replace the signing secret?"
-        consequence="You get a new one. For 24 hours each message is signed with both, so that your server can change over at any time in between; after that the old one is worth nothing."
+        consequence="You get a new secret. For 24 hours, messages are signed with both; after that, the old secret is no longer valid."
         yes="Replace"
         pending={rotate.isPending}
         onConfirm={() => rotate.mutateAsync()}
@@ -30,7 +30,7 @@ export function ReplaceSecret({ webhook }: { webhook: Webhook }) {
       >
         {rotate.data && (
           <SecretMade value={rotate.data.secret} what="signing secret" onDone={rotate.reset}>
-            <Text size="sm">The old one goes on working for 24 hours.</Text>
+            <Text size="sm">The old secret works for another 24 hours.</Text>
           </SecretMade>
         )}
       </Modal>

@@ -5,11 +5,11 @@ import { useLocation } from 'wouter';
 import { useSend } from '../../api/queries.ts';
 import { useSession } from '../../api/session.ts';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
-import type { Delivery, Webhook } from './answers.ts';
 import { useDeliveriesView } from './deliveries-view.ts';
+import type { Delivery, Webhook } from './responses.ts';
 import { WebhookDialog } from './webhook-dialog.tsx';
 
-/** What operators do with a webhook. */
+/** Actions of operators on a webhook. */
 export function WebhookActions({ webhook }: { webhook: Webhook }) {
   const { can } = useSession();
   const [, navigate] = useLocation();
@@ -20,10 +20,10 @@ export function WebhookActions({ webhook }: { webhook: Webhook }) {
   const test = useSend<void, Delivery>(() => ({ path: `${path}/test` }), { refresh });
   const turn = useSend<boolean>((is_active) => ({ path, method: 'PATCH', body: { is_active } }), {
     refresh,
-    done: (_, isOn) => (isOn ? 'The webhook is on' : 'The webhook is off'),
+    done: (_, isOn) => (isOn ? 'Webhook enabled' : 'Webhook disabled'),
   });
   const queries = useQueryClient();
-  const remove = useSend<void>(() => ({ path, method: 'DELETE' }), { done: 'The webhook was deleted' });
+  const remove = useSend<void>(() => ({ path, method: 'DELETE' }), { done: 'Webhook deleted' });
   if (!can('operator')) return null;
 
   return (
@@ -40,27 +40,27 @@ export function WebhookActions({ webhook }: { webhook: Webhook }) {
       </Button>
       {webhook.is_active ? (
         <ConfirmButton
-          question="Switch this webhook off?"
-          consequence="Your server is told of nothing any more, and what still waits for it is given up. You can switch it on again: it then gets what happens from that moment on."
-          yes="Switch off"
+          question="Disable this webhook?"
+          consequence="Your server receives no more events, and pending deliveries are discarded. After you enable it again, it receives new events only."
+          yes="Disable"
           pending={turn.isPending}
           onConfirm={() => turn.mutateAsync(false)}
         >
-          Switch off
+          Disable
         </ConfirmButton>
       ) : (
         <Button variant="default" loading={turn.isPending} onClick={() => turn.mutate(true)}>
-          Switch on
+          Enable
         </Button>
       )}
       <ConfirmButton
         question="Delete this webhook?"
-        consequence="Your server is told of nothing any more. Its secret and its deliveries are deleted too."
+        consequence="Your server receives no more events. Its secret and its deliveries are deleted too."
         yes="Delete"
         pending={remove.isPending}
         onConfirm={() =>
           remove.mutateAsync().then(() => {
-            // The list alone: the webhook itself is gone, and can't be read anew.
+            // Only the list: the webhook no longer exists.
             queries.removeQueries({ queryKey: ['/webhooks'] });
             navigate('/webhooks', { replace: true });
           })

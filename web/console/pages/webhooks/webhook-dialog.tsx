@@ -7,22 +7,22 @@ import { changedFields, isAlike } from '../../parts/changed-fields.ts';
 import { SecretMade, STAYS } from '../../parts/secret-made.tsx';
 import { useFocusBack } from '../../parts/use-focus-back.ts';
 import { LeaveGuard } from '../../shell/leave-guard.tsx';
-import type { Webhook, WebhookWithSecret } from './answers.ts';
+import type { Webhook, WebhookWithSecret } from './responses.ts';
 import { type WebhookDraft, WebhookForm } from './webhook-form.tsx';
 
 type Got = Webhook & Partial<Pick<WebhookWithSecret, 'secret'>>;
 
-/** Makes a webhook and shows its secret, or changes one. */
+/** Creates a webhook and shows its secret, or edits one. */
 export function WebhookDialog({ webhook, close }: { webhook: Webhook | null; close: () => void }) {
   useFocusBack();
   const [, navigate] = useLocation();
   const isPhone = useMediaQuery('(max-width: 48em)');
-  // As it was when the form was opened: what someone else changes meanwhile is not undone by fields left alone.
+  // As it was when the form opened: unchanged fields must not overwrite changes of someone else.
   const [before] = useState(() => draftOf(webhook));
   const [draft, setDraft] = useState(before);
   const [made, setMade] = useState<{ id: string; secret: string } | null>(null);
   const save = useSend<object, Got>(
-    // Sent again after an answer that got lost, the first webhook's secret is shown.
+    // A retry after a lost response shows the first webhook's secret.
     (body) =>
       webhook
         ? { path: `/webhooks/${webhook.id}`, method: 'PATCH', body }
@@ -56,12 +56,12 @@ export function WebhookDialog({ webhook, close }: { webhook: Webhook | null; clo
       {...(made && STAYS)}
     >
       <LeaveGuard active={isDirty && !made} withQuery>
-        What you have filled in would be lost.
+        Your input will be lost.
       </LeaveGuard>
       {made ? (
         <SecretMade value={made.secret} what="signing secret" onDone={() => navigate(`/webhooks/${made.id}`)}>
           <Text size="sm">
-            Your server checks with it that a message really comes from here.{' '}
+            Your server uses it to verify that a message comes from Hoplog.{' '}
             {/* Beside this page: the secret can't be shown again. */}
             <Anchor
               href="/console/settings/developers?snippet=verify"
@@ -69,7 +69,7 @@ export function WebhookDialog({ webhook, close }: { webhook: Webhook | null; clo
               rel="noopener"
               underline="always"
             >
-              How to check a message
+              How to verify a message
             </Anchor>
           </Text>
         </SecretMade>
@@ -94,7 +94,7 @@ const draftOf = (webhook: Webhook | null): WebhookDraft => ({
   description: webhook?.description ?? '',
 });
 
-/** The body of `POST /webhooks`. The events in one order: chosen again, an event comes last. */
+/** The body of `POST /webhooks`, with events in a fixed order, because a re-selected one comes last. */
 const bodyOf = ({ url, events, description }: WebhookDraft) => ({
   url: url.trim(),
   events: events.toSorted(),

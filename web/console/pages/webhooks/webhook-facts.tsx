@@ -3,16 +3,16 @@ import { useSession } from '../../api/session.ts';
 import { formatInstant } from '../../formats.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Fact, Facts } from '../../parts/facts.tsx';
-import type { Webhook } from './answers.ts';
 import { eventNames } from './events.ts';
 import { ReplaceSecret } from './replace-secret.tsx';
+import type { Webhook } from './responses.ts';
 import { StateBadge } from './result-badge.tsx';
 
-/** What a webhook is set to. */
+/** Settings of a webhook. */
 export function WebhookFacts({ webhook }: { webhook: Webhook }) {
   const { can } = useSession();
   return (
-    <Paper withBorder p="md" component="section" aria-label="About the webhook">
+    <Paper withBorder p="md" component="section" aria-label="Webhook details">
       <Facts>
         <Fact name="Address">
           <Group gap="xs" wrap="nowrap">
@@ -21,13 +21,13 @@ export function WebhookFacts({ webhook }: { webhook: Webhook }) {
           </Group>
         </Fact>
         {webhook.description && <Fact name="Description">{webhook.description}</Fact>}
-        <Fact name="State">
+        <Fact name="Status">
           <StateBadge webhook={webhook} />
         </Fact>
         <Fact name="Events">{eventNames(webhook.events)}</Fact>
         <Fact name="Signing secret">
           <Stack gap="xs" align="flex-start">
-            <Text size="sm">Shown once, when it was made.</Text>
+            <Text size="sm">Shown once, when it was created.</Text>
             {can('operator') && <ReplaceSecret webhook={webhook} />}
           </Stack>
         </Fact>

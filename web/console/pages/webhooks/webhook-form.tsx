@@ -16,7 +16,7 @@ type Props = {
   label: string;
 };
 
-/** The settings of a webhook, each with the API's own words where it is wrong. */
+/** The form of a webhook, with the API's errors at their fields. */
 export function WebhookForm({ draft, onChange, error, pending, submit, cancel, label }: Props) {
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => {
@@ -43,7 +43,7 @@ export function WebhookForm({ draft, onChange, error, pending, submit, cancel, l
         <TextInput
           type="url"
           label="Address"
-          description="Where your server takes messages. It answers with a status from 200 to 299 within 20 seconds."
+          description="Where your server receives messages. It must respond with a status from 200 to 299 within 20 seconds."
           placeholder="https://you.example/hoplog"
           autoComplete="off"
           data-autofocus
@@ -55,7 +55,7 @@ export function WebhookForm({ draft, onChange, error, pending, submit, cancel, l
         />
         <Checkbox.Group
           label="Events"
-          description="What it is told of, from now on."
+          description="The events it receives from now on."
           required
           value={draft.events}
           error={wrong.events && 'Choose at least one.'}
@@ -79,7 +79,7 @@ export function WebhookForm({ draft, onChange, error, pending, submit, cancel, l
         </Checkbox.Group>
         <TextInput
           label="Description"
-          description="A note for your colleagues. May stay empty."
+          description="A note for your colleagues. Optional."
           autoComplete="off"
           maxLength={500}
           value={draft.description}
@@ -87,7 +87,7 @@ export function WebhookForm({ draft, onChange, error, pending, submit, cancel, l
           onChange={(event) => change({ description: event.currentTarget.value })}
         />
         {error !== null && !isAboutAField && (
-          <Alert color="red" variant="outline" role="alert" tabIndex={-1} title="It was not saved">
+          <Alert color="red" variant="outline" role="alert" tabIndex={-1} title="Not saved">
             {sentenceOf(error)}
           </Alert>
         )}

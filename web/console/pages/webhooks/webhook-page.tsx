@@ -5,12 +5,12 @@ import { useApi } from '../../api/queries.ts';
 import { formatInstant } from '../../formats.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
-import type { ShownWebhook } from './answers.ts';
 import { DeliveryLog } from './delivery-log.tsx';
+import type { ShownWebhook } from './responses.ts';
 import { WebhookActions } from './webhook-actions.tsx';
 import { WebhookFacts } from './webhook-facts.tsx';
 
-/** One webhook: its settings, and what was delivered to it. */
+/** A webhook's settings and deliveries. */
 export default function WebhookPage() {
   const { id } = useParams<{ id: string }>();
   const webhook = useApi<ShownWebhook>(`/webhooks/${encodeURIComponent(id)}`);
@@ -28,10 +28,10 @@ export default function WebhookPage() {
                 color="red"
                 variant="outline"
                 icon={<IconAlertTriangle />}
-                title="It was switched off because it only failed"
+                title="Disabled after repeated failures"
               >
                 <Text size="sm">
-                  For five days no message got through, so it gets nothing since{' '}
+                  No delivery succeeded for five days. It has received nothing since{' '}
                   {formatInstant(data.disabled_at)}. Once your server works, switch it on again: it then gets
                   what happens from that moment on.
                 </Text>

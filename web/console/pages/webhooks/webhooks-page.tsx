@@ -9,16 +9,16 @@ import { OlderRows, useCursor } from '../../parts/older-rows.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { QueryView } from '../../parts/query-view.tsx';
 import { ScrollTable } from '../../parts/scroll-table.tsx';
-import type { ShownWebhook, Webhooks } from './answers.ts';
 import { eventNames } from './events.ts';
+import type { ShownWebhook, Webhooks } from './responses.ts';
 import { ResultBadge, StateBadge } from './result-badge.tsx';
 import { WebhookDialog } from './webhook-dialog.tsx';
 
 const PAGE_SIZE = 50;
-/** How often the list is looked at anew. Milliseconds. */
+/** Refresh interval of the list. Milliseconds. */
 const REFRESH = 10_000;
 
-/** Where events are sent to, and how the last delivery to each went. */
+/** Webhooks with the result of their last delivery. */
 export default function WebhooksPage() {
   const { can } = useSession();
   const webhooks = useApi<Webhooks>(
@@ -38,9 +38,9 @@ export default function WebhooksPage() {
           when: (data) => data.webhooks.length === 0 && data.next_cursor === null,
           show: (
             <EmptyState title="No webhooks yet">
-              A webhook tells your server what happens here, such as a click or a sale, within seconds: Hoplog
-              sends it a message for each event, signed so that nobody else can make one up.
-              {!mayChange && ' Operators of the workspace make them.'}
+              A webhook notifies your server of events, such as a click or a sale, within seconds: Hoplog
+              sends a signed message for each event.
+              {!mayChange && ' Operators of the workspace create webhooks.'}
             </EmptyState>
           ),
         }}
@@ -50,7 +50,7 @@ export default function WebhooksPage() {
             <ScrollTable
               label="Webhooks"
               minWidth={820}
-              columns={['Address', 'Events', 'State', 'Last delivery', 'Created']}
+              columns={['Address', 'Events', 'Status', 'Last delivery', 'Created']}
             >
               <Table.Tbody>
                 {data.webhooks.map((webhook) => (

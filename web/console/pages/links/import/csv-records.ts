@@ -1,17 +1,17 @@
-/** One record of a CSV text: a row with its values still together. */
+/** A record of a CSV text: an unparsed row. */
 export type CsvRecord = {
   text: string;
-  /** Where the next record begins. */
+  /** Offset of the next record. */
   end: number;
-  /** Line of the text on which it begins, from 1. */
+  /** Its first line, from 1. */
   line: number;
-  /** Lines that it goes over: more than one where a quoted value holds newlines. */
+  /** Its number of lines; more than one if a quoted value has newlines. */
   lines: number;
 };
 
 /**
- * The records of a CSV text. Only where they end is judged here: a quote opens a value at its beginning, two in a row
- * inside are one, and elsewhere a quote is a character like any other, as the reader of the values takes it.
+ * Splits a CSV text into records. Quotes follow the rules of the parser of values: one at the start of a value opens it,
+ * two in a row inside are one, and anywhere else a quote is an ordinary character.
  *
  * @param delimiter one character
  */

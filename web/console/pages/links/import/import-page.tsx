@@ -15,15 +15,15 @@ import { type ImportState, runImport } from './run-import.ts';
 
 const CHANNELS = [
   ...CREATABLE_CHANNELS.map((key) => ({ value: key as string, label: channelName(key) })),
-  { value: 'smart', label: 'None: make Smart Links' },
+  { value: 'smart', label: 'None: create Smart Links' },
 ];
 
 type Stage =
   | { name: 'choose' }
   | { name: 'running'; state: ImportState }
-  | { name: 'over'; state: ImportState; cancelled: boolean; error: unknown };
+  | { name: 'over'; state: ImportState; canceled: boolean; error: unknown };
 
-/** Makes links from a file that another service exported, piece by piece. */
+/** Imports links from another service's export, in batches. */
 export default function ImportPage() {
   const { can, workspace } = useSession();
   const queries = useQueryClient();
@@ -32,7 +32,7 @@ export default function ImportPage() {
   const [channel, setChannel] = useState('other');
   const [stage, setStage] = useState<Stage>({ name: 'choose' });
   const cancel = useRef(new AbortController());
-  // Who goes to another page has cancelled it.
+  // Leaving the page cancels the import.
   useEffect(() => () => cancel.current.abort(), []);
 
   const choose = async (chosen: File | null) => {
@@ -58,9 +58,9 @@ export default function ImportPage() {
         latest = now;
         setStage({ name: 'running', state: now });
       });
-      setStage({ name: 'over', state, cancelled: signal.aborted && state.done < file.rows, error: null });
+      setStage({ name: 'over', state, canceled: signal.aborted && state.done < file.rows, error: null });
     } catch (error) {
-      if (latest) setStage({ name: 'over', state: latest, cancelled: false, error });
+      if (latest) setStage({ name: 'over', state: latest, canceled: false, error });
     }
     await queries.invalidateQueries({
       predicate: ({ queryKey: [path] }) => typeof path === 'string' && path.startsWith('/links'),
@@ -71,7 +71,7 @@ export default function ImportPage() {
     return (
       <>
         <PageHeader title="Import links" />
-        <EmptyState title="Your role does not import links">Ask an operator of the workspace.</EmptyState>
+        <EmptyState title="Your role cannot import links">Ask an operator of the workspace.</EmptyState>
       </>
     );
   }
@@ -82,19 +82,20 @@ export default function ImportPage() {
           All links
         </Anchor>
       </PageHeader>
-      <LeaveGuard active={stage.name === 'running'} title="End the import?">
+      <LeaveGuard active={stage.name === 'running'} title="Stop the import?">
         It is still running and would end here. What was made so far stays; import the file again to go on.
       </LeaveGuard>
       <Stack maw={860} gap="md">
         <Text size="sm">
-          Choose what Bitly, Dub, YOURLS, Shlink or Kutt exported, or a CSV with columns of your own:{' '}
+          Choose an export from Bitly, Dub, YOURLS, Shlink or Kutt, or a CSV with your own columns:{' '}
           <code>destination_url</code>, <code>name</code>, and if you like <code>slug</code>,{' '}
           <code>channel</code>, <code>tags</code> and other fields of a link. Links that are here already are
           passed over, so a file may be imported twice.
         </Text>
         {workspace.primary_domain ? null : (
           <Alert variant="outline" color="yellow" title="The workspace has no domain yet">
-            So every destination counts as a site that is not yours. Make one link to your own site first.
+            Until it has one, every destination counts as an external site. Create a link to your own site
+            first.
           </Alert>
         )}
         <FileInput
@@ -106,10 +107,10 @@ export default function ImportPage() {
           error={wrong}
           disabled={stage.name === 'running'}
           clearable
-          clearButtonProps={{ 'aria-label': 'Choose no file' }}
+          clearButtonProps={{ 'aria-label': 'Clear the file' }}
         />
         <Select
-          label="Channel of rows that name none"
+          label="Default channel"
           data={CHANNELS}
           value={channel}
           onChange={(value) => setChannel(value ?? 'other')}
@@ -128,12 +129,12 @@ export default function ImportPage() {
         {stage.name === 'over' && stage.error !== null && (
           <FailureNotice
             error={stage.error}
-            title={stage.state.done > 0 ? 'The import stopped' : 'This file was not imported'}
+            title={stage.state.done > 0 ? 'The import has failed' : 'The file was not imported'}
             again={() => void start()}
           />
         )}
         {file && stage.name === 'over' && (stage.error === null || stage.state.done > 0) && (
-          <ImportResult file={file} state={stage.state} cancelled={stage.cancelled} />
+          <ImportResult file={file} state={stage.state} canceled={stage.canceled} />
         )}
       </Stack>
     </>

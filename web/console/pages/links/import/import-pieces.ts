@@ -2,57 +2,57 @@ import { jsonRows } from '../../../../../core/link-imports/json-rows.ts';
 import { encodingOf, formOf, type TextForm } from '../../../../../core/link-imports/text-form.ts';
 import { csvRecords } from './csv-records.ts';
 
-/** Rows of one call: few enough that progress moves and a cancelled import ends soon. */
+/** Rows per request: few, for smooth progress and quick cancellation. */
 const PIECE_ROWS = 200;
-/** Characters of one call beyond which no row is added. */
+/** Characters per request after which no row is added. */
 const PIECE_CHARACTERS = 2_000_000;
-/** A row with more characters is taken for a quote that is never closed. */
+/** A longer row counts as an unclosed quote. Characters. */
 const ROW_CHARACTERS = 1_000_000;
-/** Bytes of a file; larger ones are for the command. */
+/** Maximum file size in bytes; larger files need the command. */
 const FILE_LIMIT = 64 * 1_048_576;
 
-/** A row as it stands in the file, with the line on which it begins (from 1). */
+/** A row of the file with its first line, from 1. */
 export type FileRow = { line: number; text: string };
 
-/** What is sent in one call. */
+/** The content of one request. */
 export type Piece = {
   text: string;
-  /** The file's rows by the line on which they begin in `text`. */
+  /** The file's rows by their first line in `text`. */
   rows: Map<number, FileRow>;
 };
 
-/** A row that made no link. */
+/** A refused row. */
 export type Refusal = { line: number; column: string | null; message: string; row: string };
 
 /** A file that is ready to be imported. */
 export type ImportFile = {
   name: string;
-  /** The line that names the columns, as it stands in the file, and what parts them; null: JSON. */
+  /** The header line and the delimiter; null: JSON. */
   header: { text: string; delimiter: string } | null;
   rows: number;
   pieces: Piece[];
-  /** Rows that can't be sent. */
+  /** Rows that cannot be sent. */
   refused: Refusal[];
 };
 
-/** A file that can't be imported at all; the message is for the person. */
+/** A file that cannot be imported; the message is for the person. */
 export class FileProblem extends Error {
   override name = 'FileProblem';
 }
 
 /**
- * Reads a file and cuts it into pieces of whole rows.
+ * Reads a file and splits it into pieces of whole rows.
  *
- * @throws {FileProblem} when it is too large, empty or no text
+ * @throws {FileProblem} if it is too large, empty or not text
  */
 export async function readImportFile(file: File): Promise<ImportFile> {
   if (file.size > FILE_LIMIT) {
-    throw new FileProblem('is larger than 64 MB. Cut it up, or use the command hoplog import links.');
+    throw new FileProblem('is larger than 64 MB. Split it, or use the command hoplog import links.');
   }
   const bytes = new Uint8Array(await file.arrayBuffer());
   const text = new TextDecoder(encodingOf(bytes)).decode(bytes);
   if (text.trim() === '') throw new FileProblem('is empty.');
-  if (text.includes('\0')) throw new FileProblem('is no text. Export it as CSV.');
+  if (text.includes('\0')) throw new FileProblem('is not text. Export it as CSV.');
   const form = formOf(text);
   const cut = form.kind === 'json' ? await cutJson(text) : cutCsv(text, form);
   if (cut.rows === 0) throw new FileProblem('has no rows.');
@@ -63,7 +63,7 @@ type Cut = Omit<ImportFile, 'name'>;
 
 function cutCsv(text: string, form: Extract<TextForm, { kind: 'csv' }>): Cut {
   let header: string | null = null;
-  /** What every piece begins with: the columns, below Excel's line `sep=;` where there is one. */
+  /** The start of every piece: the header, after Excel's line `sep=;` if present. */
   let head = '';
   let headLines = 0;
   const collected = collector(() => ({ text: head, lines: headLines }));
@@ -81,7 +81,7 @@ function cutCsv(text: string, form: Extract<TextForm, { kind: 'csv' }>): Cut {
   return { header: { text: header ?? '', delimiter: form.delimiter }, ...collected.end() };
 }
 
-/** A row without any value, as spreadsheets leave them at the end: the API passes over it, so nothing is told of it. */
+/** An empty row, as spreadsheets leave at the end: the API ignores it, and so does the report. */
 const isBlank = (text: string, delimiter: string) =>
   text.split(delimiter).every((value) => ['', '""'].includes(value.trim()));
 
@@ -101,9 +101,9 @@ async function cutJson(text: string): Promise<Cut> {
 }
 
 /**
- * Puts rows into pieces.
+ * Groups rows into pieces.
  *
- * @param head what a piece begins with, and how many lines that is
+ * @param head the start of a piece and its number of lines
  */
 function collector(head: () => { text: string; lines: number }, tail = '') {
   const pieces: Piece[] = [];
@@ -122,7 +122,7 @@ function collector(head: () => { text: string; lines: number }, tail = '') {
     refuse,
     add(row: FileRow, text: string, lines: number) {
       if (text.length > ROW_CHARACTERS) {
-        refuse(row, 'is longer than a million characters. Is a quote never closed?');
+        refuse(row, 'is longer than a million characters. Check for an unclosed quote.');
         return;
       }
       if (open && (open.rows.size === PIECE_ROWS || open.text.length + text.length > PIECE_CHARACTERS))

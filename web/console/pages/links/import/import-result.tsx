@@ -9,24 +9,24 @@ import type { ImportFile } from './import-pieces.ts';
 import { reasonOf, refusedCsv } from './refused-csv.ts';
 import type { ImportState } from './run-import.ts';
 
-/** Refused rows that are shown; the file has them all. */
+/** Refused rows shown; the CSV file has all. */
 const SHOWN = 100;
 
-/** What became of an import. */
+/** The result of an import. */
 export function ImportResult({
   file,
   state,
-  cancelled,
+  canceled,
 }: {
   file: ImportFile;
   state: ImportState;
-  cancelled: boolean;
+  canceled: boolean;
 }) {
   const { refused } = state;
   return (
     <Stack gap="md" component="section" aria-label="Result of the import">
-      {cancelled && (
-        <Alert variant="outline" color="yellow" title="The import was cancelled" role="status">
+      {canceled && (
+        <Alert variant="outline" color="yellow" title="The import was canceled" role="status">
           {formatCount(state.done)} of {plural(file.rows, 'row', 'rows')} were done. Import the file again to
           go on where it ended.
         </Alert>
@@ -37,8 +37,8 @@ export function ImportResult({
         {plural(state.done, 'row was', 'rows were')} looked at.
       </Text>
       <SimpleGrid cols={{ base: 1, xs: 3 }}>
-        <Figure label="Links made" value={formatCount(state.created)} />
-        <Figure label="There already" value={formatCount(state.skipped)} />
+        <Figure label="Links created" value={formatCount(state.created)} />
+        <Figure label="Already present" value={formatCount(state.skipped)} />
         <Figure label="Rows refused" value={formatCount(refused.length)} />
       </SimpleGrid>
       {state.unknownColumns.length > 0 && (

@@ -2,8 +2,7 @@ import { csvText, textCell } from '../csv-text.ts';
 import type { ImportFile, Refusal } from './import-pieces.ts';
 
 /**
- * The refused rows as a file: their line and the reason in front, then the rows as they were, so that it can be
- * mended and imported again.
+ * A CSV of the refused rows, with line and reason in front, that can be corrected and imported again.
  */
 export function refusedCsv({ header }: Pick<ImportFile, 'header'>, refused: readonly Refusal[]): string {
   if (!header) {
@@ -19,6 +18,6 @@ export function refusedCsv({ header }: Pick<ImportFile, 'header'>, refused: read
   return `\uFEFF${[head, ...lines].map((line) => `${line}\r\n`).join('')}`;
 }
 
-/** What was wrong, with the column that it is about. */
+/** The reason with its column. */
 export const reasonOf = ({ column, message }: Refusal) =>
   column === null ? message : `${column}: ${message}`;

@@ -1,38 +1,32 @@
 import { callApi } from '../../../api/call.ts';
 import { isRetryable } from '../../../api/failures.ts';
+import type { ResponseOf } from '../../../api/responses.ts';
 import type { ImportFile, Piece, Refusal } from './import-pieces.ts';
 
-/** Pauses before a call is tried again. Milliseconds. */
+/** Pauses before each retry. Milliseconds. */
 const PAUSES = [1_000, 3_000, 9_000];
 
-/** How far an import is. Rows count as done when they were made, skipped or refused. */
+/** Progress of an import. Created, skipped and refused rows count as done. */
 export type ImportState = {
   format: string | null;
   unknownColumns: string[];
   done: number;
-  /** Links that were made: a row of several channels makes several. */
+  /** Links created; a row with several channels creates several. */
   created: number;
-  /** Rows whose link was there already. */
+  /** Rows whose link already existed. */
   skipped: number;
   refused: Refusal[];
 };
 
-/** `POST /links/import` */
-type Imported = {
-  format: string | null;
-  unknown_columns: string[];
-  created: number;
-  skipped: number;
-  errors: { line: number; column: string | null; message: string }[];
-};
+type Imported = ResponseOf<'/links/import', 'post'>;
 
 /**
- * Sends a file piece by piece. A call that got no answer is sent again: what it had made is then skipped.
+ * Sends a file piece by piece. A request without a response is retried; links it had created are then skipped.
  *
- * @param channel of rows that name none
- * @param signal ends it after the call that is under way
- * @returns the state at the end, also when it was cancelled
- * @throws {ApiFailure} when a call is refused as a whole, or still fails after some tries
+ * @param channel default channel of rows
+ * @param signal stops after the current request
+ * @returns the final state, also if canceled
+ * @throws {ApiFailure} if a request is refused, or fails after all retries
  */
 export async function runImport(
   file: ImportFile,
@@ -80,7 +74,7 @@ async function send(piece: Piece, channel: string, signal: AbortSignal): Promise
   }
 }
 
-/** A refusal by the file's own lines. */
+/** A refusal with the file's line number. */
 function inFile({ line, column, message }: Imported['errors'][number], { rows }: Piece): Refusal {
   const row = rows.get(line) ?? [...rows.values()][0];
   return { line: row?.line ?? line, column, message, row: row?.text ?? '' };

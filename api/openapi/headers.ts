@@ -1,0 +1,60 @@
+import type { Json } from './components.ts';
+
+/** Headers of responses, as `components.headers`. */
+export const HEADERS = {
+  RequestId: {
+    description: 'Id of the request, also `request_id` of an error. Include it when you report a problem.',
+    schema: { type: 'string', format: 'uuid' },
+    example: '019aabf4-3c00-7000-8000-000000000001',
+  },
+  RetryAfter: {
+    description: 'Seconds to wait before the next attempt.',
+    schema: { type: 'integer', minimum: 1 },
+    example: 1,
+  },
+  IdempotentReplayed: {
+    description: '`true` if the response was stored by an earlier request with the same `Idempotency-Key`.',
+    schema: { type: 'string', enum: ['true'] },
+    example: 'true',
+  },
+  IgnoredFields: {
+    description: 'Body fields that the service does not know and ignored, separated by commas; at most 20.',
+    schema: { type: 'string' },
+    example: 'colour, links.0.tracked',
+  },
+  ExportId: {
+    description: 'Id of the payout file, for `POST /payouts`.',
+    schema: { type: 'string', format: 'uuid' },
+    example: '019aabf4-3c00-7000-8000-000000000009',
+  },
+} as const;
+
+/** The header's name on the wire, by its name in `components.headers`. */
+const WIRE: Record<keyof typeof HEADERS, string> = {
+  RequestId: 'x-request-id',
+  RetryAfter: 'Retry-After',
+  IdempotentReplayed: 'Idempotent-Replayed',
+  IgnoredFields: 'x-ignored-fields',
+  ExportId: 'x-export-id',
+};
+
+const WAIT = new Set(['429', '503']);
+
+/**
+ * Returns the headers of a response.
+ *
+ * @param status as text
+ */
+export function headersOf(
+  status: string,
+  route: { idempotent: boolean; hasBody: boolean; headers: readonly (keyof typeof HEADERS)[] },
+): Json {
+  const names: (keyof typeof HEADERS)[] = ['RequestId'];
+  if (WAIT.has(status)) names.push('RetryAfter');
+  if (status.startsWith('2')) {
+    if (route.idempotent) names.push('IdempotentReplayed');
+    if (route.hasBody) names.push('IgnoredFields');
+    names.push(...route.headers);
+  }
+  return Object.fromEntries(names.map((name) => [WIRE[name], { $ref: `#/components/headers/${name}` }]));
+}

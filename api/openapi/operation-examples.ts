@@ -1,0 +1,113 @@
+import type { ErrorCode } from '../../core/errors.ts';
+
+const AUTUMN = {
+  destination_url: 'https://shop.example/autumn',
+  name: 'Autumn sale',
+  channel: 'newsletter',
+};
+
+/** Request bodies by operation id, where the required fields alone show too little. */
+export const REQUEST_EXAMPLES: Record<string, unknown> = {
+  'keys.create': { kind: 'secret', label: 'checkout server' },
+  'links.create': { ...AUTUMN, external_id: 'post-481', tags: ['autumn'] },
+  'links.createBulk': { links: [AUTUMN, { ...AUTUMN, name: 'Winter sale', channel: 'x' }] },
+  'links.update': { name: 'Autumn sale 2026', expires_at: '2026-12-31T23:59:59Z', max_clicks: 500 },
+  'folders.update': { name: 'Autumn 2026' },
+  'track.identify': { visitor_id: '7d0c2f6e-9a51-4c38-8b7e-2f1a90d4c655', email: 'ada@shop.example' },
+  'track.order': {
+    order_id: 'order_1001',
+    amount: 49.9,
+    currency: 'usd',
+    visitor_id: '7d0c2f6e-9a51-4c38-8b7e-2f1a90d4c655',
+  },
+  'programs.create': {
+    name: 'Friends of the shop',
+    destination_url: 'https://shop.example/welcome',
+    commission_type: 'percent',
+    commission_rate: 20,
+  },
+  'programs.update': { commission_rate: 25, hold_days: 14 },
+  'referrals.reportSignup': {
+    new_user_external_user_id: 'user_77',
+    email: 'grace@shop.example',
+    ref_code: 'ada',
+  },
+  'referrals.reportPurchase': {
+    external_user_id: 'user_77',
+    order_id: 'order_1001',
+    amount: 49.9,
+    currency: 'usd',
+  },
+  'referrals.reportRefund': { refund_id: 'refund_1001', order_id: 'order_1001', amount: 10 },
+  'enrollments.update': { status: 'suspended' },
+  'webhooks.update': { events: ['sale.created', 'commission.created'], is_active: true },
+  'bioPages.create': {
+    slug: 'example-shop',
+    title: 'Example shop',
+    links: [{ id: 'shop', label: 'Visit the shop', url: 'https://shop.example/autumn' }],
+    social_links: [{ platform: 'instagram', url: 'https://instagram.com/example' }],
+    theme: { buttonStyle: 'outline' },
+  },
+  'bioPages.update': { title: 'Example shop Berlin', is_published: true },
+  'bioPages.preview': {
+    title: 'Example shop',
+    links: [{ label: 'Visit the shop', url: 'https://shop.example/autumn' }],
+  },
+  'members.invite': { email: 'grace@shop.example', role: 'analyst' },
+  'invitations.accept': {
+    token: '5f3c9a',
+    email: 'grace@shop.example',
+    password: 'correct horse battery staple',
+  },
+};
+
+/** Responses by operation id and media type, where the schema alone does not make one. */
+export const RESPONSE_EXAMPLES: Record<string, Record<string, unknown>> = {
+  'clicks.export': {
+    'text/csv': `id,ts,link_id,visitor_id,channel,country,city,device,browser,os,referer,is_bot
+019aabf4-3c00-7000-8000-000000000001,2026-11-20T10:00:00.123456Z,019aabf4-3c00-7000-8000-000000000002,7d0c2f6e-9a51-4c38-8b7e-2f1a90d4c655,newsletter,DE,Berlin,mobile,Safari,iOS,,false
+`,
+    'application/x-ndjson':
+      '{"id":"019aabf4-3c00-7000-8000-000000000001","ts":"2026-11-20T10:00:00.123456Z","channel":"newsletter"}\n',
+    'application/vnd.apache.parquet': 'PAR1…',
+  },
+  'clicks.stream': {
+    'text/event-stream':
+      'retry: 1000\nid: 2026-11-20T10:00:00.000000000Z\n\nevent: click\nid: 2026-11-20T10:00:00.123456001Z\ndata: {"id":"019aabf4-3c00-7000-8000-000000000001","channel":"newsletter"}\n\n',
+  },
+  'payouts.export': {
+    'text/csv':
+      'partner_id,external_user_id,name,method,email,amount,currency\n019aabf4-3c00-7000-8000-000000000006,user_42,Ada Example,paypal,ada@shop.example,120.5,usd\n',
+  },
+  'bioPages.preview': { 'text/html': '<!doctype html><title>Example shop</title>' },
+  'session.getPasskeyOptions': {
+    'application/json': { challenge: 'ZnJlc2gtY2hhbGxlbmdl', rpId: 'app.hop.example', timeout: 300_000 },
+  },
+  'passkeys.getOptions': {
+    'application/json': { challenge: 'ZnJlc2gtY2hhbGxlbmdl', rp: { id: 'app.hop.example', name: 'Hoplog' } },
+  },
+  'invitations.getPasskeyOptions': {
+    'application/json': { challenge: 'ZnJlc2gtY2hhbGxlbmdl', rp: { id: 'app.hop.example', name: 'Hoplog' } },
+  },
+};
+
+/** A message of each error code. */
+export const ERROR_MESSAGES: Record<ErrorCode, string> = {
+  bad_request: 'limit: must be <= 500',
+  method_not_offered: 'the program offers paypal',
+  unauthorized: 'unknown key',
+  payment_required: 'this endpoint needs an active paid plan',
+  limit_reached: 'the plan has a cap of 25 links',
+  forbidden: 'this endpoint needs a secret key',
+  not_found: 'the workspace has no such link',
+  method_not_allowed: 'PUT is not offered at this path',
+  request_timeout: 'the request did not arrive in time',
+  conflict: 'the slug "autumn" is taken',
+  idempotency_in_progress: 'the first request with this Idempotency-Key is still running',
+  payload_too_large: 'the request body is too large',
+  unsupported_media_type: 'send JSON with content-type: application/json',
+  idempotency_key_reused: 'this Idempotency-Key came with another request in the last 24 hours',
+  too_many_requests: 'too many failed sign-ins, try again in 60 seconds',
+  internal: 'something went wrong on our side',
+  unavailable: 'PostgreSQL is unavailable, try again',
+};

@@ -1,0 +1,146 @@
+import { SESSION_COOKIE } from '../session/cookie.ts';
+import type { DocumentPart } from './document.ts';
+
+const LICENSE = { name: 'Apache-2.0', identifier: 'Apache-2.0' };
+
+/** Tags in the order in which a new user needs them. */
+const TAGS = [
+  { name: 'Identity', description: 'The workspace, its plan and the current key.' },
+  { name: 'Keys', description: 'API keys of the workspace.' },
+  { name: 'Links', description: 'Campaigns and their tracked short links.' },
+  { name: 'Folders', description: 'Folders for campaigns.' },
+  { name: 'Channels', description: 'Performance by channel.' },
+  { name: 'Statistics', description: 'Totals, time series and breakdowns.' },
+  { name: 'Clicks', description: 'Raw clicks: list, export and live stream.' },
+  { name: 'Visitors', description: 'Visitors and their journeys.' },
+  { name: 'Tracking', description: 'Identifies and orders reported by a server.' },
+  { name: 'Programs', description: 'Referral programs and their terms.' },
+  { name: 'Referrals', description: 'Referrers, signups, purchases and rewards.' },
+  { name: 'Ledger', description: 'Append-only entries of all rewards, and their sums.' },
+  { name: 'Credits', description: 'Credit grants and their delivery.' },
+  { name: 'Payouts', description: 'Payout files for affiliates.' },
+  { name: 'Webhooks', description: 'Signed events with retries, and the log of deliveries.' },
+  { name: 'Bio pages', description: 'Link-in-bio pages with tracked buttons.' },
+  { name: 'Members', description: 'Members of the workspace and their roles.' },
+  { name: 'Partner workspaces', description: 'Workspaces that a platform runs for its customers.' },
+];
+
+const CONSOLE_TAGS = [
+  { name: 'Sessions', description: 'Sign-in, sign-out and sessions of the member.' },
+  { name: 'Passkeys', description: 'Passkeys and password of the member.' },
+  { name: 'Invitations', description: 'Accepting an invitation.' },
+];
+
+const DESCRIPTION = `
+Tracked short links, exact click streams, reports and referral programs.
+
+## Keys
+Send \`Authorization: Bearer <key>\`. A secret key (\`lk_live_…\`) belongs on a server. A publishable key
+(\`pk_live_…\`) is safe in a browser and works where an endpoint allows it; elsewhere it gets \`403 forbidden\`.
+A partner key works under \`/api/v1/partner/*\` only, and a workspace key does not work there: both get
+\`401 unauthorized\`. Call \`GET /api/v1/me\` first to check a key; it works on any plan.
+
+The console calls the same endpoints with a session cookie. Its sign-in endpoints are in a document of their own,
+\`/api/v1/console-openapi.json\`.
+
+## Requests
+JSON in UTF-8. Values are not coerced: \`"19.99"\` for a number is a 400. A number out of range or an unknown enum value
+is a 400, never clamped. Unknown body fields are ignored and named in the \`x-ignored-fields\` header. Text with a NUL
+character or an unpaired surrogate, a number beyond a double, and a body nested deeper than 64 levels are a 400. Instants
+are ISO 8601 with \`Z\` or an offset; a date alone means midnight UTC. A body is at most 1 MiB (\`/links/bulk\` and
+\`/links/import\`: 16 MiB; without a key: 64 KiB), headers with the URL at most 64 KiB. CORS allows any origin,
+without credentials.
+
+## Responses
+Instants are ISO 8601 in UTC with \`Z\`. Money is in major units in requests and responses. Ids are UUIDv7.
+
+A list with pages has a \`next_cursor\`. Pass it back unchanged until it is null to read every row exactly once. A cursor is
+opaque text: do not parse it as a date, because dates of most languages lose its last digits.
+
+## Errors
+\`{ "error": { "code", "message", "request_id", "details"? } }\`. For invalid input, \`details\` has the first invalid field
+as \`{ path, message }\`. \`request_id\` is also the \`x-request-id\` header of every response. Checks run in this order: key
+(401), scope (403), plan (402), parameters (400), existence (404), conflict (409).
+
+| Status | Code | When |
+|---|---|---|
+| 400 | \`bad_request\` | invalid parameters |
+| 400 | \`method_not_offered\` | the program does not offer this payout method |
+| 401 | \`unauthorized\` | missing, unknown or revoked key, or the wrong kind of key |
+| 402 | \`payment_required\` | the plan does not cover the endpoint |
+| 402 | \`limit_reached\` | the plan's cap of links is reached |
+| 403 | \`forbidden\` | a publishable key instead of a secret one; more than the member's role allows; affiliate mode is not allowed, or required first |
+| 404 | \`not_found\` | unknown path, or no such id in the workspace |
+| 405 | \`method_not_allowed\` | the path does not offer the method; see \`Allow\` |
+| 408 | \`request_timeout\` | the request did not arrive in time; retry it |
+| 409 | \`conflict\` | a taken slug or external_id, a second link on a channel |
+| 409 | \`idempotency_in_progress\` | the first request with this key is still running |
+| 413 | \`payload_too_large\` | the body is too large |
+| 415 | \`unsupported_media_type\` | the body is not JSON, or is compressed |
+| 422 | \`idempotency_key_reused\` | the key came with a different request earlier |
+| 429 | \`too_many_requests\` | five failed sign-ins in a minute; see \`Retry-After\` |
+| 500 | \`internal\` | an internal error; report the request_id |
+| 503 | \`unavailable\` | a database is down or the API is overloaded; see \`Retry-After\` |
+
+Requests are not rate limited, except for failed sign-ins.
+
+## Idempotency
+Every \`POST\` that creates something, except sign-in, takes an \`Idempotency-Key\` of 1 to 200 printable ASCII characters,
+scoped to the workspace, for 24 hours. A replay gets the first response with \`Idempotent-Replayed: true\`. The same key with
+another method, path or body is \`422 idempotency_key_reused\`. While the first request is running, it is
+\`409 idempotency_in_progress\`. The order of body keys does not matter. Only 2xx responses are stored: an error created
+nothing. A response with a token is never stored: there the header is validated, and a repeated call runs again.
+
+## Webhooks
+A delivery is a \`POST\` of \`{ "id", "type", "created_at", "data" }\`, signed as the
+[Standard Webhooks](https://www.standardwebhooks.com) specification defines; any of its libraries verifies it. Deliveries
+are at least once: drop a \`webhook-id\` that you have seen. A 2xx within 20 seconds is a success. Network errors, 429
+and 5xx are retried after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h (plus up to 20 % jitter, or as \`Retry-After\` says if
+that is longer). Every other status is final, redirects too. A webhook with nothing but failures for five days is disabled.
+The payload of each event is in the section \`webhooks\` of this document.
+
+## Data
+IP geolocation by [DB-IP](https://db-ip.com) (CC BY 4.0).
+`;
+
+const CONSOLE_DESCRIPTION = `
+Endpoints of the console: sign-in, sessions, passkeys and invitations. Only the console's own pages call them.
+
+A call carries the session cookie. A call that changes something also carries the \`csrf_token\` of \`GET /session\` as
+\`x-csrf-token\` and comes from the console's own origin; otherwise it is \`403 forbidden\`. With a session, the console also
+calls the endpoints of \`/api/v1/openapi.json\`, as far as the member's role allows: an \`analyst\` reads, an \`operator\`
+also changes, an \`owner\` also manages keys and members.
+`;
+
+/** The document of everything that a key may call. */
+export const PUBLIC: DocumentPart = {
+  info: { title: 'Hoplog', version: '1', description: DESCRIPTION, license: LICENSE },
+  tags: TAGS,
+  securitySchemes: {
+    secret: { type: 'http', scheme: 'bearer', description: 'A secret workspace key, `lk_live_…`.' },
+    publishable: {
+      type: 'http',
+      scheme: 'bearer',
+      description: 'A publishable workspace key, `pk_live_…`; safe in a browser.',
+    },
+    partner: { type: 'http', scheme: 'bearer', description: 'A partner key, `pt_live_…`.' },
+  },
+  has: ({ config }) => config.console !== true,
+  webhooks: true,
+};
+
+/** The document of what only the console's browser calls. */
+export const CONSOLE: DocumentPart = {
+  info: { title: 'Hoplog console', version: '1', description: CONSOLE_DESCRIPTION, license: LICENSE },
+  tags: CONSOLE_TAGS,
+  securitySchemes: {
+    session: {
+      type: 'apiKey',
+      in: 'cookie',
+      name: SESSION_COOKIE,
+      description: 'The cookie of a signed-in browser. Changing calls also carry `x-csrf-token`.',
+    },
+  },
+  has: ({ config }) => config.console === true,
+  webhooks: false,
+};

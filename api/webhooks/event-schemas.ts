@@ -1,0 +1,117 @@
+import { type Static, type TSchema, Type } from 'typebox';
+import type { ClickRecord } from '../../core/clicks/click-fields.ts';
+import type { EventType, TEST_EVENT } from '../../core/webhooks/event-types.ts';
+import type { GrantRecord as Grant } from '../../sql/referrals/grants.ts';
+import type { RecordEvent } from '../../sql/webhooks/outbox.ts';
+import { Click } from '../clicks/schemas.ts';
+import { GrantRecord } from '../credits/schemas.ts';
+import { Currency, Email, Instant, Nullable, OneOf, Uuid } from '../schemas.ts';
+
+/** `data` of each event, as the code that writes the event types it. */
+type EventData = {
+  'click.created': ClickRecord;
+  'credit.earned': Grant;
+  'credit.delivered': Grant;
+} & {
+  [Event in Exclude<
+    RecordEvent,
+    { type: 'credit.earned' | 'credit.delivered' }
+  > as Event['type']]: Event['data'];
+};
+
+/** `Schema`, if it describes every field of `Data` and no other. */
+type Describes<Schema extends TSchema, Data> =
+  Static<Schema> extends Data ? (keyof Data extends keyof Static<Schema> ? Schema : never) : never;
+
+/** Fails to compile when the schema of an event is not that of its data. */
+const dataOf =
+  <Type extends keyof EventData>() =>
+  <Schema extends TSchema>(schema: Schema & Describes<Schema, EventData[Type]>): TSchema =>
+    schema;
+
+const Lead = Type.Object(
+  {
+    external_user_id: Type.String({ description: 'The user who signed up.' }),
+    email: Nullable(Email),
+    visitor_id: Nullable(Uuid),
+    partner_id: Type.String({ format: 'uuid', description: 'The referrer.' }),
+    program_id: Uuid,
+    created_at: Instant,
+  },
+  { title: 'Lead' },
+);
+
+const Sale = Type.Object(
+  {
+    order_id: Type.String(),
+    amount: Type.Number({ description: 'Major units of `currency`.' }),
+    currency: Currency,
+    external_user_id: Nullable(Type.String({ description: 'The buyer.' })),
+    visitor_id: Nullable(Uuid),
+    created_at: Instant,
+  },
+  { title: 'Sale' },
+);
+
+const Commission = Type.Object(
+  {
+    id: Uuid,
+    program_id: Uuid,
+    partner_id: Type.String({ format: 'uuid', description: 'The referrer.' }),
+    order_id: Type.String(),
+    level: Type.Integer({ description: '1 is the direct referrer of the buyer.' }),
+    amount: Type.Number({ description: 'Major units of `currency`.' }),
+    currency: Currency,
+    status: OneOf(['pending', 'eligible', 'paid', 'reversed'], { title: 'CommissionStatus' }),
+    created_at: Instant,
+  },
+  { title: 'Commission' },
+);
+
+type EventSchema = { title: string; summary: string; description: string; data: TSchema };
+
+/** Every event that a webhook receives. An event type without a schema does not compile. */
+export const EVENT_SCHEMAS: Record<EventType | typeof TEST_EVENT, EventSchema> = {
+  'click.created': {
+    title: 'ClickCreatedEvent',
+    summary: 'A click was recorded',
+    description: 'Clicks of bots send no event.',
+    data: dataOf<'click.created'>()(Click),
+  },
+  'lead.created': {
+    title: 'LeadCreatedEvent',
+    summary: 'A signup was matched to a referrer',
+    description: 'A blocked signup sends no event.',
+    data: dataOf<'lead.created'>()(Lead),
+  },
+  'sale.created': {
+    title: 'SaleCreatedEvent',
+    summary: 'An order was recorded',
+    description: 'Sent once per order, whether the pixel, a server or `report-purchase` reports it first.',
+    data: dataOf<'sale.created'>()(Sale),
+  },
+  'commission.created': {
+    title: 'CommissionCreatedEvent',
+    summary: 'A commission was created',
+    description: 'Sent for each level that earns.',
+    data: dataOf<'commission.created'>()(Commission),
+  },
+  'credit.earned': {
+    title: 'CreditEarnedEvent',
+    summary: 'A credit was earned',
+    description: 'A blocked signup sends no event.',
+    data: dataOf<'credit.earned'>()(GrantRecord),
+  },
+  'credit.delivered': {
+    title: 'CreditDeliveredEvent',
+    summary: 'A credit was marked delivered',
+    description: 'Sent once per grant.',
+    data: dataOf<'credit.delivered'>()(GrantRecord),
+  },
+  'webhook.test': {
+    title: 'WebhookTestEvent',
+    summary: 'A test event',
+    description: 'Sent by `POST /webhooks/{id}/test` only. Its `data` is empty.',
+    data: Type.Object({}, { title: 'WebhookTest' }),
+  },
+};

@@ -1,0 +1,26 @@
+import { closeSync, constants, fsyncSync, openSync, writeSync } from 'node:fs';
+
+/** A whole block of the usual file systems: what was written once has its place, whatever becomes of the disk. */
+const BLOCK_BYTES = 4096;
+
+/**
+ * Overwrites a small text file in place, padded with spaces to one block and readable by its owner only. Once the file
+ * exists this needs no free space, so it also works on a full disk. A crash during the write may leave the file unreadable.
+ *
+ * @throws Error when the text is longer than a block, and what the disk says
+ */
+export function overwriteInPlace(path: string, text: string): void {
+  const length = Buffer.byteLength(text);
+  if (length > BLOCK_BYTES) {
+    throw new Error(`${path} holds at most ${BLOCK_BYTES} bytes, not ${length}`);
+  }
+  const block = Buffer.alloc(BLOCK_BYTES, ' ');
+  block.write(text);
+  const file = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
+  try {
+    writeSync(file, block, 0, BLOCK_BYTES, 0);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}

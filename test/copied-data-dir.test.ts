@@ -1,0 +1,77 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { stillRuns } from '../cli/processes/identity.ts';
+import { familyOf } from './faults/processes.ts';
+import { follow, makeLink, untilClicks } from './support/first-click.ts';
+import { hoplog } from './support/hoplog.ts';
+import { type Service, startService } from './support/service.ts';
+
+let directory: string;
+let running: Service[];
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'hoplog-copied-'));
+  running = [];
+});
+
+afterEach(async () => {
+  for (const service of running) if (service.process.exitCode === null) await service.stop();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+async function start(dataDir: string): Promise<Service> {
+  const service = await startService({ dataDir });
+  running.push(service);
+  return service;
+}
+
+test.each([
+  ['without', ['lock', 'supervisor.lock']],
+  ['with', []],
+])(
+  'a copy of a running DATA_DIR %s its lock runs beside the original, says what it is, and ends nothing of it',
+  async (_, left) => {
+    // The copy's path ends the original's: neither may be taken for the other.
+    const dataDir = join(directory, 'srv', 'data');
+    const copy = join(directory, 'data');
+    const original = await start(dataDir);
+    const key = original.demo?.secret_key ?? '';
+    const link = await makeLink(original, key, 'original');
+    expect((await follow(link)).status).toBe(302);
+    await untilClicks(original, key, link, 1);
+    const family = familyOf(original).filter(({ pid }) => isLasting(pid));
+    expect(family.length).toBeGreaterThan(5);
+    execFileSync('cp', ['-a', dataDir, copy]);
+    for (const name of left) rmSync(join(copy, 'run', name), { force: true });
+
+    const before = await hoplog(['workspace', 'list'], { DATA_DIR: copy });
+    expect.soft(before).toMatchObject({ status: 1, stdout: '' });
+    expect.soft(before.stderr).toContain(`no running service in DATA_DIR=${copy}`);
+
+    const second = await start(copy);
+    expect(second.log()).toContain(`"original":"${dataDir}"`);
+    expect(family.filter((record) => !stillRuns(record))).toEqual([]);
+    const copied = { ...link, short_url: `${second.short_url}/${link.slug}` };
+    for (let click = 0; click < 3; click += 1) expect((await follow(copied)).status).toBe(302);
+    expect(await untilClicks(second, key, link, 4)).toHaveLength(4);
+    expect(await second.stop()).toBe(0);
+
+    expect(family.filter((record) => !stillRuns(record))).toEqual([]);
+    expect((await follow(link)).status).toBe(302);
+    expect(await untilClicks(original, key, link, 2)).toHaveLength(2);
+    expect(await original.stop()).toBe(0);
+    expect(family.filter(stillRuns)).toEqual([]);
+  },
+);
+
+/** PostgreSQL's processes for connections come and go; each names itself after what it does. */
+function isLasting(pid: number): boolean {
+  try {
+    return !readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith('postgres:');
+  } catch {
+    return false;
+  }
+}

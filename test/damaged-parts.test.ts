@@ -1,0 +1,231 @@
+import { execFileSync } from 'node:child_process';
+import {
+  closeSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { freePort } from '../cli/embedded/free-port.ts';
+import { type ClickHouseClient, createClickHouse } from '../clickhouse/client.ts';
+import { follow, type Link, makeLink, untilClicks } from './support/first-click.ts';
+import { CHECKOUT, hoplog } from './support/hoplog.ts';
+import { type Service, startService } from './support/service.ts';
+
+/** Two or three starts each. */
+vi.setConfig({ testTimeout: 180_000 });
+
+type Part = { name: string; path: string; partition_id: string; active: 0 | 1 };
+
+let directory: string;
+let dataDir: string;
+let service: Service | null;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'hoplog-damaged-'));
+  dataDir = join(directory, 'data');
+  service = null;
+});
+
+afterEach(async () => {
+  await service?.stop();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+async function withClickHouse<T>(work: (client: ClickHouseClient) => Promise<T>): Promise<T> {
+  const { clickhouseUrl } = JSON.parse(readFileSync(join(dataDir, 'run', 'supervisor.json'), 'utf8')) as {
+    clickhouseUrl: string;
+  };
+  const client = createClickHouse({ url: clickhouseUrl, database: 'hoplog' });
+  try {
+    return await work(client);
+  } finally {
+    await client.close();
+  }
+}
+
+/** Starts the service for the first time, has three clicks stored in one part, and stops it. */
+async function clickedAndStopped(): Promise<{ key: string; link: Link; part: Part }> {
+  service = await startService({ dataDir });
+  const key = service.demo?.secret_key ?? '';
+  const link = await makeLink(service, key, 'damaged');
+  for (const _ of [1, 2, 3]) await follow(link);
+  await untilClicks(service, key, link, 3);
+  const parts = await withClickHouse(async (client) => {
+    await client.command({ query: 'OPTIMIZE TABLE clicks FINAL' });
+    const sql =
+      "SELECT name, path, partition_id, active FROM system.parts WHERE database = 'hoplog' AND table = 'clicks'";
+    return client.questions.rows<Part>({ sql, params: {}, settings: {} });
+  });
+  const part = parts.find(({ active }) => active === 1);
+  if (!part) throw new Error('the clicks are in no part');
+  expect(await service.stop()).toBe(0);
+  service = null;
+  // ClickHouse would take their rows instead, in the minutes for which it keeps what it has merged.
+  for (const { active, path } of parts) if (active === 0) rmSync(path, { recursive: true, force: true });
+  return { key, link, part };
+}
+
+const status = () => hoplog(['status', '--json'], { DATA_DIR: dataDir });
+
+async function clickHouseState(): Promise<{ ok: boolean; detail: string }> {
+  const { stdout } = await status();
+  return (JSON.parse(stdout) as { parts: Record<string, { ok: boolean; detail: string }> }).parts
+    .clickhouse as { ok: boolean; detail: string };
+}
+
+/** The link on the ports of another start. */
+const at = (service: Service, link: Link): Link => ({
+  ...link,
+  short_url: `${service.short_url}/${link.slug}`,
+});
+
+const GUIDE = readFileSync(join(CHECKOUT, 'docs', 'operations', 'damaged-data.md'), 'utf8');
+
+/** The one block of the guide that holds the words, with the names of this test. */
+function statement(words: string, part: Part): string {
+  const blocks = [...GUIDE.matchAll(/^```(?:sql|sh)\n(.*?)^```$/gms)].map(([, text = '']) => text);
+  const [block, ...more] = blocks.filter((text) => text.includes(words));
+  if (block === undefined || more.length > 0) throw new Error(`the guide has no one block with "${words}"`);
+  return (
+    block
+      // The embedded ClickHouse writes directories only.
+      .replaceAll('.zip', '')
+      .replaceAll('202611_1_5_1', part.name)
+      .replaceAll('202611', part.partition_id)
+      .replaceAll('/backup/hoplog-2026-11-24-0300', `${dataDir}.backup`)
+      .replaceAll(/(^| )data\//gm, `$1${dataDir}/`)
+  );
+}
+
+const run = (query: string) => withClickHouse((client) => client.command({ query }));
+const shell = (script: string) => execFileSync('sh', ['-euc', script], { stdio: 'pipe' });
+
+/** Starts it after the damage, which status tells. */
+async function startDamaged(): Promise<Service> {
+  service = await startService({ dataDir });
+  expect(await status()).toMatchObject({ status: 1 });
+  return service;
+}
+
+/** Leaves the size as it is: only a read finds this damage. */
+function overwrite(path: string): void {
+  const file = openSync(path, 'r+');
+  writeSync(file, Buffer.alloc(statSync(path).size, 0xff));
+  closeSync(file);
+}
+
+async function until(holds: () => Promise<boolean> | boolean, what: string): Promise<void> {
+  const deadline = Date.now() + 50_000;
+  while (!(await holds())) {
+    if (Date.now() > deadline) throw new Error(`waited in vain: ${what}`);
+    await delay(100);
+  }
+}
+
+test('a part of the clicks that ClickHouse sets aside at its start is named by log, metric and status until it is dropped', async () => {
+  const { key, link, part } = await clickedAndStopped();
+  const data = join(part.path, 'data.bin');
+  truncateSync(data, statSync(data).size - 10);
+
+  const metricsPort = await freePort();
+  const restarted = await startService({ dataDir, env: { METRICS_PORT: String(metricsPort) } });
+  service = restarted;
+  const aside = `broken-on-start_${part.name}`;
+  const found = new RegExp(
+    `clicks ${aside} \\(broken-on-start, partition ${part.partition_id}, \\d+\\.\\d+ MB\\)`,
+  );
+  await until(() => found.test(restarted.log()), 'a line of the log');
+  const line =
+    restarted
+      .log()
+      .split('\n')
+      .find((one) => found.test(one)) ?? '';
+  expect(JSON.parse(line)).toMatchObject({ level: 50, tier: 'workers', table: 'clicks', part: aside });
+  const metrics = await Promise.all(
+    [0, 1, 2, 3].map(async (following) =>
+      (await fetch(`http://127.0.0.1:${metricsPort + following}/metrics`)).text(),
+    ),
+  );
+  expect(metrics.join('\n')).toContain('hoplog_worker_damaged_parts{table="clicks",tier="workers"} 1');
+
+  const said = await status();
+  expect(said.status).toBe(1);
+  const { ok, detail } = await clickHouseState();
+  expect([ok, detail]).toEqual([false, expect.stringMatching(found)]);
+  expect(detail).toContain('docs/operations/damaged-data.md');
+
+  // New clicks are stored meanwhile.
+  await follow(at(restarted, link));
+  expect(await untilClicks(restarted, key, link, 1)).toHaveLength(1);
+  await run(statement('DROP DETACHED PART', part));
+  expect(await status()).toMatchObject({ status: 0 });
+});
+
+test('a part of the clicks that cannot be read any more is named by status once it was read', async () => {
+  const { key, link, part } = await clickedAndStopped();
+  overwrite(join(part.path, 'data.bin'));
+
+  service = await startService({ dataDir });
+  const answer = await fetch(`${service.api_url}/clicks?link_id=${link.id}`, {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  expect(answer.status).toBeGreaterThanOrEqual(500);
+  expect(await status()).toMatchObject({ status: 1 });
+  const { ok, detail } = await clickHouseState();
+  expect(ok).toBe(false);
+  expect(detail).toContain(`clicks ${part.name} (unreadable, partition ${part.partition_id}`);
+});
+
+test('a part with a damaged list of checksums is attached again as the guide says, with all of its clicks', async () => {
+  const { key, link, part } = await clickedAndStopped();
+  truncateSync(join(part.path, 'checksums.txt'), 0);
+  const damaged = await startDamaged();
+  shell(statement('/checksums.txt', part));
+  await run(statement('ALTER TABLE clicks ATTACH PART', part));
+  expect(await untilClicks(damaged, key, link, 3)).toHaveLength(3);
+  expect(await status()).toMatchObject({ status: 0 });
+});
+
+test('clicks of a part that was set aside come back from a copy of DATA_DIR as the guide says, each once', async () => {
+  const { key, link, part } = await clickedAndStopped();
+  shell(`cp -a '${dataDir}' '${dataDir}.backup'`);
+  const data = join(part.path, 'data.bin');
+  truncateSync(data, statSync(data).size - 10);
+  const damaged = await startDamaged();
+  await follow(at(damaged, link));
+  expect(await untilClicks(damaged, key, link, 1)).toHaveLength(1);
+
+  await run(statement('CREATE TABLE clicks_from_backup', part));
+  shell(statement('cp -a /backup', part));
+  await run(statement('ATTACH PARTITION', part));
+  for (const _ of ['once', 'again']) await run(statement('INSERT INTO clicks ', part));
+  await run(statement('DROP TABLE clicks_from_backup', part));
+  await run(statement('DROP DETACHED PART', part));
+  expect(await untilClicks(damaged, key, link, 4)).toHaveLength(4);
+  expect(await status()).toMatchObject({ status: 0 });
+});
+
+test('clicks of a part that cannot be read come back from an archive of BACKUP as the guide says', async () => {
+  const { key, link, part } = await clickedAndStopped();
+  service = await startService({ dataDir });
+  const archive = 'hoplog-2026-11-24-0300';
+  await run(`BACKUP DATABASE hoplog TO File('${archive}')`);
+  await service.stop();
+  overwrite(join(part.path, 'data.bin'));
+
+  service = await startService({ dataDir });
+  expect(await run(statement('RESTORE TABLE', part))).toBeDefined();
+  await run(statement('DETACH PART', part));
+  await run(statement('INSERT INTO clicks ', part));
+  await run(statement('DROP TABLE clicks_from_backup', part));
+  expect(await untilClicks(service, key, link, 3)).toHaveLength(3);
+  expect(await status()).toMatchObject({ status: 0 });
+});

@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest';
+import { markdownFiles, proseOf, readDocument } from './markdown.ts';
+
+/** British spellings of words that documents of this kind use; the API's own words are code and not looked at. */
+const BRITISH = [
+  /\bprogrammes?\b/i,
+  /\benrol(s|ment|ments)?\b/i,
+  /\b(colour|behaviour|neighbour|favour|honour|labour|flavour|rumour)(s|ed|ing|ful|able)?\b/i,
+  /\b(centre|metre|fibre|theatre)s?\b/i,
+  /\blicences?\b/i,
+  /\b(organis|normalis|serialis|recognis|optimis|initialis|summaris|authoris|customis|minimis|synchronis|utilis|visualis|prioritis|parameteris|materialis|categoris)(e|es|ed|ing|ation|ations|er|ers)\b/i,
+  /\banalys(e|es|ed|ing)\b/i,
+  /\b(cancell|labell|travell|modell|signall)(ed|ing|er)\b/i,
+  /\b(catalogue|dialogue|grey|judgement|artefact|whilst|amongst|cheque|fulfilment)s?\b/i,
+];
+
+/** Turns of phrase that make a reader read twice. Each is wrong wherever it stands. */
+const BANNED = [
+  /(^|[.:;] |\n- )(Who|What|Which) (is|was|are|were|has|had|have|can|does|comes?|stands?|wants?|goes) [^?\n]*(?<!\?)$/m,
+  /\b(is|are) no (?=[a-z]+(,|\.|;| and| or|$))/,
+  /\bso many\b/i,
+  /\bby (itself|themselves)\b/i,
+  /\bof before\b/i,
+  /\banew\b/i,
+  /\b(goes|go|went|going) on\b(?! (the|a|to) )/i,
+  /\bstands?\b(?!-| for\b| in for\b)/i,
+  /\bwhoever\b/i,
+  /\bnobody\b/i,
+  /\bwho (asks|polls|writes|comes|buys|wants)\b/,
+  /\bof the release before\b/i,
+  /\bthe .{1,30} before it did\b/i,
+];
+
+function findings(text: string, patterns: RegExp[]): string[] {
+  const prose = proseOf(text);
+  return patterns.flatMap((pattern) =>
+    [...prose.matchAll(new RegExp(pattern, `${pattern.flags}g`))].map((found) => {
+      const line = prose.slice(0, found.index).split('\n').length;
+      return `${line}: ${found[0].trim().slice(0, 60)}`;
+    }),
+  );
+}
+
+test.each([
+  ['British spellings', BRITISH],
+  ['banned turns of phrase', BANNED],
+])('no document has %s', (_, patterns) => {
+  const found = markdownFiles().flatMap((path) =>
+    findings(readDocument(path), patterns).map((finding) => `${path}:${finding}`),
+  );
+  expect(found).toEqual([]);
+});
+
+test('the patterns find what they are for, and leave code alone', () => {
+  expect(findings('A programme, `colour`.\n\nEnrolment.', BRITISH)).toEqual(['1: programme', '3: Enrolment']);
+  expect(findings('Nobody asks anew.', BANNED)).toEqual(['1: anew', '1: Nobody']);
+  expect(findings('It stands for a process.\n```\nnobody\n```\n', BANNED)).toEqual([]);
+});
+
+test('no line of prose is longer than 120 characters', () => {
+  const long = markdownFiles().flatMap((path) =>
+    readDocument(path)
+      .replace(/^```.*?^```/gms, (block) => block.replace(/[^\n]/g, ''))
+      .split('\n')
+      .map((line, n) => ({ line, n: n + 1 }))
+      .filter(({ line }) => line.length > 120 && !line.startsWith('|') && !/\]\([^)]*\)/.test(line))
+      .map(({ line, n }) => `${path}:${n}: ${line.slice(0, 40)}`),
+  );
+  expect(long).toEqual([]);
+});

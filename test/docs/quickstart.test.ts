@@ -1,0 +1,131 @@
+import { type ExecFileException, execFile } from 'node:child_process';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Stats } from '../../api/referrals/schemas.ts';
+import { freePort } from '../../cli/embedded/free-port.ts';
+import { type ServedWorkspace, servedWorkspace } from '../support/shared-service.ts';
+import { blocksOf, ROOT, readDocument } from './markdown.ts';
+
+let served: ServedWorkspace;
+let service: ServedWorkspace['service'];
+
+beforeAll(async () => {
+  served = await servedWorkspace();
+  service = served.service;
+}, 120_000);
+afterAll(async () => {
+  await served.close();
+});
+
+/** The shell blocks of a document, except those that start the service. */
+function commandsOf(path: string): string[] {
+  return blocksOf(readDocument(path), 'sh').filter((block) => !block.startsWith('npm ci\n'));
+}
+
+/**
+ * Runs blocks in one shell, as a reader who pastes them, against a running service.
+ *
+ * @returns what each block printed
+ * @throws Error with everything printed, when a command fails
+ */
+async function paste(
+  blocks: string[],
+  { demo, api_url, short_url }: ServedWorkspace['service'],
+  port = 4000,
+): Promise<string[]> {
+  const separator = '--- next block ---';
+  const script = blocks.join(`\necho; echo '${separator}'\n`);
+  const own = script
+    .replaceAll('lk_live_...', demo.secret_key)
+    .replaceAll('pk_live_...', demo.publishable_key)
+    .replaceAll('http://127.0.0.1:3000/api/v1', api_url)
+    .replaceAll('http://127.0.0.1:8080', short_url)
+    .replaceAll(/\b4000\b/g, String(port));
+  const stdout = await new Promise<string>((resolve, reject) => {
+    const done = (error: ExecFileException | null, out: string, err: string) =>
+      error ? reject(new Error(`${error.message}\n${out}\n${err}`)) : resolve(out);
+    const env = { ...process.env, PORT: String(port) };
+    const cleaned = `trap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n${own}`;
+    execFile('bash', ['-euc', cleaned], { cwd: ROOT, env, timeout: 110_000 }, done);
+  });
+  return stdout.split(separator);
+}
+
+const jsonLines = (text: string) =>
+  text
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line));
+
+test('the first five minutes of the README work as printed', { timeout: 120_000 }, async () => {
+  const blocks = commandsOf('README.md');
+  expect(blocks).toHaveLength(1);
+  // A workspace of its own: the quickstart reads its own clicks back.
+  const { service: own, close } = await servedWorkspace();
+  const [output = ''] = await paste(blocks, own).finally(close);
+  expect(output).toContain('HTTP/1.1 302');
+  expect(output.toLowerCase()).toContain('location: https://example.com/autumn');
+  expect(output).toContain('"short_url":');
+});
+
+test('the quickstart works as printed', { timeout: 120_000 }, async () => {
+  const blocks = commandsOf('docs/quickstart.md');
+  const outputs = new Map(
+    (await paste(blocks, service, await freePort())).map((output, n) => [
+      /^# (.*)$/m.exec(blocks[n] ?? '')?.[1] ?? `block ${n}`,
+      output,
+    ]),
+  );
+  const all = [...outputs.values()].join('\n');
+  const answers = jsonLines(all);
+  expect(answers.filter((answer) => answer.error)).toEqual([]);
+
+  const ofBlock = (start: string) =>
+    [...outputs].find(([comment]) => comment.startsWith(start))?.[1] ?? `no block begins with "${start}"`;
+  const links = ofBlock('Create a link.');
+  expect(links).toContain('HTTP/1.1 302');
+  const [created] = jsonLines(links);
+  const found = jsonLines(links).find((answer) => answer.clicks);
+  expect(found.clicks).toContainEqual(
+    expect.objectContaining({ link_id: created.links[0].id, is_bot: false }),
+  );
+
+  const [program, enrolled, signup, purchase, stats] = jsonLines(ofBlock('A program that pays'));
+  expect(enrolled).toMatchObject({ program_id: program.id, status: 'approved' });
+  expect(signup).toMatchObject({ matched: true, partner_id: enrolled.partner_id, blocked: false });
+  expect(purchase).toMatchObject({ matched: true, rewarded: true, ledger_rows: 1 });
+  expect(stats).toMatchObject({
+    stats: { clicks: 1, signups: 1, purchases: 1, conversion_rate: 1 },
+    rewards: { cash: { currency: 'usd', pending: 10 } },
+  });
+
+  expect(ofBlock('Create a webhook.')).toContain('webhook.test {}');
+  expect(ofBlock('A page with a short link')).toContain('<title>Ada Lovelace</title>');
+  expect(outputs.size).toBe(blocks.length);
+  expect([...outputs.values()].at(-1)).toContain('/embed.js');
+});
+
+test("an order that the referee's server tracks is a purchase too, and both are in reports", {
+  timeout: 60_000,
+}, async () => {
+  const call = async (path: string, body?: object) => {
+    const response = await fetch(`${service.api_url}${path}`, {
+      method: body ? 'POST' : 'GET',
+      headers: {
+        authorization: `Bearer ${service.demo.secret_key}`,
+        ...(body && { 'content-type': 'application/json' }),
+      },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    return response.json();
+  };
+  await call('/track/order', { external_user_id: 'heidi', order_id: '2002', amount: 100, currency: 'usd' });
+  const stats = async () => (await call('/referrals/stats?external_user_id=ada')) as Stats;
+  await expect.poll(async () => (await stats()).rewards.cash.pending, { timeout: 20_000 }).toBe(30);
+  expect((await stats()).stats.purchases).toBe(2);
+  // Attributed to the referral click: the signup named the user's visitor.
+  const referral = async () =>
+    ((await call('/channels')) as { channels: { channel: string }[] }).channels.find(
+      ({ channel }) => channel === 'referral',
+    );
+  await expect.poll(referral, { timeout: 20_000 }).toMatchObject({ channel: 'referral', conversions: 2 });
+});

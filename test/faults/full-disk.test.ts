@@ -1,0 +1,166 @@
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { freePort } from '../../cli/embedded/free-port.ts';
+import { type ProcessRecord, stillRuns } from '../../cli/processes/identity.ts';
+import { clicksOf, follow, type Link, makeLink, untilClicks } from '../support/first-click.ts';
+import { hoplog } from '../support/hoplog.ts';
+import { type BegunService, beginService, type Service, startService } from '../support/service.ts';
+import { canMount, mountSmallDisk, type SmallDisk } from '../support/small-disk.ts';
+import { familyOf } from './processes.ts';
+
+const NO_MOUNT = 'only root may mount a small disk';
+const DISK_BYTES = 768 * 2 ** 20;
+
+let directory: string;
+let running: (Service | BegunService)[];
+let disk: SmallDisk | undefined;
+/** Processes that must not outlive their test. */
+let left: ProcessRecord[];
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'hoplog-disk-'));
+  running = [];
+  disk = undefined;
+  left = [];
+});
+
+afterEach(async () => {
+  for (const service of running) {
+    if (service.process.exitCode !== null || service.process.signalCode !== null) continue;
+    left.push(...familyOf(service));
+    await service.stop();
+  }
+  for (const record of left) if (stillRuns(record)) process.kill(record.pid, 'SIGKILL');
+  disk?.remove();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+function mounted(): { disk: SmallDisk; dataDir: string } {
+  disk = mountSmallDisk(directory, DISK_BYTES);
+  return { disk, dataDir: join(disk.path, 'data') };
+}
+
+async function start(dataDir: string): Promise<Service> {
+  const service = await startService({ dataDir });
+  running.push(service);
+  return service;
+}
+
+/** A start after one that made a link: its ports are known before it is ready. */
+async function startAgain(dataDir: string) {
+  const env = { API_PORT: String(await freePort()), INGEST_PORT: String(await freePort()) };
+  const service = beginService({ dataDir, env });
+  running.push(service);
+  return { service, shortUrl: `http://127.0.0.1:${env.INGEST_PORT}` };
+}
+
+/** A stopped service with one link. */
+async function withLink(dataDir: string): Promise<{ key: string; link: Link }> {
+  const service = await start(dataDir);
+  const key = service.demo?.secret_key ?? '';
+  const link = await makeLink(service, key, 'kept');
+  expect((await follow(link)).status).toBe(302);
+  await untilClicks(service, key, link, 1);
+  expect(await service.stop()).toBe(0);
+  return { key, link };
+}
+
+async function untilRedirects(service: BegunService, link: Link): Promise<void> {
+  for (;;) {
+    const { status } = await follow(link).catch(() => ({ status: 0 }));
+    if (status === 302) return;
+    if (service.process.exitCode !== null) throw new Error(`the service has ended:\n${service.log()}`);
+    await delay(50);
+  }
+}
+
+async function downParts(dataDir: string): Promise<string[]> {
+  const { status, stdout, stderr } = await hoplog(['status', '--json'], { DATA_DIR: dataDir });
+  expect([status, stderr]).toEqual([1, '']);
+  const { parts } = JSON.parse(stdout) as { parts: Record<string, { ok: boolean }> };
+  return Object.keys(parts).filter((name) => parts[name]?.ok === false);
+}
+
+test.for([
+  ['full', (small: SmallDisk) => small.fill()],
+  ['read-only', (small: SmallDisk) => small.breakDown()],
+] as const)('SIGTERM with a disk that is %s leaves no process behind', async ([, damage], { skip }) => {
+  skip(!canMount(), NO_MOUNT);
+  const { disk: small, dataDir } = mounted();
+  const service = await start(dataDir);
+  const link = await makeLink(service, service.demo?.secret_key ?? '', 'last');
+  left = familyOf(service);
+  expect(left.length).toBeGreaterThan(5);
+  damage(small);
+  expect((await follow(link)).status).toBe(302);
+  // What a store's end has made start again meanwhile.
+  left.push(...familyOf(service));
+  await service.stop();
+  expect(left.filter(stillRuns)).toEqual([]);
+});
+
+test('without a free byte redirects start from their own table, status says what is down, and all is up once there is room', async ({
+  skip,
+}) => {
+  skip(!canMount(), NO_MOUNT);
+  const { disk: small, dataDir } = mounted();
+  const { key, link: kept } = await withLink(dataDir);
+  small.fill();
+  const { service, shortUrl } = await startAgain(dataDir);
+  const link = { ...kept, short_url: `${shortUrl}/${kept.slug}` };
+  await untilRedirects(service, link);
+  expect(await downParts(dataDir)).toContain('postgres');
+  small.free();
+  const ready = await service.ready;
+  if (ready === null) throw new Error(service.log());
+  expect((await follow(link)).status).toBe(302);
+  expect((await untilClicks(ready, key, link, 2)).length).toBeGreaterThanOrEqual(2);
+  const family = familyOf(service);
+  expect(await service.stop()).toBe(0);
+  expect(family.filter(stillRuns)).toEqual([]);
+});
+
+test('with a PostgreSQL that cannot start, links redirect and their clicks are counted once it can', async () => {
+  const dataDir = join(directory, 'data');
+  const { key, link: kept } = await withLink(dataDir);
+  const version = join(dataDir, 'postgres', 'PG_VERSION');
+  renameSync(version, `${version}.aside`);
+  const { service, shortUrl } = await startAgain(dataDir);
+  const link = { ...kept, short_url: `${shortUrl}/${kept.slug}` };
+  await untilRedirects(service, link);
+  for (let click = 0; click < 9; click += 1) expect((await follow(link)).status).toBe(302);
+  expect(await downParts(dataDir)).toEqual(['api', 'workers', 'postgres']);
+  renameSync(`${version}.aside`, version);
+  const ready = await service.ready;
+  if (ready === null) throw new Error(service.log());
+  expect(await untilClicks(ready, key, link, 11)).toHaveLength(11);
+  expect(await service.stop()).toBe(0);
+});
+
+test('with a ClickHouse that cannot start, links redirect, the API answers, and clicks are counted once it can', async () => {
+  const dataDir = join(directory, 'data');
+  const { key, link: kept } = await withLink(dataDir);
+  const data = join(dataDir, 'clickhouse', 'data');
+  renameSync(data, `${data}.aside`);
+  writeFileSync(data, 'not a directory');
+  const { service, shortUrl } = await startAgain(dataDir);
+  const link = { ...kept, short_url: `${shortUrl}/${kept.slug}` };
+  const ready = await service.ready;
+  if (ready === null) throw new Error(service.log());
+  for (let click = 0; click < 10; click += 1) expect((await follow(link)).status).toBe(302);
+  expect(await downParts(dataDir)).toEqual(['api', 'workers', 'clickhouse']);
+  const later = await makeLink(ready, key, 'later');
+  expect((await follow(later)).status).toBe(302);
+  rmSync(data);
+  renameSync(`${data}.aside`, data);
+  const counted = () =>
+    clicksOf(ready, key, link).then(
+      (clicks) => clicks.length,
+      () => 0,
+    );
+  await expect.poll(counted, { timeout: 50_000 }).toBe(11);
+  expect(await service.stop()).toBe(0);
+});

@@ -1,0 +1,77 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { closeSync, ftruncateSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** A file system of its own in a file, so that a test can fill or break it. */
+export type SmallDisk = {
+  /** Where it is mounted. */
+  path: string;
+  /** Leaves not one byte free. */
+  fill(): void;
+  /** Gives back what {@link SmallDisk.fill} took. */
+  free(): void;
+  /** Makes it read-only under whatever is open, as the kernel does after an I/O error. */
+  breakDown(): void;
+  remove(): void;
+};
+
+/** Whether this process may mount one: root on Linux, outside of a container that forbids it. */
+export function canMount(): boolean {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) return false;
+  try {
+    execFileSync('losetup', ['--find'], { stdio: 'ignore' });
+    execFileSync('mkfs.ext4', ['-V'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Makes an ext4 file system in the directory and mounts it there. It is unmounted when this process ends, however it ends.
+ *
+ * @param directory an existing, empty one
+ */
+export function mountSmallDisk(directory: string, bytes: number): SmallDisk {
+  const image = join(directory, 'image');
+  const path = join(directory, 'disk');
+  const file = openSync(image, 'w');
+  ftruncateSync(file, bytes);
+  closeSync(file);
+  execFileSync('mkfs.ext4', ['-q', '-m', '0', '-E', 'lazy_itable_init=0,nodiscard', image]);
+  mkdirSync(path);
+  execFileSync('mount', ['-o', 'loop,errors=remount-ro', image, path]);
+  const guard = spawn('sh', ['-c', 'read -r released || umount -l "$0"', path], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  guard.unref();
+  guard.stdin.on('error', () => {});
+  const ballast = join(path, 'ballast');
+  return {
+    path,
+    fill() {
+      const filling = openSync(ballast, 'a');
+      try {
+        for (let size = 2 ** 20; size > 0; size = Math.floor(size / 2)) writeUntilFull(filling, size);
+      } finally {
+        closeSync(filling);
+      }
+    },
+    free: () => rmSync(ballast, { force: true }),
+    breakDown: () => void execFileSync('mount', ['-o', 'remount,abort', path], { stdio: 'ignore' }),
+    remove() {
+      execFileSync('umount', ['-l', path]);
+      guard.stdin.end('released\n');
+    },
+  };
+}
+
+function writeUntilFull(file: number, size: number): void {
+  const bytes = Buffer.alloc(size);
+  try {
+    for (;;) writeSync(file, bytes);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+  }
+}

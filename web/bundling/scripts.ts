@@ -1,0 +1,37 @@
+import { join } from 'node:path';
+import { bundle } from './vite.ts';
+import type { BuiltFile } from './write-files.ts';
+
+/** Scripts that are one file without imports: name, entry, and the oldest language level that runs them. */
+const SCRIPTS = [
+  // Foreign sites include these two.
+  { name: 'pixel', entry: 'pixel/pixel.ts', target: 'es2020' },
+  { name: 'embed', entry: 'embed/loader.ts', target: 'es2020' },
+  { name: 'embed-page', entry: 'embed/page.tsx', target: 'es2022' },
+] as const;
+
+/**
+ * Builds `<name>.js` for each script, and `<name>.css` where it imports styles.
+ *
+ * @returns files, and the modules that they were made of
+ */
+export async function buildScripts(webDir: string): Promise<{ files: BuiltFile[]; modules: string[] }> {
+  const built = await Promise.all(
+    SCRIPTS.map(async ({ name, entry, target }) => {
+      const { output, modules } = await bundle({
+        root: webDir,
+        build: { target, rolldownOptions: { input: join(webDir, entry), output: { format: 'iife' } } },
+      });
+      const files = output.map((file) =>
+        file.type === 'chunk'
+          ? { path: `${name}.js`, content: file.code }
+          : { path: `${name}.css`, content: file.source },
+      );
+      return { files, modules };
+    }),
+  );
+  return {
+    files: built.flatMap(({ files }) => files),
+    modules: built.flatMap(({ modules }) => modules),
+  };
+}

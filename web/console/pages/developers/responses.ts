@@ -1,0 +1,13 @@
+import type { ResponseOf } from '../../api/responses.ts';
+
+export type Keys = ResponseOf<'/keys'>;
+export type Key = Keys['keys'][number];
+export type KeyKind = Key['kind'];
+export type NewKey = ResponseOf<'/keys', 'post'>;
+
+export const KIND_NAMES: Record<KeyKind, string> = { secret: 'Secret', publishable: 'Publishable' };
+
+export const KIND_MEANINGS: Record<KeyKind, string> = {
+  secret: 'For your server. Anyone who has it can read and change everything in this workspace.',
+  publishable: 'Safe in a public page. It reports visitor activity and shows your users their referrals.',
+};

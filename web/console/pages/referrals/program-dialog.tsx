@@ -1,0 +1,94 @@
+import { Alert, Button, Group, Modal, Stack } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
+import { useMutation } from '@tanstack/react-query';
+import { useEffect, useRef, useState } from 'react';
+import { callApi } from '../../api/call.ts';
+import { useSend } from '../../api/queries.ts';
+import { useSession } from '../../api/session.ts';
+import { isAlike } from '../../parts/changed-fields.ts';
+import { useFocusBack } from '../../parts/use-focus-back.ts';
+import { LeaveGuard } from '../../shell/leave-guard.tsx';
+import { changeBody, createBody, type Draft, draftOf, newDraft } from './program-draft.ts';
+import { BasicFields, CommissionFields, CreditFields, PayoutFields } from './program-fields.tsx';
+import { failureText } from './program-problems.ts';
+import type { Program } from './responses.ts';
+
+/** Creates or edits a program, with the API's errors at their fields. */
+export function ProgramDialog({ program, close }: { program: Program | null; close: () => void }) {
+  useFocusBack();
+  const { workspace } = useSession();
+  const isPhone = useMediaQuery('(max-width: 48em)');
+  const [before] = useState(() => (program ? draftOf(program) : newDraft(workspace.currency)));
+  const [draft, setDraft] = useState(before);
+  const form = useRef<HTMLFormElement>(null);
+  const send = useSend<Record<string, unknown>>(
+    (body) =>
+      program
+        ? { path: `/programs/${program.id}`, method: 'PATCH', body }
+        : { path: '/programs', body, once: true },
+    {
+      refresh: ['/programs'],
+      done: program ? 'Program saved' : 'Program created',
+      tellFailure: false,
+    },
+  );
+  const save = useMutation({
+    mutationFn: async () => {
+      if (!program) return send.mutateAsync(createBody(draft));
+      const isOfParts = 'signup_credit' in changeBody(before, draft, before);
+      const now = isOfParts ? draftOf(await callApi<Program>(`/programs/${program.id}`)) : before;
+      return send.mutateAsync(changeBody(before, draft, now));
+    },
+  });
+  const { error } = save;
+  useEffect(() => {
+    if (error) form.current?.querySelector<HTMLElement>('[aria-invalid="true"], [role="alert"]')?.focus();
+  }, [error]);
+
+  const isDirty = !isAlike(draft, before);
+  const fields = { draft, error, change: (part: Partial<Draft>) => setDraft({ ...draft, ...part }) };
+  return (
+    <Modal
+      opened
+      onClose={close}
+      title={program ? `Edit ${program.name}` : 'New program'}
+      size="lg"
+      fullScreen={isPhone === true}
+      closeButtonProps={{ 'aria-label': 'Close' }}
+      closeOnClickOutside={!isDirty}
+      closeOnEscape={!isDirty}
+    >
+      <LeaveGuard active={isDirty} withQuery>
+        Your input will be lost.
+      </LeaveGuard>
+      <form
+        ref={form}
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          save.mutate(undefined, { onSuccess: close });
+        }}
+      >
+        <Stack gap="md">
+          <BasicFields {...fields} existing={program !== null} />
+          <CommissionFields {...fields} />
+          <CreditFields {...fields} />
+          <PayoutFields {...fields} />
+          {error !== null && (
+            <Alert color="red" variant="outline" role="alert" tabIndex={-1} title="Not saved">
+              {failureText(error, draft)}
+            </Alert>
+          )}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={close}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={save.isPending}>
+              {program ? 'Save' : 'Create'}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,27 @@
+import type { ResponseOf } from '../../api/responses.ts';
+
+export type Programs = ResponseOf<'/programs'>;
+export type Program = Programs['programs'][number];
+
+export type Enrollment = ResponseOf<'/enrollments/{id}'>;
+export type Enrollments = ResponseOf<'/enrollments'>;
+
+export type Entries = ResponseOf<'/ledger'>;
+export type Entry = Entries['entries'][number];
+export type LedgerStatus = Entry['status'];
+export type Sums = ResponseOf<'/ledger/balances'>;
+export type Sum = Sums['balances'][number];
+
+export type Signups = ResponseOf<'/signups'>;
+export type Signup = Signups['signups'][number];
+export type Purchases = ResponseOf<'/purchases'>;
+export type Purchase = Purchases['purchases'][number];
+
+export type Eligible = ResponseOf<'/payouts/eligible'>;
+export type EligibleBalance = Eligible['balances'][number];
+export type PayoutFiles = ResponseOf<'/payouts'>;
+export type PayoutFile = PayoutFiles['payouts'][number];
+export type PayoutLines = ResponseOf<'/payouts/{id}/lines'>;
+export type Paid = ResponseOf<'/payouts', 'post'>;
+/** Major units by currency. */
+export type Totals = Eligible['totals'];
