@@ -1,16 +1,17 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { crc32c } from '@node-rs/crc32';
 import { createLogger } from '../../tier/log.ts';
 import { createKafka } from './client.ts';
 import type { FromShipper, ShipperData, ToShipper } from './ship.ts';
 import { startShipper } from './shipper.ts';
 
-/** The shipper's own thread: a redirect never waits for compression, sockets or brokers. */
+/** The shipper's thread. Redirects never wait for compression, sockets or brokers. */
 const data = workerData as ShipperData;
 const port = parentPort;
-if (!port) throw new Error('the shipper runs in a thread of its own');
+if (!port) throw new Error('the shipper must run in a worker thread');
 const tell = (message: FromShipper) => port.postMessage(message);
 
-/** Each message wakes the redirects' thread: what was shipped is told together. */
+/** Each message wakes the thread of the redirects, so counts are sent together. */
 const TELL_EVERY_MS = 50;
 let untold = 0;
 let telling: NodeJS.Timeout | null = null;
@@ -24,7 +25,7 @@ function tellShipped(): void {
 const log = createLogger('shipper', data.logLevel);
 const shipper = startShipper({
   ...data,
-  client: createKafka(data, `hoplog-${data.streamName}`, log),
+  client: createKafka(data, `hoplog-${data.streamName}`, log, { crc32c }),
   log,
   onShipped(events) {
     untold += events;
@@ -35,10 +36,10 @@ const shipper = startShipper({
 
 tell({ started: true });
 
-// The thread's owner starts another: what broke this one, such as a full disk, may pass.
+// The owner starts another thread: the cause, such as a full disk, may pass.
 void shipper.ended.then((error) => {
   if (!error) return;
-  log.error({ err: error }, 'the shipper has failed');
+  log.error({ err: error }, 'the shipper has failed; its thread restarts');
   tellShipped();
   process.exit(1);
 });
@@ -50,12 +51,12 @@ port.on('message', (message: ToShipper) => {
         tellShipped();
         process.exit(0);
       },
-      () => undefined, // said above
+      () => undefined, // logged above
     );
     return;
   }
   const stored = message.stored === null ? null : BigInt(message.stored);
-  shipper.free(stored, message.fill).catch((error: unknown) => {
-    log.debug({ err: error }, 'could not free the journal');
+  shipper.truncate(stored, message.fill).catch((error: unknown) => {
+    log.debug({ err: error }, 'failed to truncate the journal');
   });
 });
