@@ -29,8 +29,8 @@ const NAMES =
   'teal:008080 thistle:d8bfd8 tomato:ff6347 turquoise:40e0d0 violet:ee82ee wheat:f5deb3 white:ffffff ' +
   'whitesmoke:f5f5f5 yellow:ffff00 yellowgreen:9acd32';
 
-/** Colour names in lower case to `#rrggbb`. */
-export const NAMED_COLOURS: ReadonlyMap<string, string> = new Map(
+/** Color names in lower case to `#rrggbb`. */
+export const NAMED_COLORS: ReadonlyMap<string, string> = new Map(
   NAMES.split(' ').map((entry) => {
     const [name = '', digits] = entry.split(':');
     return [name, `#${digits}`];
