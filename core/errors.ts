@@ -47,7 +47,6 @@ export class AppError extends Error {
     this.retryAfter = options.retryAfter;
   }
 
-  /** HTTP status of this code. */
   get status(): number {
     return ERROR_STATUS[this.code];
   }

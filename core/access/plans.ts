@@ -1,6 +1,5 @@
 /** Limits of a plan. Null: unlimited. */
 export type PlanLimits = {
-  /** Links that exist at a time. */
   links: number | null;
   /** Non-bot clicks, identifies and orders a month. Exceeding it drops nothing. */
   events: number | null;

@@ -5,13 +5,11 @@ import { DEFAULT_THEME, IMAGE_URL_LIMIT, type Theme } from './theme.ts';
 
 /** The resolved colors of a theme: each background, and each text readable on it. */
 export type Palette = {
-  /** CSS of the canvas: a color, and an image or gradient over it, if there is one. */
   canvas: { color: string; image: string | null };
   /** CSS of the card, null without one. */
   card: { color: string; blurred: boolean } | null;
   text: string;
   button: { color: string; text: string; border: string; shadow: string };
-  /** Color of the browser's own frame: opaque. */
   frame: string;
 };
 
@@ -19,9 +17,7 @@ const WHITE: Color = { r: 255, g: 255, b: 255, a: 1 };
 const BLACK: Color = { r: 0, g: 0, b: 0, a: 1 };
 /** Opacity of the veil over a photo, so that text is readable whatever it shows. */
 const SCRIM = 0.66;
-/** Opacity of a glass card. */
 const GLASS = 0.78;
-/** Opacity of a soft button's color. */
 const SOFT = 0.16;
 
 /** Resolves a theme's colors. A text color that would not be readable becomes near-black or white. */
@@ -71,7 +67,6 @@ function cardOf({ cardMode, cardBg }: Theme, canvas: Color[]): Color | null {
   return asGround(cardMode === 'glass' ? { ...color, a: color.a * GLASS } : color, canvas);
 }
 
-/** Returns a background for text: opaque where no text would be readable on what shines through. */
 function asGround(color: Color, grounds: Color[]): Color {
   return isGroundFor(grounds.map((ground) => over(color, ground))) ? color : { ...color, a: 1 };
 }
@@ -107,7 +102,6 @@ function isLight({ r, g, b }: Color): boolean {
   return r * 0.299 + g * 0.587 + b * 0.114 > 127;
 }
 
-/** Returns a URL inside `url("…")` of a style sheet inside HTML. */
 function cssUrl(url: string): string {
   return new URL(url).href.replaceAll(/["'\\<>()\s]/g, (character) => encodeURIComponent(character));
 }

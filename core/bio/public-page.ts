@@ -23,7 +23,6 @@ export type SocialLink = { platform: SocialPlatform; url: string };
 export type PublicButton = {
   type: 'link' | 'section';
   label: string;
-  /** Null for a section. */
   url: string | null;
   /** Slug of its short link; null when the button leads straight to its URL. */
   slug: string | null;

@@ -72,7 +72,6 @@ function avatar({ avatar_url }: PublicPage, name: string): string {
   return `<span class="avatar" aria-hidden="true">${escapeHtml(first?.segment.toLocaleUpperCase() ?? '')}</span>`;
 }
 
-/** A decorative image: the text beside it says the same. */
 function image(className: string, url: string): string {
   return `<img class="${className}" src="${escapeHtml(url)}" alt="" referrerpolicy="no-referrer">`;
 }

@@ -29,7 +29,6 @@ const SHADOWS: Record<Theme['buttonShadow'], (color: string) => string> = {
   hard: (color) => `4px 4px 0 ${color}`,
 };
 
-/** Styles of every page. The theme's colors and shapes are custom properties. */
 const BASE =
   '*{box-sizing:border-box}' +
   'html{-webkit-text-size-adjust:100%;background:var(--canvas)}' +

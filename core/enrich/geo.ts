@@ -20,7 +20,6 @@ export type OpenedGeo = Geo & {
 /** A flat record of the DB-IP city files: https://github.com/sapics/ip-location-db (CC BY 4.0). */
 type CityRecord = { country_code?: string; city?: string };
 
-/** An opened file. `prefix`: number of leading bits for which the result holds. */
 type CityFile = { look(ip: string): { place: Place; prefix: number } };
 
 const NOWHERE: Place = Object.freeze({ country: '', city: '' });

@@ -11,7 +11,6 @@ const { type, version } = releasedRegistry().current('click');
 const text = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 300 }),
   fc.string({ unit: 'grapheme-ascii', maxLength: 100 }),
-  // Around the lengths at which the prefix grows.
   fc.integer({ min: 0, max: 9_000 }).map((length) => 'x'.repeat(length)),
   fc.constantFrom('é'.repeat(21), '€'.repeat(21), '€'.repeat(22), '€'.repeat(2_730), '€'.repeat(2_731)),
   fc.constantFrom('é'.repeat(31), 'é'.repeat(32), 'x'.repeat(63), 'x'.repeat(64), '€'.repeat(63)),

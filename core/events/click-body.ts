@@ -7,7 +7,6 @@ export const CLICK_BODY_VERSION = 1;
 const ID_BYTES = 16;
 /** Half of a time: 28 bits, or four digits of a base-128 number. */
 const HALF = 2 ** 28;
-/** Longest length prefix of a text. */
 const LENGTH_BYTES = 5;
 
 /**
@@ -31,7 +30,6 @@ export function writeClickBody(
   if (!Number.isInteger(flags) || flags < 0 || flags > 63)
     throw new TypeError(`flags must be an integer from 0 to 63, not ${flags}`);
   if (address.length !== ADDRESS_BYTES) throw new TypeError('an address must have 16 bytes');
-  // The fields before the texts, and after them.
   if (position + 10 + 3 * ID_BYTES > buffer.length) return -1;
   let at = writeTime(ts, buffer, position);
   at = writeId(click.workspaceId, buffer, at);

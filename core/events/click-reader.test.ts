@@ -32,7 +32,6 @@ function fieldsOf(click: Omit<ClickEvent, 'kind'>) {
   };
 }
 
-/** The same fields as avsc reads them, with the address opened. */
 function avscFields(value: unknown) {
   const read = value as Omit<ClickEvent, 'kind'>;
   const address = Uint8Array.from(read.address);

@@ -63,7 +63,6 @@ export class ReadClick implements ClickEvent {
     return textOf(this.ids, this.#userAgentAt, this.#addressAt);
   }
 
-  /** The opened address. */
   get address(): Uint8Array {
     const address = new Uint8Array(ADDRESS_BYTES);
     applyPad(this.ids, this.#addressAt, this.#pads, this.#padAt, address, 0);
@@ -80,7 +79,6 @@ export function clickKey(click: Pick<ClickEvent, 'ts' | 'workspaceId' | 'linkId'
   return { ts, ids: Buffer.concat([workspaceId, linkId, visitorId]), idsAt: 0 };
 }
 
-/** End of the last number; -1 when there was none. */
 let at = 0;
 
 /**
@@ -124,7 +122,6 @@ function textEnd(bytes: Buffer, from: number, end: number): number {
   return at < 0 || at + length > end ? -1 : at + length;
 }
 
-/** Reads a number of up to four bytes, not negative. */
 function readNumber(bytes: Buffer, from: number): number {
   let value = 0;
   let next = from;
@@ -140,7 +137,6 @@ function readNumber(bytes: Buffer, from: number): number {
   return 0;
 }
 
-/** Reads microseconds since the epoch, up to eight bytes. */
 function readTime(bytes: Buffer, from: number): number {
   let value = 0;
   let scale = 1;

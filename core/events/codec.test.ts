@@ -22,7 +22,6 @@ function batchOf(events: Unstamped[]) {
   return { streamId, firstSequence, count: events.length, payload: buffer.subarray(0, end) };
 }
 
-/** The events of a batch as they must be decoded. */
 function stamped(events: Unstamped[]): { sequence: bigint; event: TrackedEvent }[] {
   return events.map((event, index) => ({
     sequence: firstSequence + BigInt(index),

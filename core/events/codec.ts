@@ -158,7 +158,6 @@ function readsByHand(registry: SchemaRegistry, schemas: SchemaFingerprints | und
   return !writtenWith || writtenWith === known.fingerprint;
 }
 
-/** Returns where the event at `position` ends, or -1 when its envelope is cut short or points past the payload. */
 function eventEnd(payload: Buffer, position: number): number {
   if (position + ENVELOPE_BYTES > payload.length) return -1;
   const length = payload.readUInt32LE(position);

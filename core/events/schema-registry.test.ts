@@ -31,7 +31,6 @@ function readable(event: object): Record<string, unknown> {
   return Object.fromEntries(entries);
 }
 
-/** The released schemas and a version 2 of the click with the visitor's languages. */
 function withNextClick(field: { name: string; type: string; default?: unknown }): VersionedSchema[] {
   const released = releasedSchemas();
   const click = released.find(({ kind }) => kind === 'click')?.schema as schema.RecordType;

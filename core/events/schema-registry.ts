@@ -31,7 +31,6 @@ export type SchemaFingerprint = { name: string; fingerprint: string };
 export type VersionReader = SchemaFingerprint & { kind: EventKind; read: BodyReader };
 
 export type SchemaRegistry = {
-  /** Returns the newest version of a kind, the one that is written. */
   current(kind: EventKind): { version: number; type: avro.Type };
   /**
    * Returns a reader of records of `version` as the newest version of their kind: new fields get their defaults. A

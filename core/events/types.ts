@@ -15,7 +15,6 @@ export type ClickEvent = {
   userAgent: string;
   /** The visitor's address as 16 bytes (IPv4 mapped into IPv6). Sealed while in the log. */
   address: Uint8Array;
-  /** Bits of {@link CLICK_FLAGS}. */
   flags: number;
 };
 

@@ -123,7 +123,6 @@ async function* withPlainNewlines(text: AsyncIterable<string>): AsyncGenerator<s
   let held = '';
   for await (const chunk of text) {
     const piece = held + chunk;
-    // Half of a newline may be at the end of a piece.
     held = piece.endsWith('\r') ? '\r' : '';
     yield piece.slice(0, piece.length - held.length).replaceAll(/\r\n?/g, '\n');
   }

@@ -1,7 +1,6 @@
 import { parsedJson } from './parsed-json.ts';
 import { columnKey, type ReadRow, RowProblem, sourceRow } from './source-row.ts';
 
-/** Limit of a row's characters. */
 const ROW_LIMIT = 1_048_576;
 
 /** The names of the destination in all formats, by `columnKey`. An object with one of these is a link. */
@@ -70,7 +69,6 @@ function holdsEmptyList(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.values(value).some(holdsEmptyList);
 }
 
-/** Returns whether a document is a link, by its fields before its first list of objects. */
 function beginsLink(json: string): boolean {
   try {
     return isLink(JSON.parse(json) as Record<string, unknown>);
@@ -79,7 +77,6 @@ function beginsLink(json: string): boolean {
   }
 }
 
-/** Finds where objects begin and end; `JSON.parse` validates what is between. */
 function createScanner() {
   /** The containers around the current position: `[` and `{`. */
   const open: string[] = [];

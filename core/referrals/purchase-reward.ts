@@ -32,16 +32,13 @@ export type Sale = {
 /** Everything that decides what a referred purchase earns. */
 export type PurchaseFacts = {
   terms: Terms;
-  /** Whether the workspace's plan includes commission tracking. */
   tracksCommission: boolean;
   /** Set when the buyer's signup was blocked. */
   blockReason: BlockReason | null;
   /** Level 1 first; at least one. A referrer who appears twice is paid once. */
   earners: Earner[];
   sale: Sale;
-  /** The buyer's email at signup; null: none. */
   signupEmail: string | null;
-  /** The buyer's purchases before this one. */
   earlier: {
     /** Whether one of them was a first sale: not a renewal, and not for 0. */
     sold: boolean;

@@ -49,7 +49,6 @@ export type SaslMechanism = 'plain' | 'scram-sha-256' | 'scram-sha-512';
 /** Required properties of the topic, and the connection to the brokers. */
 export type KafkaSettings = {
   topic: string;
-  /** Topic of the copies of dead letters. */
   deadTopic: string;
   partitions: number;
   /** Replicas of each partition. From 2 on, an acknowledgement means that two brokers have the record. */
@@ -78,7 +77,6 @@ export type Config = {
   appUrl: string;
   /** Origin of short links, such as `http://127.0.0.1:8080`. */
   shortUrl: string;
-  /** Origin of public bio pages. */
   publicUrl: string;
   /** Empty: embedded. */
   databaseUrl: string;

@@ -4,7 +4,6 @@ import { silentLogger } from './log.ts';
 
 const soon = { timeout: 10_000 };
 
-/** A thread that posts `up`, echoes messages, and dies or hangs on request. */
 const THREAD = new URL(
   `data:text/javascript,${encodeURIComponent(`
     import { parentPort } from 'node:worker_threads';

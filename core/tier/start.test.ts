@@ -22,7 +22,6 @@ afterEach(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-/** Runs a tier whose `open` is this JavaScript. */
 function run(open: string, env: NodeJS.ProcessEnv = {}) {
   const script = `
     import { startTier } from '${START}';

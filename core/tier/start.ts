@@ -26,7 +26,6 @@ export type TierProcess = {
 
 /** A tier that has opened. */
 export type OpenTier = {
-  /** Fields of the ready line besides its event. */
   ready?: Record<string, number>;
   /** Drains and closes. The process exits with 0 when this resolves, with 1 when it rejects. */
   close(): Promise<void>;

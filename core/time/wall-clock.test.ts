@@ -5,7 +5,6 @@ const SECOND = 1_000_000;
 const HOUR = 3_600 * SECOND;
 const START = 1_800_000_000 * SECOND;
 
-/** A machine whose clocks the test moves. */
 function machine() {
   const at = { wall: START, steady: 0, asleep: 0 };
   const clock = createWallClock({

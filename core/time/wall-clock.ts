@@ -73,7 +73,6 @@ export function createWallClock(sources: ClockSources = SYSTEM): WallClock {
   let jump = 0;
   const now = () => anchor + sources.steady();
 
-  /** Returns how long the machine slept since the last call. */
   function slept(): number {
     const before = awake;
     awake = sources.sinceBoot() - sources.steady();

@@ -12,7 +12,6 @@ import {
 const key = Buffer.alloc(32, 7);
 const cookie = uuidToBytes('0b6fa12c-4f6e-4b3d-9a61-0c9d6c1f6a11');
 const workspace = uuidToBytes('01931b6a-7a00-7000-8000-000000000001');
-/** The bytes of a new random cookie. */
 const freshCookie = () => uuidToBytes(randomUUID());
 const other = uuidToBytes('01931b6a-7a00-7000-8000-000000000002');
 

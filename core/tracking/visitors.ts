@@ -18,7 +18,6 @@ export type NewVisitor = { id: Uint8Array; idText: string; cookieText: string };
 export type WorkspaceVisitors = {
   /** The workspace's id, the same bytes for all of its links. */
   readonly workspaceId: Uint8Array;
-  /** Returns the visitor behind a cookie. */
   idOf(cookie: Uint8Array): Uint8Array;
   /** Returns a visitor with a new random cookie. */
   newVisitor(): NewVisitor;
@@ -26,13 +25,11 @@ export type WorkspaceVisitors = {
 
 /** Derives visitor ids. Ids are the 16 bytes of a UUID. */
 export type VisitorIds = {
-  /** Returns a workspace's visitor behind a cookie. */
   visitorIdOf(cookie: Uint8Array, workspaceId: Uint8Array): Uint8Array;
   /** The same for one workspace, with its constant parts computed once: for link tables and loops. */
   forWorkspace(workspaceId: Uint8Array): WorkspaceVisitors;
 };
 
-/** Limit of cached workspaces. */
 const WORKSPACES = 1_024;
 /**
  * New visitors are made in batches, one call of the cipher each: small ones for an idle workspace, up to some 60 KB
@@ -57,7 +54,6 @@ export function createVisitorIds(key: Uint8Array): VisitorIds {
   const maskCipher = blockCipher(keys.subarray(32));
   const workspaces = createBoundedCache<string, WorkspaceVisitors>(WORKSPACES);
 
-  /** Returns the ids behind consecutive cookies. */
   function derive(cookies: Uint8Array, mask: Uint8Array): Buffer {
     const ids = cookieCipher.update(masked(cookies, mask));
     stampAll(ids, 8);
@@ -137,7 +133,6 @@ export function parseVisitorCookie(header: string): Uint8Array | null {
   return null;
 }
 
-/** Returns where the value of the next `_vid` cookie begins; 0 when there is none. */
 function nextVisitorCookie(header: string, from: number): number {
   const at = header.indexOf('; _vid=', from);
   return at < 0 ? 0 : at + 7;
@@ -173,14 +168,12 @@ function cookieEnd(maxAge: number, secure: boolean): string {
 
 // The loops are functions of their own, which V8 optimizes well and does not deoptimize.
 
-/** Returns consecutive cookies, each XORed with the mask. */
 function masked(cookies: Uint8Array, mask: Uint8Array): Uint8Array {
   const blocks = new Uint8Array(cookies.length);
   for (let at = 0; at < blocks.length; at++) blocks[at] = (cookies[at] ?? 0) ^ (mask[at & 15] ?? 0);
   return blocks;
 }
 
-/** Sets version and variant of consecutive UUIDs, in place. */
 function stampAll(bytes: Uint8Array, version: 4 | 8): void {
   for (let at = 0; at < bytes.length; at += 16) {
     bytes[at + 6] = ((bytes[at + 6] ?? 0) & 0x0f) | (version << 4);
@@ -190,7 +183,6 @@ function stampAll(bytes: Uint8Array, version: 4 | 8): void {
 
 const DIGITS = Buffer.from('0123456789abcdef');
 
-/** Returns the texts of consecutive UUIDs, 36 characters each, joined. */
 function uuidTexts(bytes: Uint8Array): string {
   const text = Buffer.alloc((bytes.length / 16) * 36, '-');
   let at = 0;

@@ -6,7 +6,6 @@ export class Arena {
   readonly #bytes: Buffer;
   #used = 0;
 
-  /** @param bytes capacity; larger requests get memory of their own */
   constructor(bytes: number) {
     this.#bytes = Buffer.allocUnsafeSlow(bytes);
   }

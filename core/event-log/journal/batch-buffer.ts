@@ -4,7 +4,6 @@ import type { Unstamped } from '../../events/types.ts';
 import { uuidToBytes } from '../../ids.ts';
 import { FRAME_HEADER_BYTES, sealFrame } from './frame.ts';
 
-/** Encryption pads are made for this many sequences at a time. */
 const PADS = 4096;
 
 /**
@@ -27,7 +26,6 @@ export class BatchBuffer {
   #minTs = 0;
   #maxTs = 0;
 
-  /** @param maxPayloadBytes limit of one batch */
   constructor(streamId: string, epoch: number, maxPayloadBytes: number, sealer: AddressSealer) {
     this.#streamId = streamId;
     this.#streamIdBytes = uuidToBytes(streamId);
@@ -40,7 +38,6 @@ export class BatchBuffer {
     return this.#count;
   }
 
-  /** Bytes of the batch's frame. */
   get frameBytes(): number {
     return this.#end;
   }
@@ -63,7 +60,6 @@ export class BatchBuffer {
     return this.#base + BigInt(counter);
   }
 
-  /** The sequence of the next event. */
   get nextSequence(): bigint {
     return this.#base + BigInt(this.#firstCounter + this.#count);
   }
@@ -81,13 +77,11 @@ export class BatchBuffer {
     return this.#frame.subarray(0, this.#end);
   }
 
-  /** Begins the batch after one that was written. */
   next(): void {
     this.#firstCounter += this.#count;
     this.discard();
   }
 
-  /** Discards the batch. */
   discard(): void {
     this.#count = 0;
     this.#end = FRAME_HEADER_BYTES;

@@ -3,18 +3,15 @@ import type { Logger } from '../../tier/log.ts';
 import { AHEAD_MICROS } from '../../time/wall-clock.ts';
 import type { ClockCorrection, StreamClock } from './stream-clock.ts';
 
-/** Interval of the log line for a clock that is ahead. */
 const LOG_EVERY_MS = 60_000;
 const ASK_EVERY_MS = 2_000;
 
 export type ClockWatchOptions = {
   clock: StreamClock;
   nextSequence: () => bigint;
-  /** Returns whether an operator wants the stream's time set back. */
   resetAsked: () => Promise<boolean>;
   /** Writes the correction into the log; `done` tells whether it is written. */
   setBack: (correction: ClockCorrection, done: (isWritten: boolean) => void) => void;
-  /** Saves the followed jump for the next start. */
   keepJump: () => void;
   log: Logger;
 };

@@ -62,7 +62,6 @@ export class EpochFile {
     return this.#newest?.record ?? null;
   }
 
-  /** Writes and syncs a record; it is in force when this returns. */
   write(record: EpochRecord): void {
     const serial = (this.#newest?.serial ?? 0) + 1;
     const bytes = Buffer.alloc(SLOT_BYTES);

@@ -33,13 +33,11 @@ afterEach(() => {
 
 type Appender = {
   child: ChildProcess;
-  /** The settled events: user agents with their sequences. */
   written: Map<string, bigint>;
   lost: Set<string>;
   ended: Promise<number | null>;
 };
 
-/** Starts an appender. Resolves when it has opened its journal. */
 async function startAppender(command: string[], args: (string | number)[]): Promise<Appender> {
   const [program = '', ...before] = command;
   const child = spawn(program, [...before, appender, ...args.map(String)], {
@@ -71,7 +69,6 @@ async function startAppender(command: string[], args: (string | number)[]): Prom
   return { child, written, lost, ended };
 }
 
-/** Returns the steps between sequences that are not 1, except those between epochs. */
 function gaps(sequences: bigint[]): bigint[] {
   return sequences.filter((sequence, index) => {
     const before = sequences[index - 1];
@@ -89,7 +86,6 @@ function firstDifference(a: string[], b: string[]): object | null {
   return { index, a: a[index], b: b[index], lengths: [a.length, b.length] };
 }
 
-/** A limit for a loaded machine. */
 const PATIENT = { timeout: 50_000, interval: 5 };
 
 describe('kill -9 of the writing process', () => {
@@ -229,7 +225,6 @@ describe('a disk that is really full', () => {
       [...unshare, dataDir, ...NODE],
       [dataDir, 'full', 5, 1024 * MEBIBYTE, 1e9],
     );
-    // The directory as that process sees it.
     const inside = join('/proc', String(process.child.pid), 'root', dataDir);
     await expect.poll(() => process.lost.size, PATIENT).toBeGreaterThan(0);
     const first = await readJournal(inside);

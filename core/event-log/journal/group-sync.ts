@@ -35,7 +35,6 @@ export class GroupSync {
   #waiting: Settled[][] = [];
   #timer: NodeJS.Timeout | null = null;
   #running = false;
-  /** Duration of the last sync. Milliseconds. */
   #lastMs = Number.POSITIVE_INFINITY;
   #idle: (() => void)[] = [];
 
@@ -43,7 +42,6 @@ export class GroupSync {
     this.#options = options;
   }
 
-  /** Registers a write, which is synced after the interval. */
   written(file: SegmentFile): void {
     this.#dirty = file;
     // One millisecond early: timers are late rather than early.
@@ -74,7 +72,6 @@ export class GroupSync {
     this.#start();
   }
 
-  /** Resolves when everything written so far is synced. */
   async drain(): Promise<void> {
     for (;;) {
       this.#start();
@@ -118,7 +115,6 @@ export class GroupSync {
     });
   }
 
-  /** Syncs the current segment only, on the event loop. */
   #syncNow(): void {
     const [file, waiting] = [this.#dirty, this.#waiting];
     if (!file) return;

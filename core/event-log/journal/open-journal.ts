@@ -39,7 +39,6 @@ export type JournalOptions = {
   sealer: AddressSealer;
   log: Logger;
   registry: Registry;
-  /** Replaces the wall clock in tests. */
   clock?: WallClock | { now: MicrosecondClock };
 };
 

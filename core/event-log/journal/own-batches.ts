@@ -39,7 +39,6 @@ export async function offsetHolding(
   return segments[await firstSegment(segments, sequence)]?.start ?? null;
 }
 
-/** Returns the index of the last segment whose first sequence is at most `afterSequence`. */
 async function firstSegment(segments: Segment[], afterSequence: bigint): Promise<number> {
   for (let index = segments.length - 1; index > 0; index--) {
     const segment = segments[index];

@@ -27,7 +27,6 @@ afterEach(async () => {
 const NOTHING = { maxBytes: 1 << 20, waitMs: 0 };
 const segmentsThere = () => listSegments(streamDirectory(dataDir, TEST_STREAM_NAME));
 
-/** Fills several segments of 64 KiB. */
 async function fillSegments(): Promise<void> {
   const writer = await openTestJournal(dataDir);
   for (let turn = 0; turn < 12; turn++) {
@@ -196,7 +195,6 @@ describe('reading a journal that is being written', () => {
   });
 });
 
-/** Returns the files below the data directory that this process has open. */
 function openFiles(): string[] {
   return readdirSync('/proc/self/fd').flatMap((fd) => {
     try {

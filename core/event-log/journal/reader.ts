@@ -6,7 +6,6 @@ import { LIVE_SEARCH_BYTES, type ScanOptions, type SegmentScan, scanSegment } fr
 import { journalDirectory, listSegments, missingIsNull, type Segment, streamDirectory } from './segments.ts';
 import { LIST_MS, type Tail, TailFiles } from './tail-files.ts';
 
-/** Interval at which the ends of streams are checked while nothing comes. */
 const POLL_MS = 20;
 
 /**
@@ -17,7 +16,6 @@ const SEARCH_AFTER_MS = 1000;
 
 type ReadResult = Awaited<ReturnType<EventLogReader['read']>>;
 
-/** A read that waits for more at an offset. */
 type Waiter = { partition: string; offset: bigint; until: number; go(): void };
 
 /** Where a partition's reader stands still, and when to search behind that position. */
@@ -107,7 +105,6 @@ export class JournalReader implements EventLogReader {
     this.#looking = null;
   };
 
-  /** Returns whether a read there may give something, be it an error. */
   #mayHaveMore({ partition, offset }: Waiter): boolean {
     try {
       return this.#tails.at(partition, offset)?.isEmptyAt(offset) !== true;
@@ -171,7 +168,6 @@ export class JournalReader implements EventLogReader {
     return { segments, last };
   }
 
-  /** Reads what is there now from `offset` on, across finished segments. */
   async #readOnce(partition: string, offset: bigint, maxBytes: number): Promise<ReadResult> {
     this.#arena.reset();
     const nothing: ReadResult = { batches: [], damage: [], nextOffset: offset };
@@ -252,13 +248,11 @@ function whereToRead(
   return { index, from: offset };
 }
 
-/** Returns the result of a scan from `start` on; null without a scan. */
 function foundIn(start: bigint, scan: SegmentScan | null): ReadResult | null {
   if (!scan || scan.batches.length + scan.damage.length === 0) return null;
   return { batches: scan.batches, damage: scan.damage, nextOffset: start + BigInt(scan.position) };
 }
 
-/** Scans a finished segment. @returns null when it has been removed */
 async function scanSealed(
   segment: Segment,
   from: bigint,

@@ -42,7 +42,6 @@ async function crashedJournal(turns: number): Promise<{ batches: LogBatch[]; pat
   if (!segment) throw new Error('no segment');
   const bytes = readFileSync(segment.path);
   await writer.close();
-  // Only the bytes of that moment: the close came later.
   writeFileSync(segment.path, bytes);
   return { batches: intactBatches(bytes), path: segment.path, bytes };
 }

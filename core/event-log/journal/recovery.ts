@@ -23,7 +23,6 @@ const GAP_BYTES = 64n * 1024n * 1024n;
 /** Where a start continues. */
 export type Recovered = {
   epoch: number;
-  /** Logical offset of the new segment. */
   start: bigint;
   /** Largest event time so far, in microseconds; 0 in a new stream. */
   lastTs: number;
@@ -95,7 +94,6 @@ function adoptPrepared(directory: string): void {
 
 type SegmentCheck = {
   damage: LogDamage[];
-  /** Where the last intact frame ends. */
   end: number;
   lastEpoch: number;
   lastTs: number;

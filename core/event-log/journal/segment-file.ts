@@ -20,9 +20,7 @@ import { syncDirectory, syncDirectoryNow } from './sync-directory.ts';
 /** A segment that is being written. */
 export type SegmentFile = {
   fd: number;
-  /** Logical offset of its first byte. */
   start: bigint;
-  /** Bytes that it may hold. */
   capacity: number;
   /** Where the next frame goes. Everything before it is frames. */
   position: number;

@@ -27,7 +27,6 @@ export type ScanOptions = {
 export type SegmentScan = {
   batches: LogBatch[];
   damage: LogDamage[];
-  /** Position in the file after the last batch or damage. */
   position: number;
   ended: 'more' | 'wait' | 'finished';
 };
@@ -97,13 +96,11 @@ async function readInto(file: FileHandle, chunk: Buffer, position: number): Prom
   return chunk.subarray(0, bytesRead);
 }
 
-/** Returns whether an intact frame is at `position` now. */
 async function holdsFrame(file: FileHandle, start: bigint, position: number): Promise<boolean> {
   const chunk = await readChunk(file, position, LARGEST_FRAME_BYTES);
   return frameAt(chunk, 0, start + BigInt(position)).kind === 'frame';
 }
 
-/** Returns the position of the first intact frame behind `position`, within `limit` bytes, or -1. */
 async function searchFrame(
   file: FileHandle,
   start: bigint,

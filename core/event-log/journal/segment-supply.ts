@@ -37,7 +37,6 @@ export type SupplyOptions = {
  */
 export class SegmentSupply {
   readonly #options: SupplyOptions;
-  /** Bytes of each segment except the current one. */
   readonly #held = new Map<string, number>();
   #heldBytes = 0;
   #current: SegmentFile;
@@ -53,7 +52,6 @@ export class SegmentSupply {
     this.#count(listSegmentsNow(options.directory));
   }
 
-  /** Makes the first segment of this start, at `start`. */
   static async open(options: SupplyOptions, start: bigint): Promise<SegmentSupply> {
     const { directory, segmentBytes, log } = options;
     const capacity = Math.min(STARTER_BYTES, segmentBytes);
@@ -78,7 +76,6 @@ export class SegmentSupply {
     return Math.min(1, (this.#heldBytes + this.#current.position) / (budgetBytes - segmentBytes));
   }
 
-  /** Returns whether `bytes` fit into the current segment. */
   fits(bytes: number): boolean {
     return this.#current.position + bytes <= this.#current.capacity;
   }
@@ -132,7 +129,6 @@ export class SegmentSupply {
     return ahead < FAR_AHEAD ? REST_MS : LONG_REST_MS;
   }
 
-  /** Recounts the segments, then prepares the next one if the budget prevented it before. */
   async recount(): Promise<void> {
     this.#count(await listSegments(this.#options.directory));
     this.prepare();

@@ -7,9 +7,7 @@ import {
 
 /** A jump of the wall clock that was followed. From this event on, the stream's times may be ahead by `micros`. */
 export type FollowedJump = {
-  /** Sequence of the first event after the jump. */
   sequence: bigint;
-  /** Time of that event. Microseconds. */
   ts: number;
   /** Length of the jump. Microseconds. */
   micros: number;
@@ -48,7 +46,6 @@ export class StreamClock {
   readonly #clock: WallClock;
   /** The largest time of the stream before this process started. */
   readonly #floor: number;
-  /** The first event of this process. */
   readonly #began: { sequence: bigint; ts: number; at: number };
   #latest: number;
   #jump: FollowedJump | null;
@@ -74,7 +71,6 @@ export class StreamClock {
     this.#began = { sequence, ts, at: ts };
   }
 
-  /** Returns the time of the next event. */
   readonly next: MicrosecondClock = () => {
     const time = Math.floor(this.#clock.now());
     this.#latest = time > this.#latest ? time : this.#latest + 1;

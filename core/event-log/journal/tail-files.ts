@@ -9,7 +9,6 @@ const FORGET_MS = 5_000;
 
 /** The last segment of a stream, open. */
 export type Tail = {
-  /** Logical offset of its first byte. */
   start: bigint;
   /** Whether nothing is at this offset yet: zeros that the writer prepared, in a file that was not cut. */
   isEmptyAt(offset: bigint): boolean;
@@ -70,7 +69,6 @@ export class TailFiles {
     return { tail: opened.tail, size, continues: known !== undefined && known.tail.start < last.start };
   }
 
-  /** Closes the files that have no reader any more. */
   forgetOld(): void {
     const before = performance.now() - FORGET_MS;
     for (const [partition, { listedAt }] of this.#kept) if (listedAt < before) this.#giveUp(partition);

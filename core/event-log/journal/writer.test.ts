@@ -27,7 +27,6 @@ function names(count: number, prefix = 'click'): string[] {
   return Array.from({ length: count }, (_, index) => `${prefix} ${index}`);
 }
 
-/** Returns the differences between neighbors. */
 function steps(sequences: bigint[]): Set<bigint> {
   return new Set(sequences.slice(1).map((sequence, index) => sequence - (sequences[index] ?? 0n)));
 }

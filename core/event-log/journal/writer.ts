@@ -62,9 +62,7 @@ export class JournalWriter implements EventLogWriter {
   readonly #sync: GroupSync;
   readonly #heartbeat: NodeJS.Timeout;
   readonly #syncFirst: boolean;
-  /** Appends of the batch under construction. */
   #appends: Settled[] = [];
-  /** Appends that the end of this turn settles. */
   #turn: { appends: Settled[]; outcome: AppendOutcome }[] = [];
   #turnEnd: NodeJS.Immediate | null = null;
   #failedSegment: SegmentFile | null = null;
@@ -172,7 +170,6 @@ export class JournalWriter implements EventLogWriter {
     this.flush();
   }
 
-  /** Saves the state of the clock for the next start. */
   #keepClock(): void {
     const { epochFile, recovered } = this.#files;
     epochFile.write({

@@ -11,19 +11,15 @@ declare module 'kafkajs/src/network/requestQueue/index.js' {
     });
     /** Requests that wait: too many are in flight, or the broker throttles. */
     pending: unknown[];
-    /** Set while the next check is scheduled. */
     throttleCheckTimeoutId: NodeJS.Timeout | null;
-    /** Sends a request, now or when it may. */
     push(request: {
       entry: { correlationId: number; [rest: string]: unknown };
       expectResponse: boolean;
       sendRequest: () => void;
     }): void;
-    /** Takes the response to a request. */
     fulfillRequest(answer: { correlationId: number; payload: Buffer; size: number }): void;
     /** Sends nothing for this long, as the broker demands. */
     maybeThrottle(millis: number): void;
-    /** Schedules checks whether a pending request may be sent. */
     scheduleCheckPendingRequests(): void;
   }
 }
@@ -37,9 +33,7 @@ declare module 'kafkajs/src/protocol/encoder.js' {
     /** Written up to `offset`; bytes behind it are never read. */
     buf: Buffer;
     offset: number;
-    /** The written bytes. */
     get buffer(): Buffer;
-    /** Makes room for this many bytes behind `offset`. */
     ensureAvailable(bytes: number): void;
     writeInt8(value: number): this;
     writeInt16(value: number): this;

@@ -27,12 +27,10 @@ export class PartitionBuffer {
   #wake: (() => void) | null = null;
   #usedAt = 0;
 
-  /** The offset to fetch from. */
   get position(): bigint {
     return this.#position;
   }
 
-  /** Time of the last read, in milliseconds of `performance.now()`. */
   get usedAt(): number {
     return this.#usedAt;
   }
@@ -46,7 +44,6 @@ export class PartitionBuffer {
     return true;
   }
 
-  /** Drops what was fetched ahead. It must be fetched again. */
   drop(): void {
     this.#pieces.length = 0;
     this.#bytes = 0;
@@ -85,7 +82,6 @@ export class PartitionBuffer {
     return this.#bytes < AHEAD_BYTES;
   }
 
-  /** Waits for something to read. */
   async filled(waitMs: number, signal: AbortSignal): Promise<void> {
     if (this.#pieces.length > 0 || waitMs <= 0 || signal.aborted) return;
     await new Promise<void>((resolve) => {

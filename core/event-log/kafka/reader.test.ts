@@ -45,7 +45,6 @@ async function withReader<T>(work: (reader: KafkaReader) => Promise<T>, changes 
   }
 }
 
-/** Bytes in live buffers. */
 const heldBytes = () => heldMemory().buffers;
 
 /** The same, settled: buffers are freed some time after the garbage collection. */
@@ -71,7 +70,6 @@ function batchOf(sequence: number): LogBatch {
   };
 }
 
-/** Produces one record for each sequence. */
 async function produce(partition: number, sequences: number[]): Promise<void> {
   const producer = client().producer();
   await producer.connect();
@@ -187,7 +185,6 @@ describe('a reader', () => {
       await admin.fetchTopicOffsets(settings.topic); // tells the client about the topic
       await admin.deleteTopicRecords({ topic: settings.topic, partitions: [{ partition: 0, offset: '4' }] });
       await admin.disconnect();
-      // As a worker that comes late: its offset is gone.
       await withReader(async (late) => {
         const { damage, nextOffset } = await late.read(`${settings.topic}/0`, 1n, PATIENT);
         expect(damage).toMatchObject([{ offset: 1n, nextOffset: 4n, reason: 'expired' }]);

@@ -5,7 +5,6 @@ import { COMPRESSION, compress } from './compression.ts';
 /** Positions of the checksum and of the first byte that it covers (Kafka's record batch, magic 2). */
 const CHECKSUM_AT = 17;
 const CHECKSUM_FROM = 21;
-/** Bytes of a batch's header behind its length field. */
 const HEADER_BYTES = 49;
 const MAGIC = 2;
 

@@ -63,7 +63,6 @@ test('a batch is read back from its record, at the offset of the broker', () => 
   expect(received).toEqual({ ...sent, offset: 41n, nextOffset: 42n });
 });
 
-/** A batch of one heartbeat, as in a journal. */
 function heartbeats(): LogBatch {
   const payload = Buffer.alloc(64);
   const pad = { bytes: Buffer.alloc(16), position: 0 };

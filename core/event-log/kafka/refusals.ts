@@ -16,7 +16,6 @@ export class RefusedByBrokers extends Error {
 
 const NOT_TRUSTED = 'the certificate of the brokers is not trusted';
 
-/** Node's TLS codes for a certificate without a trusted authority. */
 const UNTRUSTED = new Set([
   'SELF_SIGNED_CERT_IN_CHAIN',
   'DEPTH_ZERO_SELF_SIGNED_CERT',

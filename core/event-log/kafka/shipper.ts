@@ -45,7 +45,6 @@ export type ShipperOptions = {
   streamName: string;
   stream: StreamIdentity;
   log: Logger;
-  /** Called after every acknowledgement. */
   onShipped: (events: number) => void;
   /** Called when sending fails (`true`) and when it works again (`false`). */
   onOutage: (out: boolean) => void;
@@ -196,7 +195,6 @@ export function startShipper(options: ShipperOptions): Shipper {
     onShipped(record.count);
   }
 
-  /** Waits, unless the shipper is stopped. */
   async function linger(millis: number): Promise<void> {
     if (millis > 0) await delay(millis, undefined, { signal: stopping.signal }).catch(() => undefined);
   }

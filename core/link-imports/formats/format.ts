@@ -3,7 +3,6 @@ import type { SourceRow } from '../source-row.ts';
 
 /** A kind of file that links are imported from. */
 export type Format = {
-  /** Name of the system. */
   name: string;
   /** Returns whether a file is of this kind, by one row's columns (see `columnKey`). */
   matches(row: SourceRow): boolean;

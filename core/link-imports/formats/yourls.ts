@@ -17,7 +17,6 @@ export const yourls: Format = {
     const destination = textOf(row, 'url', 'target');
     const slug = textOf(row, 'keyword', 'source')?.replaceAll(/^\/+|\/+$/g, '') ?? '';
     const title = textOf(row, 'title');
-    // A database's export writes NULL for a missing title.
     const name = title === null || title === 'NULL' || title === '\\N' ? null : title;
     return [
       {
