@@ -14,6 +14,7 @@ import type { EventLogReader, EventLogWriter, NewStream, StreamRecord } from './
 
 export { ownBatches } from './journal/own-batches.ts';
 export { readStreamIdentity } from './journal/stream-identity.ts';
+export type { DeadTopic, PublishedLetter } from './kafka/dead-topic.ts';
 
 /**
  * The one place that decides which event log a deployment has. Writers always write the journal. Without brokers,
