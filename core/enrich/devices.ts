@@ -6,7 +6,7 @@ export const DEVICES = ['desktop', 'mobile', 'tablet', 'tv', 'console', 'wearabl
 export type Device = (typeof DEVICES)[number];
 
 /** Limit of the parsed part of a user agent; the device is in its first half. */
-const LOOKED_AT = 512;
+const PARSED_LIMIT = 512;
 
 const CONSOLE = /PlayStation|Xbox|Nintendo|Ouya/i;
 const TV =
@@ -26,7 +26,7 @@ const DESKTOP =
  * An iPad that requests desktop sites says Macintosh and counts as desktop: no header tells them apart.
  */
 export function deviceOf(userAgent: string): Device {
-  const text = userAgent.length > LOOKED_AT ? userAgent.slice(0, LOOKED_AT) : userAgent;
+  const text = userAgent.length > PARSED_LIMIT ? userAgent.slice(0, PARSED_LIMIT) : userAgent;
   if (TV.test(text)) return 'tv';
   if (CONSOLE.test(text)) return 'console';
   if (WEARABLE.test(text)) return 'wearable';

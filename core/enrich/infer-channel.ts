@@ -6,7 +6,7 @@ import { COUNTRY_HOSTS, COUNTRY_SUFFIXES, FIRST_LABELS } from './host-patterns.t
 import { refererOrigin } from './referer.ts';
 
 /** Limit of the parsed part of a user agent: real ones with in-app marks are below 600 characters. */
-const USER_AGENT_LOOKED_AT = 1_024;
+const USER_AGENT_LIMIT = 1_024;
 
 const byHost = hostTable();
 const byFirstLabel = new Map<string, CreatableChannel>(FIRST_LABELS);
@@ -34,7 +34,7 @@ export function channelOfReferer(referer: string): CreatableChannel | null {
 /** Returns the channel of the in-app browser whose mark is in the user agent, or null. */
 export function channelOfUserAgent(userAgent: string): CreatableChannel | null {
   if (userAgent === '') return null;
-  const text = userAgent.slice(0, USER_AGENT_LOOKED_AT).toLowerCase();
+  const text = userAgent.slice(0, USER_AGENT_LIMIT).toLowerCase();
   for (const { mark, channel } of marks) if (text.includes(mark)) return channel;
   return null;
 }

@@ -17,7 +17,7 @@ export type UserAgentProfile = {
 export const UNKNOWN_AGENT_PART = 'Other';
 
 /** Names of the parser that are outdated, or copied from the user agent, and their replacements. */
-const TODAYS_NAMES: ReadonlyMap<string, string> = new Map([
+const MODERN_NAMES: ReadonlyMap<string, string> = new Map([
   ['Chromium OS', 'ChromeOS'],
   ['GSA', 'Google App'],
   ['linux', 'Linux'],
@@ -29,8 +29,8 @@ export function parseUserAgent(userAgent: string): UserAgentProfile {
   const parser = new UAParser(userAgent);
   return {
     device: deviceOf(userAgent),
-    browser: todaysName(parser.getBrowser().name),
-    os: todaysName(parser.getOS().name),
+    browser: modernName(parser.getBrowser().name),
+    os: modernName(parser.getOS().name),
     bot: isBotAgent(userAgent),
   };
 }
@@ -43,7 +43,7 @@ export function createUserAgents(capacity = 20_000): UserAgents {
   return { profileOf: memoize(parseUserAgent, capacity) };
 }
 
-function todaysName(name: string | undefined): string {
+function modernName(name: string | undefined): string {
   if (name === undefined) return UNKNOWN_AGENT_PART;
-  return TODAYS_NAMES.get(name) ?? name;
+  return MODERN_NAMES.get(name) ?? name;
 }

@@ -14,7 +14,7 @@ export type RowError = {
 };
 
 /** Limit of errors with their rows: a file of a million bad rows must not fill the memory. */
-const ROWS_KEPT = 1_000;
+const ROWS_STORED = 1_000;
 const VALUE_LIMIT = 200;
 
 /** Collects the errors of an import. */
@@ -22,7 +22,7 @@ export class ImportErrors {
   readonly list: RowError[] = [];
 
   add(line: number, { column, message }: RowProblem, row: SourceRow | null): void {
-    const values = row && this.list.length < ROWS_KEPT ? shown(row.values) : null;
+    const values = row && this.list.length < ROWS_STORED ? shown(row.values) : null;
     this.list.push({ line, column, message, row: values });
   }
 }

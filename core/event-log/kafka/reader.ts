@@ -34,8 +34,8 @@ export class KafkaReader implements EventLogReader {
   readonly #buffers = new Map<number, PartitionBuffer>();
   /** Partitions that the client should fetch. It may fetch others for a moment after a restart. */
   readonly #fetching = new Set<number>();
-  readonly #heardAt = new Map<number, number>();
-  readonly #turns = new Map<number, Promise<unknown>>();
+  readonly #receivedAt = new Map<number, number>();
+  readonly #queues = new Map<number, Promise<unknown>>();
   readonly #closing = new AbortController();
   #partitions: Promise<string[]> | null = null;
   #consumer: Consumer | null = null;
@@ -68,7 +68,7 @@ export class KafkaReader implements EventLogReader {
     const { signal, release } = linkSignals(this.#closing.signal, options.signal);
     try {
       if (await unlessAborted(this.#consume(), signal)) {
-        return await this.#inTurn(this.#numberOf(partition), offset, options, signal);
+        return await this.#enqueue(this.#numberOf(partition), offset, options, signal);
       }
       return { batches: [], damage: [], nextOffset: offset };
     } finally {
@@ -76,14 +76,14 @@ export class KafkaReader implements EventLogReader {
     }
   }
 
-  #inTurn(number: number, offset: bigint, options: ReadOptions, signal: AbortSignal): Promise<ReadResult> {
+  #enqueue(number: number, offset: bigint, options: ReadOptions, signal: AbortSignal): Promise<ReadResult> {
     // Reads run one after the other: no other read may move the buffer during a wait.
-    const before = this.#turns.get(number);
+    const before = this.#queues.get(number);
     const turn = (async () => {
       await before;
       return this.#take(number, offset, options, signal);
     })();
-    this.#turns.set(
+    this.#queues.set(
       number,
       turn.catch(() => undefined),
     );
@@ -120,10 +120,10 @@ export class KafkaReader implements EventLogReader {
     }
     await buffer.filled(options.waitMs, signal);
     const taken = buffer.take(options.maxBytes);
-    if (taken.nextOffset > offset) this.#heardAt.set(number, performance.now());
-    else if (performance.now() - (this.#heardAt.get(number) ?? 0) > SILENT_MS) this.#seek(number);
+    if (taken.nextOffset > offset) this.#receivedAt.set(number, performance.now());
+    else if (performance.now() - (this.#receivedAt.get(number) ?? 0) > SILENT_MS) this.#seek(number);
     if (buffer.wantsMore()) {
-      this.#tell((consumer) => consumer.resume([{ topic: this.#kafka.topic, partitions: [number] }]));
+      this.#control((consumer) => consumer.resume([{ topic: this.#kafka.topic, partitions: [number] }]));
     }
     return taken;
   }
@@ -236,21 +236,21 @@ export class KafkaReader implements EventLogReader {
   }
 
   #pause(partition: number): void {
-    this.#tell((consumer) => consumer.pause([{ topic: this.#kafka.topic, partitions: [partition] }]));
+    this.#control((consumer) => consumer.pause([{ topic: this.#kafka.topic, partitions: [partition] }]));
   }
 
   #seek(partition: number): void {
     const { topic } = this.#kafka;
     const offset = String(this.#buffer(partition).position);
-    this.#heardAt.set(partition, performance.now());
-    this.#tell((consumer) => {
+    this.#receivedAt.set(partition, performance.now());
+    this.#control((consumer) => {
       consumer.seek({ topic, partition, offset });
       consumer.resume([{ topic, partitions: [partition] }]);
     });
   }
 
   /** Controls the consumer. One that has just ended throws; the next one begins at the buffers' positions. */
-  #tell(what: (consumer: Consumer) => void): void {
+  #control(what: (consumer: Consumer) => void): void {
     try {
       if (this.#consumer) what(this.#consumer);
     } catch (error) {

@@ -9,17 +9,17 @@ import { startShipper } from './shipper.ts';
 const data = workerData as ShipperData;
 const port = parentPort;
 if (!port) throw new Error('the shipper must run in a worker thread');
-const tell = (message: FromShipper) => port.postMessage(message);
+const post = (message: FromShipper) => port.postMessage(message);
 
 /** Each message wakes the thread of the redirects, so counts are sent together. */
-const TELL_EVERY_MS = 50;
-let untold = 0;
-let telling: NodeJS.Timeout | null = null;
-function tellShipped(): void {
-  if (telling) clearTimeout(telling);
-  telling = null;
-  if (untold > 0) tell({ shipped: untold });
-  untold = 0;
+const POST_EVERY_MS = 50;
+let pending = 0;
+let postTimer: NodeJS.Timeout | null = null;
+function postShipped(): void {
+  if (postTimer) clearTimeout(postTimer);
+  postTimer = null;
+  if (pending > 0) post({ shipped: pending });
+  pending = 0;
 }
 
 const log = createLogger('shipper', data.logLevel);
@@ -28,19 +28,19 @@ const shipper = startShipper({
   client: createKafka(data, `hoplog-${data.streamName}`, log, { crc32c }),
   log,
   onShipped(events) {
-    untold += events;
-    telling ??= setTimeout(tellShipped, TELL_EVERY_MS);
+    pending += events;
+    postTimer ??= setTimeout(postShipped, POST_EVERY_MS);
   },
-  onOutage: (outage) => tell({ outage }),
+  onOutage: (outage) => post({ outage }),
 });
 
-tell({ started: true });
+post({ started: true });
 
 // The owner starts another thread: the cause, such as a full disk, may pass.
 void shipper.ended.then((error) => {
   if (!error) return;
   log.error({ err: error }, 'the shipper has failed; its thread restarts');
-  tellShipped();
+  postShipped();
   process.exit(1);
 });
 
@@ -48,7 +48,7 @@ port.on('message', (message: ToShipper) => {
   if ('stopWithinMs' in message) {
     shipper.stop(message.stopWithinMs).then(
       () => {
-        tellShipped();
+        postShipped();
         process.exit(0);
       },
       () => undefined, // logged above
