@@ -14,7 +14,7 @@ import { judgePurchase } from './judge-purchase.ts';
 export type PurchaseReport = {
   orderId: string;
   externalUserId: string;
-  /** As addresses identify a person: `normaliseEmail`. */
+  /** As addresses identify a person: `normalizeEmail`. */
   email: string | null;
   amountMinor: number;
   currency: string;

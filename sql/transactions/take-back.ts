@@ -1,4 +1,4 @@
-import { takenBack } from '../../core/referrals/refund.ts';
+import { reversedAmount } from '../../core/referrals/refund.ts';
 import type { Queryable } from '../database/pool.ts';
 import {
   accountOf,
@@ -29,7 +29,7 @@ export async function takeBack(
   let ledgerRows = 0;
   for (const commission of await lockCommissionsOfOrder(tx, refund.order_internal_id)) {
     const before = await takenBackOf(tx, commission.id);
-    const part = takenBack(commission.amount_minor, purchase.amount_minor, refundedMinor, before);
+    const part = reversedAmount(commission.amount_minor, purchase.amount_minor, refundedMinor, before);
     if (part === 0) continue;
     await takeBackPart(tx, commission, refund, part, now);
     ledgerRows += 1;
