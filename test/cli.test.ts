@@ -333,7 +333,7 @@ describe('migrate and status', () => {
       KAFKA_BROKERS: '127.0.0.1:9,127.0.0.1:10',
     });
     expect([down.status, down.stderr]).toEqual([1, '']);
-    expect(down.stdout).toMatch(/redirects +DOWN +fetch failed/);
+    expect(down.stdout).toMatch(/redirects +DOWN +connect ECONNREFUSED 127\.0\.0\.1:9/);
     expect(down.stdout).toMatch(/api +up/);
     expect(down.stdout).toMatch(/kafka +DOWN +.*ECONNREFUSED/);
   });
