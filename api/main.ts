@@ -7,8 +7,8 @@ import { listenError } from '../core/tier/listen-error.ts';
 import { createLogger } from '../core/tier/log.ts';
 import { createRegistry, serveMetrics } from '../core/tier/metrics.ts';
 import { createPool } from '../sql/database/pool.ts';
-import { secretsOnceThere } from '../sql/database/secrets.ts';
-import { clockResetAsked } from '../sql/event-log/clock-corrections.ts';
+import { waitForSecrets } from '../sql/database/secrets.ts';
+import { isClockResetRequested } from '../sql/event-log/clock-corrections.ts';
 import { highWater, registerStream, streamRecord } from '../sql/event-log/streams.ts';
 import { createApi } from './app.ts';
 
@@ -31,17 +31,17 @@ const pool = createPool(config.databaseUrl, {
   name: 'hoplog-api',
   max: CONNECTIONS,
   statementTimeoutMs: STATEMENT_LIMIT,
-  answerTimeoutMs: ANSWER_LIMIT,
+  responseTimeoutMs: ANSWER_LIMIT,
 });
 const clickhouse = createClickHouse({ url: config.clickhouseUrl, database: config.clickhouseDatabase });
-const secrets = await secretsOnceThere(pool, log);
+const secrets = await waitForSecrets(pool, log);
 const streamName = config.streamName || STREAM_NAME;
 const eventLog = await openEventLogWriter(config, {
   streamName,
   register: (id, former) => registerStream(pool, streamName, id, former),
   recorded: (streamId) => streamRecord(pool, streamId, streamName),
   stored: (streamId) => highWater(pool, streamId),
-  clockResetAsked: (streamId) => clockResetAsked(pool, streamId),
+  isClockResetRequested: (streamId) => isClockResetRequested(pool, streamId),
   sealer: createAddressSealer(secrets.address),
   log,
   registry,

@@ -11,7 +11,7 @@ import { type Readiness, storesUp } from '../core/tier/health.ts';
 import { createLogger } from '../core/tier/log.ts';
 import { createRegistry, serveMetrics } from '../core/tier/metrics.ts';
 import { createPool } from '../sql/database/pool.ts';
-import { secretsOnceThere } from '../sql/database/secrets.ts';
+import { waitForSecrets } from '../sql/database/secrets.ts';
 import { createWorkers } from './workers.ts';
 
 /** What the supervisor leaves is 3 s: the drain, and a little to close. */
@@ -39,14 +39,14 @@ const pool = createPool(config.databaseUrl, {
   name: 'hoplog-workers',
   max: CONNECTIONS,
   statementTimeoutMs: STATEMENT_LIMIT,
-  answerTimeoutMs: ANSWER_LIMIT,
+  responseTimeoutMs: ANSWER_LIMIT,
 });
 const clickhouse = createClickHouse({ url: config.clickhouseUrl, database: config.clickhouseDatabase });
 let state: 'starting' | 'working' | 'stopping' = 'starting';
 const closeMetrics = await serveMetrics(registry, config.host, config.metricsPort, readiness).catch(
   refuseSetting,
 );
-const [secrets, geo] = await Promise.all([secretsOnceThere(pool, log), openGeo()]);
+const [secrets, geo] = await Promise.all([waitForSecrets(pool, log), openGeo()]);
 const sealer = createAddressSealer(secrets.address);
 const [reader, webhookReader] = openReaders();
 const deadTopic = openDeadLetterTopic(config);

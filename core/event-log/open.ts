@@ -39,7 +39,7 @@ export type WriterDependencies = {
   /** The stream's high-water mark in Postgres: how far workers have stored it; -1: nothing. */
   stored: (streamId: string) => Promise<bigint>;
   /** Asked while the stream's time is ahead: whether an operator wants it set back. Left out: no. */
-  clockResetAsked?: (streamId: string) => Promise<boolean>;
+  isClockResetRequested?: (streamId: string) => Promise<boolean>;
   sealer: AddressSealer;
   log: Logger;
   registry: Registry;

@@ -51,7 +51,7 @@ export async function markSetAside(
  *
  * @returns the links: their history must go
  */
-export async function takeLinksOfOthers(
+export async function deleteLinksOfOtherButtons(
   tx: Queryable,
   page: PageKey,
   buttonIds: readonly string[],
@@ -69,7 +69,7 @@ export async function takeLinksOfOthers(
  *
  * @returns the links: their history must go
  */
-export async function takeLinksOfPage(tx: Queryable, page: PageKey): Promise<string[]> {
+export async function deleteLinksOfPage(tx: Queryable, page: PageKey): Promise<string[]> {
   const { rows } = await tx.query<{ link_id: string }>(
     'DELETE FROM bio_button_links WHERE page_id = $1 AND workspace_id = $2 RETURNING link_id',
     [page.id, page.workspaceId],

@@ -69,7 +69,7 @@ export async function replaceButtons(
  *
  * @returns whether there is one
  */
-export async function moveButtons(
+export async function updateButtonUrls(
   tx: Queryable,
   workspaceId: string,
   destinationId: string,

@@ -79,7 +79,7 @@ export async function openInvite(
 }
 
 /** Uses an invitation up; null when it was, or has expired. Of two at once one gets it. */
-export async function takeInvite(tx: Queryable, tokenHash: Buffer): Promise<Invite | null> {
+export async function consumeInvite(tx: Queryable, tokenHash: Buffer): Promise<Invite | null> {
   const { rows } = await tx.query<Invite>(
     `UPDATE invites i SET used_at = now() WHERE i.token_hash = $1 AND ${OPEN} RETURNING ${COLUMNS}`,
     [tokenHash],

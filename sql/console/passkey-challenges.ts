@@ -5,7 +5,7 @@ import type { Queryable } from '../database/pool.ts';
  *
  * @param memberId whose passkey is to be made with it; null: somebody signs in
  */
-export async function keepChallenge(
+export async function insertChallenge(
   db: Queryable,
   challenge: string,
   memberId: string | null,
@@ -23,7 +23,7 @@ export async function keepChallenge(
 }
 
 /** Uses a challenge up. @returns whether it was kept for this purpose and is not too old */
-export async function takeChallenge(
+export async function consumeChallenge(
   db: Queryable,
   challenge: string,
   memberId: string | null,

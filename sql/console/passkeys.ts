@@ -68,7 +68,7 @@ export async function insertPasskey(
 }
 
 /** Notes a signature. @param counter what the authenticator has counted to */
-export async function notePasskeyUse(db: Queryable, id: string, counter: number): Promise<void> {
+export async function recordPasskeyUse(db: Queryable, id: string, counter: number): Promise<void> {
   await db.query('UPDATE passkeys SET counter = $2, last_used_at = now() WHERE id = $1', [id, counter]);
 }
 

@@ -112,7 +112,7 @@ export async function callerBySession(db: Queryable, tokenHash: Buffer): Promise
 }
 
 /** Notes that a session was used, at most once a minute. */
-export async function noteSessionUse(db: Queryable, id: string): Promise<void> {
+export async function recordSessionUse(db: Queryable, id: string): Promise<void> {
   await db.query(
     `WITH seen AS (
        UPDATE sessions SET last_seen_at = now()

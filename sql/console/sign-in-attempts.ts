@@ -4,14 +4,14 @@ import { inTransaction, type Pool, type Queryable } from '../database/pool.ts';
 const MOST_WRONG = 5;
 
 /** A try that counts as wrong until it is taken back; or the seconds after which one may be made again. */
-export type Try = { allowed: true; at: string } | { allowed: false; retryAfter: number };
+export type SignInAttempt = { allowed: true; at: string } | { allowed: false; retryAfter: number };
 
 /**
  * Counts a try before it is made: of many at once no more than five are. The fifth locks, unless it is taken back.
  *
  * @param subject a keyed hash of the account or of the network address
  */
-export function beginTry(pool: Pool, subject: Buffer): Promise<Try> {
+export function beginAttempt(pool: Pool, subject: Buffer): Promise<SignInAttempt> {
   return inTransaction(pool, async (tx) => {
     await tx.query('INSERT INTO sign_in_attempts (subject) VALUES ($1) ON CONFLICT DO NOTHING', [subject]);
     const { rows: locks } = await tx.query<{ wait: number | null }>(
@@ -37,8 +37,8 @@ export function beginTry(pool: Pool, subject: Buffer): Promise<Try> {
   });
 }
 
-/** Takes a try back that was right, or was not made. @param at as {@link beginTry} gave it */
-export async function takeBackTry(db: Queryable, subject: Buffer, at: string): Promise<void> {
+/** Takes a try back that was right, or was not made. @param at as {@link beginAttempt} gave it */
+export async function withdrawAttempt(db: Queryable, subject: Buffer, at: string): Promise<void> {
   await db.query(
     `UPDATE sign_in_attempts SET tried_at = array_remove(tried_at, $2::timestamptz),
        locked_until = CASE WHEN cardinality(array_remove(tried_at, $2::timestamptz)) >= $3 THEN locked_until END

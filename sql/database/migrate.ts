@@ -20,18 +20,18 @@ const GIVE_UP_MS = 600_000;
 
 /**
  * Applies the numbered migrations that the database lacks, each in its own transaction, and creates the deployment's
- * secrets. Holds the lock of {@link inTurn} meanwhile.
+ * secrets. Holds the lock of {@link withMigrationLock} meanwhile.
  *
  * @param folder the directory URL of the migrations
  * @returns names of the migrations applied now, in order
  * @throws Error naming the migration that failed
  */
 export function migrate(pool: Pool, folder: URL = FOLDER): Promise<string[]> {
-  return inTurn(pool, (client) => applyMissing(client, folder));
+  return withMigrationLock(pool, (client) => applyPendingMigrations(client, folder));
 }
 
 /** Runs `work` under a lock that keeps other processes from changing this schema, or ClickHouse's beside it. */
-export async function inTurn<Result>(
+export async function withMigrationLock<Result>(
   pool: Pool,
   work: (client: PoolClient) => Promise<Result>,
 ): Promise<Result> {
@@ -46,7 +46,7 @@ export async function inTurn<Result>(
 }
 
 /** As {@link migrate}, on a connection that holds the lock. */
-export async function applyMissing(client: PoolClient, folder: URL = FOLDER): Promise<string[]> {
+export async function applyPendingMigrations(client: PoolClient, folder: URL = FOLDER): Promise<string[]> {
   await client.query(
     `CREATE TABLE IF NOT EXISTS migrations (name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())`,
   );

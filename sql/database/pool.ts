@@ -20,19 +20,19 @@ export type PoolOptions = {
   statementTimeoutMs?: number;
   connectTimeoutMs?: number;
   /** Gives up on an answer, and on its connection, after so long: for a server that has vanished. Default: never. */
-  answerTimeoutMs?: number;
+  responseTimeoutMs?: number;
   name?: string;
 };
 
 /** How long nothing may come before a connection asks whether the other side is there. Milliseconds. */
 const KEEP_ALIVE_MS = 10_000;
-/** What `pg` says, without a code, when `answerTimeoutMs` is over (8, `client.js`). */
+/** What `pg` says, without a code, when `responseTimeoutMs` is over (8, `client.js`). */
 const UNANSWERED = 'Query read timeout';
 
 /**
  * A pool of connections to PostgreSQL. Connecting is bounded by `connectTimeoutMs` (default 5 s), a statement by
  * `statementTimeoutMs` (default 30 s). That one is the server's: of a host that has vanished without a word nothing is
- * heard any more, and only `answerTimeoutMs`, a little longer, ends the wait. An idle connection that breaks is dropped;
+ * heard any more, and only `responseTimeoutMs`, a little longer, ends the wait. An idle connection that breaks is dropped;
  * the next query opens another.
  *
  * @param url `postgres://…`
@@ -43,7 +43,7 @@ export function createPool(url: string, options: PoolOptions = {}): Pool {
     max: options.max ?? 10,
     connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
     statement_timeout: options.statementTimeoutMs ?? 30_000,
-    ...(options.answerTimeoutMs !== undefined && { query_timeout: options.answerTimeoutMs }),
+    ...(options.responseTimeoutMs !== undefined && { query_timeout: options.responseTimeoutMs }),
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     application_name: options.name ?? 'hoplog',

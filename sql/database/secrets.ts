@@ -29,7 +29,7 @@ export async function readSecrets(db: Queryable): Promise<DeploymentSecrets> {
 }
 
 /** Reads the secrets as soon as Postgres is there and migrated. */
-export async function secretsOnceThere(db: Queryable, log: Logger): Promise<DeploymentSecrets> {
+export async function waitForSecrets(db: Queryable, log: Logger): Promise<DeploymentSecrets> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await readSecrets(db);

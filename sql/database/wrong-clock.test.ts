@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
-import { beginTry } from '../console/sign-in-attempts.ts';
+import { beginAttempt } from '../console/sign-in-attempts.ts';
 import { takeLane } from '../event-log/lanes.ts';
-import { liveWorkers, noteLiveWorker } from '../event-log/live-workers.ts';
+import { liveWorkers, recordHeartbeat } from '../event-log/live-workers.ts';
 import { insertFolder } from '../links/folders.ts';
-import { stateOfKey } from '../workspaces/idempotency.ts';
-import { createKey, noteKeyUse } from '../workspaces/keys.ts';
+import { idempotencyKeyState } from '../workspaces/idempotency.ts';
+import { createKey, recordKeyUse } from '../workspaces/keys.ts';
 import { createWorkspace } from '../workspaces/workspaces.ts';
 
 /** What a clock that was ten years ahead for a moment has left in PostgreSQL must not last for ten years. */
@@ -34,10 +34,10 @@ describe('what was written while the clock was ahead', () => {
   it('lets no dead worker live on', async () => {
     const { pool } = stores;
     const given = { consumer: 'store', liveMs: 2_000 };
-    await noteLiveWorker(pool, { ...given, holder: 'dead' });
+    await recordHeartbeat(pool, { ...given, holder: 'dead' });
     await pool.query(`UPDATE live_workers SET live_until = ${AHEAD}`);
     expect((await liveWorkers(pool)).live).toBe(0);
-    expect(await noteLiveWorker(pool, { ...given, holder: 'alive' })).toEqual(['alive']);
+    expect(await recordHeartbeat(pool, { ...given, holder: 'alive' })).toEqual(['alive']);
     expect((await liveWorkers(pool)).live).toBe(1);
   });
 
@@ -67,7 +67,7 @@ describe('what was written while the clock was ahead', () => {
     const { pool } = stores;
     const { key } = await createKey(pool, { workspaceId, kind: 'secret', label: 'x' });
     await pool.query(`UPDATE api_keys SET last_used_at = ${AHEAD} WHERE id = $1`, [key.id]);
-    await noteKeyUse(pool, key.id);
+    await recordKeyUse(pool, key.id);
     const { rows } = await pool.query('SELECT FROM api_keys WHERE id = $1 AND last_used_at <= now()', [
       key.id,
     ]);
@@ -77,13 +77,13 @@ describe('what was written while the clock was ahead', () => {
   it('locks no account out', async () => {
     const { pool } = stores;
     const subject = Buffer.alloc(32, 7);
-    for (let tries = 0; tries < 5; tries++) expect((await beginTry(pool, subject)).allowed).toBe(true);
-    expect((await beginTry(pool, subject)).allowed).toBe(false);
+    for (let tries = 0; tries < 5; tries++) expect((await beginAttempt(pool, subject)).allowed).toBe(true);
+    expect((await beginAttempt(pool, subject)).allowed).toBe(false);
     await pool.query(
       `UPDATE sign_in_attempts SET locked_until = ${AHEAD}, tried_at = ARRAY(SELECT ${AHEAD} FROM unnest(tried_at))`,
     );
-    expect((await beginTry(pool, subject)).allowed).toBe(true);
-    expect((await beginTry(pool, subject)).allowed, 'the tries of then count no more').toBe(true);
+    expect((await beginAttempt(pool, subject)).allowed).toBe(true);
+    expect((await beginAttempt(pool, subject)).allowed, 'the tries of then count no more').toBe(true);
   });
 
   it('reserves and answers no idempotency key', async () => {
@@ -98,6 +98,9 @@ describe('what was written while the clock was ahead', () => {
        VALUES ($1, 'k', '\\x00', 200, '{}', ${AHEAD})`,
       [workspaceId],
     );
-    expect(await stateOfKey(pool, workspaceId, 'k', null)).toEqual({ kept: null, isReserved: false });
+    expect(await idempotencyKeyState(pool, workspaceId, 'k', null)).toEqual({
+      kept: null,
+      isReserved: false,
+    });
   });
 });

@@ -29,7 +29,7 @@ export function isErased(delivery: string): string {
  *
  * @returns how many were found: fewer than `limit` means that none is left
  */
-export async function dropErasedDeliveries(
+export async function deleteErasedDeliveries(
   db: Queryable,
   erasures: readonly Pick<Erasure, 'id'>[],
   limit: number,

@@ -65,7 +65,7 @@ export async function openErasures(db: Queryable, limit: number, after = 0): Pro
 /**
  * Removes what Postgres keeps of erased visitors: identities whole, of orders whose they were, of signups all but the
  * user's own id, which the ledger needs, and the same of the webhooks' leads and sales. Clicks on their way to webhooks
- * are for {@link dropErasedDeliveries}.
+ * are for {@link deleteErasedDeliveries}.
  *
  * @returns how many orders that were
  */
@@ -131,7 +131,7 @@ async function forgetOrders(
 }
 
 /** The emails and user ids that this visitor gave and no other visitor of the workspace. */
-export async function namesOfVisitorAlone(
+export async function namesOnlyOfVisitor(
   db: Queryable,
   workspaceId: string,
   visitorId: string,
@@ -230,7 +230,7 @@ export async function hasErasuresSince(db: Queryable, micros: number): Promise<b
  *
  * @returns by `<workspace>/<target>` when that was asked for last, microseconds
  */
-export async function erasedUntil(
+export async function lastErasureTimes(
   db: Queryable,
   targets: readonly Pick<Erasure, 'workspaceId' | 'targetId'>[],
 ): Promise<Map<string, number>> {

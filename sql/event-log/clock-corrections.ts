@@ -24,7 +24,7 @@ export type OpenCorrection = CorrectionReport & {
  * are credited anew, the commissions that they earned, and who was seen when. What carries no stream is corrected only where its time
  * lies in the future, so that nothing else can be meant.
  */
-export async function addCorrections(tx: Queryable, reports: readonly CorrectionReport[]): Promise<void> {
+export async function insertCorrections(tx: Queryable, reports: readonly CorrectionReport[]): Promise<void> {
   for (const report of reports) {
     const { streamId, ordinal, first, before, fromTs, toTs, shift } = report;
     const { rowCount } = await tx.query(
@@ -104,12 +104,12 @@ export async function openCorrections(db: Queryable): Promise<OpenCorrection[]> 
 }
 
 /** Says that the next slice has its corrected copies. */
-export async function noteCopied(db: Queryable, id: number): Promise<void> {
+export async function markCopied(db: Queryable, id: number): Promise<void> {
   await db.query('UPDATE clock_corrections SET is_copied = true WHERE id = $1', [id]);
 }
 
 /** Says that everything before `to` (microseconds) is corrected; past the last time it is done. */
-export async function noteCorrected(db: Queryable, id: number, to: number): Promise<void> {
+export async function markCorrected(db: Queryable, id: number, to: number): Promise<void> {
   await db.query(
     `UPDATE clock_corrections SET corrected_to = $2, is_copied = false,
        done_at = CASE WHEN $2 > to_ts THEN now() END WHERE id = $1`,
@@ -118,7 +118,7 @@ export async function noteCorrected(db: Queryable, id: number, to: number): Prom
 }
 
 /** Asks the writers of active streams to set their times back. @returns how many streams */
-export async function askClockReset(db: Queryable, streamIds: readonly string[]): Promise<number> {
+export async function requestClockReset(db: Queryable, streamIds: readonly string[]): Promise<number> {
   const { rowCount } = await db.query(
     `UPDATE ingest_streams SET clock_reset_asked_at = clock_timestamp()
      WHERE stream_id = ANY ($1) AND state = 'active'`,
@@ -128,7 +128,7 @@ export async function askClockReset(db: Queryable, streamIds: readonly string[])
 }
 
 /** Whether an operator wants the stream's time set back. */
-export async function clockResetAsked(db: Queryable, streamId: string): Promise<boolean> {
+export async function isClockResetRequested(db: Queryable, streamId: string): Promise<boolean> {
   const { rows } = await db.query(
     'SELECT FROM ingest_streams WHERE stream_id = $1 AND clock_reset_asked_at IS NOT NULL',
     [streamId],
@@ -145,7 +145,7 @@ const PAST_LAST_MICROS = 60_000_000;
  *
  * @param micros a time in the future
  */
-export async function shiftOf(db: Queryable, micros: bigint): Promise<number> {
+export async function clockShiftAt(db: Queryable, micros: bigint): Promise<number> {
   const { rows } = await db.query<{ shift: number | null }>(
     'SELECT max(shift) AS shift FROM clock_corrections WHERE $1 >= from_ts AND $1 <= to_ts + $2',
     [String(micros), PAST_LAST_MICROS],

@@ -8,7 +8,7 @@ const LIVES = `live_until > clock_timestamp() AND live_until < clock_timestamp()
  *
  * @returns the holders that live now, this one among them
  */
-export async function noteLiveWorker(
+export async function recordHeartbeat(
   db: Queryable,
   given: { consumer: string; holder: string; liveMs: number },
 ): Promise<string[]> {

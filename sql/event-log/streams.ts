@@ -77,7 +77,7 @@ async function register(
     [streamId],
   );
   if (known[0]) return { streamId, ordinal: known[0].ordinal, notBefore: known[0].visible_before };
-  await standStill(client);
+  await freezeWatermark(client);
   const { rows } = await client.query<{
     lowest: number | null;
     is_given_away: boolean;
@@ -109,7 +109,7 @@ async function register(
  *
  * @throws an error of {@link NOT_STILL} when somebody else's transaction takes too long: who comes behind waits too
  */
-async function standStill(transaction: PoolClient): Promise<void> {
+async function freezeWatermark(transaction: PoolClient): Promise<void> {
   await transaction.query(
     `SELECT set_config('lock_timeout', $1, true), set_config('idle_in_transaction_session_timeout', $2, true)`,
     [String(STILL_WAIT_MS), String(STILL_IDLE_MS)],

@@ -51,7 +51,7 @@ export async function folderById(db: Queryable, workspaceId: string, id: string)
 }
 
 /** Whether the folder is the workspace's. It then stays until the transaction ends. */
-export async function holdFolder(tx: Queryable, workspaceId: string, id: string): Promise<boolean> {
+export async function lockFolderShared(tx: Queryable, workspaceId: string, id: string): Promise<boolean> {
   const { rowCount } = await tx.query(
     'SELECT 1 FROM folders WHERE id = $1 AND workspace_id = $2 FOR KEY SHARE',
     [id, workspaceId],

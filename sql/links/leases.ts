@@ -7,7 +7,7 @@ import { inTransaction, type Pool, type Queryable } from '../database/pool.ts';
  */
 
 /** How a link's credits stand after a request. */
-export type LeaseAnswer =
+export type LeaseResult =
   /** `granted` is the stream's own total now. `remaining`: not granted to anybody yet. */
   | { kind: 'granted'; granted: number; remaining: number }
   /**
@@ -30,10 +30,10 @@ const CHUNK_DIVISOR = 16;
  *
  * @param needed visitors that wait now; 0 only looks
  */
-export async function leaseCredits(
+export async function leasePermits(
   pool: Pool,
   given: { linkId: string; streamId: string; needed: number },
-): Promise<LeaseAnswer> {
+): Promise<LeaseResult> {
   const { linkId, streamId, needed } = given;
   return inTransaction(pool, async (tx) => {
     // The lock comes in a statement of its own: the next one then sees what earlier holders have committed.
@@ -98,7 +98,7 @@ export async function claimLease(db: Queryable, given: { linkId: string; streamI
  * @param generation of the lease, as the last {@link claimLease} told it
  * @returns the stream's own total now; null: the lease has been claimed since, and nothing was given back
  */
-export async function returnCredits(
+export async function returnPermits(
   db: Queryable,
   given: { linkId: string; streamId: string; count: number; generation: number },
 ): Promise<number | null> {
@@ -135,4 +135,32 @@ export async function leasesOfStream(db: Queryable, streamId: string): Promise<S
   );
   const leases = rows.flatMap(({ link_id, used }) => (link_id === null ? [] : [{ link_id, used }]));
   return { highWater: BigInt(rows[0]?.high_water ?? -1), leases };
+}
+
+/** Counted clicks of one stream on one link with `max_clicks`. */
+export type PermitUse = { linkId: string; streamId: string; clicks: number };
+
+/**
+ * Adds counted clicks to the leases they used. In the transaction that advances the lane, so each counts once,
+ * whatever is replayed. A lease may be gone, or its link, when a backup was put back that is older than it: the lease is made
+ * again, clicks of a link that is gone are left out.
+ */
+export async function addUsedPermits(transaction: Queryable, uses: readonly PermitUse[]): Promise<void> {
+  if (uses.length === 0) return;
+  // Sorted, so that two lanes never wait for each other's rows.
+  const sorted = [...uses].sort((a, b) => (`${a.linkId}${a.streamId}` < `${b.linkId}${b.streamId}` ? -1 : 1));
+  await transaction.query(
+    `WITH counted AS (
+       SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bigint[]) AS counted (link_id, stream_id, clicks)),
+     known AS (
+       UPDATE link_leases AS lease SET used = lease.used + counted.clicks FROM counted
+       WHERE lease.link_id = counted.link_id AND lease.stream_id = counted.stream_id
+       RETURNING lease.link_id, lease.stream_id)
+     INSERT INTO link_leases AS lease (link_id, stream_id, used)
+     SELECT link_id, stream_id, clicks FROM counted
+     WHERE NOT EXISTS (SELECT FROM known WHERE known.link_id = counted.link_id AND known.stream_id = counted.stream_id)
+       AND EXISTS (SELECT FROM links WHERE id = counted.link_id)
+     ON CONFLICT (link_id, stream_id) DO UPDATE SET used = lease.used + excluded.used`,
+    [sorted.map((use) => use.linkId), sorted.map((use) => use.streamId), sorted.map((use) => use.clicks)],
+  );
 }

@@ -37,7 +37,7 @@ export async function claimSlugs(tx: Queryable, claims: SlugClaim[]): Promise<st
  * Lets the caller's transaction claim these slugs one by one and in any order: from now until it ends, whoever claims one
  * of them waits. Of two transactions that came to the same slugs in different orders each would wait for the other.
  */
-export async function holdSlugs(tx: Queryable, workspaceId: string, slugs: string[]): Promise<void> {
+export async function reserveSlugs(tx: Queryable, workspaceId: string, slugs: string[]): Promise<void> {
   const keys = [...new Set(slugs.map(slugKey))].toSorted();
   if (keys.length === 0) return;
   // A row that was made here is waited for also once it is gone again, as long as this transaction runs; one that was
@@ -70,4 +70,20 @@ export async function slugTarget(
     [slugKey(slug)],
   );
   return rows[0] ?? null;
+}
+
+/**
+ * Slugs of links of the workspace by link id, deleted links too: their clicks stay in journeys.
+ */
+export async function slugsOfLinks(
+  db: Queryable,
+  workspaceId: string,
+  ids: string[],
+): Promise<Map<string, string>> {
+  if (ids.length === 0) return new Map();
+  const { rows } = await db.query<{ id: string; slug: string }>(
+    'SELECT id, slug FROM links WHERE workspace_id = $1 AND id = ANY ($2)',
+    [workspaceId, ids],
+  );
+  return new Map(rows.map((row) => [row.id, row.slug]));
 }

@@ -94,7 +94,7 @@ export async function lockCommissionsOfOrder(
  * Pending commissions whose hold period is over, locked until the transaction ends; those that another transaction
  * works on are left for the next time.
  */
-export async function lockHeldOver(
+export async function lockMatured(
   tx: Queryable,
   given: { now: Date; limit: number; workspaceId?: string },
 ): Promise<HeldCommission[]> {
@@ -155,7 +155,7 @@ export async function moveCommissions(
 }
 
 /** What refunds took back of a commission so far, in entries of its own and in negative commissions. */
-export async function takenBackOf(tx: Queryable, commissionId: string): Promise<number> {
+export async function reversedAmount(tx: Queryable, commissionId: string): Promise<number> {
   const { rows } = await tx.query<{ taken: number }>(
     `SELECT (
        coalesce((SELECT -sum(amount) FROM ledger_entries WHERE commission_id = $1 AND cause = 'refund'), 0) +

@@ -11,7 +11,7 @@ export type EarlyRefund = {
 };
 
 /** Keeps a refund until its order is known. The first report of a refund stays. */
-export async function keepEarlyRefund(tx: Queryable, refund: EarlyRefund): Promise<void> {
+export async function insertEarlyRefund(tx: Queryable, refund: EarlyRefund): Promise<void> {
   await tx.query(
     `INSERT INTO early_refunds (workspace_id, refund_id, order_id, amount, reported_at) VALUES ($1, $2, $3, $4, $5)
      ON CONFLICT (workspace_id, refund_id) DO NOTHING`,
@@ -20,7 +20,7 @@ export async function keepEarlyRefund(tx: Queryable, refund: EarlyRefund): Promi
 }
 
 /** Takes out what was refunded of an order before it was known, in the order of the reports. */
-export async function takeEarlyRefunds(
+export async function removeEarlyRefunds(
   tx: Queryable,
   workspaceId: string,
   orderId: string,
@@ -37,7 +37,7 @@ export async function takeEarlyRefunds(
  * An order that has been judged and of which a refund is still kept as an early one, or null. Any of them: one that can't be
  * settled must not keep the others waiting.
  */
-export async function judgedOrderWithEarlyRefund(
+export async function qualifiedOrderWithEarlyRefund(
   db: Queryable,
 ): Promise<{ workspace_id: string; order_id: string } | null> {
   const { rows } = await db.query<{ workspace_id: string; order_id: string }>(

@@ -32,7 +32,7 @@ const ELIGIBLE = `SELECT e.id AS enrollment_id, e.program_id, e.external_user_id
   JOIN enrollments e ON e.id = owed.enrollment_id JOIN programs p ON p.id = e.program_id
   WHERE owed.amount_minor <> 0`;
 
-/** Of whom `exportPayouts` of rewards/pay-out.ts would make a line now. */
+/** Of whom `exportPayouts` of transactions/pay-out.ts would make a line now. */
 const PAYABLE = `status = 'approved' AND amount_minor > 0 AND amount_minor >= min_payout_minor`;
 
 /** Of whom the question is, and when. @param programId null: every programme of the workspace */

@@ -111,7 +111,11 @@ export async function lockEnrollment(
  *
  * @throws Error when the workspace has none
  */
-export async function holdEnrollment(tx: Queryable, workspaceId: string, id: string): Promise<Enrollment> {
+export async function lockEnrollmentShared(
+  tx: Queryable,
+  workspaceId: string,
+  id: string,
+): Promise<Enrollment> {
   const { rows } = await tx.query<Enrollment>(
     `SELECT ${ENROLLMENT_COLUMNS} FROM enrollments WHERE workspace_id = $1 AND id = $2 FOR SHARE`,
     [workspaceId, id],
@@ -162,7 +166,7 @@ export async function updateEnrollment(
  *
  * @param levels how many at most
  */
-export async function holdEarners(
+export async function lockEarnersShared(
   tx: Queryable,
   given: { workspaceId: string; programId: string; enrollmentId: string; levels: number },
 ): Promise<Earner[]> {
@@ -171,7 +175,7 @@ export async function holdEarners(
   for (let next: string | null = given.enrollmentId; next && earners.length < given.levels; ) {
     if (seen.has(next)) break;
     seen.add(next);
-    const enrollment = await holdEnrollment(tx, given.workspaceId, next);
+    const enrollment = await lockEnrollmentShared(tx, given.workspaceId, next);
     const { rows } = await tx.query<{ email: string | null; referrer: string | null }>(
       `SELECT email, CASE WHEN program_id = $3 AND state = 'matched' AND block_reason IS NULL THEN enrollment_id END
          AS referrer

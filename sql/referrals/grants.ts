@@ -148,7 +148,7 @@ export async function grantBalances(
 }
 
 /** Moves a grant from earned to delivered. Null when it is not there, or not earned. */
-export async function deliverGrant(
+export async function markGrantDelivered(
   tx: Queryable,
   workspaceId: string,
   id: number,

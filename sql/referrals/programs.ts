@@ -131,7 +131,7 @@ export async function programById(db: Queryable, workspaceId: string, id: string
  *
  * @throws Error when the workspace has none
  */
-export async function holdProgram(tx: Queryable, workspaceId: string, id: string): Promise<Program> {
+export async function lockProgramShared(tx: Queryable, workspaceId: string, id: string): Promise<Program> {
   const { rows } = await tx.query<Row>(
     `${SELECT} WHERE p.workspace_id = $1 AND p.id = $2 FOR KEY SHARE OF p`,
     [workspaceId, id],
@@ -187,7 +187,7 @@ export async function latestProgram(db: Queryable, workspaceId: string): Promise
 
 /**
  * Whether anything was ever earned in the programme's currency. Waits for purchases that are being judged by its terms
- * ({@link holdProgram}), and lets no other begin until the transaction ends.
+ * ({@link lockProgramShared}), and lets no other begin until the transaction ends.
  */
 export async function programHasCommissions(tx: Queryable, id: string): Promise<boolean> {
   await tx.query('SELECT FROM programs WHERE id = $1 FOR UPDATE', [id]);

@@ -33,7 +33,7 @@ export async function purchaseOfOrder(tx: Queryable, orderInternalId: number): P
 }
 
 /** Writes the verdict on an order, or completes that of a purchase whose signup was pending. */
-export async function putPurchase(tx: Queryable, purchase: Purchase, now: Date): Promise<void> {
+export async function upsertPurchase(tx: Queryable, purchase: Purchase, now: Date): Promise<void> {
   await tx.query(
     `INSERT INTO purchases (${COLUMNS}, created_at)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
@@ -74,7 +74,7 @@ export async function earlierPurchases(
 }
 
 /** Purchases of a buyer that wait for the signup to be resolved, oldest first. */
-export async function waitingPurchases(tx: Queryable, signupId: string): Promise<Purchase[]> {
+export async function pendingPurchases(tx: Queryable, signupId: string): Promise<Purchase[]> {
   const { rows } = await tx.query<Purchase>(
     `SELECT ${COLUMNS} FROM purchases WHERE signup_id = $1 AND enrollment_id IS NULL
      ORDER BY purchased_at, order_internal_id`,

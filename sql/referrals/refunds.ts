@@ -38,7 +38,7 @@ export async function refundsOfOrder(tx: Queryable, orderInternalId: number): Pr
 }
 
 /** What these refunds come to, in minor units of their order's currency. */
-export function refundedBy(refunds: readonly Refund[]): number {
+export function sumRefunds(refunds: readonly Refund[]): number {
   return refunds.reduce((sum, refund) => sum + refund.amount_minor, 0);
 }
 
@@ -66,7 +66,7 @@ export async function insertRefund(
 }
 
 /** Completes a refund with how many entries it wrote. */
-export async function finishRefund(
+export async function completeRefund(
   tx: Queryable,
   refund: Refund,
   result: { matched: boolean; ledgerRows: number },

@@ -45,7 +45,7 @@ export type SignupReport = Pick<
  * The user's signup, locked until the transaction ends; a new one is pending. Waits for a report of the same user
  * that is under way.
  */
-export async function takeSignup(tx: Queryable, report: SignupReport, now: Date): Promise<Signup> {
+export async function lockOrInsertSignup(tx: Queryable, report: SignupReport, now: Date): Promise<Signup> {
   const { rows } = await tx.query<Signup>(
     `INSERT INTO signups (id, workspace_id, external_user_id, email, device_id, visitor_id, address_hash, state,
        reported_at)
@@ -65,7 +65,7 @@ export async function takeSignup(tx: Queryable, report: SignupReport, now: Date)
   if (rows[0]) return rows[0];
   const known = await lockSignupOfUser(tx, report.workspace_id, report.external_user_id);
   // Gone in between: a pending one was dropped because nobody had referred it.
-  return known ?? takeSignup(tx, report, now);
+  return known ?? lockOrInsertSignup(tx, report, now);
 }
 
 /** The signup of this user in the workspace, or null. */
@@ -199,7 +199,7 @@ export async function nextPendingSignup(
 }
 
 /** Drops a pending signup that nobody referred; its purchases are nobody's either. */
-export async function dropPendingSignup(tx: Queryable, workspaceId: string, id: string): Promise<void> {
+export async function deletePendingSignup(tx: Queryable, workspaceId: string, id: string): Promise<void> {
   await tx.query(
     `UPDATE purchases SET signup_id = NULL, email = NULL
      WHERE workspace_id = $1 AND signup_id = $2 AND enrollment_id IS NULL`,

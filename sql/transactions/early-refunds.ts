@@ -1,10 +1,10 @@
 import { exponentOf, MoneyError, toMinor } from '../../core/money/money.ts';
 import type { Queryable } from '../database/pool.ts';
 import { lockOrder, type ReportedOrder } from '../orders/reported-orders.ts';
-import { takeEarlyRefunds } from '../referrals/early-refunds.ts';
+import { removeEarlyRefunds } from '../referrals/early-refunds.ts';
 import { purchaseOfOrder } from '../referrals/purchases.ts';
-import { insertRefund, type Refund, refundedBy, refundsOfOrder } from '../referrals/refunds.ts';
-import { takeBack } from './take-back.ts';
+import { insertRefund, type Refund, refundsOfOrder, sumRefunds } from '../referrals/refunds.ts';
+import { reverseCommissions } from './reverse-commissions.ts';
 
 /**
  * Writes the refunds that were reported before their order, which the caller holds, now that it is about to be judged:
@@ -18,9 +18,9 @@ export async function adoptEarlyRefunds(
   order: Pick<ReportedOrder, 'workspace_id' | 'order_id' | 'internal_id'>,
   sold: { amountMinor: number; currency: string },
 ): Promise<Refund[]> {
-  const early = await takeEarlyRefunds(tx, order.workspace_id, order.order_id);
+  const early = await removeEarlyRefunds(tx, order.workspace_id, order.order_id);
   if (early.length === 0) return [];
-  const before = refundedBy(await refundsOfOrder(tx, order.internal_id));
+  const before = sumRefunds(await refundsOfOrder(tx, order.internal_id));
   let left = Math.max(0, sold.amountMinor - before);
   const adopted: Refund[] = [];
   for (const { refund_id, amount, reported_at } of early) {
@@ -56,13 +56,13 @@ export async function settleEarlyRefunds(
   const purchase = order && (await purchaseOfOrder(tx, order.internal_id));
   if (!order || !purchase) return;
   const sold = { amountMinor: purchase.amount_minor, currency: purchase.currency };
-  let refundedMinor = refundedBy(await refundsOfOrder(tx, order.internal_id));
+  let refundedMinor = sumRefunds(await refundsOfOrder(tx, order.internal_id));
   const adopted = await adoptEarlyRefunds(tx, order, sold);
   // A purchase whose signup is pending takes them back when it is judged.
   if (purchase.enrollment_id === null) return;
   for (const refund of adopted) {
     refundedMinor = Math.min(refundedMinor + refund.amount_minor, purchase.amount_minor);
-    await takeBack(tx, { purchase, refund, refundedMinor, now });
+    await reverseCommissions(tx, { purchase, refund, refundedMinor, now });
   }
 }
 

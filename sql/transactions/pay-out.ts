@@ -17,7 +17,7 @@ import {
   type NewPayout,
   payoutsOfExport,
 } from '../referrals/payouts.ts';
-import { releaseHeld } from './release-held.ts';
+import { matureHeld } from './mature-held.ts';
 
 /** One line of a payout file. */
 export type PayoutLine = {
@@ -60,7 +60,7 @@ export async function exportPayouts(
   programId: string | null,
   now: Date,
 ): Promise<{ exportId: string; lines: PayoutLine[] }> {
-  await releaseHeld(tx, { now, limit: RELEASE_LIMIT, workspaceId });
+  await matureHeld(tx, { now, limit: RELEASE_LIMIT, workspaceId });
   const byReferrer = Map.groupBy(
     await lockEligible(tx, workspaceId, programId),
     (held) => held.enrollment_id,

@@ -3,12 +3,12 @@ import type { Sale } from '../../core/referrals/purchase-reward.ts';
 import type { Queryable } from '../database/pool.ts';
 import { lockOrder, markJudged, putReportedOrder, type ReportedOrder } from '../orders/reported-orders.ts';
 import { visitorOfUser } from '../orders/user-visitors.ts';
-import { type Purchase, purchaseOfOrder, putPurchase } from '../referrals/purchases.ts';
+import { type Purchase, purchaseOfOrder, upsertPurchase } from '../referrals/purchases.ts';
 import { lockSignupOfUser, type Signup, signupOfUser, userOfOrder } from '../referrals/signups.ts';
 import { queueEvents } from '../webhooks/outbox.ts';
 import type { Workspace } from '../workspaces/workspaces.ts';
 import { adoptEarlyRefunds } from './early-refunds.ts';
-import { judgePurchase } from './judge-purchase.ts';
+import { qualifyPurchase } from './qualify-purchase.ts';
 
 /** A purchase as `report-purchase` brings it. */
 export type PurchaseReport = {
@@ -72,7 +72,7 @@ export async function recordPurchase(
  * leaves nothing, so that `report-purchase` can still say who bought; nothing else makes it a purchase later, least of
  * all its refund. The caller holds the order.
  */
-export async function judgeTrackedOrder(
+export async function qualifyTrackedOrder(
   tx: Queryable,
   workspace: Workspace,
   order: ReportedOrder,
@@ -104,7 +104,7 @@ async function decide(
 ): Promise<Purchase> {
   const { order, signup, sale, now } = given;
   await adoptEarlyRefunds(tx, order, sale);
-  if (signup?.state === 'matched') return judgePurchase(tx, { ...given, signup });
+  if (signup?.state === 'matched') return qualifyPurchase(tx, { ...given, signup });
   const purchase: Purchase = {
     order_internal_id: order.internal_id,
     workspace_id: given.workspace.id,
@@ -120,7 +120,7 @@ async function decide(
     reason: null,
     purchased_at: sale.purchasedAt,
   };
-  await putPurchase(tx, purchase, now);
+  await upsertPurchase(tx, purchase, now);
   return purchase;
 }
 

@@ -2,12 +2,12 @@ import { badRequest } from '../../core/errors.ts';
 import { MoneyError, toMajor, toMinor } from '../../core/money/money.ts';
 import type { Queryable } from '../database/pool.ts';
 import { lockOrder } from '../orders/reported-orders.ts';
-import { keepEarlyRefund } from '../referrals/early-refunds.ts';
+import { insertEarlyRefund } from '../referrals/early-refunds.ts';
 import type { Purchase } from '../referrals/purchases.ts';
-import { insertRefund, type Refund, refundById, refundedBy, refundsOfOrder } from '../referrals/refunds.ts';
+import { insertRefund, type Refund, refundById, refundsOfOrder, sumRefunds } from '../referrals/refunds.ts';
 import type { Workspace } from '../workspaces/workspaces.ts';
-import { judgeTrackedOrder } from './record-purchase.ts';
-import { takeBack } from './take-back.ts';
+import { qualifyTrackedOrder } from './record-purchase.ts';
+import { reverseCommissions } from './reverse-commissions.ts';
 
 export type RefundReport = {
   refundId: string;
@@ -36,7 +36,7 @@ export async function recordRefund(
   // What a browser says of an order is no measure of what is refunded: a server's report replaces it.
   if (!order || order.source === 'pixel') {
     const { refundId, orderId, amount } = report;
-    await keepEarlyRefund(tx, {
+    await insertEarlyRefund(tx, {
       workspace_id: workspace.id,
       refund_id: refundId,
       order_id: orderId,
@@ -45,9 +45,9 @@ export async function recordRefund(
     });
     return null;
   }
-  const purchase = await judgeTrackedOrder(tx, workspace, order, now);
+  const purchase = await qualifyTrackedOrder(tx, workspace, order, now);
   const { amount_minor: orderMinor, currency } = purchase ?? order;
-  const before = refundedBy(await refundsOfOrder(tx, order.internal_id));
+  const before = sumRefunds(await refundsOfOrder(tx, order.internal_id));
   // The order may have been tracked for more than the purchase is, and refunded then.
   const left = Math.max(0, orderMinor - before);
   const amountMinor = refundedNow(report.amount, currency, left);
@@ -65,7 +65,7 @@ export async function recordRefund(
   // The same refund_id came for another order at this very moment, and was first.
   if (!refund) return refundById(tx, workspace.id, report.refundId);
   if (!purchase || !isReferred(purchase) || amountMinor === 0) return refund;
-  return takeBack(tx, { purchase, refund, refundedMinor: before + amountMinor, now });
+  return reverseCommissions(tx, { purchase, refund, refundedMinor: before + amountMinor, now });
 }
 
 function isReferred(purchase: Purchase | null): boolean {

@@ -10,7 +10,7 @@ const AGE_BITS = '-0000-0000-0000-000000000000';
  * @param before milliseconds since the epoch
  * @returns how many
  */
-export async function dropOldDeliveries(db: Queryable, before: number, limit: number): Promise<number> {
+export async function deleteOldDeliveries(db: Queryable, before: number, limit: number): Promise<number> {
   const hex = Math.max(0, Math.floor(before)).toString(16).padStart(12, '0');
   const { rowCount } = await db.query(
     `DELETE FROM webhook_deliveries WHERE id = ANY (ARRAY(
@@ -25,7 +25,7 @@ export async function dropOldDeliveries(db: Queryable, before: number, limit: nu
  *
  * @returns how many
  */
-export async function dropOldClickDeliveries(
+export async function deleteOldClickDeliveries(
   db: Queryable,
   webhookIds: readonly string[],
   status: 'delivered' | 'failed',
@@ -52,7 +52,7 @@ export async function dropOldClickDeliveries(
  * @param before milliseconds since the epoch
  * @returns how many
  */
-export async function dropSleepingClicks(db: Queryable, before: number, limit: number): Promise<number> {
+export async function deletePausedClicks(db: Queryable, before: number, limit: number): Promise<number> {
   const { rowCount } = await db.query(
     `DELETE FROM webhook_deliveries WHERE id = ANY (ARRAY(
        SELECT delivery.id FROM webhooks AS webhook JOIN workspaces AS workspace ON workspace.id = webhook.workspace_id
@@ -65,7 +65,7 @@ export async function dropSleepingClicks(db: Queryable, before: number, limit: n
 }
 
 /** Removes up to `limit` deliveries of webhooks that were deleted, then these webhooks. @returns deliveries removed */
-export async function dropDeletedWebhooks(db: Queryable, limit: number): Promise<number> {
+export async function purgeDeletedWebhooks(db: Queryable, limit: number): Promise<number> {
   const { rowCount } = await db.query(
     `DELETE FROM webhook_deliveries WHERE id = ANY (ARRAY(
        SELECT delivery.id FROM webhook_deliveries AS delivery JOIN webhooks AS webhook ON webhook.id = delivery.webhook_id
@@ -81,7 +81,7 @@ export async function dropDeletedWebhooks(db: Queryable, limit: number): Promise
 }
 
 /** Makes deliveries due at once that would wait for longer than any may. Milliseconds. */
-export async function bringForward(db: Queryable, now: number, longestMs: number): Promise<void> {
+export async function capNextAttempts(db: Queryable, now: number, longestMs: number): Promise<void> {
   await db.query(
     `UPDATE webhook_deliveries SET next_attempt_at = to_timestamp($1::float8 / 1000)
      WHERE status = 'pending' AND next_attempt_at > to_timestamp(($1::float8 + $2) / 1000)`,

@@ -18,7 +18,7 @@ export type ClaimedDelivery = {
  *
  * @param now milliseconds since the epoch
  */
-export async function webhooksWithDue(db: Queryable, now: number): Promise<string[]> {
+export async function webhooksWithDueDeliveries(db: Queryable, now: number): Promise<string[]> {
   const { rows } = await db.query<{ webhook_id: string }>(
     `WITH RECURSIVE first AS (
        (SELECT webhook_id, next_attempt_at FROM webhook_deliveries WHERE status = 'pending'
@@ -42,7 +42,7 @@ export async function webhooksWithDue(db: Queryable, now: number): Promise<strin
  *
  * @param now milliseconds since the epoch
  */
-export async function claimDue(
+export async function claimDueDeliveries(
   db: Queryable,
   rooms: readonly { webhookId: string; room: number }[],
   now: number,
@@ -148,15 +148,15 @@ function stateColumns(states: readonly DeliveryState[]): unknown[][] {
 }
 
 /** The outcome of one attempt on a stored delivery. `before`: its attempts when the attempt began. */
-export type SettledDelivery = { id: string; before: number; state: DeliveryState };
+export type DeliveryOutcome = { id: string; before: number; state: DeliveryState };
 
 /**
  * Writes the outcomes of attempts. A success always counts; a failure only while the delivery stands where its
  * attempt found it: it may have been delivered by another attempt or begun anew since.
  */
-export async function settleDeliveries(tx: Queryable, settled: readonly SettledDelivery[]): Promise<void> {
+export async function saveOutcomes(tx: Queryable, settled: readonly DeliveryOutcome[]): Promise<void> {
   // One statement touches a row once: of two outcomes of one delivery a success stays.
-  const last = new Map<string, SettledDelivery>();
+  const last = new Map<string, DeliveryOutcome>();
   for (const outcome of settled) {
     if (last.get(outcome.id)?.state.status !== 'delivered') last.set(outcome.id, outcome);
   }
@@ -177,13 +177,13 @@ export async function settleDeliveries(tx: Queryable, settled: readonly SettledD
 }
 
 /** A pending delivery that gets no further attempt. `before`: its attempts when that was found. */
-export type EndedDelivery = { id: string; before: number; error: string };
+export type FailedDelivery = { id: string; before: number; error: string };
 
 /**
  * Ends deliveries without an attempt. What their last one sent and got stays in the log; those that were delivered or begun
  * anew since stay as they stand.
  */
-export async function endDeliveries(tx: Queryable, ended: readonly EndedDelivery[]): Promise<void> {
+export async function failDeliveries(tx: Queryable, ended: readonly FailedDelivery[]): Promise<void> {
   if (ended.length === 0) return;
   await tx.query(
     `UPDATE webhook_deliveries AS delivery SET status = 'failed', error = given.error, next_attempt_at = NULL

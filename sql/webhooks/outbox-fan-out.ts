@@ -11,7 +11,7 @@ type OutboxRow = { id: string; workspace_id: string; type: string; data: unknown
 const CHUNK = 1_000;
 
 /** Whether an event waits in the outbox. */
-export async function hasEvents(db: Queryable): Promise<boolean> {
+export async function hasOutboxEvents(db: Queryable): Promise<boolean> {
   const { rows } = await db.query({
     name: 'outbox_has_events',
     text: 'SELECT 1 FROM webhook_outbox LIMIT 1',
@@ -27,7 +27,7 @@ export async function hasEvents(db: Queryable): Promise<boolean> {
  * @param createdAt gives each delivery its time, in microseconds, each another
  * @returns events taken and deliveries made
  */
-export async function fanOut(
+export async function fanOutEvents(
   tx: Queryable,
   limit: number,
   now: number,

@@ -1,5 +1,5 @@
 import type { Queryable } from '../database/pool.ts';
-import { noteWebhookChange } from './webhooks.ts';
+import { bumpWebhookVersion } from './webhooks.ts';
 
 /**
  * Notes that attempts on these webhooks failed, and disables those that have only failed for `after`: so long ago was
@@ -11,7 +11,7 @@ import { noteWebhookChange } from './webhooks.ts';
  * @param after.days of UTC on which an attempt failed since then
  * @returns ids of the webhooks disabled now
  */
-export async function noteFailing(
+export async function recordFailures(
   tx: Queryable,
   webhookIds: readonly string[],
   now: number,
@@ -32,12 +32,12 @@ export async function noteFailing(
        AND failing_days >= $4 RETURNING id`,
     [ids, now, after.ms, after.days],
   );
-  if (rows.length > 0) await noteWebhookChange(tx);
+  if (rows.length > 0) await bumpWebhookVersion(tx);
   return rows.map((row) => row.id);
 }
 
 /** Notes that these webhooks took a delivery. */
-export async function noteWorking(tx: Queryable, webhookIds: readonly string[]): Promise<void> {
+export async function recordSuccesses(tx: Queryable, webhookIds: readonly string[]): Promise<void> {
   if (webhookIds.length === 0) return;
   await tx.query(
     `UPDATE webhooks SET failing_since = NULL, failing_days = 0, failed_on = NULL

@@ -25,7 +25,7 @@ const OWN = 'workspace_id = $1 AND deleted_at IS NULL';
 export type WebhookSettings = Pick<Webhook, 'url' | 'events' | 'description' | 'is_active'>;
 
 /** Tells every deliverer to load the webhooks anew. Call it in the transaction of the change, after it. */
-export async function noteWebhookChange(tx: Queryable): Promise<void> {
+export async function bumpWebhookVersion(tx: Queryable): Promise<void> {
   await tx.query('UPDATE webhook_changes SET version = version + 1');
 }
 
@@ -50,7 +50,7 @@ export async function insertWebhook(
     'INSERT INTO webhook_secrets (webhook_id, secret, created_at) VALUES ($1, $2, clock_timestamp())',
     [webhook.id, given.secret],
   );
-  await noteWebhookChange(tx);
+  await bumpWebhookVersion(tx);
   return webhook;
 }
 
@@ -114,7 +114,7 @@ export async function updateWebhook(
      WHERE ${OWN} AND id = $2 RETURNING ${COLUMNS}`,
     [workspaceId, id, settings.url, settings.events, settings.description, settings.is_active],
   );
-  if (rows[0]) await noteWebhookChange(tx);
+  if (rows[0]) await bumpWebhookVersion(tx);
   return rows[0] ?? null;
 }
 
@@ -125,7 +125,7 @@ export async function deleteWebhook(tx: Queryable, workspaceId: string, id: stri
     [workspaceId, id],
   );
   if (rowCount !== 1) return false;
-  await noteWebhookChange(tx);
+  await bumpWebhookVersion(tx);
   return true;
 }
 
@@ -156,5 +156,5 @@ export async function rotateSecret(
        SELECT secret FROM webhook_secrets WHERE webhook_id = $1 ORDER BY created_at DESC LIMIT $2))`,
     [id, MOST_SECRETS],
   );
-  await noteWebhookChange(tx);
+  await bumpWebhookVersion(tx);
 }

@@ -29,7 +29,7 @@ export async function readRates(db: Queryable): Promise<RateOf> {
  * {@link readRates}, which no rate joins until the transaction ends: whoever sets one waits, and sees then which orders had
  * none.
  */
-export async function holdRates(transaction: Queryable): Promise<RateOf> {
+export async function lockRatesShared(transaction: Queryable): Promise<RateOf> {
   await transaction.query('SELECT pg_advisory_xact_lock_shared($1)', [ADVISORY_LOCKS.currencyRates]);
   return readRates(transaction);
 }

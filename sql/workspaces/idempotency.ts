@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import type { Queryable } from '../database/pool.ts';
 
 /** An answer kept for replays. Only 2xx answers are. */
-export type KeptAnswer = { status: number; body: unknown };
+export type StoredResponse = { status: number; body: unknown };
 
 /** What is known of a key: an answer under it, or that a request which waits for something holds it. */
-export type KeyState = { kept: (KeptAnswer & { fingerprint: Buffer }) | null; isReserved: boolean };
+export type KeyState = { kept: (StoredResponse & { fingerprint: Buffer }) | null; isReserved: boolean };
 
 /**
  * Longest time that a request may hold a key without a transaction, in seconds: what it waits for takes less, and
@@ -26,7 +26,7 @@ export async function lockIdempotencyKey(tx: Queryable, workspaceId: string, key
 }
 
 /** The same for who has reserved the key: others hold its lock only for as long as they take to see that. */
-export async function awaitIdempotencyKey(tx: Queryable, workspaceId: string, key: string): Promise<void> {
+export async function waitForIdempotencyKey(tx: Queryable, workspaceId: string, key: string): Promise<void> {
   await tx.query('SELECT pg_advisory_xact_lock($1)', [lockOf(workspaceId, key)]);
 }
 
@@ -36,13 +36,13 @@ export async function awaitIdempotencyKey(tx: Queryable, workspaceId: string, ke
  *
  * @param holder whose own reservation is none for it, or null
  */
-export async function stateOfKey(
+export async function idempotencyKeyState(
   tx: Queryable,
   workspaceId: string,
   key: string,
   holder: string | null,
 ): Promise<KeyState> {
-  const { rows } = await tx.query<KeptAnswer & { fingerprint: Buffer | null; reserved: boolean }>(
+  const { rows } = await tx.query<StoredResponse & { fingerprint: Buffer | null; reserved: boolean }>(
     `SELECT k.fingerprint, k.status, k.body, r.holder IS NOT NULL AS reserved
      FROM (VALUES (1)) AS one
      LEFT JOIN idempotency_keys k
@@ -89,9 +89,9 @@ function lockOf(workspaceId: string, key: string): bigint {
  * Keeps an answer for 24 hours, in the transaction of the work that it answers, and drops a few records that are
  * older: as many go as come, so no job is needed for it.
  */
-export async function keepAnswer(
+export async function storeResponse(
   tx: Queryable,
-  given: { workspaceId: string; key: string; fingerprint: Buffer } & KeptAnswer,
+  given: { workspaceId: string; key: string; fingerprint: Buffer } & StoredResponse,
 ): Promise<void> {
   await tx.query(
     `INSERT INTO idempotency_keys (workspace_id, key, fingerprint, status, body) VALUES ($1, $2, $3, $4, $5)

@@ -126,7 +126,7 @@ export async function revokeKey(db: Queryable, id: string): Promise<KeyRecord | 
 }
 
 /** Notes a use of the key, at most once a minute. */
-export async function noteKeyUse(db: Queryable, id: string): Promise<void> {
+export async function recordKeyUse(db: Queryable, id: string): Promise<void> {
   await db.query(
     `UPDATE api_keys SET last_used_at = now()
      WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute'

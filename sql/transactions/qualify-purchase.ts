@@ -5,17 +5,17 @@ import { earnsCommission } from '../../core/referrals/terms.ts';
 import type { Queryable } from '../database/pool.ts';
 import { lockOrderByNumber, type ReportedOrder } from '../orders/reported-orders.ts';
 import { accountOf, insertCommission } from '../referrals/commissions.ts';
-import { holdEarners } from '../referrals/enrollments.ts';
+import { lockEarnersShared } from '../referrals/enrollments.ts';
 import { grantRecord, insertGrant } from '../referrals/grants.ts';
 import { appendEntries, type Entry } from '../referrals/ledger.ts';
-import { holdProgram, type Program } from '../referrals/programs.ts';
-import { earlierPurchases, type Purchase, putPurchase } from '../referrals/purchases.ts';
+import { lockProgramShared, type Program } from '../referrals/programs.ts';
+import { earlierPurchases, type Purchase, upsertPurchase } from '../referrals/purchases.ts';
 import { refundsOfOrder } from '../referrals/refunds.ts';
 import type { MatchedSignup } from '../referrals/signups.ts';
 import { queueEvents, type RecordEvent } from '../webhooks/outbox.ts';
 import { readRates } from '../workspaces/currency-rates.ts';
 import type { Workspace } from '../workspaces/workspaces.ts';
-import { takeBack } from './take-back.ts';
+import { reverseCommissions } from './reverse-commissions.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -25,7 +25,7 @@ const DAY_MS = 86_400_000;
  *
  * @returns the purchase with its verdict
  */
-export async function judgePurchase(
+export async function qualifyPurchase(
   tx: Queryable,
   given: {
     workspace: Workspace;
@@ -36,9 +36,9 @@ export async function judgePurchase(
   },
 ): Promise<Purchase> {
   const { workspace, order, signup, sale, now } = given;
-  const program = await holdProgram(tx, workspace.id, signup.program_id);
+  const program = await lockProgramShared(tx, workspace.id, signup.program_id);
   const { terms } = program;
-  const earners = await holdEarners(tx, {
+  const earners = await lockEarnersShared(tx, {
     workspaceId: workspace.id,
     programId: program.id,
     enrollmentId: signup.enrollment_id,
@@ -71,7 +71,7 @@ export async function judgePurchase(
     reason,
     purchased_at: sale.purchasedAt,
   };
-  await putPurchase(tx, purchase, now);
+  await upsertPurchase(tx, purchase, now);
   const events: RecordEvent[] = [];
   for (const reward of rewards) {
     const earner = earners.find(({ enrollmentId }) => enrollmentId === reward.enrollmentId);
@@ -80,7 +80,7 @@ export async function judgePurchase(
     events.push(await writeReward(tx, { program, order, signup, sale, holder, reward, now }));
   }
   await queueEvents(tx, workspace.id, events);
-  await takeBackRefunds(tx, purchase, now);
+  await applyRefunds(tx, purchase, now);
   return purchase;
 }
 
@@ -88,11 +88,11 @@ export async function judgePurchase(
  * Takes back what was refunded before the purchase was judged: before a server reported it, or while its buyer's
  * signup was pending. An order that was tracked may have been for more than what the purchase turned out to be for.
  */
-async function takeBackRefunds(tx: Queryable, purchase: Purchase, now: Date): Promise<void> {
+async function applyRefunds(tx: Queryable, purchase: Purchase, now: Date): Promise<void> {
   let refundedMinor = 0;
   for (const refund of await refundsOfOrder(tx, purchase.order_internal_id)) {
     refundedMinor = Math.min(refundedMinor + refund.amount_minor, purchase.amount_minor);
-    await takeBack(tx, { purchase, refund, refundedMinor, now });
+    await reverseCommissions(tx, { purchase, refund, refundedMinor, now });
   }
 }
 
@@ -182,7 +182,7 @@ async function writeReward(tx: Queryable, writing: Writing): Promise<RecordEvent
 }
 
 /** Judges a purchase that was reported while its buyer's signup was pending, now that this is matched. */
-export async function judgeWaitingPurchase(
+export async function qualifyPendingPurchase(
   tx: Queryable,
   workspace: Workspace,
   signup: MatchedSignup,
@@ -198,5 +198,5 @@ export async function judgeWaitingPurchase(
     isRenewal: waiting.is_renewal,
     purchasedAt: waiting.purchased_at,
   };
-  await judgePurchase(tx, { workspace, order, signup, sale, now });
+  await qualifyPurchase(tx, { workspace, order, signup, sale, now });
 }

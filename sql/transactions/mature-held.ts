@@ -1,5 +1,5 @@
 import type { Queryable } from '../database/pool.ts';
-import { lockHeldOver, moveCommissions } from '../referrals/commissions.ts';
+import { lockMatured, moveCommissions } from '../referrals/commissions.ts';
 import { appendEntries, type Entry } from '../referrals/ledger.ts';
 
 /**
@@ -9,11 +9,11 @@ import { appendEntries, type Entry } from '../referrals/ledger.ts';
  * @param given.limit how many at most in this transaction
  * @returns how many it moved
  */
-export async function releaseHeld(
+export async function matureHeld(
   tx: Queryable,
   given: { now: Date; limit: number; workspaceId?: string },
 ): Promise<number> {
-  const commissions = await lockHeldOver(tx, given);
+  const commissions = await lockMatured(tx, given);
   await moveCommissions(
     tx,
     commissions.map((commission) => commission.id),

@@ -1,7 +1,7 @@
 import type { Queryable } from '../database/pool.ts';
 
 /** Which of the clocks' work waits, whoever may do it and whether or not its time has come. */
-export type WaitingWork = {
+export type PendingWork = {
   /** Orders whose credits do not stand in ClickHouse. */
   attribution: boolean;
   /** Signups that the watermark may resolve. */
@@ -15,8 +15,8 @@ export type WaitingWork = {
 };
 
 /** What waits at this moment: one statement for all of it, because an idle worker asks all day. */
-export async function waitingWork(db: Queryable): Promise<WaitingWork> {
-  const { rows } = await db.query<WaitingWork>(
+export async function pendingWork(db: Queryable): Promise<PendingWork> {
+  const { rows } = await db.query<PendingWork>(
     `SELECT
       EXISTS (SELECT FROM orders WHERE credited_version IS DISTINCT FROM version) AS attribution,
       EXISTS (SELECT FROM signups WHERE state = 'pending') AS "pendingSignups",

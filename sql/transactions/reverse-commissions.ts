@@ -6,12 +6,12 @@ import {
   insertCommission,
   lockCommissionsOfOrder,
   moveCommissions,
-  takenBackOf,
+  reversedAmount,
   wasExported,
 } from '../referrals/commissions.ts';
 import { appendEntries } from '../referrals/ledger.ts';
 import type { Purchase } from '../referrals/purchases.ts';
-import { finishRefund, type Refund } from '../referrals/refunds.ts';
+import { completeRefund, type Refund } from '../referrals/refunds.ts';
 
 /**
  * Takes back, in proportion, what a refunded order earned, at every level. A pending or eligible commission shrinks,
@@ -21,23 +21,23 @@ import { finishRefund, type Refund } from '../referrals/refunds.ts';
  * @param refundedMinor all that has been refunded of the order, this refund included
  * @returns the refund with the number of ledger rows that it wrote
  */
-export async function takeBack(
+export async function reverseCommissions(
   tx: Queryable,
   given: { purchase: Purchase; refund: Refund; refundedMinor: number; now: Date },
 ): Promise<Refund> {
   const { purchase, refund, refundedMinor, now } = given;
   let ledgerRows = 0;
   for (const commission of await lockCommissionsOfOrder(tx, refund.order_internal_id)) {
-    const before = await takenBackOf(tx, commission.id);
+    const before = await reversedAmount(tx, commission.id);
     const part = takenBack(commission.amount_minor, purchase.amount_minor, refundedMinor, before);
     if (part === 0) continue;
-    await takeBackPart(tx, commission, refund, part, now);
+    await reversePart(tx, commission, refund, part, now);
     ledgerRows += 1;
   }
-  return finishRefund(tx, refund, { matched: true, ledgerRows });
+  return completeRefund(tx, refund, { matched: true, ledgerRows });
 }
 
-async function takeBackPart(
+async function reversePart(
   tx: Queryable,
   commission: HeldCommission,
   refund: Refund,
