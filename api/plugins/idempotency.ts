@@ -130,7 +130,7 @@ async function answerBefore(
 ): Promise<StoredResponse | null> {
   if (holder !== null) await waitForIdempotencyKey(tx, workspaceId, key);
   else if (!(await lockIdempotencyKey(tx, workspaceId, key))) throw inProgress();
-  const { kept, isReserved } = await idempotencyKeyState(tx, workspaceId, key, holder);
+  const { stored: kept, isReserved } = await idempotencyKeyState(tx, workspaceId, key, holder);
   if (kept) {
     if (!kept.fingerprint.equals(fingerprint)) {
       throw new AppError(

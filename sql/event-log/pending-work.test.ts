@@ -18,7 +18,7 @@ const NOTHING = {
   orderPublications: false,
 };
 
-test('each kind of work is told while it waits, and no longer', async () => {
+test('each kind of work is reported while it is pending, and not after', async () => {
   const { pool } = stores;
   const { id: workspace } = await createWorkspace(pool, { name: 'Shop', plan: 'pro' });
   expect(await pendingWork(pool)).toEqual(NOTHING);

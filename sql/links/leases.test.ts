@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => stores.close());
 
-it('holds a link for used up once only retired streams have credits left', async () => {
+it('a link is used up once only retired streams have permits left', async () => {
   const { pool } = stores;
   const { id: linkId } = await makeLink(pool, (await makeWorkspace(pool)).id, 'https://example.com/', {
     max_clicks: 60,
@@ -20,15 +20,15 @@ it('holds a link for used up once only retired streams have credits left', async
   const { streamId } = await registerStream(pool, 'ingest-1');
   expect(await leasePermits(pool, { linkId, streamId: gone, needed: 60 })).toMatchObject({ granted: 60 });
   const spent = async () => {
-    const answer = await leasePermits(pool, { linkId, streamId, needed: 1 });
-    return answer.kind === 'none_left' && answer.spent;
+    const result = await leasePermits(pool, { linkId, streamId, needed: 1 });
+    return result.kind === 'none_left' && result.spent;
   };
   expect(await spent()).toBe(false);
   await retireStream(pool, gone);
   expect(await spent()).toBe(true);
 });
 
-it('gives nothing back for whoever knew the lease before it was claimed anew', async () => {
+it('permits are not returned under a generation from before the last claim', async () => {
   const { pool } = stores;
   const { id: linkId } = await makeLink(pool, (await makeWorkspace(pool)).id, 'https://example.com/', {
     max_clicks: 60,
@@ -43,7 +43,7 @@ it('gives nothing back for whoever knew the lease before it was claimed anew', a
   expect(await returnPermits(pool, { ...claimed, linkId, streamId, count: 4 })).toBe(11);
 });
 
-it('holds as used what was clicked after a backup that was put back, also where it knows no lease', async () => {
+it('clicks newer than a restored backup count as used, even without a lease', async () => {
   const { pool } = stores;
   const { id: linkId } = await makeLink(pool, (await makeWorkspace(pool)).id, 'https://example.com/', {
     max_clicks: 60,

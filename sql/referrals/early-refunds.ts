@@ -1,6 +1,6 @@
 import type { Queryable } from '../database/pool.ts';
 
-/** A refund of an order that no server had reported when the refund was. */
+/** A refund that was reported before a server reported its order. */
 export type EarlyRefund = {
   workspace_id: string;
   refund_id: string;
@@ -10,7 +10,7 @@ export type EarlyRefund = {
   reported_at: Date;
 };
 
-/** Keeps a refund until its order is known. The first report of a refund stays. */
+/** Stores a refund until its order is known. The first report of a refund id wins. */
 export async function insertEarlyRefund(tx: Queryable, refund: EarlyRefund): Promise<void> {
   await tx.query(
     `INSERT INTO early_refunds (workspace_id, refund_id, order_id, amount, reported_at) VALUES ($1, $2, $3, $4, $5)
@@ -19,7 +19,7 @@ export async function insertEarlyRefund(tx: Queryable, refund: EarlyRefund): Pro
   );
 }
 
-/** Takes out what was refunded of an order before it was known, in the order of the reports. */
+/** Removes and returns the early refunds of an order, in the order of their reports. */
 export async function removeEarlyRefunds(
   tx: Queryable,
   workspaceId: string,
@@ -34,8 +34,8 @@ export async function removeEarlyRefunds(
 }
 
 /**
- * An order that has been judged and of which a refund is still kept as an early one, or null. Any of them: one that can't be
- * settled must not keep the others waiting.
+ * Returns a qualified order that still has an early refund, or null. A random one: an order that can't be settled
+ * must not block the others.
  */
 export async function qualifiedOrderWithEarlyRefund(
   db: Queryable,

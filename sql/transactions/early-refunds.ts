@@ -7,9 +7,9 @@ import { insertRefund, type Refund, refundsOfOrder, sumRefunds } from '../referr
 import { reverseCommissions } from './reverse-commissions.ts';
 
 /**
- * Writes the refunds that were reported before their order, which the caller holds, now that it is about to be judged:
- * what they take back follows from the verdict. Whoever reported them has had an answer, so what is more than the order
- * was for, or finer than its currency, is as much of it as there is.
+ * Writes the refunds that were reported before their order, just before the order is qualified. The caller has locked
+ * the order.
+ * Their reports were accepted, so an amount above the order's, or finer than its currency, is cut to what is left.
  *
  * @returns the refunds that were written
  */
@@ -36,7 +36,7 @@ export async function adoptEarlyRefunds(
       },
       reported_at,
     );
-    // Null: the same refund_id came for another order meanwhile.
+    // Null: the same `refund_id` was meanwhile reported for another order.
     if (!refund) continue;
     adopted.push(refund);
     left -= amountMinor;
@@ -45,8 +45,8 @@ export async function adoptEarlyRefunds(
 }
 
 /**
- * Takes back what an early refund of an order asks for that was judged at the very moment when the refund was reported, so
- * that neither saw the other.
+ * Applies early refunds of an order that was qualified at the moment the refund was reported: neither transaction saw
+ * the other.
  */
 export async function settleEarlyRefunds(
   tx: Queryable,
@@ -58,7 +58,7 @@ export async function settleEarlyRefunds(
   const sold = { amountMinor: purchase.amount_minor, currency: purchase.currency };
   let refundedMinor = sumRefunds(await refundsOfOrder(tx, order.internal_id));
   const adopted = await adoptEarlyRefunds(tx, order, sold);
-  // A purchase whose signup is pending takes them back when it is judged.
+  // A purchase whose signup is pending applies its refunds when it is qualified.
   if (purchase.enrollment_id === null) return;
   for (const refund of adopted) {
     refundedMinor = Math.min(refundedMinor + refund.amount_minor, purchase.amount_minor);

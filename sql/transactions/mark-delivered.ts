@@ -5,9 +5,9 @@ import { appendEntries } from '../referrals/ledger.ts';
 import { queueEvents } from '../webhooks/outbox.ts';
 
 /**
- * Marks a grant delivered, once, with its entries and its event.
+ * Marks a credit grant as delivered, once, with its ledger entries and its webhook event.
  *
- * @returns false when it was delivered already
+ * @returns false when it was delivered before
  * @throws {AppError} `not_found` when the workspace has no such grant, `conflict` when it was revoked
  */
 export async function markDelivered(

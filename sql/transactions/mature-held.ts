@@ -3,10 +3,10 @@ import { lockMatured, moveCommissions } from '../referrals/commissions.ts';
 import { appendEntries, type Entry } from '../referrals/ledger.ts';
 
 /**
- * Makes pending commissions eligible whose hold period is over, each with the two entries that move what is left
- * of it. Safe to run anywhere at any time.
+ * Makes pending commissions eligible when their hold period is over, each with the two entries that move what is left
+ * of it. Concurrent calls are safe.
  *
- * @param given.limit how many at most in this transaction
+ * @param given.limit commissions in this transaction, at most
  * @returns how many it moved
  */
 export async function matureHeld(

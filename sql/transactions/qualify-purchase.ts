@@ -20,10 +20,10 @@ import { reverseCommissions } from './reverse-commissions.ts';
 const DAY_MS = 86_400_000;
 
 /**
- * Judges the purchase of a referred buyer and writes its rewards, with the verdict, and takes back what refunds that
- * came before it leave of them. The caller holds the order and the buyer's signup.
+ * Evaluates the purchase of a referred buyer: writes the outcome and the rewards, and reverses what earlier refunds
+ * undo. The caller has locked the order and the buyer's signup.
  *
- * @returns the purchase with its verdict
+ * @returns the purchase with its outcome
  */
 export async function qualifyPurchase(
   tx: Queryable,
@@ -75,7 +75,8 @@ export async function qualifyPurchase(
   const events: RecordEvent[] = [];
   for (const reward of rewards) {
     const earner = earners.find(({ enrollmentId }) => enrollmentId === reward.enrollmentId);
-    if (!earner) throw new Error(`reward for ${reward.enrollmentId}, who is no referrer of the buyer`);
+    if (!earner)
+      throw new Error(`reward for enrollment ${reward.enrollmentId}, which is not a referrer of the buyer`);
     const holder = { enrollmentId: earner.enrollmentId, externalUserId: earner.externalUserId };
     events.push(await writeReward(tx, { program, order, signup, sale, holder, reward, now }));
   }
@@ -85,8 +86,8 @@ export async function qualifyPurchase(
 }
 
 /**
- * Takes back what was refunded before the purchase was judged: before a server reported it, or while its buyer's
- * signup was pending. An order that was tracked may have been for more than what the purchase turned out to be for.
+ * Reverses what was refunded before the purchase was qualified. A tracked order may have been for more than the
+ * purchase, so refunds are capped at the purchase.
  */
 async function applyRefunds(tx: Queryable, purchase: Purchase, now: Date): Promise<void> {
   let refundedMinor = 0;
@@ -96,7 +97,7 @@ async function applyRefunds(tx: Queryable, purchase: Purchase, now: Date): Promi
   }
 }
 
-type Writing = {
+type RewardContext = {
   program: Program;
   order: ReportedOrder;
   signup: MatchedSignup;
@@ -107,8 +108,8 @@ type Writing = {
 };
 
 /** Writes one reward with its entry: one ledger row. */
-async function writeReward(tx: Queryable, writing: Writing): Promise<RecordEvent> {
-  const { program, order, signup, sale, holder, reward, now } = writing;
+async function writeReward(tx: Queryable, context: RewardContext): Promise<RecordEvent> {
+  const { program, order, signup, sale, holder, reward, now } = context;
   const { terms } = program;
   if (reward.type === 'credit') {
     const grant = await insertGrant(
@@ -181,22 +182,22 @@ async function writeReward(tx: Queryable, writing: Writing): Promise<RecordEvent
   };
 }
 
-/** Judges a purchase that was reported while its buyer's signup was pending, now that this is matched. */
+/** Qualifies a purchase that was reported while its buyer's signup was pending. The signup is now matched. */
 export async function qualifyPendingPurchase(
   tx: Queryable,
   workspace: Workspace,
   signup: MatchedSignup,
-  waiting: Purchase,
+  pending: Purchase,
   now: Date,
 ): Promise<void> {
-  const order = await lockOrderByNumber(tx, waiting.order_internal_id);
+  const order = await lockOrderByNumber(tx, pending.order_internal_id);
   const sale: Sale = {
-    externalUserId: waiting.external_user_id,
-    email: waiting.email ?? order.email,
-    amountMinor: waiting.amount_minor,
-    currency: waiting.currency,
-    isRenewal: waiting.is_renewal,
-    purchasedAt: waiting.purchased_at,
+    externalUserId: pending.external_user_id,
+    email: pending.email ?? order.email,
+    amountMinor: pending.amount_minor,
+    currency: pending.currency,
+    isRenewal: pending.is_renewal,
+    purchasedAt: pending.purchased_at,
   };
   await qualifyPurchase(tx, { workspace, order, signup, sale, now });
 }

@@ -22,14 +22,14 @@ import type { Workspace } from '../workspaces/workspaces.ts';
 import { qualifyPendingPurchase } from './qualify-purchase.ts';
 
 /**
- * The enrollment that referred a user; or, while a click that is not visible yet may tell, the one to take when none
- * does, null for nobody.
+ * The enrollment that referred a user. `unlessClicked`: a click that is not visible yet decides; without one, this
+ * enrollment, or null for none.
  */
 export type Referrer = { enrollmentId: string } | { unlessClicked: string | null };
 
 /**
- * Writes a user's signup once, with all that it causes: the verdict on self-referral, the grants, their entries, the
- * events, and the rewards of purchases that waited for it. A user who has been matched stays with that referrer.
+ * Writes a user's signup once, with all that it causes: the self-referral check, grants, ledger entries, webhook
+ * events, and rewards of purchases that waited for it. A matched user keeps its referrer.
  *
  * @returns the signup, matched or pending
  */
@@ -47,7 +47,7 @@ export async function recordSignup(
   }
   const enrollment = await lockEnrollmentShared(tx, workspace.id, referrer.enrollmentId);
   const program = await programById(tx, workspace.id, enrollment.program_id);
-  if (!program) throw new Error(`programme ${enrollment.program_id} is gone`);
+  if (!program) throw new Error(`program ${enrollment.program_id} does not exist`);
   const blockReason = await checkSelfReferral(tx, enrollment, mergeReports(signup, report));
   const matched = await matchSignup(
     tx,
@@ -64,7 +64,7 @@ export async function recordSignup(
   return matched;
 }
 
-/** What is known of the user from an earlier report that did not match, and from this one. */
+/** Combines this report with an earlier one that did not match. */
 function mergeReports(signup: Signup, report: SignupReport): SignupReport {
   return {
     workspace_id: signup.workspace_id,
