@@ -1,5 +1,8 @@
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { freePort } from '../cli/embedded/free-port.ts';
 import { keyMatches } from '../core/access/keys.ts';
 import { createAddressSealer } from '../core/events/address-seal.ts';
 import { createEventEncoder } from '../core/events/codec.ts';
@@ -293,6 +296,34 @@ describe('migrate and status', () => {
     } finally {
       await api.stores.clickhouse.command({ query: `DROP DATABASE IF EXISTS ${name} SYNC` });
       await api.stores.pool.query(`DROP DATABASE ${name} WITH (FORCE)`);
+    }
+  });
+
+  test('migrate waits for a store that does not answer yet, for so long as it is told', async () => {
+    const url = new URL(cli.env.DATABASE_URL);
+    const store = { host: url.hostname, port: Number(url.port) };
+    url.host = `127.0.0.1:${await freePort()}`;
+    const env = { ...cli.env, DATABASE_URL: url.href };
+    const refused = await hoplog(['migrate', '--wait', '1'], env);
+    expect(refused).toMatchObject({ status: 1, stdout: '' });
+    expect(refused.stderr).toMatch(/hoplog: .*ECONNREFUSED/);
+
+    const migrating = hoplog(['migrate', '--wait', '120'], env);
+    const gate = createServer((socket) =>
+      socket
+        .pipe(connect(store))
+        .pipe(socket)
+        .on('error', () => {}),
+    );
+    await sleep(1_000);
+    gate.listen(Number(url.port), '127.0.0.1');
+    await once(gate, 'listening');
+    try {
+      const migrated = await migrating;
+      expect(migrated).toMatchObject({ status: 0, stdout: expect.stringMatching(/postgres +up to date/) });
+      expect(migrated.stderr).toContain('a store does not answer yet');
+    } finally {
+      gate.close();
     }
   });
 

@@ -228,7 +228,7 @@ export async function bioPageRoutes(app: Api, deps: ApiDeps): Promise<void> {
   app.get(
     '/bio-pages/:id/stats',
     {
-      config: { ...CONFIG, plan: 'paid' },
+      config: { ...CONFIG, plan: 'paid', readsClicks: true },
       schema: {
         tags,
         operationId: 'bioPages.getStats',

@@ -26,8 +26,11 @@ const answered: string[] = [];
 
 const run = promisify(execFile);
 
+/** Vitest sets a `BASE_URL` of its own, which Compose would take for a setting. */
+const { BASE_URL: _, ...environment } = process.env;
+
 async function docker(...words: string[]): Promise<string> {
-  const { stdout } = await run('docker', words, { cwd: ROOT, maxBuffer: 64 * 2 ** 20 });
+  const { stdout } = await run('docker', words, { cwd: ROOT, env: environment, maxBuffer: 64 * 2 ** 20 });
   return stdout.trim();
 }
 const compose = (...words: string[]) => docker('compose', '--progress', 'quiet', ...words);
@@ -38,7 +41,7 @@ async function shell(commands: string): Promise<void> {
   await run('bash', ['-euo', 'pipefail', '-c', commands], {
     cwd: directory,
     maxBuffer: 64 * 2 ** 20,
-    env: { ...process.env, COMPOSE_FILE: files.join(':'), name: 'backup' },
+    env: { ...environment, COMPOSE_FILE: files.join(':'), name: 'backup' },
   });
 }
 

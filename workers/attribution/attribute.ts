@@ -1,14 +1,17 @@
 import { createHash } from 'node:crypto';
 import type { ClickHouseClient } from '../../clickhouse/client.ts';
+import {
+  type AttributedShareRow,
+  attributedSharesBlock,
+} from '../../clickhouse/inserts/attributed-shares.ts';
 import { insertBlock } from '../../clickhouse/inserts/insert-block.ts';
-import { type OrderCreditRow, orderCreditBlock } from '../../clickhouse/inserts/order-credits.ts';
 import {
   type ClickGroup,
   type ClickSpan,
   clicksBeforeOrders,
   origins,
 } from '../../clickhouse/queries/clicks-before-orders.ts';
-import { type OrderVersion, storedCredits, versionKey } from '../../clickhouse/queries/stored-credits.ts';
+import { type OrderVersion, storedShares, versionKey } from '../../clickhouse/queries/stored-shares.ts';
 import { convertMinor, MoneyError } from '../../core/money/money.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import { inTransaction, type Pool, type PoolClient } from '../../sql/database/pool.ts';
@@ -52,7 +55,7 @@ export async function attributeOrders(dependencies: AttributionDependencies): Pr
   return inTransaction(pool, async (transaction) => {
     const orders = await claimUnattributed(transaction, before, BATCH);
     if (orders.length === 0) return false;
-    const stored = await storedCredits(clickhouse, orders.flatMap(versionsInDoubt));
+    const stored = await storedShares(clickhouse, orders.flatMap(versionsInDoubt));
     const isStored = (order: UnattributedOrder) => stored.has(versionKey(order));
     const open = orders.filter((order) => !isStored(order));
     const computed = (await creditsOfAll(dependencies, transaction, open)).map((credited) => ({
@@ -69,7 +72,7 @@ export async function attributeOrders(dependencies: AttributionDependencies): Pr
 }
 
 /** What is to be written for an order. */
-type Credited = NotedCredits & { rows: OrderCreditRow[] };
+type Credited = NotedCredits & { rows: AttributedShareRow[] };
 
 async function insertCredits(
   { clickhouse, metrics }: AttributionDependencies,
@@ -82,7 +85,7 @@ async function insertCredits(
   ]);
   await insertBlock(clickhouse, {
     table: 'attributed_shares',
-    block: orderCreditBlock(rows),
+    block: attributedSharesBlock(rows),
     token: tokenOf(credits.map(({ order }) => order)),
   });
   metrics.insertedRows.inc({ table: 'attributed_shares' }, rows.length);

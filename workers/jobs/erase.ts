@@ -1,9 +1,9 @@
 import type { ClickHouseClient } from '../../clickhouse/client.ts';
 import {
+  anonymizeOrders,
   beginRewriting,
   hideLinks,
   isRewriting,
-  makeOrdersNobodys,
   stillStored,
 } from '../../clickhouse/erasures.ts';
 import type { Pool } from '../../sql/database/pool.ts';
@@ -55,7 +55,7 @@ async function eraseNames(
   { workspaceId, targetId, names, requestedAt }: Erasure,
 ): Promise<void> {
   if (!(await hasOrdersNaming(pool, workspaceId, names, requestedAt))) return;
-  await makeOrdersNobodys(clickhouse, { workspaceId, targetId }, names, requestedAt);
+  await anonymizeOrders(clickhouse, { workspaceId, targetId }, names, requestedAt);
   await forgetOrdersNaming(pool, workspaceId, names, requestedAt);
 }
 

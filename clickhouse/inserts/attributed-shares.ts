@@ -12,8 +12,8 @@ import {
   uuidsColumn,
 } from './native-columns.ts';
 
-/** What one link gets of one version of an order. */
-export type OrderCreditRow = {
+/** The share of one link in one version of an order. */
+export type AttributedShareRow = {
   workspaceId: Uint8Array;
   orderId: string;
   version: bigint;
@@ -29,18 +29,18 @@ export type OrderCreditRow = {
   share: number;
   /** Minor units of the workspace's currency. */
   amountMinor: number;
-  /** Where the person's first click came from: on every part, for ltv. Empty: there was none. */
+  /** Channel of the person's first click, on every part, for `ltv`. Empty: there was none. */
   firstChannel: string;
-  /** The links of bio buttons that the person clicked before any other link, on every part. */
+  /** Links of bio buttons that the person clicked before any other link, on every part. */
   firstBioLinks: readonly Uint8Array[];
-  /** Where the person's first click on another link came from, on every part. Empty: there was none. */
+  /** Channel of the person's first click on another link, on every part. Empty: there was none. */
   firstOtherChannel: string;
-  /** The row with this key counts no more. Of such a row nothing but the key is ever read. */
+  /** The row with this key no longer counts. Only the key of such a row is ever read. */
   replaced: boolean;
 };
 
-/** The rows as one block of table `attributed_shares`. */
-export function orderCreditBlock(rows: readonly OrderCreditRow[]): Uint8Array[] {
+/** Returns the rows as one block of table `attributed_shares`. */
+export function attributedSharesBlock(rows: readonly AttributedShareRow[]): Uint8Array[] {
   const size = rows.length;
   const workspace = uuidColumn('workspace_id', size);
   const order = textColumn('order_id', size);
@@ -55,22 +55,22 @@ export function orderCreditBlock(rows: readonly OrderCreditRow[]): Uint8Array[] 
   const firstBioLinks = uuidsColumn('first_bio_links', size);
   const firstOtherChannel = lowCardinalityColumn('first_other_channel', size);
   const replaced = boolColumn('replaced', size);
-  rows.forEach((credit, row) => {
-    workspace.put(row, credit.workspaceId);
-    order.put(row, credit.orderId);
-    version.put(row, credit.version);
-    part.put(row, credit.part);
-    ts.put(row, credit.ts, credit.ordinal);
-    link.put(row, credit.linkId);
-    channel.put(row, credit.channel);
-    share.put(row, credit.share);
-    amount.put(row, BigInt(credit.amountMinor));
-    firstChannel.put(row, credit.firstChannel);
-    firstBioLinks.put(row, credit.firstBioLinks);
-    firstOtherChannel.put(row, credit.firstOtherChannel);
-    replaced.put(row, credit.replaced);
+  rows.forEach((given, row) => {
+    workspace.put(row, given.workspaceId);
+    order.put(row, given.orderId);
+    version.put(row, given.version);
+    part.put(row, given.part);
+    ts.put(row, given.ts, given.ordinal);
+    link.put(row, given.linkId);
+    channel.put(row, given.channel);
+    share.put(row, given.share);
+    amount.put(row, BigInt(given.amountMinor));
+    firstChannel.put(row, given.firstChannel);
+    firstBioLinks.put(row, given.firstBioLinks);
+    firstOtherChannel.put(row, given.firstOtherChannel);
+    replaced.put(row, given.replaced);
   });
-  const credited = [workspace, order, version, part, ts, link, channel, share, amount];
+  const shares = [workspace, order, version, part, ts, link, channel, share, amount];
   const origin = [firstChannel, firstBioLinks, firstOtherChannel];
-  return nativeBlock([...credited, ...origin, replaced], size);
+  return nativeBlock([...shares, ...origin, replaced], size);
 }

@@ -2,28 +2,27 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
 import { NANOS_PER_DAY, parseInstant } from '../../core/time/timestamps.ts';
-import { type GivenCredits, storeClicks, storeCredits } from '../../test/support/stored-events.ts';
+import { type GivenShares, storeClicks, storeShares } from '../../test/support/stored-events.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
-import { ask } from '../queries/ask.ts';
-import { channelsReport } from '../queries/channels-report.ts';
-import { lifetimeValues } from '../queries/lifetime-values.ts';
-import { standingCredits } from '../queries/standing-credits.ts';
-import type { Span } from '../queries/visible-clicks.ts';
-import { workspaceStats } from '../queries/workspace-stats.ts';
-import { mergingDone } from './asked-again.ts';
-import { knownCredits, mergedCredits, ONE_MOMENT, wholeDays } from './merged-credits.ts';
-import { rollUp } from './roll-up.ts';
+import { runQuery } from '../queries/run-query.ts';
+import { IN_SPAN, type Span } from '../queries/visible-clicks.ts';
+import { rollUp } from '../rollups/roll-up.ts';
+import { cachedShares, ONE_MOMENT, partsFilled, wholeDays } from './cached-parts.ts';
+import { channelsReport } from './channels.ts';
+import { countedShares } from './counted-shares.ts';
+import { lifetimeValues } from './lifetime-values.ts';
+import { workspaceStats } from './stats.ts';
 
 const START = parseInstant('2026-08-10') ?? 0n;
 const HOUR = NANOS_PER_DAY / 24n;
 const DAYS = 20;
-/** From mid-day to mid-day: both edges are read order by order. */
+/** From midday to midday: both edges are read order by order. */
 const SPAN: Span = { from: START + 12n * HOUR, to: START + 17n * NANOS_PER_DAY + 12n * HOUR };
 const LONG_AGO = '2026-09-01 00:00:00';
 
 let stores: TestStores;
 let workspaceId: string;
-let orders: GivenCredits[];
+let orders: GivenShares[];
 
 beforeAll(async () => {
   stores = await testStores();
@@ -48,7 +47,7 @@ beforeEach(async () => {
     written: LONG_AGO,
     parts: n % 5 === 0 ? [part(n, 0.5), part(n + 1, 0.5)] : [part(n, 1)],
   }));
-  await storeCredits(stores, orders);
+  await storeShares(stores, orders);
   const at = (day: number) => ({
     workspaceId,
     tsNanos: START + BigInt(day) * NANOS_PER_DAY,
@@ -58,27 +57,33 @@ beforeEach(async () => {
   await rollUp(stores.clickhouse, '2026-09-20');
 });
 
-/** Of all orders, one by one. */
+const exactWindow = (span = SPAN) => ({ workspaceId, span, hasDeleted: false });
+const estimatedWindow = (span = SPAN) => ({ ...exactWindow(span), exactUpTo: 0 });
+const ofWorkspace = () => ({ workspaceId, hasDeleted: false });
+
+/** The figures of all orders, read order by order. */
 const truth = async () => ({
-  channels: await channelsReport(stores.clickhouse, workspaceId, SPAN),
-  totals: (await workspaceStats(stores.clickhouse, workspaceId, SPAN, [])).totals,
-  values: await lifetimeValues(stores.clickhouse, workspaceId, false),
+  channels: await channelsReport(stores.clickhouse, exactWindow()),
+  totals: (await workspaceStats(stores.clickhouse, exactWindow(), [])).totals,
+  values: await lifetimeValues(stores.clickhouse, ofWorkspace()),
 });
 
-/** As a workspace with many clicks is answered. */
-const answered = async () => {
-  const channels = await channelsReport(stores.clickhouse, workspaceId, SPAN, 0);
-  await mergingDone();
-  const { totals } = await workspaceStats(stores.clickhouse, workspaceId, SPAN, [], 0);
-  await mergingDone();
-  const values = await lifetimeValues(stores.clickhouse, workspaceId, false, true);
-  await mergingDone();
+/** The figures as a workspace with many clicks gets them. */
+const reported = async () => {
+  const channels = await channelsReport(stores.clickhouse, estimatedWindow());
+  await partsFilled(stores.clickhouse);
+  const { totals } = await workspaceStats(stores.clickhouse, estimatedWindow(), []);
+  await partsFilled(stores.clickhouse);
+  const values = await lifetimeValues(stores.clickhouse, ofWorkspace(), true);
+  await partsFilled(stores.clickhouse);
   return { channels, totals, values };
 };
 
-const mergedTimes = async () => {
-  const [row] = await ask<{ times: string }>(stores.clickhouse, {
-    sql: 'SELECT uniqExact(id) AS times FROM merged_credits WHERE workspace_id = {workspace:UUID}',
+/** How often the shares of the workspace were cached. */
+const timesCached = async () => {
+  const [row] = await runQuery<{ times: string }>(stores.clickhouse, {
+    sql: `SELECT uniqExact(made) AS times FROM cached_report_parts
+          WHERE workspace_id = {workspace:UUID} AND startsWith(part, 'shares')`,
     params: { workspace: workspaceId },
     seconds: 20,
   });
@@ -86,7 +91,7 @@ const mergedTimes = async () => {
 };
 
 /** A version of an order that counts instead of the given one. */
-const again = (before: GivenCredits | undefined, hoursLater: number): GivenCredits => {
+const again = (before: GivenShares | undefined, hoursLater: number): GivenShares => {
   if (!before) throw new Error('no such order');
   const { written, ...order } = before;
   return {
@@ -98,8 +103,8 @@ const again = (before: GivenCredits | undefined, hoursLater: number): GivenCredi
   };
 };
 
-describe('credits that were asked for again', () => {
-  test('are merged by day, and say the same', async () => {
+describe('shares that were requested again', () => {
+  test('are cached by day, and report the same', async () => {
     const expected = await truth();
     expect(expected.values).toEqual(
       new Map([
@@ -107,41 +112,41 @@ describe('credits that were asked for again', () => {
         ['twitter', expect.any(BigInt)],
       ]),
     );
-    expect(await mergedTimes()).toBe(0);
-    for (let time = 0; time < 3; time++) expect(await answered()).toEqual(expected);
-    expect(await mergedTimes()).toBe(1);
+    expect(await timesCached()).toBe(0);
+    for (let time = 0; time < 3; time++) expect(await reported()).toEqual(expected);
+    expect(await timesCached()).toBe(1);
     const narrower: Span = {
       from: SPAN.from + 3n * NANOS_PER_DAY + 5n * HOUR,
       to: SPAN.to - 2n * NANOS_PER_DAY,
     };
-    expect(await channelsReport(stores.clickhouse, workspaceId, narrower, 0)).toEqual(
-      await channelsReport(stores.clickhouse, workspaceId, narrower),
+    expect(await channelsReport(stores.clickhouse, estimatedWindow(narrower))).toEqual(
+      await channelsReport(stores.clickhouse, exactWindow(narrower)),
     );
   });
 
   test('are read from there', async () => {
-    for (let time = 0; time < 3; time++) await answered();
+    for (let time = 0; time < 3; time++) await reported();
     const { values } = await truth();
     await stores.clickhouse.command({
       query: 'DELETE FROM attributed_shares WHERE workspace_id = {workspace:UUID}',
       query_params: { workspace: workspaceId },
     });
-    expect(await lifetimeValues(stores.clickhouse, workspaceId, false)).toEqual(new Map());
-    expect((await answered()).values).toEqual(values);
-    const rows = await channelsReport(stores.clickhouse, workspaceId, SPAN, 0);
+    expect(await lifetimeValues(stores.clickhouse, ofWorkspace())).toEqual(new Map());
+    expect((await reported()).values).toEqual(values);
+    const rows = await channelsReport(stores.clickhouse, estimatedWindow());
     // The whole days' orders, without those of two half days.
     expect(rows.reduce((sum, { conversions }) => sum + conversions, 0)).toBe(16 * 8);
     await stores.clickhouse.command({
-      query: 'ALTER TABLE merged_credits UPDATE share = share + 1 WHERE true',
+      query: 'ALTER TABLE cached_report_parts UPDATE share = share + 1 WHERE true',
       clickhouse_settings: { mutations_sync: '2' },
     });
-    expect(await channelsReport(stores.clickhouse, workspaceId, SPAN, 0)).not.toEqual(rows);
+    expect(await channelsReport(stores.clickhouse, estimatedWindow())).not.toEqual(rows);
   });
 
-  test('count by the highest version, whenever it comes and wherever its time is', async () => {
-    for (let time = 0; time < 3; time++) await answered();
+  test('count by the highest version, whenever it arrives and wherever its time is', async () => {
+    for (let time = 0; time < 3; time++) await reported();
     const before = await truth();
-    const changes: GivenCredits[] = [
+    const changes: GivenShares[] = [
       again(orders[40], 0.0), // on its own day
       again(orders[70], 72), // on a later one
       again(orders[90], 24 * 30), // out of the window
@@ -149,78 +154,77 @@ describe('credits that were asked for again', () => {
       { ...again(orders[100], 0), orderId: 'late', version: 1n, replaces: [] },
     ].map((order, n) => ({ ...order, tsNanos: (order.tsNanos ?? 0n) + BigInt(n + 1) * 7n }));
     for (const change of changes) {
-      await storeCredits(stores, [change]);
+      await storeShares(stores, [change]);
       const expected = await truth();
       expect(expected.totals).not.toEqual(before.totals);
-      expect(await answered()).toEqual(expected);
+      expect(await reported()).toEqual(expected);
     }
-    expect(await mergedTimes()).toBe(1);
+    expect(await timesCached()).toBe(1);
     await stores.clickhouse.command({ query: 'OPTIMIZE TABLE attributed_shares FINAL' });
-    expect(await answered()).toEqual(await truth());
+    expect(await reported()).toEqual(await truth());
   });
 
-  test('count as they stand when the rows of a version are written again', async () => {
-    for (let time = 0; time < 3; time++) await answered();
+  test('count when the rows of a version are written again', async () => {
+    for (let time = 0; time < 3; time++) await reported();
     const [one] = orders.slice(60);
     const { written, ...same } = again(one, 0);
-    await storeCredits(stores, [{ ...same, version: 1n, tsNanos: one?.tsNanos ?? 0n, replaces: [] }]);
-    expect(await answered()).toEqual(await truth());
+    await storeShares(stores, [{ ...same, version: 1n, tsNanos: one?.tsNanos ?? 0n, replaces: [] }]);
+    expect(await reported()).toEqual(await truth());
   });
 
-  test('are counted one by one where what was merged has not arrived or was removed', async () => {
-    for (let time = 0; time < 3; time++) await answered();
+  test('are counted order by order where the cached sums have not arrived or were removed', async () => {
+    for (let time = 0; time < 3; time++) await reported();
     const expected = await truth();
-    await stores.clickhouse.command({ query: 'TRUNCATE TABLE merged_credits' });
-    expect(await answered()).toEqual(expected);
+    await stores.clickhouse.command({ query: 'TRUNCATE TABLE cached_report_parts' });
+    expect(await reported()).toEqual(expected);
   });
 
-  test('are merged anew after a while, and not read from what was merged before', async () => {
-    for (let time = 0; time < 3; time++) await answered();
+  test('are cached again after a while, and read from there', async () => {
+    for (let time = 0; time < 3; time++) await reported();
     const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 51 * 60_000);
     try {
       const { values } = await truth();
       await stores.clickhouse.command({
-        query: 'ALTER TABLE merged_credits UPDATE amount_minor = 1 WHERE true',
+        query: 'ALTER TABLE cached_report_parts UPDATE amount_minor = 1 WHERE true',
         clickhouse_settings: { mutations_sync: '2' },
       });
-      for (let time = 0; time < 3; time++) expect((await answered()).values).toEqual(values);
-      expect(await mergedTimes()).toBe(2);
+      for (let time = 0; time < 2; time++) await reported();
+      expect((await reported()).values).toEqual(values);
     } finally {
       clock.mockRestore();
     }
   });
 });
 
-test('an order that is replaced while the question is answered counts once', async () => {
-  for (let time = 0; time < 3; time++) await answered();
-  const merged = knownCredits(stores.clickhouse, workspaceId);
-  expect(merged).not.toBeNull();
+test('an order that is replaced while a query runs counts once', async () => {
+  for (let time = 0; time < 3; time++) await reported();
+  expect(await timesCached()).toBe(1);
   const sum = async (settings: Record<string, number>) => {
-    const [row] = await ask<{ orders: number }>(stores.clickhouse, {
-      sql: `SELECT sum(share) AS orders FROM ${mergedCredits('link', 'window')}`,
-      params: { workspace: workspaceId, ...SPAN, ...wholeDays(SPAN), ...merged },
+    const [row] = await runQuery<{ orders: number }>(stores.clickhouse, {
+      sql: `SELECT sum(share) AS orders FROM ${cachedShares(stores.clickhouse, workspaceId, 'link', 'window')}`,
+      params: { workspace: workspaceId, ...SPAN, ...wholeDays(SPAN) },
       seconds: 20,
       settings,
     });
     return row?.orders;
   };
-  const [exact] = await ask<{ orders: number }>(stores.clickhouse, {
-    sql: `SELECT sum(share) AS orders FROM ${standingCredits("ts >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND ts < fromUnixTimestamp64Nano({to:Int64}, 'UTC')")}`,
+  const [exact] = await runQuery<{ orders: number }>(stores.clickhouse, {
+    sql: `SELECT sum(share) AS orders FROM ${countedShares(IN_SPAN)}`,
     params: { workspace: workspaceId, ...SPAN },
     seconds: 20,
   });
   const slow = { ...ONE_MOMENT, merge_tree_storage_snapshot_sleep_ms: 150 };
-  const asked = [sum(slow)];
-  // From a day that is merged to the edge that is read: those would both have it.
+  const sums = [sum(slow)];
+  // From a cached day to the edge that is read: both would have it.
   for (const [n, order] of orders.slice(40, 50).entries()) {
     await delay(60);
-    await storeCredits(
+    await storeShares(
       stores,
       [again(order, 24 * 11 + n)].map((late) => ({ ...late, tsNanos: SPAN.to - BigInt(n + 1) })),
     );
-    asked.push(sum(slow));
+    sums.push(sum(slow));
   }
-  for (const found of await Promise.all(asked)) expect(found).toBe(exact?.orders);
+  for (const found of await Promise.all(sums)) expect(found).toBe(exact?.orders);
 });
 
 test('the whole days of a window', () => {

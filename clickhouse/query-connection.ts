@@ -2,7 +2,7 @@ import { Agent, type ClientRequest, request as requestHttp } from 'node:http';
 import { request as requestHttps, Agent as TlsAgent } from 'node:https';
 import { type ClickHouseSettings, parseError } from '@clickhouse/client';
 
-type Asked = {
+type QueryRequest = {
   /** Text with `{name:Type}` parameters, never with values in it. */
   sql: string;
   /** Texts, numbers and null; arrays of texts and of numbers, of any length. */
@@ -10,47 +10,45 @@ type Asked = {
   settings: ClickHouseSettings;
 };
 
-/** A connection to the store for questions. */
-export type QuestionConnection = {
+/** Connections to ClickHouse that read rows. */
+export type QueryConnection = {
   /**
-   * Every row of the answer.
+   * Returns every row of the result.
    *
-   * @throws {ClickHouseError} what the store says; an error of the network, or `Timeout error`, when it says nothing
+   * @throws {ClickHouseError} the server's error; a network error, or `Timeout error`, when the server is silent
    */
-  rows<Row>(asked: Asked): Promise<Row[]>;
-  /** As {@link rows}, each as the text that the store wrote: an object of JSON without a line break in it. */
-  lines(asked: Asked): Promise<string[]>;
+  rows<Row>(request: QueryRequest): Promise<Row[]>;
+  /** Returns every row as the text that the server wrote: a JSON object without a line break in it. */
+  lines(request: QueryRequest): Promise<string[]>;
   close(): void;
 };
 
-/** The store holds an answer back until it is whole, in memory up to so many bytes: an error never comes in its middle. */
-const HELD_BACK = { wait_end_of_query: '1', http_response_buffer_size: String(16 * 1024 * 1024) };
+/** The server sends a response when it is complete, from memory up to this size: an error never comes in the middle of one. */
+const BUFFERED = { wait_end_of_query: '1', http_response_buffer_size: String(16 * 1024 * 1024) };
 
-/**
- * Rows become text in the thread that brings them. Threads of their own for that take 0.8 ms to start, of the 2 that
- * `SELECT 1` takes, and pay only for answers far longer than ours.
- */
-const WRITTEN_AT_ONCE = { output_format_parallel_formatting: '0' };
+/** Threads of their own for formatting take longer to start than a page of rows takes to format. */
+const FORMATTED_IN_PLACE = { output_format_parallel_formatting: '0' };
 
-/** Longest parameters in a URL, as text. Hundreds of ids would make one that proxies refuse; then they go into the body. */
+/** Longest parameters in a URL, in characters. Longer ones go into the body: proxies refuse URLs with hundreds of ids. */
 const IN_URL = 4_096;
 
 /**
- * Asks by HTTP without the store's client, which begins each request with a timer of a millisecond, more than many a question
- * takes in the store itself (clickhouse-js, `socket_pool`: `sleep(0)`), and reads answers row by row.
+ * Creates connections that read rows over HTTP without `@clickhouse/client`, which waits for a timer before each request
+ * (`sleep(0)` in `socket_pool.js`) and parses responses row by row: more than a millisecond a query. It can take this over once
+ * https://github.com/ClickHouse/clickhouse-js/issues/294 is solved without that timer.
  *
- * What that timer guards against, a connection that the store closed while it was idle, is asked again on another: a
- * question changes nothing.
+ * The timer guards against a connection that the server closed while it was idle. Here such a query is sent again on another
+ * connection: a query changes nothing.
  *
- * @param given.timeoutMs longest silence of the store
+ * @param given.timeoutMs longest silence of the server
  */
-export function createQuestionConnection(given: {
+export function createQueryConnection(given: {
   url: string;
   database: string;
   timeoutMs: number;
   maxConnections: number;
   settings: ClickHouseSettings;
-}): QuestionConnection {
+}): QueryConnection {
   const { database, timeoutMs, maxConnections } = given;
   const url = new URL(given.url);
   const isTls = url.protocol === 'https:';
@@ -59,19 +57,19 @@ export function createQuestionConnection(given: {
   const request = isTls ? requestHttps : requestHttp;
   const path = `${url.pathname}?`;
   const fixed = {
-    ...HELD_BACK,
-    ...WRITTEN_AT_ONCE,
+    ...BUFFERED,
+    ...FORMATTED_IN_PLACE,
     ...texts(given.settings),
     database,
     default_format: 'JSONEachRow',
   };
   const user = decodeURIComponent(url.username) || 'default';
-  // The embedded ClickHouse replies to this header alone, as the store's client sends it.
+  // The embedded ClickHouse accepts credentials in this header only.
   const headers = {
     Authorization: `Basic ${Buffer.from(`${user}:${decodeURIComponent(url.password)}`).toString('base64')}`,
   };
 
-  function send(query: string, type: string, body: string): Promise<string> {
+  function send(search: string, type: string, body: string): Promise<string> {
     return new Promise((resolve, reject) => {
       const sent: ClientRequest = request(
         {
@@ -79,50 +77,51 @@ export function createQuestionConnection(given: {
           host: url.hostname.replace(/^\[|\]$/g, ''),
           port: url.port || (isTls ? 443 : 80),
           method: 'POST',
-          path: path + query,
+          path: path + search,
           headers: { ...headers, 'Content-Type': type, 'Content-Length': Buffer.byteLength(body) },
           timeout: timeoutMs,
         },
-        (answer) => {
+        (response) => {
           const chunks: Buffer[] = [];
-          answer.on('data', (chunk: Buffer) => chunks.push(chunk));
-          answer.once('error', reject);
-          answer.once('end', () => {
+          response.on('data', (chunk: Buffer) => chunks.push(chunk));
+          response.once('error', reject);
+          response.once('end', () => {
             const whole = Buffer.concat(chunks).toString('utf8');
-            if (answer.statusCode === 200) resolve(whole);
-            else reject(parseError(whole || `the store answered ${answer.statusCode} without a word`));
+            if (response.statusCode === 200) resolve(whole);
+            else
+              reject(parseError(whole || `ClickHouse sent status ${response.statusCode} with an empty body`));
           });
         },
       );
       sent.once('timeout', () => sent.destroy(new Error('Timeout error.')));
       sent.on('error', (error: NodeJS.ErrnoException) => {
         const wasClosed = sent.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
-        if (wasClosed) resolve(send(query, type, body));
+        if (wasClosed) resolve(send(search, type, body));
         else reject(error);
       });
       sent.end(body);
     });
   }
 
-  function answer(asked: Asked): Promise<string> {
-    const { sql, fields } = withFields(asked);
-    const query = new URLSearchParams({ ...fixed, ...texts(asked.settings) });
+  function run(query: QueryRequest): Promise<string> {
+    const { sql, fields } = withFields(query);
+    const search = new URLSearchParams({ ...fixed, ...texts(query.settings) });
     if (fields.reduce((sum, { value }) => sum + value.length, 0) > IN_URL) {
       const boundary = crypto.randomUUID();
       const body = multipart([{ name: 'query', value: sql }, ...fields], boundary);
-      return send(query.toString(), `multipart/form-data; boundary=${boundary}`, body);
+      return send(search.toString(), `multipart/form-data; boundary=${boundary}`, body);
     }
-    for (const { name, value } of fields) query.set(name, value);
-    return send(query.toString(), 'text/plain; charset=utf-8', sql);
+    for (const { name, value } of fields) search.set(name, value);
+    return send(search.toString(), 'text/plain; charset=utf-8', sql);
   }
 
   return {
-    async rows<Row>(asked: Asked) {
-      // A line break inside a value is escaped: each that stands here ends a row.
-      return JSON.parse(`[${(await answer(asked)).trimEnd().replaceAll('\n', ',')}]`) as Row[];
+    async rows<Row>(query: QueryRequest) {
+      // A line break inside a value is escaped, so each one here ends a row.
+      return JSON.parse(`[${(await run(query)).trimEnd().replaceAll('\n', ',')}]`) as Row[];
     },
-    async lines(asked: Asked) {
-      const text = (await answer(asked)).trimEnd();
+    async lines(query: QueryRequest) {
+      const text = (await run(query)).trimEnd();
       return text === '' ? [] : text.split('\n');
     },
     close: () => agent.destroy(),
@@ -136,10 +135,10 @@ function texts(settings: ClickHouseSettings): Record<string, string> {
 type Field = { name: string; value: string };
 
 /**
- * Parameters as fields of the request. The store takes no field beyond 128 KiB (`http_max_field_value_size`), which
- * 3,400 ids are: a longer array is given in pieces and put together in the text.
+ * Returns parameters as fields of the request. ClickHouse takes no field beyond 128 KiB (`http_max_field_value_size`), 3,400
+ * ids: a longer array is sent in pieces, which the query joins.
  */
-function withFields({ sql, params }: Pick<Asked, 'sql' | 'params'>): { sql: string; fields: Field[] } {
+function withFields({ sql, params }: Pick<QueryRequest, 'sql' | 'params'>): { sql: string; fields: Field[] } {
   let text = sql;
   const fields: Field[] = [];
   for (const [name, value] of Object.entries(params)) {
@@ -158,10 +157,10 @@ function withFields({ sql, params }: Pick<Asked, 'sql' | 'params'>): { sql: stri
   return { sql: text, fields };
 }
 
-/** Bytes of one field. */
+/** Most bytes of one field. */
 const IN_FIELD = 100_000;
 
-/** Arrays that are the given one when they stand behind each other, as texts; one at least. */
+/** Splits an array into at least one piece, each as text. */
 function piecesOf(values: readonly unknown[]): string[] {
   const pieces: string[] = [];
   let piece: string[] = [];
@@ -181,11 +180,14 @@ function piecesOf(values: readonly unknown[]): string[] {
 
 const ESCAPES: Record<string, string> = { '\\': '\\\\', "'": "\\'", '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 
-/** A parameter as the store reads it: as in TabSeparated. */
+/** Formats a parameter as ClickHouse parses it: as in TabSeparated. */
 function valueText(value: unknown): string {
   if (value === null) return '\\N';
   if (typeof value === 'number' || typeof value === 'bigint') return String(value);
-  if (typeof value !== 'string') throw new TypeError(`a parameter that is ${typeof value}`);
+  if (typeof value !== 'string')
+    throw new TypeError(
+      `a query parameter is ${typeof value}: it must be a string, a number, a bigint or null`,
+    );
   return value.replace(/[\\'\t\n\r]/g, (character) => ESCAPES[character] ?? character);
 }
 
