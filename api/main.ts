@@ -5,8 +5,8 @@ import { createAddressSealer } from '../core/events/address-seal.ts';
 import { listenError } from '../core/tier/listen-error.ts';
 import { type OpenTier, startTier, type TierProcess } from '../core/tier/start.ts';
 import { createPool } from '../sql/database/pool.ts';
-import { secretsOnceThere } from '../sql/database/secrets.ts';
-import { clockResetAsked } from '../sql/event-log/clock-corrections.ts';
+import { waitForSecrets } from '../sql/database/secrets.ts';
+import { isClockResetRequested } from '../sql/event-log/clock-corrections.ts';
 import { highWater, registerStream, streamRecord } from '../sql/event-log/streams.ts';
 import { createApi } from './app.ts';
 
@@ -35,17 +35,17 @@ async function openApi({ config, log, registry, serveMetrics }: TierProcess): Pr
     name: 'hoplog-api',
     max: CONNECTIONS,
     statementTimeoutMs: STATEMENT_LIMIT,
-    answerTimeoutMs: ANSWER_LIMIT,
+    responseTimeoutMs: ANSWER_LIMIT,
   });
   const clickhouse = createClickHouse({ url: config.clickhouseUrl, database: config.clickhouseDatabase });
-  const secrets = await secretsOnceThere(pool, log);
+  const secrets = await waitForSecrets(pool, log);
   const streamName = config.streamName || STREAM_NAME;
   const eventLog = await openEventLogWriter(config, {
     streamName,
     register: (id, former) => registerStream(pool, streamName, id, former),
     recorded: (streamId) => streamRecord(pool, streamId, streamName),
     stored: (streamId) => highWater(pool, streamId),
-    clockResetAsked: (streamId) => clockResetAsked(pool, streamId),
+    isClockResetRequested: (streamId) => isClockResetRequested(pool, streamId),
     sealer: createAddressSealer(secrets.address),
     log,
     registry,

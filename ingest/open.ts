@@ -5,7 +5,7 @@ import { createAddressSealer } from '../core/events/address-seal.ts';
 import { type Config, ConfigError } from '../core/settings/config.ts';
 import type { Logger } from '../core/tier/log.ts';
 import { createPool } from '../sql/database/pool.ts';
-import { clockResetAsked } from '../sql/event-log/clock-corrections.ts';
+import { isClockResetRequested } from '../sql/event-log/clock-corrections.ts';
 import { highWater, registerStream, streamRecord } from '../sql/event-log/streams.ts';
 import { createIngest, type Ingest } from './create-ingest.ts';
 import { loadSecrets, STREAM_NAME, secretsFile, tableDirectory } from './kept-secrets.ts';
@@ -33,7 +33,7 @@ export async function openIngest(given: {
     max: 8,
     connectTimeoutMs: 2_000,
     statementTimeoutMs: 5_000,
-    answerTimeoutMs: 6_000,
+    responseTimeoutMs: 6_000,
     name: 'hoplog-ingest',
   });
   const { secrets, kept } = await loadSecrets(pool, secretsFile(dir), log).catch((error: Error) => {
@@ -45,7 +45,7 @@ export async function openIngest(given: {
     register: (id, former) => registerStream(pool, streamName, id, former),
     recorded: (id) => streamRecord(pool, id, streamName),
     stored: (id) => highWater(pool, id),
-    clockResetAsked: (id) => clockResetAsked(pool, id),
+    isClockResetRequested: (id) => isClockResetRequested(pool, id),
     sealer,
     log,
     registry,

@@ -9,7 +9,7 @@ import { ConfigError } from '../core/settings/config.ts';
 import { type Readiness, storesUp } from '../core/tier/health.ts';
 import { type OpenTier, startTier, type TierProcess } from '../core/tier/start.ts';
 import { createPool } from '../sql/database/pool.ts';
-import { secretsOnceThere } from '../sql/database/secrets.ts';
+import { waitForSecrets } from '../sql/database/secrets.ts';
 import { createWorkers } from './workers.ts';
 
 /** The supervisor leaves 3 s: the drain, and a little to close. */
@@ -35,7 +35,7 @@ async function openWorkers(tier: TierProcess): Promise<OpenTier> {
     name: 'hoplog-workers',
     max: CONNECTIONS,
     statementTimeoutMs: STATEMENT_LIMIT,
-    answerTimeoutMs: ANSWER_LIMIT,
+    responseTimeoutMs: ANSWER_LIMIT,
   });
   const clickhouse = createClickHouse({ url: config.clickhouseUrl, database: config.clickhouseDatabase });
 
@@ -52,7 +52,7 @@ async function openWorkers(tier: TierProcess): Promise<OpenTier> {
   }
   await tier.serveMetrics(readiness);
 
-  const [secrets, geo] = await Promise.all([secretsOnceThere(pool, log), openGeo()]);
+  const [secrets, geo] = await Promise.all([waitForSecrets(pool, log), openGeo()]);
   const sealer = createAddressSealer(secrets.address);
   const reader = openEventLogReader(config);
   const webhookReader = openEventLogReader(config);

@@ -3,7 +3,7 @@ import { DEFAULT_THEME, mergeTheme } from '../../core/bio/theme.ts';
 import { AppError } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
 import { normalizeBioSlug } from '../../core/links/slugs.ts';
-import { takeLinksOfPage } from '../../sql/bio/button-links.ts';
+import { deleteLinksOfPage } from '../../sql/bio/button-links.ts';
 import { buttonsOfPages, replaceButtons, type TrackedButton } from '../../sql/bio/buttons.ts';
 import {
   type BioPage,
@@ -116,7 +116,7 @@ export async function removePage(tx: PoolClient, shelf: Shelf, idOrSlug: string)
   const { workspaceId } = shelf;
   await lockWorkspace(tx, workspaceId);
   const page = await requirePage(tx, shelf, idOrSlug);
-  const links = await takeLinksOfPage(tx, { id: page.id, workspaceId });
+  const links = await deleteLinksOfPage(tx, { id: page.id, workspaceId });
   for (const id of links) await deleteLink(tx, workspaceId, id);
   await askForErasure(tx, workspaceId, links);
   await deleteBioPage(tx, workspaceId, page.id);

@@ -3,7 +3,7 @@ import { clickRecord, type ShownClick } from '../../core/clicks/click-record.ts'
 import { badRequest } from '../../core/errors.ts';
 import { formatInstant, NANOS_PER_MICRO } from '../../core/time/timestamps.ts';
 import { isEmail, normalizeEmail } from '../../core/tracking/emails.ts';
-import { slugsOfLinks } from '../../sql/links/link-slugs.ts';
+import { slugsOfLinks } from '../../sql/links/slugs.ts';
 import { emailsOfVisitors, visitorsByEmail } from '../../sql/orders/visitor-emails.ts';
 import type { ApiDeps } from '../dependencies.ts';
 import type { VisitorsQuery } from './schemas.ts';

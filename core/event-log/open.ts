@@ -40,7 +40,7 @@ export type WriterDependencies = {
   /** Returns the stream's high-water mark in PostgreSQL, the newest sequence that workers have stored; -1: none. */
   stored: (streamId: string) => Promise<bigint>;
   /** Returns whether an operator wants the time set back. Called while the stream's time is ahead. Left out: no. */
-  clockResetAsked?: (streamId: string) => Promise<boolean>;
+  isClockResetRequested?: (streamId: string) => Promise<boolean>;
   sealer: AddressSealer;
   log: Logger;
   registry: Registry;

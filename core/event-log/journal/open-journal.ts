@@ -33,7 +33,7 @@ export type JournalOptions = {
    */
   recorded?: (streamId: string) => Promise<StreamRecord>;
   /** Returns whether an operator wants the time set back. Called every two seconds while the stream's time is ahead. */
-  clockResetAsked?: (streamId: string) => Promise<boolean>;
+  isClockResetRequested?: (streamId: string) => Promise<boolean>;
   syncMs: number;
   budgetBytes: number;
   sealer: AddressSealer;
@@ -60,14 +60,14 @@ export async function openJournal(options: JournalOptions): Promise<JournalWrite
     const clock = options.clock ? guarded(options.clock) : createWallClock();
     const recovered = await recover(directory, epochFile, { now: clock.now, record, log: options.log });
     const segmentBytes = Math.min(SEGMENT_BYTES, Math.floor(options.budgetBytes / SEGMENTS_IN_BUDGET));
-    const { budgetBytes, log, sealer, registry, syncMs, clockResetAsked = async () => false } = options;
+    const { budgetBytes, log, sealer, registry, syncMs, isClockResetRequested = async () => false } = options;
     const supply = await SegmentSupply.open(
       { directory, segmentBytes, budgetBytes, syncMs, log },
       recovered.start,
     );
     log.info({ directory, epoch: recovered.epoch, offset: recovered.start.toString() }, 'journal opened');
     return new JournalWriter(
-      { stream, syncMs, segmentBytes, sealer, clock, clockResetAsked, log, registry },
+      { stream, syncMs, segmentBytes, sealer, clock, isClockResetRequested, log, registry },
       { recovered, epochFile, supply, lock },
     );
   } catch (error) {

@@ -27,7 +27,7 @@ export type JournalWriterOptions = {
   segmentBytes: number;
   sealer: AddressSealer;
   clock: WallClock;
-  clockResetAsked: (streamId: string) => Promise<boolean>;
+  isClockResetRequested: (streamId: string) => Promise<boolean>;
   log: Logger;
   registry: Registry;
 };
@@ -87,7 +87,7 @@ export class JournalWriter implements EventLogWriter {
     this.#clockWatch = new ClockWatch({
       clock: this.#clock,
       nextSequence: () => this.#batch.nextSequence,
-      resetAsked: () => options.clockResetAsked(stream.streamId),
+      resetAsked: () => options.isClockResetRequested(stream.streamId),
       setBack: (correction, done) => this.#correct(correction, done),
       keepJump: () => this.#keepClock(),
       log,
