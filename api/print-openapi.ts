@@ -21,11 +21,10 @@ const noEventLog = (): never => {
 };
 const eventLog: EventLogWriter = {
   stream: { streamId: '00000000-0000-0000-0000-000000000000', ordinal: 0 },
-  ready: () => true,
+  ready: noEventLog,
   append: noEventLog,
   flush: noEventLog,
   fill: noEventLog,
-  ready: noEventLog,
   close: noEventLog,
 };
 const app = await createApi({

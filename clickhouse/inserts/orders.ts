@@ -10,7 +10,7 @@ import {
   uuidColumn,
 } from './native-columns.ts';
 
-/** A report of an order on its way into the store. */
+/** A report of an order to be inserted. */
 export type OrderRow = {
   event: OrderEvent;
   /** See `core/events/order-version.ts`. */
@@ -19,7 +19,7 @@ export type OrderRow = {
   sequence: bigint;
 };
 
-/** The rows as one block of table `orders`. An order without a visitor has the zero UUID. */
+/** Returns the rows as one block of table `orders`. An order without a visitor has the zero UUID. */
 export function orderBlock(rows: readonly OrderRow[]): Uint8Array[] {
   const size = rows.length;
   const workspace = uuidColumn('workspace_id', size);

@@ -1,7 +1,7 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js';
 import { inBlocks } from '../../core/addresses/address-blocks.ts';
 import { withoutPort } from '../../core/addresses/address-port.ts';
-import { remembered } from '../../core/caching/memoize.ts';
+import { memoize } from '../../core/caching/memoize.ts';
 import { addressBytes, addressText, dotted, dottedBytes, mappedBytes, mappedNumber } from './addresses.ts';
 import { headerName } from './header-names.ts';
 import { followPeers } from './peers.ts';
@@ -86,8 +86,8 @@ function allLines(req: HttpRequest): string {
 function trustIn(trusted: readonly string[]): (address: Uint8Array) => boolean {
   if (trusted.length === 0) return () => false;
   const isProxy = inBlocks(trusted);
-  const isTrustedFour = remembered<boolean, number>((number) => isProxy(dotted(number)), CACHED_PROXIES);
-  const isTrustedSix = remembered(isProxy, CACHED_PROXIES);
+  const isTrustedFour = memoize<boolean, number>((number) => isProxy(dotted(number)), CACHED_PROXIES);
+  const isTrustedSix = memoize(isProxy, CACHED_PROXIES);
   return (address) => {
     const number = mappedNumber(address);
     return number === null ? isTrustedSix(addressText(address)) : isTrustedFour(number);

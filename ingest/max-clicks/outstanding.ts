@@ -29,16 +29,16 @@ export async function readOutstanding(given: {
    * Newest sequence that the journal truncated before workers stored it; -1 when there is none. Read twice, since the
    * journal may truncate meanwhile.
    */
-  freedAhead(): bigint;
+  truncatedAhead(): bigint;
   sealer: AddressSealer;
 }): Promise<Outstanding> {
   const { pool, streamId } = given;
   const before = await leasesOfStream(pool, streamId);
   if (before.leases.length === 0) return [];
-  requireStored(before.highWater, given.freedAhead());
+  requireStored(before.highWater, given.truncatedAhead());
   const counted = await countedIn(given.batchesAfter(before.highWater), streamId, given.sealer);
   const now = await leasesOfStream(pool, streamId);
-  requireStored(now.highWater, given.freedAhead());
+  requireStored(now.highWater, given.truncatedAhead());
   return now.leases.map(({ link_id, used }) => {
     const sequences = counted.get(link_id) ?? [];
     const unseen = sequences.filter((sequence) => sequence > now.highWater).length;
@@ -47,10 +47,10 @@ export async function readOutstanding(given: {
 }
 
 /** @throws when the journal lacks clicks after the high-water mark */
-function requireStored(highWater: bigint, freedAhead: bigint): void {
-  if (highWater >= freedAhead) return;
+function requireStored(highWater: bigint, truncatedAhead: bigint): void {
+  if (highWater >= truncatedAhead) return;
   throw new Error(
-    `the journal was truncated to ${freedAhead}, but workers have stored only up to ${highWater}; will retry`,
+    `the journal was truncated to ${truncatedAhead}, but workers have stored only up to ${highWater}; will retry`,
   );
 }
 

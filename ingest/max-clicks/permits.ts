@@ -2,7 +2,7 @@
 import { performance } from 'node:perf_hooks';
 import type { Logger } from '../../core/tier/log.ts';
 import type { Pool } from '../../sql/database/pool.ts';
-import { claimLease, leaseCredits, returnCredits } from '../../sql/links/leases.ts';
+import { claimLease, leasePermits, returnPermits } from '../../sql/links/leases.ts';
 import { createLease, type Lease, type Take } from './lease.ts';
 import type { Outstanding } from './outstanding.ts';
 
@@ -96,7 +96,7 @@ export function createPermits(given: { pool: Pool; streamId: string; log: Logger
     const { generation } = lease;
     // A lost response may have granted permits that this process does not know of.
     if (needed > 0) lease.generation = null;
-    const response = await leaseCredits(pool, { linkId: lease.linkId, streamId, needed });
+    const response = await leasePermits(pool, { linkId: lease.linkId, streamId, needed });
     lease.generation = generation;
     if (response.kind === 'unlimited') return lease.settleWaiters('unlimited');
     lease.setGranted(response.granted);
@@ -138,7 +138,7 @@ export function createPermits(given: { pool: Pool; streamId: string; log: Logger
       lease.permits = 0;
       lease.granted = granted - count;
       lease.generation = null;
-      const total = await returnCredits(pool, { linkId: lease.linkId, streamId, count, generation });
+      const total = await returnPermits(pool, { linkId: lease.linkId, streamId, count, generation });
       // A late claim made this return void: nothing went back.
       if (total === null) continue;
       lease.generation = generation;

@@ -1,14 +1,17 @@
 import { createHash } from 'node:crypto';
 import type { ClickHouseClient } from '../../clickhouse/client.ts';
+import {
+  type AttributedShareRow,
+  attributedSharesBlock,
+} from '../../clickhouse/inserts/attributed-shares.ts';
 import { insertBlock } from '../../clickhouse/inserts/insert-block.ts';
-import { type OrderCreditRow, orderCreditBlock } from '../../clickhouse/inserts/order-credits.ts';
 import {
   type ClickGroup,
   type ClickSpan,
   clicksBeforeOrders,
   origins,
 } from '../../clickhouse/queries/clicks-before-orders.ts';
-import { type OrderVersion, storedCredits, versionKey } from '../../clickhouse/queries/stored-credits.ts';
+import { type OrderVersion, storedShares, versionKey } from '../../clickhouse/queries/stored-shares.ts';
 import { convertMinor, MoneyError } from '../../core/money/money.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import { inTransaction, type Pool, type PoolClient } from '../../sql/database/pool.ts';
@@ -21,7 +24,7 @@ import {
   noteCredits,
   type UnattributedOrder,
 } from '../../sql/orders/unattributed-orders.ts';
-import { holdRates, type RateOf } from '../../sql/workspaces/currency-rates.ts';
+import { lockRatesShared, type RateOf } from '../../sql/workspaces/currency-rates.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import { creditsOf } from './credits.ts';
 import { replacedCredits } from './replaced-credits.ts';
@@ -52,7 +55,7 @@ export async function attributeOrders(dependencies: AttributionDependencies): Pr
   return inTransaction(pool, async (transaction) => {
     const orders = await claimUnattributed(transaction, before, BATCH);
     if (orders.length === 0) return false;
-    const stored = await storedCredits(clickhouse, orders.flatMap(versionsInDoubt));
+    const stored = await storedShares(clickhouse, orders.flatMap(versionsInDoubt));
     const isStored = (order: UnattributedOrder) => stored.has(versionKey(order));
     const open = orders.filter((order) => !isStored(order));
     const computed = (await creditsOfAll(dependencies, transaction, open)).map((credited) => ({
@@ -69,7 +72,7 @@ export async function attributeOrders(dependencies: AttributionDependencies): Pr
 }
 
 /** What is to be written for an order. */
-type Credited = NotedCredits & { rows: OrderCreditRow[] };
+type Credited = NotedCredits & { rows: AttributedShareRow[] };
 
 async function insertCredits(
   { clickhouse, metrics }: AttributionDependencies,
@@ -82,7 +85,7 @@ async function insertCredits(
   ]);
   await insertBlock(clickhouse, {
     table: 'attributed_shares',
-    block: orderCreditBlock(rows),
+    block: attributedSharesBlock(rows),
     token: tokenOf(credits.map(({ order }) => order)),
   });
   metrics.insertedRows.inc({ table: 'attributed_shares' }, rows.length);
@@ -116,7 +119,7 @@ async function creditsOfAll(
 ): Promise<Omit<Credited, 'noted'>[]> {
   if (orders.length === 0) return [];
   const { clickhouse, metrics } = dependencies;
-  const rateOf = await holdRates(transaction);
+  const rateOf = await lockRatesShared(transaction);
   const visitors = await visitorsOfBuyers(transaction, orders);
   const reached = orders.slice(0, visitors.length);
   const spans = reached.flatMap((order, position) =>

@@ -1,5 +1,5 @@
+import type { AttributedShareRow } from '../../clickhouse/inserts/attributed-shares.ts';
 import { NO_UUID } from '../../clickhouse/inserts/native-columns.ts';
-import type { OrderCreditRow } from '../../clickhouse/inserts/order-credits.ts';
 import { versionNanos } from '../../core/events/order-version.ts';
 import { uuidToBytes } from '../../core/ids.ts';
 import { NANOS_PER_MICRO } from '../../core/time/timestamps.ts';
@@ -16,7 +16,7 @@ export function replacedCredits(
   { workspaceId, orderId, version: present }: UnattributedOrder,
   parts: number,
   noted: ReadonlyMap<bigint, number>,
-): OrderCreditRow[] {
+): AttributedShareRow[] {
   return [...noted].flatMap(([version, most]) => {
     const nanos = versionNanos(version);
     const from = version === present ? parts : 0;

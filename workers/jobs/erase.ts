@@ -1,13 +1,13 @@
 import type { ClickHouseClient } from '../../clickhouse/client.ts';
 import {
+  anonymizeOrders,
   beginRewriting,
   hideLinks,
   isRewriting,
-  makeOrdersNobodys,
   stillStored,
 } from '../../clickhouse/erasures.ts';
 import type { Pool } from '../../sql/database/pool.ts';
-import { dropErasedDeliveries } from '../../sql/erasure/erased-deliveries.ts';
+import { deleteErasedDeliveries } from '../../sql/erasure/erased-deliveries.ts';
 import {
   type Erasure,
   finishErasures,
@@ -55,7 +55,7 @@ async function eraseNames(
   { workspaceId, targetId, names, requestedAt }: Erasure,
 ): Promise<void> {
   if (!(await hasOrdersNaming(pool, workspaceId, names, requestedAt))) return;
-  await makeOrdersNobodys(clickhouse, { workspaceId, targetId }, names, requestedAt);
+  await anonymizeOrders(clickhouse, { workspaceId, targetId }, names, requestedAt);
   await forgetOrdersNaming(pool, workspaceId, names, requestedAt);
 }
 
@@ -65,7 +65,7 @@ async function erase(
   open: readonly Erasure[],
   before: number,
 ): Promise<boolean> {
-  const deliveries = await dropErasedDeliveries(pool, open, DELIVERIES);
+  const deliveries = await deleteErasedDeliveries(pool, open, DELIVERIES);
   metrics.cleaned.inc({ what: 'webhook_deliveries' }, deliveries);
   if (deliveries === DELIVERIES) return true;
   await forgetVisitors(pool, open);

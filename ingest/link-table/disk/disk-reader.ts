@@ -70,7 +70,7 @@ export function startDiskReader(
     workerData: { ...data, bell: bell.buffer } satisfies ReaderData,
     name: 'the links on disk',
     log,
-    hear: receive,
+    onMessage: receive,
     onDeath: failAll,
   });
 
@@ -79,7 +79,7 @@ export function startDiskReader(
       reads += slugs.length;
       return new Promise((answer, fail) => {
         pending.set(++queries, { slugs, file, answer, fail });
-        if (thread.tell({ query: queries, file, slugs })) ringBell();
+        if (thread.post({ query: queries, file, slugs })) ringBell();
         else failAll();
       });
     },

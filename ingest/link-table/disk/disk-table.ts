@@ -173,7 +173,7 @@ export function openDiskTable(given: {
     workerData: { ...threadData, memoryHoldsAll } satisfies WriterData,
     name: 'the link table',
     log,
-    hear: receive,
+    onMessage: receive,
     onDeath() {
       lastMessage = null;
       generation++;
