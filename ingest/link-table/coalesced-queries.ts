@@ -21,7 +21,7 @@ export type CoalescedQueries<T> = {
   query(key: string): Promise<T | null>;
 };
 
-type Query<T> = { key: string; answer(found: T | null): void; fail(error: LookupUnavailable): void };
+type Query<T> = { key: string; succeed(found: T | null): void; fail(error: LookupUnavailable): void };
 
 /** @param runQuery returns the values of the keys that exist */
 export function createCoalescedQueries<T>(
@@ -54,17 +54,17 @@ export function createCoalescedQueries<T>(
       }
       running++;
       // A statement occupies its slot until PostgreSQL responds; only its visitors stop waiting.
-      void answer(batch).finally(() => {
+      void run(batch).finally(() => {
         running--;
         begin();
       });
     }
   }
 
-  async function answer(batch: Query<T>[]): Promise<void> {
+  async function run(batch: Query<T>[]): Promise<void> {
     try {
       const found = await runQuery(batch.map(({ key }) => key));
-      for (const one of batch) one.answer(found.get(one.key) ?? null);
+      for (const one of batch) one.succeed(found.get(one.key) ?? null);
     } catch (error) {
       for (const one of batch) {
         one.fail(new LookupUnavailable('the lookup failed', { cause: error }));
@@ -86,7 +86,7 @@ export function createCoalescedQueries<T>(
       };
       const one: Query<T> = {
         key,
-        answer: (found) => end(() => resolve(found)),
+        succeed: (found) => end(() => resolve(found)),
         fail: (error) => end(() => reject(error)),
       };
       const timer = setTimeout(

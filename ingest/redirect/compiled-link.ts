@@ -15,7 +15,7 @@ type Screen = 'all' | 'mobile' | 'desktop';
 export class CompiledLink {
   readonly kind = 'link';
   /** Used since the table last looked; see {@link import('./compiled-links.ts').CompiledLinks}. */
-  wanted = false;
+  used = false;
   readonly id: Uint8Array;
   readonly slug: string;
   /** Null: a Smart Link. */

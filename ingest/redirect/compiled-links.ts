@@ -32,9 +32,9 @@ export function createCompiledLinks(given: {
     slugChanged: (slug) => ready.delete(slug),
     usedSince(slug) {
       const link = ready.peek(slug);
-      const wanted = link?.wanted === true;
-      if (link !== undefined) link.wanted = false;
-      return wanted;
+      const used = link?.used === true;
+      if (link !== undefined) link.used = false;
+      return used;
     },
   });
 
@@ -46,7 +46,7 @@ export function createCompiledLinks(given: {
     known(slug) {
       const link = ready.get(slug);
       if (link !== undefined) {
-        link.wanted = true;
+        link.used = true;
         return link;
       }
       const record = resolver.known(slug);

@@ -21,7 +21,7 @@ export type DiskReader = {
 type Query = {
   slugs: string[];
   file: number;
-  answer(found: Map<string, Buffer>): void;
+  succeed(found: Map<string, Buffer>): void;
   fail(error: Error): void;
 };
 
@@ -52,7 +52,7 @@ export function startDiskReader(
       const bytes = records[index];
       if (bytes) found.set(slug, asBuffer(bytes));
     }
-    one.answer(found);
+    one.succeed(found);
   }
 
   function failAll(): void {
@@ -77,8 +77,8 @@ export function startDiskReader(
   return {
     find(file, slugs) {
       reads += slugs.length;
-      return new Promise((answer, fail) => {
-        pending.set(++queries, { slugs, file, answer, fail });
+      return new Promise((succeed, fail) => {
+        pending.set(++queries, { slugs, file, succeed, fail });
         if (thread.post({ query: queries, file, slugs })) ringBell();
         else failAll();
       });
