@@ -103,7 +103,7 @@ export function openLinksFile(dir: string, exclusive = false): LinksFile | null 
 
 /** @returns null when there is no usable file */
 export function openLinksReader(dir: string, exclusive = false): LinksReader | null {
-  // Read-only, SQLite could not recover a log that a killed process left without its `-shm` file.
+  // A read-only exclusive connection can't recover the log of a killed process (SQLITE_IOERR).
   const db = openDatabase(dir, { readOnly: !exclusive, exclusive });
   if (db === null) return null;
   db.exec(`PRAGMA cache_size = -${READER_CACHE_KIB}`);
