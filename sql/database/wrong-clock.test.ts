@@ -77,7 +77,8 @@ describe('a value from while the clock was ahead', () => {
   it('locks out no account', async () => {
     const { pool } = stores;
     const subject = Buffer.alloc(32, 7);
-    for (let attempts = 0; attempts < 5; attempts++) expect((await beginAttempt(pool, subject)).allowed).toBe(true);
+    for (let attempts = 0; attempts < 5; attempts++)
+      expect((await beginAttempt(pool, subject)).allowed).toBe(true);
     expect((await beginAttempt(pool, subject)).allowed).toBe(false);
     await pool.query(
       `UPDATE sign_in_attempts SET locked_until = ${AHEAD}, tried_at = ARRAY(SELECT ${AHEAD} FROM unnest(tried_at))`,
