@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
-import { freedAhead, openEventLogWriter, ownBatches } from '../core/event-log/open.ts';
+import { openEventLogWriter, ownBatches, truncatedAhead } from '../core/event-log/open.ts';
 import { createAddressSealer } from '../core/events/address-seal.ts';
 import { type Config, ConfigError } from '../core/settings/config.ts';
 import type { Logger } from '../core/tier/log.ts';
@@ -27,9 +27,6 @@ export async function openIngest(given: {
   pixelPath?: string;
 }): Promise<Ingest> {
   const { config, log, registry, pixelPath } = given;
-  if (config.databaseUrl === '') {
-    throw new ConfigError('DATABASE_URL', '', 'must be set: ingest does not start PostgreSQL itself');
-  }
   const streamName = config.streamName || STREAM_NAME;
   const dir = tableDirectory(config);
   const pool = createPool(config.databaseUrl, {
@@ -71,7 +68,7 @@ export async function openIngest(given: {
           pool,
           streamId,
           batchesAfter: (sequence) => ownBatches(config.dataDir, streamName, sequence),
-          freedAhead: () => freedAhead(config.dataDir, streamName),
+          truncatedAhead: () => truncatedAhead(config.dataDir, streamName),
           sealer,
         }),
       tableDir: dir,

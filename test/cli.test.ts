@@ -321,7 +321,7 @@ describe('migrate and status', () => {
     try {
       const migrated = await migrating;
       expect(migrated).toMatchObject({ status: 0, stdout: expect.stringMatching(/postgres +up to date/) });
-      expect(migrated.stderr).toContain('a store does not answer yet');
+      expect(migrated.stderr).toContain('a store is not ready yet');
     } finally {
       gate.close();
     }

@@ -2,7 +2,7 @@ import { hideLinks } from '../../clickhouse/erasures.ts';
 import { DEFAULT_THEME, mergeTheme } from '../../core/bio/theme.ts';
 import { AppError } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
-import { normaliseBioSlug } from '../../core/links/slugs.ts';
+import { normalizeBioSlug } from '../../core/links/slugs.ts';
 import { deleteLinksOfPage } from '../../sql/bio/button-links.ts';
 import { buttonsOfPages, replaceButtons, type TrackedButton } from '../../sql/bio/buttons.ts';
 import {
@@ -50,7 +50,7 @@ export async function requirePage(
 ): Promise<BioPage> {
   const page = await findBioPage(db, workspaceId, {
     id: isUuid(idOrSlug) ? idOrSlug : null,
-    slug: normaliseBioSlug(idOrSlug),
+    slug: normalizeBioSlug(idOrSlug),
     madeIn,
   });
   if (!page) throw noSuchPage();

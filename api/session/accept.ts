@@ -1,6 +1,6 @@
 import { hashSessionToken } from '../../core/access/session-tokens.ts';
 import { AppError, badRequest } from '../../core/errors.ts';
-import { isEmail, normaliseEmail } from '../../core/tracking/emails.ts';
+import { isEmail, normalizeEmail } from '../../core/tracking/emails.ts';
 import { consumeInvite, type Invite, openInvite } from '../../sql/console/invites.ts';
 import { insertMember, lockMember, memberByEmail, setPassword } from '../../sql/console/members.ts';
 import { insertPasskey } from '../../sql/console/passkeys.ts';
@@ -41,7 +41,7 @@ function emailFor(email: string | null): string {
 /** @returns the address trimmed and in lower case @throws {AppError} `bad_request` when it is none */
 export function requireEmail(text: string): string {
   if (!isEmail(text)) throw badRequest('email', 'must be an email address');
-  return normaliseEmail(text);
+  return normalizeEmail(text);
 }
 
 /**

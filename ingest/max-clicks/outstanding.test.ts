@@ -48,9 +48,9 @@ async function streamWithClicks(
 function outstanding(
   streamId: string,
   batchesAfter: (sequence: bigint) => AsyncIterable<LogBatch>,
-  freedAhead = () => -1n,
+  truncatedAhead = () => -1n,
 ): Promise<Outstanding> {
-  return readOutstanding({ pool: stores.pool, streamId, batchesAfter, freedAhead, sealer: testSealer });
+  return readOutstanding({ pool: stores.pool, streamId, batchesAfter, truncatedAhead, sealer: testSealer });
 }
 
 test('what the journal gives up while it is read is waited for', async () => {

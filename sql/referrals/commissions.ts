@@ -155,7 +155,7 @@ export async function moveCommissions(
 }
 
 /** Returns how much refunds have reversed of a commission, in its own entries and in negative commissions. */
-export async function reversedAmount(tx: Queryable, commissionId: string): Promise<number> {
+export async function reversedSoFar(tx: Queryable, commissionId: string): Promise<number> {
   const { rows } = await tx.query<{ reversed: number }>(
     `SELECT (
        coalesce((SELECT -sum(amount) FROM ledger_entries WHERE commission_id = $1 AND cause = 'refund'), 0) +

@@ -14,7 +14,7 @@ import { qualifyPurchase } from './qualify-purchase.ts';
 export type PurchaseReport = {
   orderId: string;
   externalUserId: string;
-  /** Normalized by `normaliseEmail`. */
+  /** As addresses identify a person: `normalizeEmail`. */
   email: string | null;
   amountMinor: number;
   currency: string;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { takenBack } from '../../core/referrals/refund.ts';
+import { reversedAmount } from '../../core/referrals/refund.ts';
 import type { Queryable } from '../database/pool.ts';
 import {
   accountOf,
@@ -7,7 +7,7 @@ import {
   insertCommission,
   lockCommissionsOfOrder,
   moveCommissions,
-  reversedAmount,
+  reversedSoFar,
   wasExported,
 } from '../referrals/commissions.ts';
 import { appendEntries } from '../referrals/ledger.ts';
@@ -30,8 +30,8 @@ export async function reverseCommissions(
   const { purchase, refund, refundedMinor, now } = given;
   let ledgerRows = 0;
   for (const commission of await lockCommissionsOfOrder(tx, refund.order_internal_id)) {
-    const before = await reversedAmount(tx, commission.id);
-    const part = takenBack(commission.amount_minor, purchase.amount_minor, refundedMinor, before);
+    const before = await reversedSoFar(tx, commission.id);
+    const part = reversedAmount(commission.amount_minor, purchase.amount_minor, refundedMinor, before);
     if (part === 0) continue;
     await reversePart(tx, commission, refund, part, now);
     ledgerRows += 1;

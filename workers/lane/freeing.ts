@@ -31,7 +31,7 @@ export function createFreeing(dependencies: FreeingDependencies, partition: stri
       const end = await reader.end(partition);
       metrics.lagBytes.set({ partition }, Math.max(0, Number(end - stored)));
       if (places === null || places.greatest > end || places.least <= freed) return end;
-      await reader.free(partition, places.least);
+      await reader.truncate(partition, places.least);
       freed = places.least;
       return end;
     } catch (error) {

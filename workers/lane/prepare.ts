@@ -14,7 +14,7 @@ import {
 } from '../../core/events/types.ts';
 import { bytesToUuid } from '../../core/ids.ts';
 import type { Logger } from '../../core/tier/log.ts';
-import { normaliseEmail } from '../../core/tracking/emails.ts';
+import { normalizeEmail } from '../../core/tracking/emails.ts';
 import type { CorrectionReport } from '../../sql/event-log/clock-corrections.ts';
 import type { DeadLetter } from '../../sql/event-log/dead-letters.ts';
 import type { StreamProgress } from '../../sql/event-log/streams.ts';
@@ -173,7 +173,7 @@ function takeCorrection(into: Prepared, batch: LogBatch, stream: StreamProgress,
 
 /** Emails identify people in one form only, whatever wrote the event. */
 function withEmail<E extends IdentifyEvent | OrderEvent>(event: E): E {
-  return { ...event, email: event.email && normaliseEmail(event.email) };
+  return { ...event, email: event.email && normalizeEmail(event.email) };
 }
 
 /** A visit that was let through counts for its link's `max_clicks` even when its click can't be enriched. */
