@@ -10,7 +10,7 @@ export type AheadRows = {
   shift: number;
 };
 
-/** Their order is by time, so a row gets another time by a copy. Orders are replaced by their version instead. */
+/** They are sorted by time, so a row gets another time by a copy. Orders are written from PostgreSQL instead. */
 const MOVED = ['clicks', 'identifies'] as const;
 
 const MOST_SECONDS = 600;
@@ -48,12 +48,6 @@ export async function copyCorrected(client: ClickHouseClient, rows: AheadRows): 
     const [row] = await result.json<{ left: string }>();
     if (row?.left !== '0') throw new Error(`${row?.left} rows of ${table} have no corrected copy`);
   }
-  // Of one order the highest version stands, and the version says its report's time. May be written twice.
-  await client.command({
-    query: `INSERT INTO orders SELECT * REPLACE (${moved}, version + ${BigInt(shift) * 1_000n} AS version)
-      FROM (SELECT * FROM orders WHERE ${originals})`,
-    clickhouse_settings: { max_execution_time: MOST_SECONDS, wait_end_of_query: 1 },
-  });
 }
 
 /** Removes the rows of a slice that has its copies: they are in no answer when this resolves. May be repeated. */

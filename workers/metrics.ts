@@ -99,6 +99,11 @@ export function createWorkerMetrics(registry: Registry) {
       labelNames: ['currency'] as const,
       registers,
     }),
+    refusedOrders: new Counter({
+      name: 'hoplog_worker_refused_orders_total',
+      help: 'Attempts to write an order that ClickHouse refused. Journeys lack the order until one succeeds.',
+      registers,
+    }),
     damagedParts: new Gauge({
       name: 'hoplog_worker_damaged_parts',
       help: 'Damaged parts of ClickHouse tables, by table. Alarm on any.',

@@ -7,10 +7,11 @@ import type { Logger } from '../core/tier/log.ts';
 import type { Pool } from '../sql/database/pool.ts';
 import { attributeOrders } from './attribution/attribute.ts';
 import { publishDeadLetters } from './dead-letters/publish.ts';
-import { startClock } from './jobs/clock.ts';
 import { correctTimes } from './jobs/correct-times.ts';
 import { eraseRequested } from './jobs/erase.ts';
+import { startJob } from './jobs/job.ts';
 import { pruneOld } from './jobs/prune.ts';
+import { publishOrders } from './jobs/publish-orders.ts';
 import { createWaiting } from './jobs/waiting.ts';
 import { createDamageWatch } from './jobs/watch-damage.ts';
 import { type LaneDependencies, runLane } from './lane/lane.ts';
@@ -58,7 +59,9 @@ export type Workers = {
 const DRAIN_MS = 2_000;
 const ATTRIBUTE_EVERY_MS = 500;
 const ERASE_EVERY_MS = 10_000;
-const PUBLISH_EVERY_MS = 2_000;
+const PUBLISH_LETTERS_EVERY_MS = 2_000;
+/** Orders of a lane are published at once; this is for those of the API and of workers that ended. */
+const PUBLISH_ORDERS_EVERY_MS = 500;
 const CORRECT_EVERY_MS = 5_000;
 const PRUNE_EVERY_MS = 60_000;
 const ROLL_UP_EVERY_MS = 600_000;
@@ -71,7 +74,14 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
   void exposeWatermarkAge(pool, registry);
   const end = new AbortController();
   const pace = createPace({ clickhouse, log, signal: end.signal });
-  const laneDependencies = { ...dependencies, metrics, pace };
+  const shared = { pool, clickhouse, log, metrics, waits: createWaiting(pool) };
+  const publication = startJob({
+    ...shared,
+    name: 'publish_orders',
+    everyMs: PUBLISH_ORDERS_EVERY_MS,
+    work: async (isWoken) => (isWoken || (await shared.waits('orderPublications'))) && publishOrders(shared),
+  });
+  const laneDependencies = { ...dependencies, metrics, pace, onOrdersStored: publication.wake };
   const lanes = startLanes({
     ...laneDependencies,
     consumer: STORE_CONSUMER,
@@ -85,24 +95,23 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
       workerMetrics: metrics,
       options: dependencies.webhooks,
     });
-  const shared = { pool, clickhouse, log, metrics, waits: createWaiting(pool) };
-  const clocks = [
-    startClock({
+  const jobs = [
+    startJob({
       ...shared,
       name: 'attribution',
       everyMs: ATTRIBUTE_EVERY_MS,
       work: async () => (await shared.waits('attribution')) && attributeOrders(shared),
     }),
-    startClock({ ...shared, name: 'erase', everyMs: ERASE_EVERY_MS, work: () => eraseRequested(shared) }),
-    startClock({
+    startJob({ ...shared, name: 'erase', everyMs: ERASE_EVERY_MS, work: () => eraseRequested(shared) }),
+    startJob({
       ...shared,
       name: 'correct_times',
       everyMs: CORRECT_EVERY_MS,
       work: () => correctTimes(shared),
     }),
-    startClock({ ...shared, name: 'prune', everyMs: PRUNE_EVERY_MS, work: () => pruneOld(shared) }),
-    startClock({ ...shared, name: 'rollups', everyMs: ROLL_UP_EVERY_MS, work: () => keepRolledUp(shared) }),
-    startClock({
+    startJob({ ...shared, name: 'prune', everyMs: PRUNE_EVERY_MS, work: () => pruneOld(shared) }),
+    startJob({ ...shared, name: 'rollups', everyMs: ROLL_UP_EVERY_MS, work: () => keepRolledUp(shared) }),
+    startJob({
       ...shared,
       name: 'damage',
       everyMs: LOOK_FOR_DAMAGE_EVERY_MS,
@@ -111,10 +120,10 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
     ...startReferralClocks(shared),
     ...(deadTopic
       ? [
-          startClock({
+          startJob({
             ...shared,
             name: 'dead_letters',
-            everyMs: PUBLISH_EVERY_MS,
+            everyMs: PUBLISH_LETTERS_EVERY_MS,
             work: () => publishDeadLetters({ pool, topic: deadTopic }),
           }),
         ]
@@ -123,11 +132,8 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
 
   return {
     async stop(drainMs = DRAIN_MS) {
-      await Promise.all([
-        lanes.stop(drainMs),
-        webhooks?.stop(drainMs),
-        ...clocks.map((clock) => clock.stop()),
-      ]);
+      await Promise.all([lanes.stop(drainMs), webhooks?.stop(drainMs), ...jobs.map((job) => job.stop())]);
+      await publication.stop(); // last: the lanes wake it as they drain
       end.abort();
     },
   };

@@ -16,7 +16,7 @@ import {
 export type OrderCreditRow = {
   workspaceId: Uint8Array;
   orderId: string;
-  version: bigint;
+  version: number;
   /** From 0 within the version. */
   part: number;
   /** Microseconds, of the order. */
@@ -58,7 +58,7 @@ export function orderCreditBlock(rows: readonly OrderCreditRow[]): Uint8Array[] 
   rows.forEach((credit, row) => {
     workspace.put(row, credit.workspaceId);
     order.put(row, credit.orderId);
-    version.put(row, credit.version);
+    version.put(row, BigInt(credit.version));
     part.put(row, credit.part);
     ts.put(row, credit.ts, credit.ordinal);
     link.put(row, credit.linkId);

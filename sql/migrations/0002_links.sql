@@ -91,10 +91,12 @@ CREATE TRIGGER keys_changed AFTER INSERT OR UPDATE OF revoked_at ON api_keys
   FOR EACH ROW EXECUTE FUNCTION note_change('key');
 
 -- Returns a creation time that no other link of the workspace has. The caller holds the workspace's row lock, or inserts
--- under the unique constraint and retries.
+-- under the unique constraint and retries. A link that was made while the clock was ahead does not count: all later ones
+-- would be ahead as well.
 CREATE FUNCTION next_link_time(ws uuid) RETURNS timestamptz LANGUAGE sql AS $$
   SELECT GREATEST(
     date_trunc('microseconds', clock_timestamp()),
-    (SELECT max(created_at) + interval '1 microsecond' FROM links WHERE workspace_id = ws)
+    (SELECT max(created_at) + interval '1 microsecond' FROM links
+     WHERE workspace_id = ws AND created_at < clock_timestamp() + interval '5 seconds')
   )
 $$;

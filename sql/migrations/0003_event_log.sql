@@ -1,14 +1,36 @@
--- Streams of the event log, lanes of its consumers, dead letters, and leases of max_clicks.
+-- Streams of the event log, corrections of their clocks, lanes of consumers, dead letters, and leases of max_clicks.
 
 CREATE TABLE ingest_streams (
-  stream_id      uuid PRIMARY KEY,
-  ordinal        smallint NOT NULL UNIQUE CHECK (ordinal BETWEEN 0 AND 999),
-  name           text NOT NULL,
-  high_water     numeric(20) NOT NULL DEFAULT -1, -- last sequence inserted into ClickHouse; -1: none
-  visible_before bigint NOT NULL DEFAULT 0,       -- microseconds: every event older than this is visible
-  state          text NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'retired')),
-  created_at     timestamptz NOT NULL DEFAULT now()
+  stream_id            uuid PRIMARY KEY,
+  ordinal              smallint NOT NULL UNIQUE CHECK (ordinal BETWEEN 0 AND 999),
+  name                 text NOT NULL,
+  high_water           numeric(20) NOT NULL DEFAULT -1, -- last sequence inserted into ClickHouse; -1: none
+  visible_before       bigint NOT NULL DEFAULT 0,       -- microseconds: every event older than this is visible
+  state                text NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'retired')),
+  created_at           timestamptz NOT NULL DEFAULT now(),
+  clock_reset_asked_at timestamptz                      -- when an operator asked to set its time back; null once it was
 );
+
+-- Events of a stream whose clock was ahead and was set back: they happened `shift` earlier than they say. Times are
+-- microseconds. A worker corrects what is stored, slice by slice in time, so that a slice and its corrected copies never
+-- overlap: up to corrected_to all is done; with is_copied the slice behind it has its copies, and its originals still
+-- have to go.
+CREATE TABLE clock_corrections (
+  id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  stream_id    uuid NOT NULL REFERENCES ingest_streams (stream_id),
+  ordinal      smallint NOT NULL,
+  first        numeric(20) NOT NULL, -- sequence of the first event that may be ahead; 0: not known
+  before       numeric(20) NOT NULL, -- sequence behind the last one
+  from_ts      bigint NOT NULL,
+  to_ts        bigint NOT NULL,
+  shift        bigint NOT NULL CHECK (shift > 0),
+  corrected_to bigint NOT NULL,
+  is_copied    boolean NOT NULL DEFAULT false,
+  noted_at     timestamptz NOT NULL DEFAULT now(),
+  done_at      timestamptz,
+  UNIQUE (stream_id, before)
+);
+CREATE INDEX clock_corrections_open ON clock_corrections (id) WHERE done_at IS NULL;
 
 -- One row per consumer and partition. `epoch` fences: the worker that raises it owns the lane. `intent` is the exact range
 -- about to be inserted, with its token; a worker that finds one replays exactly that range.

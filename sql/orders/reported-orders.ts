@@ -1,6 +1,7 @@
-import { orderVersion } from '../../core/events/order-version.ts';
 import type { Queryable } from '../database/pool.ts';
-import { insertOrder, LAST_ORDINAL, type OrderReport, queuePublications, upsertOrders } from './orders.ts';
+import { ORDINALS } from '../event-log/streams.ts';
+import { insertOrder, type OrderReport, upsertOrders } from './orders.ts';
+import { queuePublications } from './publications.ts';
 
 /** An order as the referral programme sees it. */
 export type ReportedOrder = {
@@ -26,11 +27,8 @@ const COLUMNS = `internal_id, workspace_id, order_id, source, ts, visitor_id, pi
 
 export type NewReportedOrder = Omit<ReportedOrder, 'internal_id' | 'source' | 'pixel_visitor_id'>;
 
-/**
- * These orders did not come through the event log. The last ordinal that there is: a nanosecond before, which an order with
- * the pixel's visitor is of, is then still one of the same microsecond.
- */
-const NO_STREAM = LAST_ORDINAL;
+/** Ordinal of an order that did not come through the event log: the last one. */
+const NO_STREAM = ORDINALS - 1;
 const MICROS_PER_MILLI = 1_000;
 
 /**
@@ -49,7 +47,6 @@ export async function putReportedOrder(
   const report: OrderReport = {
     workspaceId: order.workspace_id,
     orderId: order.order_id,
-    version: orderVersion('server', BigInt(order.ts) * 1_000n + BigInt(NO_STREAM)),
     source: 'server',
     ts: order.ts,
     streamOrdinal: NO_STREAM,
@@ -119,49 +116,4 @@ export async function markJudged(tx: Queryable, internalId: number, now: Date): 
     [internalId, now],
   );
   return rowCount === 1;
-}
-
-/** An order on its way into ClickHouse: `visitor_id` is also whom only the pixel named, or the buyer's signup. */
-export type Publication = ReportedOrder & { version: bigint; stream_ordinal: number };
-
-/** Orders that ClickHouse lacks as they stand, oldest first, claimed until the transaction ends. */
-export async function claimPublications(tx: Queryable, limit: number): Promise<Publication[]> {
-  const { rows } = await tx.query<ReportedOrder & { version: string; stream_ordinal: number }>(
-    `WITH claimed AS MATERIALIZED (
-       SELECT order_internal_id FROM order_publications ORDER BY order_internal_id LIMIT $1
-       FOR UPDATE SKIP LOCKED
-     )
-     SELECT ${COLUMNS}, version, stream_ordinal FROM claimed JOIN orders ON internal_id = order_internal_id
-     ORDER BY internal_id`,
-    [limit],
-  );
-  return rows.map((row) => ({
-    ...row,
-    version: BigInt(row.version),
-    visitor_id: row.visitor_id ?? row.pixel_visitor_id ?? row.signup_visitor_id,
-  }));
-}
-
-/**
- * Notes that these orders stand in ClickHouse. One that has another version by now stays. Whoever changes an order holds
- * it when he looks whether it is queued: so it is held here too.
- */
-export async function dropPublications(
-  tx: Queryable,
-  published: readonly Pick<Publication, 'internal_id' | 'version'>[],
-): Promise<void> {
-  const parameters = [
-    published.map((order) => order.internal_id),
-    published.map(({ version }) => String(version)),
-  ];
-  await tx.query(
-    `WITH held AS MATERIALIZED (
-       SELECT internal_id, version FROM orders WHERE internal_id = ANY ($1::bigint[]) ORDER BY internal_id
-       FOR NO KEY UPDATE
-     )
-     DELETE FROM order_publications AS queued
-     USING held JOIN unnest($1::bigint[], $2::numeric[]) AS published (internal_id, version) USING (internal_id, version)
-     WHERE queued.order_internal_id = held.internal_id`,
-    parameters,
-  );
 }

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { orderVersion } from '../../core/events/order-version.ts';
 import { forgetVisitors } from '../../sql/erasure/erasures.ts';
 import { registerStream } from '../../sql/event-log/streams.ts';
 import { upsertOrders } from '../../sql/orders/orders.ts';
@@ -116,7 +115,6 @@ describe('a signup by _vid', () => {
       {
         workspaceId: shop.workspace.id,
         orderId: 'o1',
-        version: orderVersion('server', BigInt(ts) * 1_000n),
         source: 'server',
         ts,
         streamOrdinal: 0,

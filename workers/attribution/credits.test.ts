@@ -11,7 +11,7 @@ function order(model: UnattributedOrder['model']): UnattributedOrder {
     internalId: 1,
     workspaceId: uuidv7(),
     orderId: 'o-1',
-    version: 7n,
+    version: 7,
     ts: 1_000_000,
     streamOrdinal: 3,
     visitorId: null,
@@ -21,7 +21,7 @@ function order(model: UnattributedOrder['model']): UnattributedOrder {
     workspaceCurrency: 'usd',
     model,
     window: 30,
-    noted: new Map(),
+    written: [],
     rowVersion: '1',
   };
 }

@@ -1,32 +1,29 @@
 import { NO_UUID } from '../../clickhouse/inserts/native-columns.ts';
 import type { OrderCreditRow } from '../../clickhouse/inserts/order-credits.ts';
-import { versionNanos } from '../../core/events/order-version.ts';
 import { uuidToBytes } from '../../core/ids.ts';
-import { NANOS_PER_MICRO } from '../../core/time/timestamps.ts';
-import type { UnattributedOrder } from '../../sql/orders/unattributed-orders.ts';
+import type { UnattributedOrder, WrittenShares } from '../../sql/orders/unattributed-orders.ts';
 
 /**
- * The rows that say which credits of an order count no more: all of its other versions, and of its present one those parts that an
- * earlier try may have written beyond the present number.
+ * Returns the rows that replace shares of an order: all of its other versions, and those parts of this version that an earlier
+ * attempt may have written beyond the present number.
  *
- * @param parts of the present version
- * @param noted versions that may stand, with their number of parts
+ * @param parts of this version
+ * @param written versions whose shares may be in ClickHouse
  */
-export function replacedCredits(
-  { workspaceId, orderId, version: present }: UnattributedOrder,
+export function replacedShares(
+  order: UnattributedOrder,
   parts: number,
-  noted: ReadonlyMap<bigint, number>,
+  written: readonly WrittenShares[],
 ): OrderCreditRow[] {
-  return [...noted].flatMap(([version, most]) => {
-    const nanos = versionNanos(version);
-    const from = version === present ? parts : 0;
+  return written.flatMap(({ version, parts: most, ts, streamOrdinal }) => {
+    const from = version === order.version ? parts : 0;
     return Array.from({ length: Math.max(0, most - from) }, (_, n) => ({
-      workspaceId: uuidToBytes(workspaceId),
-      orderId,
+      workspaceId: uuidToBytes(order.workspaceId),
+      orderId: order.orderId,
       version,
       part: from + n,
-      ts: Number(nanos / NANOS_PER_MICRO),
-      ordinal: Number(nanos % NANOS_PER_MICRO),
+      ts,
+      ordinal: streamOrdinal,
       linkId: NO_UUID,
       channel: '',
       share: 0,

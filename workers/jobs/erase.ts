@@ -6,7 +6,7 @@ import {
   makeOrdersNobodys,
   stillStored,
 } from '../../clickhouse/erasures.ts';
-import type { Pool } from '../../sql/database/pool.ts';
+import { inTransaction, type Pool } from '../../sql/database/pool.ts';
 import { dropErasedDeliveries } from '../../sql/erasure/erased-deliveries.ts';
 import {
   type Erasure,
@@ -17,6 +17,7 @@ import {
   openErasures,
 } from '../../sql/erasure/erasures.ts';
 import { watermark } from '../../sql/event-log/streams.ts';
+import { holdPublications } from '../../sql/orders/publications.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 
 export type EraseDependencies = { pool: Pool; clickhouse: ClickHouseClient; metrics: WorkerMetrics };
@@ -55,8 +56,11 @@ async function eraseNames(
   { workspaceId, targetId, names, requestedAt }: Erasure,
 ): Promise<void> {
   if (!(await hasOrdersNaming(pool, workspaceId, names, requestedAt))) return;
-  await makeOrdersNobodys(clickhouse, { workspaceId, targetId }, names, requestedAt);
-  await forgetOrdersNaming(pool, workspaceId, names, requestedAt);
+  await inTransaction(pool, async (tx) => {
+    await holdPublications(tx);
+    await makeOrdersNobodys(clickhouse, { workspaceId, targetId }, names, requestedAt);
+    await forgetOrdersNaming(tx, workspaceId, names, requestedAt);
+  });
 }
 
 /** @returns whether more deliveries may be there */
@@ -69,6 +73,8 @@ async function erase(
   metrics.cleaned.inc({ what: 'webhook_deliveries' }, deliveries);
   if (deliveries === DELIVERIES) return true;
   await forgetVisitors(pool, open);
+  // A worker that has read an order before that has written it to ClickHouse when this resolves.
+  await inTransaction(pool, holdPublications);
   await hideLinks(
     clickhouse,
     open.filter((erasure) => erasure.kind === 'link'),

@@ -9,7 +9,6 @@ import { upsertIdentities } from '../../sql/orders/identities.ts';
 import { recordSales } from '../../sql/orders/recorded-sales.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import type { Retry } from '../retry.ts';
-import type { BlockRow } from './blocks.ts';
 import { deadEvent, reasonCode } from './dead-letters.ts';
 import type { Refused } from './insert.ts';
 import type { Prepared } from './prepare.ts';
@@ -45,7 +44,7 @@ export function createAdvanceStep(dependencies: AdvanceDependencies): AdvanceSte
       const letters = [...prepared.deadLetters, ...refusedLetters(prepared, refused)];
       const gone = new Set(refused.map(({ row }) => row));
       const identities = prepared.identifies.filter((row) => !gone.has(row)).flatMap(identityOf);
-      const orders = prepared.orders.filter((row) => !gone.has(row)).map(orderOf);
+      const orders = prepared.orders.map(orderOf);
       if (oneByOne) {
         for (const { row, report } of identities) {
           const reason = await refusal(transaction, () => upsertIdentities(transaction, [report]));
@@ -124,7 +123,11 @@ function refusedLetters(prepared: Prepared, refused: readonly Refused[]): DeadLe
   return refused.map(({ row, reason }) => letterOf(prepared, row, reason));
 }
 
-function letterOf(prepared: Prepared, row: BlockRow, reason: string): DeadLetter {
+function letterOf(
+  prepared: Prepared,
+  row: { ordinal: number; sequence: bigint },
+  reason: string,
+): DeadLetter {
   const { range, streams } = prepared;
   const stream = streams.find((candidate) => candidate.ordinal === row.ordinal);
   const batch = range.batches.find(

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type ClickRow, clickBlock } from '../../clickhouse/inserts/clicks.ts';
 import { type IdentifyRow, identifyBlock } from '../../clickhouse/inserts/identifies.ts';
-import { type OrderRow, orderBlock } from '../../clickhouse/inserts/orders.ts';
 import type { EventName } from '../../clickhouse/inserts/present-sequences.ts';
 import type { Prepared } from './prepare.ts';
 
@@ -12,27 +11,24 @@ import type { Prepared } from './prepare.ts';
 export type Block = { name: string } & (
   | { table: 'clicks'; rows: readonly ClickRow[] }
   | { table: 'identifies'; rows: readonly IdentifyRow[] }
-  | { table: 'orders'; rows: readonly OrderRow[] }
 );
 
 export type BlockRow = Block['rows'][number];
 
 /** The blocks of a range, always the same ones in the same order. */
-export function toBlocks(prepared: Pick<Prepared, 'clicks' | 'identifies' | 'orders'>): Block[] {
+export function toBlocks(prepared: Pick<Prepared, 'clicks' | 'identifies'>): Block[] {
   const blocks: Block[] = [];
   for (const [month, rows] of byMonth(prepared.clicks)) {
     blocks.push({ name: `clicks/${month}`, table: 'clicks', rows });
   }
-  const { identifies, orders } = prepared;
+  const { identifies } = prepared;
   if (identifies.length > 0) blocks.push({ name: 'identifies', table: 'identifies', rows: identifies });
-  if (orders.length > 0) blocks.push({ name: 'orders', table: 'orders', rows: orders });
   return blocks;
 }
 
 /** The block in the store's Native format. */
 export function encodeBlock(block: Block): Uint8Array[] {
-  if (block.table === 'clicks') return clickBlock(block.rows);
-  return block.table === 'identifies' ? identifyBlock(block.rows) : orderBlock(block.rows);
+  return block.table === 'clicks' ? clickBlock(block.rows) : identifyBlock(block.rows);
 }
 
 /** The rows that `keep` wants, as a block whose name says which they are. */

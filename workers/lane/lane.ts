@@ -54,6 +54,8 @@ export type LaneDependencies = {
   pace: Pace;
   metrics: WorkerMetrics;
   log: Logger;
+  /** Called when orders of the lane were stored, in PostgreSQL. */
+  onOrdersStored?: () => void;
   /** For tests: how long a lane that stands past the log's end waits before it believes that, in milliseconds. */
   patienceMs?: number | undefined;
   /** Called at each state, and after each block: where tests end the process or throw. */
@@ -137,6 +139,7 @@ export async function runLane(
       await onState?.('inserted', lane);
     }
     await advance(lane, prepared, refused);
+    if (prepared.orders.length > 0) dependencies.onOrdersStored?.();
     for (const { ordinal, highWater } of prepared.streams) {
       if ((doubt.get(ordinal) ?? -1n) <= highWater) doubt.delete(ordinal);
     }

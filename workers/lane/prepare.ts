@@ -1,10 +1,8 @@
 import type { ClickRow } from '../../clickhouse/inserts/clicks.ts';
 import type { IdentifyRow } from '../../clickhouse/inserts/identifies.ts';
-import type { OrderRow } from '../../clickhouse/inserts/orders.ts';
 import type { Enricher } from '../../core/enrich/enrich.ts';
 import type { DecodedEvent, LogBatch } from '../../core/event-log/port.ts';
 import { clickKey, ReadClick } from '../../core/events/click-reader.ts';
-import { orderVersion } from '../../core/events/order-version.ts';
 import {
   CLICK_FLAGS,
   type ClickEvent,
@@ -30,12 +28,15 @@ export type Decode = (batch: LogBatch) => {
   undecodable: { sequence: bigint; reason: string; bytes: Uint8Array }[];
 };
 
+/** A report of an order. PostgreSQL stores it, and a job writes what it makes of the order to ClickHouse. */
+export type PreparedOrder = { event: OrderEvent; ordinal: number; sequence: bigint };
+
 /** A range of the log, ready to be stored. */
 export type Prepared = {
   range: Range;
   clicks: ClickRow[];
   identifies: IdentifyRow[];
-  orders: OrderRow[];
+  orders: PreparedOrder[];
   deadLetters: DeadLetter[];
   /** Streams of the range as they stand after it. */
   streams: StreamProgress[];
@@ -120,8 +121,7 @@ export function createPrepareStep(dependencies: PrepareDependencies): PrepareSte
       } else if (event.kind === 'identify') {
         into.identifies.push({ event: withEmail(event), ordinal: stream.ordinal, sequence });
       } else {
-        const version = orderVersion(event.source, BigInt(event.ts) * 1000n + BigInt(stream.ordinal));
-        into.orders.push({ event: withEmail(event), version, ordinal: stream.ordinal, sequence });
+        into.orders.push({ event: withEmail(event), ordinal: stream.ordinal, sequence });
       }
     }
     metrics.events.inc({ kind: 'click' }, into.clicks.length - before);

@@ -1,7 +1,7 @@
 import type { Logger } from '../../core/tier/log.ts';
 import { inTransaction, type Pool } from '../../sql/database/pool.ts';
 import { fanOut, hasEvents } from '../../sql/webhooks/outbox-fan-out.ts';
-import { type Clock, startClock } from '../jobs/clock.ts';
+import { type Job, startJob } from '../jobs/job.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
@@ -20,9 +20,9 @@ export function startOutbox(dependencies: {
   createdAt: () => number;
   /** Called when there are new deliveries. */
   made: () => void;
-}): Clock {
+}): Job {
   const { pool, log, metrics, subscriptions, now, createdAt, made } = dependencies;
-  return startClock({
+  return startJob({
     name: 'webhook-outbox',
     everyMs: EVERY_MS,
     log,

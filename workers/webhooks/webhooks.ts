@@ -5,7 +5,7 @@ import type { Logger } from '../../core/tier/log.ts';
 import { createHostResolver, type ResolveHost } from '../../core/webhooks/resolve-host.ts';
 import type { Pool } from '../../sql/database/pool.ts';
 import { countAllPending } from '../../sql/webhooks/delivery-queue.ts';
-import { startClock } from '../jobs/clock.ts';
+import { startJob } from '../jobs/job.ts';
 import { startLanes } from '../lane/lanes.ts';
 import type { Decode } from '../lane/prepare.ts';
 import type { WorkerMetrics } from '../metrics.ts';
@@ -108,14 +108,14 @@ export function startWebhooks(dependencies: WebhooksDependencies): Webhooks {
     run: (lane, control, laneLog) => runClickLane({ ...laneDependencies, log: laneLog }, lane, control),
   });
   const clocks = [
-    startClock({
+    startJob({
       name: 'webhook-pruning',
       everyMs: DROP_EVERY_MS,
       log,
       metrics: workerMetrics,
       work: () => dropUnneeded({ pool, metrics: workerMetrics, backlogs, now }),
     }),
-    startClock({
+    startJob({
       name: 'webhook-pending',
       everyMs: COUNT_EVERY_MS,
       log,
