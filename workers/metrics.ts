@@ -44,8 +44,8 @@ export function createWorkerMetrics(registry: Registry) {
       labelNames: ['reason'] as const,
       registers,
     }),
-    lagBytes: new Gauge({
-      name: 'hoplog_worker_lag_bytes',
+    lagOffsets: new Gauge({
+      name: 'hoplog_worker_lag_offsets',
       help: 'Bytes (or records) of a partition not worked off yet',
       labelNames: ['partition'] as const,
       registers,

@@ -19,7 +19,7 @@ import { startLanes } from './lane/lanes.ts';
 import { createPace } from './lane/pace.ts';
 import type { Decode } from './lane/prepare.ts';
 import { createWorkerMetrics } from './metrics.ts';
-import { startReferralClocks } from './referrals/clocks.ts';
+import { startReferralJobs } from './referrals/jobs.ts';
 import { keepRolledUp } from './rollups/keep-rolled-up.ts';
 import { exposeWatermarkAge } from './watermark-age.ts';
 import { startWebhooks, type WebhookOptions } from './webhooks/webhooks.ts';
@@ -117,7 +117,7 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
       everyMs: LOOK_FOR_DAMAGE_EVERY_MS,
       work: createDamageWatch(shared),
     }),
-    ...startReferralClocks(shared),
+    ...startReferralJobs(shared),
     ...(deadTopic
       ? [
           startJob({

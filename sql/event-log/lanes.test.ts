@@ -6,7 +6,7 @@ import {
   commitIntent,
   type Lane,
   LaneLost,
-  lanePlaces,
+  laneOffsets,
   lockLane,
   releaseLane,
   renewLane,
@@ -70,7 +70,7 @@ it('hands an intent to the successor until the lane has advanced', async () => {
 
 it('keeps what the slowest consumer still needs', async () => {
   const { pool } = stores;
-  expect(await lanePlaces(pool, 'p5')).toBeNull();
+  expect(await laneOffsets(pool, 'p5')).toBeNull();
   for (const [consumer, offset] of [
     ['store', 900n],
     ['webhooks', 20n],
@@ -78,7 +78,7 @@ it('keeps what the slowest consumer still needs', async () => {
     const lane = await taken('p5', 60_000, consumer);
     await advanceLane(pool, lane, offset);
   }
-  expect(await lanePlaces(pool, 'p5')).toEqual({ least: 20n, greatest: 900n });
+  expect(await laneOffsets(pool, 'p5')).toEqual({ least: 20n, greatest: 900n });
 });
 
 it('is put elsewhere by its holder only, from where it stood, as often as the answer is lost', async () => {

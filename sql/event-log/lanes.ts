@@ -207,7 +207,7 @@ export async function advanceLane(transaction: Queryable, lane: Lane, nextOffset
  *
  * @returns null when none has begun
  */
-export async function lanePlaces(
+export async function laneOffsets(
   db: Queryable,
   partition: string,
 ): Promise<{ least: bigint; greatest: bigint } | null> {

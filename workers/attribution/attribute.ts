@@ -24,8 +24,8 @@ import {
 } from '../../sql/orders/unattributed-orders.ts';
 import { holdRates, type RateOf } from '../../sql/workspaces/currency-rates.ts';
 import type { WorkerMetrics } from '../metrics.ts';
-import { creditsOf } from './credits.ts';
-import { replacedShares } from './replaced-credits.ts';
+import { replacedShares } from './replaced-shares.ts';
+import { sharesOf } from './shares.ts';
 
 export type AttributionDependencies = {
   pool: Pool;
@@ -133,7 +133,7 @@ async function sharesOfAll(
     metrics.attributedOrders.inc({ outcome: own.length > 0 ? 'credited' : 'no_click' });
     const converted = inWorkspaceCurrency(dependencies, order, rateOf);
     const origin = firstCame.get(position) ?? null;
-    const rows = creditsOf({ order, groups: own, amountMinor: converted ?? 0, origin });
+    const rows = sharesOf({ order, groups: own, amountMinor: converted ?? 0, origin });
     return { order, rows, withoutRate: converted === null };
   });
 }

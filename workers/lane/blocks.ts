@@ -5,8 +5,7 @@ import type { EventName } from '../../clickhouse/inserts/present-sequences.ts';
 import type { Prepared } from './prepare.ts';
 
 /**
- * Rows that are inserted at once and so become one part: there in full or not at all. Clicks are partitioned by
- * month, so a block holds one month of them.
+ * Rows that become one part: stored in full or not at all. Clicks are partitioned by month, so a block has clicks of one month.
  */
 export type Block = { name: string } & (
   | { table: 'clicks'; rows: readonly ClickRow[] }
@@ -15,7 +14,7 @@ export type Block = { name: string } & (
 
 export type BlockRow = Block['rows'][number];
 
-/** The blocks of a range, always the same ones in the same order. */
+/** Returns the blocks of a range, always the same ones in the same order. */
 export function toBlocks(prepared: Pick<Prepared, 'clicks' | 'identifies'>): Block[] {
   const blocks: Block[] = [];
   for (const [month, rows] of byMonth(prepared.clicks)) {
@@ -26,21 +25,21 @@ export function toBlocks(prepared: Pick<Prepared, 'clicks' | 'identifies'>): Blo
   return blocks;
 }
 
-/** The block in the store's Native format. */
+/** Returns the block in ClickHouse's Native format. */
 export function encodeBlock(block: Block): Uint8Array[] {
   return block.table === 'clicks' ? clickBlock(block.rows) : identifyBlock(block.rows);
 }
 
-/** The rows that `keep` wants, as a block whose name says which they are. */
-export function partOf(block: Block, keep: (row: BlockRow, index: number) => boolean): Block {
-  const part = { ...block, rows: (block.rows as readonly BlockRow[]).filter(keep) } as Block;
+/** Returns the rows that match, as a block whose name identifies them. */
+export function partOf(block: Block, matches: (row: BlockRow, index: number) => boolean): Block {
+  const part = { ...block, rows: (block.rows as readonly BlockRow[]).filter(matches) } as Block;
   if (part.rows.length === block.rows.length) return block;
   const hash = createHash('sha256');
   for (const row of part.rows) hash.update(nameOf(row)).update(' ');
   return { ...part, name: `${block.table}/${hash.digest('hex').slice(0, 32)}` };
 }
 
-/** How the store knows a row. */
+/** Returns the name of a row's event. */
 export function nameOf(row: BlockRow): EventName {
   return `${row.ordinal}/${row.sequence}`;
 }

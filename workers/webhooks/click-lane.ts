@@ -14,9 +14,9 @@ import {
   resetLane,
 } from '../../sql/event-log/lanes.ts';
 import { readStreams } from '../../sql/event-log/streams.ts';
-import { gather, type Range } from '../lane/gather.ts';
 import { LANE_DEFAULTS, type LaneControl } from '../lane/lane.ts';
-import { assertForward, createEndWatch, logBounds } from '../lane/place.ts';
+import { pollBatch, type Range } from '../lane/poll-batch.ts';
+import { assertForward, createEndWatch, logBounds } from '../lane/position.ts';
 import type { Decode } from '../lane/prepare.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import { causeOf, createRetry } from '../retry.ts';
@@ -174,7 +174,7 @@ export async function runClickLane(
     const checkEnd = createEndWatch(lane, patienceMs);
     while (!signal.aborted) {
       const end = await retry('read_log_bounds', () => reader.end(partition));
-      metrics.lagBytes.set({ partition }, Math.max(0, Number(end - written)));
+      metrics.lagOffsets.set({ partition }, Math.max(0, Number(end - written)));
       checkEnd(at, end);
       // After the end was read: whoever subscribes from now on wants nothing from before it.
       if (!(await retry('read_webhooks', subscriptions)).wantsClicks) {
@@ -185,7 +185,7 @@ export async function runClickLane(
       }
       const from = at;
       const range = await retry('read_log', () =>
-        gather(reader, partition, from, {
+        pollBatch(reader, partition, from, {
           maxEvents: CLICK_LANE.events,
           waitMs: CLICK_LANE.waitMs,
           lingerMs: CLICK_LANE.lingerMs,
@@ -227,6 +227,6 @@ export async function runClickLane(
     ended.abort();
     await Promise.all([upkeep, tail]);
     for (const linked of [handingOver, working, ending]) linked.release();
-    metrics.lagBytes.remove({ partition });
+    metrics.lagOffsets.remove({ partition });
   }
 }

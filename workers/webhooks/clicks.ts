@@ -6,7 +6,7 @@ import { formatInstant, NANOS_PER_MICRO } from '../../core/time/timestamps.ts';
 import { deliveryBody, deliveryId } from '../../core/webhooks/delivery.ts';
 import { CLICK_EVENT } from '../../core/webhooks/event-types.ts';
 import type { Subscription } from '../../sql/webhooks/subscriptions.ts';
-import type { Range } from '../lane/gather.ts';
+import type { Range } from '../lane/poll-batch.ts';
 import type { Decode } from '../lane/prepare.ts';
 import type { Subscriptions } from './subscriptions.ts';
 

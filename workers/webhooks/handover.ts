@@ -5,11 +5,11 @@ import { addDeliveries, type DeliveryState, type NewDelivery } from '../../sql/w
 import type { Attempt } from './attempt.ts';
 import type { Backlogs } from './backlogs.ts';
 import type { ClickDelivery } from './clicks.ts';
+import type { ConcurrencyLimit } from './concurrency-limit.ts';
 import type { WebhookMetrics } from './metrics.ts';
 import { type Outcome, pendingState, stateAfter } from './outcome.ts';
 import type { Settling } from './settling.ts';
 import { STORED } from './stored.ts';
-import type { Turns } from './turns.ts';
 
 export const HANDOVER = {
   /** What has not been answered after this long is stored, and its lane goes on. */
@@ -41,7 +41,7 @@ type Handed = { delivery: ClickDelivery; outcome: Outcome | null; settled: Promi
  */
 export function createHandover(dependencies: {
   attempt: Attempt;
-  turns: Turns;
+  limit: ConcurrencyLimit;
   settling: Settling;
   backlogs: Backlogs;
   metrics: WebhookMetrics;
@@ -49,7 +49,7 @@ export function createHandover(dependencies: {
   random: () => number;
   createdAt: () => number;
 }) {
-  const { attempt, turns, settling, backlogs, metrics, now, random, createdAt } = dependencies;
+  const { attempt, limit, settling, backlogs, metrics, now, random, createdAt } = dependencies;
 
   return async function handOver(deliveries: readonly ClickDelivery[]): Promise<Handover> {
     const handed: Handed[] = [];
@@ -57,7 +57,7 @@ export function createHandover(dependencies: {
     for (const delivery of deliveries) {
       const { webhook } = delivery;
       const one: Handed = { delivery, outcome: null, settled: null };
-      if (turns.roomForNew(webhook) > 0) {
+      if (limit.roomForNew(webhook) > 0) {
         one.settled = attempt(webhook, delivery).then((outcome) => {
           one.outcome = outcome;
           return outcome;

@@ -44,8 +44,8 @@ export function createWebhookMetrics(registry: Registry) {
       help: 'Webhooks disabled because they had only failed for five days',
       registers,
     }),
-    lagBytes: new Gauge({
-      name: 'hoplog_webhook_lag_bytes',
+    lagOffsets: new Gauge({
+      name: 'hoplog_webhook_lag_offsets',
       help: 'Bytes (or records) of a partition whose clicks have not been delivered or stored for delivery',
       labelNames: ['partition'] as const,
       registers,

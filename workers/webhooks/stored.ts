@@ -3,9 +3,9 @@ import type { Logger } from '../../core/tier/log.ts';
 import type { Pool } from '../../sql/database/pool.ts';
 import { type ClaimedDelivery, claimDue, webhooksWithDue } from '../../sql/webhooks/delivery-queue.ts';
 import type { Attempt } from './attempt.ts';
+import type { ConcurrencyLimit } from './concurrency-limit.ts';
 import type { Settling } from './settling.ts';
 import type { Subscriptions } from './subscriptions.ts';
-import type { Turns } from './turns.ts';
 
 export type Running = {
   /** Looks at once instead of at its next time. */
@@ -34,12 +34,12 @@ export function startStored(dependencies: {
   pool: Pool;
   log: Logger;
   subscriptions: () => Promise<Subscriptions>;
-  turns: Turns;
+  limit: ConcurrencyLimit;
   attempt: Attempt;
   settling: Settling;
   now: () => number;
 }): Running {
-  const { pool, log, subscriptions, turns, attempt, settling, now } = dependencies;
+  const { pool, log, subscriptions, limit, attempt, settling, now } = dependencies;
   let isStopped = false;
   let alarm = new AbortController();
   const underWay = new Set<Promise<void>>();
@@ -56,7 +56,7 @@ export function startStored(dependencies: {
     // With very many webhooks each still gets a place.
     const most = Math.max(1, Math.floor(STORED.claim / due.length));
     let left: number = STORED.claim;
-    const roomFor = turns.roomForStored();
+    const roomFor = limit.roomForStored();
     for (const webhookId of due) {
       const webhook = snapshot.byId.get(webhookId);
       const share = Math.min(most, left);

@@ -12,15 +12,15 @@ import type { WorkerMetrics } from '../metrics.ts';
 import { createAttempt } from './attempt.ts';
 import { createBacklogs } from './backlogs.ts';
 import { runClickLane, WEBHOOK_CONSUMER } from './click-lane.ts';
+import { createConcurrencyLimit } from './concurrency-limit.ts';
 import { createHandover } from './handover.ts';
-import { dropUnneeded } from './keep.ts';
 import { createWebhookMetrics } from './metrics.ts';
 import { startOutbox } from './outbox.ts';
+import { pruneDeliveries } from './prune.ts';
 import { createSender } from './send.ts';
 import { createSettling } from './settling.ts';
 import { startStored } from './stored.ts';
 import { createSubscriptions } from './subscriptions.ts';
-import { createTurns } from './turns.ts';
 
 export type WebhookOptions = {
   /** Deliver to private addresses too: for tests. */
@@ -70,18 +70,18 @@ export function startWebhooks(dependencies: WebhooksDependencies): Webhooks {
   const metrics = createWebhookMetrics(registry);
   const cutOff = new AbortController();
   const subscriptions = createSubscriptions(pool);
-  const turns = createTurns();
+  const limit = createConcurrencyLimit();
   const sender = createSender({
     resolve: options.resolve ?? createHostResolver(),
     allowPrivate: options.allowPrivate,
   });
-  const attempt = createAttempt({ send: sender.send, turns, metrics, now, signal: cutOff.signal });
+  const attempt = createAttempt({ send: sender.send, limit, metrics, now, signal: cutOff.signal });
   const settling = createSettling({ pool, log, metrics, now, random });
   const backlogs = createBacklogs(pool);
   const createdAt = createMicroClock(now);
   const handOver = createHandover({
     attempt,
-    turns,
+    limit,
     settling,
     backlogs,
     metrics,
@@ -89,7 +89,7 @@ export function startWebhooks(dependencies: WebhooksDependencies): Webhooks {
     random,
     createdAt,
   });
-  const stored = startStored({ pool, log, subscriptions, turns, attempt, settling, now });
+  const stored = startStored({ pool, log, subscriptions, limit, attempt, settling, now });
   const outbox = startOutbox({
     pool,
     log,
@@ -113,7 +113,7 @@ export function startWebhooks(dependencies: WebhooksDependencies): Webhooks {
       everyMs: DROP_EVERY_MS,
       log,
       metrics: workerMetrics,
-      work: () => dropUnneeded({ pool, metrics: workerMetrics, backlogs, now }),
+      work: () => pruneDeliveries({ pool, metrics: workerMetrics, backlogs, now }),
     }),
     startJob({
       name: 'webhook-pending',
@@ -122,8 +122,8 @@ export function startWebhooks(dependencies: WebhooksDependencies): Webhooks {
       metrics: workerMetrics,
       async work() {
         metrics.pending.set(await countAllPending(pool, COUNTED));
-        metrics.inFlight.set(turns.inFlight());
-        metrics.waiting.set(turns.waiting());
+        metrics.inFlight.set(limit.inFlight());
+        metrics.waiting.set(limit.waiting());
         return false;
       },
     }),

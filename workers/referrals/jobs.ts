@@ -15,7 +15,7 @@ const JUDGE_EVERY_MS = 500;
 const SETTLE_EVERY_MS = 5_000;
 
 /** What the referral programme does by itself, without a call. Each is safe to run in several processes at once. */
-export function startReferralClocks(shared: {
+export function startReferralJobs(shared: {
   pool: Pool;
   clickhouse: ClickHouseClient;
   log: Logger;

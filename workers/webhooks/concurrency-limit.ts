@@ -9,7 +9,7 @@
  * holds places of the quick pool for a second at the longest. Within a pool webhooks take turns, and of the slow pool a
  * workspace has a quarter at the most. What waits for slow receivers takes nothing of the room of the quick ones.
  */
-export type Turns = {
+export type ConcurrencyLimit = {
   /**
    * Runs `work` when it is the webhook's turn. Where the webhook becomes slow meanwhile and many wait for it, `sentAway`
    * says what comes of it instead: the store is the place to wait for long.
@@ -44,7 +44,7 @@ type Share = { active: number; held: Receiver[] };
 /** Deliveries in memory that wait, for quick receivers, for slow ones, and for the slow ones of a workspace. */
 type Waiting = { quick: number; slow: number; slowOf: Map<string, number> };
 
-export const TURNS = {
+export const CONCURRENCY = {
   slowAfterMs: 1_000,
   quickToTrust: 4,
   atATime: { unknown: 4, fast: 64, slow: 8 },
@@ -58,11 +58,11 @@ export const TURNS = {
   remembered: 20_000,
 } as const;
 
-export function createTurns(): Turns {
+export function createConcurrencyLimit(): ConcurrencyLimit {
   const receivers = new Map<string, Receiver>();
   const shares = new Map<string, Share>();
-  const quick: Pool = { size: TURNS.poolSize, active: 0, ring: [] };
-  const slow: Pool = { size: TURNS.poolSize, active: 0, ring: [] };
+  const quick: Pool = { size: CONCURRENCY.poolSize, active: 0, ring: [] };
+  const slow: Pool = { size: CONCURRENCY.poolSize, active: 0, ring: [] };
   const waiting: Waiting = { quick: 0, slow: 0, slowOf: new Map() };
   let inFlight = 0;
 
@@ -84,7 +84,7 @@ export function createTurns(): Turns {
 
   function paceOf({ quick: row }: Pick<Receiver, 'quick'>): 'unknown' | 'fast' | 'slow' {
     if (row < 0) return 'slow';
-    return row >= TURNS.quickToTrust ? 'fast' : 'unknown';
+    return row >= CONCURRENCY.quickToTrust ? 'fast' : 'unknown';
   }
 
   const poolOf = (receiver: Receiver) => (receiver.quick < 0 ? slow : quick);
@@ -97,7 +97,7 @@ export function createTurns(): Turns {
 
   function queue(receiver: Receiver): void {
     if (receiver.isInRing || receiver.waiting.length === 0) return;
-    if (receiver.active >= TURNS.atATime[paceOf(receiver)]) return;
+    if (receiver.active >= CONCURRENCY.atATime[paceOf(receiver)]) return;
     receiver.isInRing = true;
     poolOf(receiver).ring.push(receiver);
   }
@@ -109,12 +109,12 @@ export function createTurns(): Turns {
       // It may have become slow, or quick, while it stood here.
       const isHere = poolOf(receiver) === pool;
       const share = isHere && pool === slow ? shares.get(receiver.workspaceId) : undefined;
-      if (share && share.active >= TURNS.slowOfWorkspace) {
+      if (share && share.active >= CONCURRENCY.slowOfWorkspace) {
         share.held.push(receiver);
         continue;
       }
       receiver.isInRing = false;
-      if (isHere && receiver.active < TURNS.atATime[paceOf(receiver)]) receiver.waiting.shift()?.(true);
+      if (isHere && receiver.active < CONCURRENCY.atATime[paceOf(receiver)]) receiver.waiting.shift()?.(true);
       queue(receiver);
     }
   }
@@ -132,13 +132,13 @@ export function createTurns(): Turns {
   function enterSlow({ workspaceId }: Receiver): void {
     const share = shareOf(workspaceId);
     share.active += 1;
-    if (share.active <= TURNS.slowOfWorkspace) slow.active += 1;
+    if (share.active <= CONCURRENCY.slowOfWorkspace) slow.active += 1;
   }
 
   function leaveSlow({ workspaceId }: Receiver): void {
     const share = shareOf(workspaceId);
     share.active -= 1;
-    if (share.active < TURNS.slowOfWorkspace) slow.active -= 1;
+    if (share.active < CONCURRENCY.slowOfWorkspace) slow.active -= 1;
     slow.ring.push(...share.held.splice(0));
     if (share.active === 0) shares.delete(workspaceId);
   }
@@ -160,10 +160,10 @@ export function createTurns(): Turns {
       }
       setQuick(receiver, -1);
       const room = roomIn(waiting, receiver) + receiver.waiting.length;
-      const kept = Math.max(0, Math.min(TURNS.storedWaiting.slow, room));
+      const kept = Math.max(0, Math.min(CONCURRENCY.storedWaiting.slow, room));
       for (const send of receiver.waiting.splice(kept)) send(false);
       pumpBoth();
-    }, TURNS.slowAfterMs);
+    }, CONCURRENCY.slowAfterMs);
     return () => {
       clearTimeout(late);
       if (isInSlow) leaveSlow(receiver);
@@ -172,7 +172,7 @@ export function createTurns(): Turns {
       inFlight -= 1;
       if (!isSlow) setQuick(receiver, receiver.quick + 1);
       queue(receiver);
-      if (receivers.size > TURNS.remembered && receiver.active === 0 && receiver.waiting.length === 0) {
+      if (receivers.size > CONCURRENCY.remembered && receiver.active === 0 && receiver.waiting.length === 0) {
         receivers.delete(receiver.id);
       }
       pumpBoth();
@@ -205,11 +205,11 @@ export function createTurns(): Turns {
         leave();
       }
     },
-    roomForNew: (webhook) => room(waiting, webhook, TURNS.newWaiting),
+    roomForNew: (webhook) => room(waiting, webhook, CONCURRENCY.newWaiting),
     roomForStored() {
       const then = { ...waiting, slowOf: new Map(waiting.slowOf) };
       return (webhook, most) => {
-        const given = Math.min(most, room(then, webhook, TURNS.storedWaiting));
+        const given = Math.min(most, room(then, webhook, CONCURRENCY.storedWaiting));
         count(then, receivers.get(webhook.id) ?? { workspaceId: webhook.workspaceId, quick: 0 }, given);
         return given;
       };
@@ -235,7 +235,7 @@ function count(waiting: Waiting, { workspaceId, quick }: Paced, change: number):
 
 /** How many more may wait for receivers of this pace, and workspace where it is slow. Below 0 when there are too many. */
 function roomIn(waiting: Waiting, { workspaceId, quick }: Paced): number {
-  if (quick >= 0) return TURNS.waiting.quick - waiting.quick;
-  const ofWorkspace = TURNS.waiting.slowOfWorkspace - (waiting.slowOf.get(workspaceId) ?? 0);
-  return Math.min(TURNS.waiting.slow - waiting.slow, ofWorkspace);
+  if (quick >= 0) return CONCURRENCY.waiting.quick - waiting.quick;
+  const ofWorkspace = CONCURRENCY.waiting.slowOfWorkspace - (waiting.slowOf.get(workspaceId) ?? 0);
+  return Math.min(CONCURRENCY.waiting.slow - waiting.slow, ofWorkspace);
 }

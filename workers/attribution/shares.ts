@@ -5,7 +5,7 @@ import { uuidToBytes } from '../../core/ids.ts';
 import { splitByLargestRemainder } from '../../core/money/money.ts';
 import type { UnattributedOrder } from '../../sql/orders/unattributed-orders.ts';
 
-export type CreditInput = {
+export type ShareInput = {
   order: UnattributedOrder;
   /** The clicks in the order's window, by link and channel, in any order. */
   groups: readonly ClickGroup[];
@@ -28,7 +28,7 @@ type Weighted = { group: ClickGroup; weight: number };
  * An order that no click led to gets one row with the zero UUID and no channel, for the revenue of its person. Reports by
  * link and channel leave it out.
  */
-export function creditsOf(input: CreditInput): OrderCreditRow[] {
+export function sharesOf(input: ShareInput): OrderCreditRow[] {
   const { order, amountMinor, origin } = input;
   const weighted = weigh(order.model, input.groups);
   const base = {

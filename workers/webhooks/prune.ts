@@ -18,7 +18,7 @@ const LONGEST_PAUSE_MS = 7 * 86_400_000;
 const KEPT_CLICKS = { delivered: 1_000, failed: 10_000 } as const;
 
 /** One round of dropping deliveries that nobody needs any more. @returns whether more may be there */
-export async function dropUnneeded(dependencies: {
+export async function pruneDeliveries(dependencies: {
   pool: Pool;
   metrics: WorkerMetrics;
   backlogs: Backlogs;
