@@ -220,6 +220,7 @@ describe('an order that was tracked', () => {
     expect(await balance('r')).toMatchObject({ pending: 10 });
     await pool.query(
       `ALTER TABLE purchases DROP CONSTRAINT fails;
+       DELETE FROM order_publications;
        DELETE FROM orders WHERE order_id LIKE 'bad-%' AND order_id <> 'bad-0'`,
     );
     expect(await judgeRound(new Date())).toBe(false);

@@ -5,7 +5,7 @@ import type { WebhookMetrics } from './metrics.ts';
 import { type Outcome, outcomeOfError, outcomeOfReply } from './outcome.ts';
 import type { Send } from './send.ts';
 
-/** Delivers a body to a webhook once, when it is its turn. Never rejects. */
+/** Delivers a body to a webhook once, within the concurrency limit. Never rejects. */
 export type Attempt = (
   webhook: Subscription,
   delivery: { eventId: string; body: string },
@@ -17,7 +17,7 @@ export type AttemptDependencies = {
   metrics: WebhookMetrics;
   /** Milliseconds since the epoch. */
   now: () => number;
-  /** Cuts attempts off; those that wait for their turn are not begun. */
+  /** Aborts attempts; those that wait do not begin. */
   signal: AbortSignal;
 };
 

@@ -6,10 +6,10 @@ import type { WorkerMetrics } from '../metrics.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
 const EVERY_MS = 100;
-/** Events in one transaction. Few, because each may go to very many webhooks. */
+/** Events in one transaction. Few, because each may go to many webhooks. */
 const AT_ONCE = 50;
 
-/** Turns the events of the records into deliveries, as they come. Safe in several processes at once. */
+/** Starts the job that turns outbox events into deliveries. Safe in several processes at once. */
 export function startOutbox(dependencies: {
   pool: Pool;
   log: Logger;
@@ -28,7 +28,6 @@ export function startOutbox(dependencies: {
     log,
     metrics,
     async work() {
-      // Ten times a second there is none: that is no work for a transaction.
       if (!(await hasEvents(pool))) return false;
       const { events, deliveries } = await inTransaction(pool, (tx) =>
         fanOut(tx, AT_ONCE, now(), async () => (await subscriptions()).subscribers, createdAt),

@@ -23,7 +23,7 @@ import { startStored } from './stored.ts';
 import { createSubscriptions } from './subscriptions.ts';
 
 export type WebhookOptions = {
-  /** Deliver to private addresses too: for tests. */
+  /** For tests: deliver to private addresses too. */
   allowPrivate: boolean;
   /** For tests: other name servers. */
   resolve?: ResolveHost;
@@ -46,21 +46,21 @@ export type WebhooksDependencies = {
 };
 
 export type Webhooks = {
-  /** Ends in order within `withinMs`; attempts that still run then are cut off and made again by the next worker. */
+  /** Drains within `withinMs`; attempts that still run then are aborted, and the next worker repeats them. */
   stop(withinMs: number): Promise<void>;
 };
 
 const DROP_EVERY_MS = 60_000;
 const COUNT_EVERY_MS = 15_000;
 const COUNTED = 100_000;
-/** Kept from the time to end for writing what was cut off. */
+/** Part of the time to stop that is left for writing what was aborted. */
 const WRITE_MS = 500;
 
 /**
- * Starts the deliverer:
+ * Starts webhook delivery:
  *
  *   outbox ──▶ webhook_deliveries ──due──▶ attempt ──▶ outcome ──▶ webhook_deliveries
- *                  ▲ what isn't taken at once   ▲
+ *                  ▲ what isn't accepted at once ▲
  *   event log ─────┴── clicks of a lane ────────┘
  */
 export function startWebhooks(dependencies: WebhooksDependencies): Webhooks {
@@ -107,7 +107,7 @@ export function startWebhooks(dependencies: WebhooksDependencies): Webhooks {
     consumer: WEBHOOK_CONSUMER,
     run: (lane, control, laneLog) => runClickLane({ ...laneDependencies, log: laneLog }, lane, control),
   });
-  const clocks = [
+  const jobs = [
     startJob({
       name: 'webhook-pruning',
       everyMs: DROP_EVERY_MS,
@@ -136,7 +136,7 @@ export function startWebhooks(dependencies: WebhooksDependencies): Webhooks {
         outbox.stop(),
         lanes.stop(withinMs),
         stored.stop(),
-        ...clocks.map((clock) => clock.stop()),
+        ...jobs.map((job) => job.stop()),
       ]);
       clearTimeout(late);
       cutOff.abort();
@@ -148,12 +148,12 @@ export function startWebhooks(dependencies: WebhooksDependencies): Webhooks {
 
 const FAR_AHEAD_MICROS = 5_000_000;
 
-/** A clock of microseconds that never says the same twice, so that times can be cursors. */
+/** Creates a clock of unique microseconds, so that times can be cursors. */
 function createMicroClock(now: () => number): () => number {
   let last = 0;
   return () => {
     const at = now() * 1_000;
-    // Far ahead of now it was the clock: times that were given then don't come again soon.
+    // Far ahead of now the clock was wrong: times given then do not come again soon.
     last = at > last || last - at > FAR_AHEAD_MICROS ? at : last + 1;
     return last;
   };
