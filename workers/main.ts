@@ -14,12 +14,12 @@ import { createPool } from '../sql/database/pool.ts';
 import { secretsOnceThere } from '../sql/database/secrets.ts';
 import { createWorkers } from './workers.ts';
 
-/** What the supervisor leaves is 3 s: the drain, and a little to close. */
+/** The supervisor allows 3 s: the drain, and the rest to close. */
 const DRAIN_MS = 2_000;
 const CLOSE_MS = 500;
-/** Lanes, clocks and deliveries each hold one for a moment. */
+/** Lanes, jobs and deliveries share them. */
 const CONNECTIONS = 20;
-/** Bounds of one wait for PostgreSQL: for the server's work, and for a host that has vanished. Milliseconds. */
+/** Limits of one wait for PostgreSQL: for a statement, and for a host that has vanished. Milliseconds. */
 const STATEMENT_LIMIT = 30_000;
 const ANSWER_LIMIT = 31_000;
 
@@ -63,7 +63,7 @@ const workers = createWorkers({
   webhooks: { allowPrivate: config.webhookAllowPrivate },
 });
 
-/** Whether it brings events into the stores: its lanes run, and both stores answer. */
+/** Ready once the lanes run and both databases respond. */
 async function readiness(): Promise<Readiness> {
   const { up, stores } = await storesUp({
     postgres: pool.query('SELECT 1'),
@@ -91,12 +91,12 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.once(signal, () => {
     state = 'stopping';
     log.info({ signal }, 'draining');
-    // A store that does not answer must not hold up the end: what is not stored waits in the log.
+    // A database that does not respond must not delay the exit: events wait in the log.
     setTimeout(() => process.exit(0), DRAIN_MS + CLOSE_MS);
     void close().then(() => process.exit(0));
   });
 }
-// Brokers that do not answer are waited for; a topic that is too small is not.
+// A topic that is too small ends the process; brokers that do not respond do not.
 reader.partitions().catch((error: unknown) => {
   if (error instanceof ConfigError) refuseSetting(error);
 });

@@ -24,21 +24,21 @@ import { keepRolledUp } from './rollups/keep-rolled-up.ts';
 import { exposeWatermarkAge } from './watermark-age.ts';
 import { startWebhooks, type WebhookOptions } from './webhooks/webhooks.ts';
 
-/** The consumer that fills ClickHouse. Its lanes move the watermark. */
+/** The consumer that stores events. Its lanes advance the watermark. */
 export const STORE_CONSUMER = 'store';
 
 export type WorkersDependencies = {
   pool: Pool;
   clickhouse: ClickHouseClient;
-  /** Of the lanes of the store. */
+  /** The reader of the store's lanes. */
   reader: EventLogReader;
-  /** Of the lanes of the webhooks, where a reader keeps a place and can't be shared; left out: the same one. */
+  /** The reader of the webhooks' lanes, where a reader keeps an offset and cannot be shared; left out: the same one. */
   webhookReader?: EventLogReader;
   decode: Decode;
   enricher: Enricher;
   log: Logger;
   registry: Registry;
-  /** Where dead letters are copied to; left out or null: nowhere. */
+  /** The topic for copies of dead letters; left out or null: none. */
   deadTopic?: DeadTopic | null;
   /** Left out: this process delivers no webhooks. */
   webhooks?: WebhookOptions;
@@ -50,8 +50,8 @@ export type WorkersDependencies = {
 
 export type Workers = {
   /**
-   * Works off what the log holds at this moment, at the longest for `drainMs`, then stops everything. The
-   * stores and the reader stay open: they are the caller's.
+   * Stores what the log holds at this moment, for at most `drainMs`, then stops everything. The caller closes the databases and
+   * the readers.
    */
   stop(drainMs?: number): Promise<void>;
 };
@@ -67,7 +67,7 @@ const PRUNE_EVERY_MS = 60_000;
 const ROLL_UP_EVERY_MS = 600_000;
 const LOOK_FOR_DAMAGE_EVERY_MS = 60_000;
 
-/** Builds the tier and starts it: the lanes of the store, webhooks, the attribution of orders, referrals and housekeeping. */
+/** Builds and starts the tier: the store's lanes, webhooks, attribution, referrals and housekeeping. */
 export function createWorkers(dependencies: WorkersDependencies): Workers {
   const { pool, clickhouse, log, registry, deadTopic } = dependencies;
   const metrics = createWorkerMetrics(registry);

@@ -14,7 +14,7 @@ export type UnattributedOrder = {
   /** Microseconds. */
   ts: number;
   streamOrdinal: number;
-  /** Whom the order names, or who is known to be the user whom it names; null: nobody. */
+  /** The order's visitor, or the visitor known to be its user; null: none. */
   visitorId: string | null;
   email: string | null;
   amountMinor: number;
@@ -26,7 +26,7 @@ export type UnattributedOrder = {
   window: number;
   /** Versions whose attributed shares may be in ClickHouse; this one too when a worker has begun to write its shares. */
   written: readonly WrittenShares[];
-  /** Another one once anything about the order has changed. */
+  /** Changes with the row. */
   rowVersion: string;
 };
 
@@ -34,10 +34,9 @@ export type UnattributedOrder = {
 const CLAIM = 7_205;
 
 /**
- * Claims orders older than the watermark whose present version has no credits yet, oldest first, until the
- * transaction ends. One that was reported past the event log waits until the watermark has passed that report as well: an
- * identify from before it may still be on its way. Other workers' claims are passed over. An advisory lock, not the row's: a
- * lane that takes in another report of the order must never wait for an attribution.
+ * Claims orders older than the watermark whose version has no attributed shares, oldest first, until the transaction ends. An
+ * order that was reported through the API waits until the watermark has passed that report too: an earlier identify may
+ * still be on its way. Skips other workers' claims. Advisory locks, so that a lane never waits for an attribution.
  *
  * @param before microseconds: the watermark
  */

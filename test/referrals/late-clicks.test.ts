@@ -241,9 +241,9 @@ describe('a signup by _vid', () => {
       );
       return rows.map((row) => row.external_user_id);
     };
-    await expect(round(new Date())).rejects.toThrow('was not resolved');
+    await expect(round(new Date())).rejects.toThrow('failed to resolve signup');
     expect(await matched()).toEqual([]);
-    await expect(round(new Date())).rejects.toThrow('was not resolved');
+    await expect(round(new Date())).rejects.toThrow('failed to resolve signup');
     expect(await matched()).toEqual(['good']);
     await pool.query(
       `ALTER TABLE signups DROP CONSTRAINT fails;

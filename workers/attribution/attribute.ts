@@ -106,7 +106,7 @@ function writtenWith(
   return [...all.values()];
 }
 
-/** @returns of the first orders, where all of them have too many visitors to be worked out together */
+/** @returns shares of the first orders only, where all of them have too many visitors for one query */
 async function sharesOfAll(
   dependencies: AttributionDependencies,
   transaction: PoolClient,
@@ -130,7 +130,7 @@ async function sharesOfAll(
   const byOrder = Map.groupBy(groups, (group: ClickGroup) => group.position);
   return reached.map((order, position) => {
     const own = byOrder.get(position) ?? [];
-    metrics.attributedOrders.inc({ outcome: own.length > 0 ? 'credited' : 'no_click' });
+    metrics.attributedOrders.inc({ outcome: own.length > 0 ? 'attributed' : 'no_click' });
     const converted = inWorkspaceCurrency(dependencies, order, rateOf);
     const origin = firstCame.get(position) ?? null;
     const rows = sharesOf({ order, groups: own, amountMinor: converted ?? 0, origin });
@@ -138,7 +138,7 @@ async function sharesOfAll(
   });
 }
 
-/** @returns null without a rate: the order counts as a conversion without revenue */
+/** @returns null without a rate; the order is then a conversion without revenue */
 function inWorkspaceCurrency(
   { metrics, log }: AttributionDependencies,
   order: UnattributedOrder,
@@ -154,9 +154,12 @@ function inWorkspaceCurrency(
   try {
     return convertMinor(amountMinor, currency, workspaceCurrency, rate);
   } catch (error) {
-    // An unknown currency or an amount beyond what numbers hold must not stop the others.
+    // An unknown currency or an amount out of range must not stop the others.
     if (!(error instanceof MoneyError)) throw error;
-    log.error({ err: error, order: order.internalId }, 'the amount of an order can not be converted');
+    log.error(
+      { err: error, order: order.internalId },
+      'failed to convert the amount of an order; it counts without revenue',
+    );
     metrics.ordersWithoutRate.inc({ currency });
     return 0;
   }

@@ -14,7 +14,7 @@ const RESOLVE_EVERY_MS = 500;
 const JUDGE_EVERY_MS = 500;
 const SETTLE_EVERY_MS = 5_000;
 
-/** What the referral programme does by itself, without a call. Each is safe to run in several processes at once. */
+/** Starts the jobs of the referral program. Each may run in several processes at once. */
 export function startReferralJobs(shared: {
   pool: Pool;
   clickhouse: ClickHouseClient;
