@@ -17,7 +17,6 @@ import type { ReadingPoint } from '../sql/event-log/reading-points.ts';
 import type { KeyRecord } from '../sql/workspaces/keys.ts';
 import type { Partner } from '../sql/workspaces/partners.ts';
 import type { Workspace } from '../sql/workspaces/workspaces.ts';
-import type { ExpectedReader } from './plugins/expected-readers.ts';
 
 /** What the API needs of the world. `main.ts` makes it for a process, `test/support/api.ts` for a test. */
 export type ApiDeps = {
@@ -61,7 +60,7 @@ export type Auth = {
   workspace: Workspace;
   key: KeyRecord;
   member?: SignedIn;
-  /** On routes that read clicks, where it came with the key: see `readingPointOf`. */
+  /** On routes with `readsClicks`, when the request carries a key; get it through `readingPointOf`. */
   readingPoint?: ReadingPoint;
 };
 
@@ -81,11 +80,8 @@ declare module 'fastify' {
     role?: Role;
     /** The plan a route needs; a function where it depends on the query. Without it: `paid`. */
     plan?: PlanNeed | ((request: FastifyRequest) => PlanNeed);
-    /**
-     * The route reads clicks: what is to be known before is asked for together with the key. A function is called while that is
-     * being asked, when the caller is likely to be who it is given; whether it is, is known in the handler.
-     */
-    readsClicks?: true | ((request: FastifyRequest, expected: ExpectedReader) => void);
+    /** The route reads clicks: the key check also selects the reading point ({@link Auth.readingPoint}). */
+    readsClicks?: true;
     /**
      * The route creates something: `Idempotency-Key` is checked and documented; see `withIdempotency`. `unkept`: its
      * answer holds a secret and is not kept, so that the key is checked and nothing else.

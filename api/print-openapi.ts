@@ -5,15 +5,13 @@ import { readConfig } from '../core/settings/config.ts';
 import { createLogger } from '../core/tier/log.ts';
 import { createPool } from '../sql/database/pool.ts';
 import { createApi } from './app.ts';
+import { DOCUMENT_PATHS } from './plugins/openapi.ts';
 
 /**
  * Prints the API's OpenAPI documents as a JSON array, without PostgreSQL, ClickHouse or an event log:
  *
  *   node api/print-openapi.ts
  */
-
-/** Paths of the documents. */
-const DOCUMENTS = ['/api/v1/openapi.json'];
 
 /** Nothing connects until a route reads or writes: the addresses only have to be well-formed. */
 const NOWHERE = '127.0.0.1:1';
@@ -23,7 +21,7 @@ const noEventLog = (): never => {
 };
 const eventLog: EventLogWriter = {
   stream: { streamId: '00000000-0000-0000-0000-000000000000', ordinal: 0 },
-  ready: () => true,
+  ready: noEventLog,
   append: noEventLog,
   flush: noEventLog,
   fill: noEventLog,
@@ -38,7 +36,7 @@ const app = await createApi({
   registry: new Registry(),
 });
 const documents = await Promise.all(
-  DOCUMENTS.map(async (url): Promise<unknown> => {
+  Object.values(DOCUMENT_PATHS).map(async (url): Promise<unknown> => {
     const response = await app.inject(url);
     if (response.statusCode !== 200)
       throw new Error(`${url} returned ${response.statusCode}: ${response.body}`);

@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { freePort } from '../cli/embedded/free-port.ts';
 import { createClickHouse } from '../clickhouse/client.ts';
 import { migrate as migrateClickHouse } from '../clickhouse/migrate.ts';
-import { ask } from '../clickhouse/queries/ask.ts';
+import { runQuery } from '../clickhouse/queries/run-query.ts';
 import { migrate } from '../sql/database/migrate.ts';
 import { createPool } from '../sql/database/pool.ts';
 import { createKey } from '../sql/workspaces/keys.ts';
@@ -81,7 +81,7 @@ await benchmark(async (bench) => {
     { name: 'both', measure: (round) => measureRound(subjects, round) },
   ]);
   await tier.stop();
-  const [size] = await ask<{ stored: string; bytes: number }>(client, {
+  const [size] = await runQuery<{ stored: string; bytes: number }>(client, {
     sql: `SELECT sumIf(rows, table = 'clicks') AS stored, sum(bytes_on_disk) / stored AS bytes FROM system.parts
           WHERE database = currentDatabase() AND table IN ('clicks', 'clicks_by_visitor') AND active`,
     params: {},

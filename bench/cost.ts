@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { createClickHouse } from '../clickhouse/client.ts';
-import { ask } from '../clickhouse/queries/ask.ts';
+import { runQuery } from '../clickhouse/queries/run-query.ts';
 import { type Bench, benchmark } from './harness/bench.ts';
 import { readOptions } from './harness/options.ts';
 import { cpuByPart, used } from './harness/processes.ts';
@@ -114,7 +114,7 @@ async function turn(bench: Bench, service: BenchService, broker: Broker | null):
 async function storedBytes(service: BenchService): Promise<{ rows: number; before: number; after: number }> {
   const client = createClickHouse({ url: service.clickhouseUrl, database: 'hoplog', timeoutMs: 600_000 });
   const size = async () => {
-    const [row] = await ask<{ stored: string; bytes: number }>(client, {
+    const [row] = await runQuery<{ stored: string; bytes: number }>(client, {
       sql: `SELECT sum(rows) AS stored, sum(bytes_on_disk) / stored AS bytes FROM system.parts
             WHERE database = currentDatabase() AND table = 'clicks' AND active`,
       params: {},

@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from '../clickhouse/client.ts';
-import { ALIVE } from '../clickhouse/queries/ask.ts';
+import { PROGRESS_HEADERS } from '../clickhouse/queries/run-query.ts';
 
 /**
  * Clicks as a busy deployment has them, made inside ClickHouse from `numbers(N)`, so that ten million rows take
@@ -99,7 +99,7 @@ export async function generateClicks(client: ClickHouseClient, options: Generate
       referers: REFERERS,
     },
     clickhouse_settings: {
-      ...ALIVE,
+      ...PROGRESS_HEADERS,
       max_insert_block_size: '1000000',
       max_execution_time: 600,
       wait_end_of_query: 1,

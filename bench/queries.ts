@@ -1,14 +1,13 @@
 import { parseArgs } from 'node:util';
 import { type ClickHouseClient, createClickHouse } from '../clickhouse/client.ts';
 import { migrate } from '../clickhouse/migrate.ts';
-import { ask } from '../clickhouse/queries/ask.ts';
-import { channelsReport } from '../clickhouse/queries/channels-report.ts';
 import { countEvents } from '../clickhouse/queries/events-used.ts';
 import { exportClicks } from '../clickhouse/queries/export-clicks.ts';
-import { linksReport } from '../clickhouse/queries/links-report.ts';
 import { type ClickFilter, newestClicks } from '../clickhouse/queries/newest-clicks.ts';
+import { runQuery } from '../clickhouse/queries/run-query.ts';
 import { IN_SPAN, type Span } from '../clickhouse/queries/visible-clicks.ts';
 import { visitorJourney } from '../clickhouse/queries/visitor-journey.ts';
+import { channelsReport, linksReport } from '../clickhouse/reports/index.ts';
 import { rollUp } from '../clickhouse/rollups/roll-up.ts';
 import { NANOS_PER_DAY, parseInstant } from '../core/time/timestamps.ts';
 import { withClickHouse } from './clickhouse-server.ts';
@@ -70,7 +69,7 @@ const everything = (workspaceId: string): ClickFilter => ({
 
 async function streamTimes(client: ClickHouseClient): Promise<void> {
   const workspaceId = WORKSPACES.half;
-  const [sample] = await ask<{ links: string[]; cold: string; visitor: string }>(client, {
+  const [sample] = await runQuery<{ links: string[]; cold: string; visitor: string }>(client, {
     sql: `SELECT groupArray(500)(link_id) AS links, argMin(link_id, n) AS cold,
             (SELECT any(visitor_id) FROM clicks WHERE workspace_id = {half:UUID} AND sequence % 1000 = 7) AS visitor
           FROM (SELECT link_id, count() AS n FROM clicks WHERE workspace_id = {half:UUID} GROUP BY link_id
@@ -102,7 +101,7 @@ async function streamTimes(client: ClickHouseClient): Promise<void> {
 
 /** A span with about a million clicks of the half workspace. */
 async function million(client: ClickHouseClient): Promise<{ since: bigint }> {
-  const [row] = await ask<{ since: string }>(client, {
+  const [row] = await runQuery<{ since: string }>(client, {
     sql: `SELECT toUnixTimestamp64Nano(ts) AS since FROM clicks WHERE workspace_id = {half:UUID} AND NOT is_bot
           AND ts < fromUnixTimestamp64Nano({now:Int64}, 'UTC') ORDER BY ts DESC LIMIT 1 OFFSET 1000000`,
     params: { ...WORKSPACES, now },
@@ -124,10 +123,10 @@ async function printReportTimes(client: ClickHouseClient): Promise<void> {
   print(['---', '--:', '---', '--:', '--:']);
   for (const [name, workspace] of Object.entries(WORKSPACES)) {
     for (const days of [1, 30, 90, 365]) {
-      const span = lastDays(days);
+      const window = { workspaceId: workspace, span: lastDays(days), hasDeleted: false };
       const reports: [string, () => Promise<unknown>][] = [
-        ['channels', () => channelsReport(client, workspace, span)],
-        ['links, 100', () => linksReport(client, workspace, span, { kind: 'top', limit: 100, offset: 0 })],
+        ['channels', () => channelsReport(client, window)],
+        ['links, 100', () => linksReport(client, window, { kind: 'top', limit: 100, offset: 0 })],
       ];
       for (const [report, ask] of reports) {
         const least = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
@@ -148,8 +147,9 @@ async function printReportTimes(client: ClickHouseClient): Promise<void> {
 async function errors(client: ClickHouseClient): Promise<{ rows: number; worst: number; mean: number }> {
   const workspaceId = WORKSPACES.half;
   const span = lastDays(365);
-  const estimates = await linksReport(client, workspaceId, span, { kind: 'top', limit: 500, offset: 0 });
-  const truths = await ask<{ link_id: string; visitors: string }>(client, {
+  const window = { workspaceId, span, hasDeleted: false };
+  const estimates = await linksReport(client, window, { kind: 'top', limit: 500, offset: 0 });
+  const truths = await runQuery<{ link_id: string; visitors: string }>(client, {
     sql: `SELECT link_id, uniqExact(visitor_id) AS visitors FROM clicks
           WHERE workspace_id = {workspace:UUID} AND ${IN_SPAN} AND NOT is_bot AND link_id IN {ids:Array(UUID)}
           GROUP BY link_id`,
@@ -171,7 +171,7 @@ async function measure(url: string): Promise<void> {
   try {
     if (!values.keep) await server.command({ query: `DROP DATABASE IF EXISTS ${DATABASE} SYNC` });
     await migrate(server, { database: DATABASE, cluster: '' });
-    const [found] = await ask<{ n: string }>(client, {
+    const [found] = await runQuery<{ n: string }>(client, {
       sql: 'SELECT count() AS n FROM clicks',
       params: {},
       seconds: 60,

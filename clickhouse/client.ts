@@ -1,14 +1,14 @@
 import { ClickHouseLogLevel, type ClickHouseSettings, createClient } from '@clickhouse/client';
-import { createQuestionConnection, type QuestionConnection } from './ask-over-http.ts';
+import { createQueryConnection, type QueryConnection } from './query-connection.ts';
 
-/** The client of the analytical store; `questions` is the quick way to ask it ({@link QuestionConnection}). */
-export type ClickHouseClient = ReturnType<typeof createClient> & { readonly questions: QuestionConnection };
+/** The client of ClickHouse, for inserts and streams; `queries` reads rows. */
+export type ClickHouseClient = ReturnType<typeof createClient> & { readonly queries: QueryConnection };
 
 export type ClickHouseOptions = {
   /** `http://user:password@host:port` */
   url: string;
   database: string;
-  /** Longest time a request may take, milliseconds. */
+  /** Longest silence of the server, milliseconds. */
   timeoutMs?: number;
   maxConnections?: number;
 };
@@ -19,7 +19,7 @@ const SETTINGS: ClickHouseSettings = {
   output_format_json_quote_64bit_integers: 1,
 };
 
-/** Inserts are synchronous: an insert that resolved is stored. */
+/** Creates a client. Its inserts are synchronous: when one resolves, its rows are stored. */
 export function createClickHouse(options: ClickHouseOptions): ClickHouseClient {
   const { url, database, timeoutMs = 30_000, maxConnections = 16 } = options;
   const client = createClient({
@@ -27,31 +27,25 @@ export function createClickHouse(options: ClickHouseOptions): ClickHouseClient {
     database,
     request_timeout: timeoutMs,
     max_open_connections: maxConnections,
-    // It would write its own format to the console; every error is thrown to whoever asked.
+    // Its log goes to the console in its own format. Every error is thrown as well.
     log: { level: ClickHouseLogLevel.OFF },
     compression: { response: false, request: false },
-    // Hundreds of ids would make a URL that proxies refuse.
+    // Hundreds of ids make a URL that proxies refuse.
     use_multipart_params_auto: true,
     clickhouse_settings: SETTINGS,
   });
-  const questions = createQuestionConnection({
-    url,
-    database,
-    timeoutMs,
-    maxConnections,
-    settings: SETTINGS,
-  });
+  const queries = createQueryConnection({ url, database, timeoutMs, maxConnections, settings: SETTINGS });
   const close = client.close.bind(client);
   return Object.assign(client, {
-    questions,
+    queries,
     async close() {
-      questions.close();
+      queries.close();
       await close();
     },
   });
 }
 
-/** Asks whether the server answers at all. @throws its error when it does not */
+/** Checks that the server responds. @throws its error when it does not */
 export async function assertAnswers(clickhouse: ClickHouseClient): Promise<void> {
   const ping = await clickhouse.ping();
   if (!ping.success) throw ping.error;

@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from './client.ts';
 
-/** Rows of one stream whose times are ahead. Times are microseconds, `to` is not included. */
+/** Rows of one stream with times in the future. Times are microseconds, `to` is exclusive. */
 export type AheadRows = {
   ordinal: number;
   first: bigint;
@@ -17,17 +17,17 @@ const MOST_SECONDS = 600;
 
 const micros = (value: number) => `fromUnixTimestamp64Nano(${BigInt(value) * 1_000n}, 'UTC')`;
 
-/** A mutation takes no parameters: all of these are numbers. */
+/** Returns the condition on the rows as text, because a mutation takes no parameters: every value is a number. */
 function rowsOf({ ordinal, first, before }: AheadRows, from: number, to: number): string {
   return `toUnixTimestamp64Nano(ts) % 1000 = ${ordinal} AND sequence >= ${first} AND sequence < ${before}
     AND ts >= ${micros(from)} AND ts < ${micros(to)}`;
 }
 
 /**
- * Copies rows of the slice that have no corrected copy yet. The slice is shorter than the shift, so it holds no copies. May be
- * repeated after it was cut off.
+ * Copies the rows of a slice that have no corrected copy yet. The slice must be shorter than the shift, so that it holds no
+ * copies. Safe to repeat.
  *
- * @throws Error when a row has no copy afterwards: then none of them may go
+ * @throws Error when a row has no copy afterwards: then no row of the slice may be dropped
  */
 export async function copyCorrected(client: ClickHouseClient, rows: AheadRows): Promise<void> {
   const { from, to, shift } = rows;
@@ -35,7 +35,7 @@ export async function copyCorrected(client: ClickHouseClient, rows: AheadRows): 
   const moved = `ts - toIntervalMicrosecond(${shift}) AS ts`;
   for (const table of MOVED) {
     const copies = `SELECT sequence FROM ${table} WHERE ${rowsOf(rows, from - shift, to - shift)}`;
-    // In a subquery, because `ts` of a condition beside it would be the new one.
+    // A subquery, because `ts` in a condition beside the REPLACE is the new one.
     const missing = `(SELECT * FROM ${table} WHERE ${originals} AND sequence NOT IN (${copies}))`;
     await client.command({
       query: `INSERT INTO ${table} SELECT * REPLACE (${moved}) FROM ${missing}`,
@@ -46,11 +46,12 @@ export async function copyCorrected(client: ClickHouseClient, rows: AheadRows): 
       format: 'JSONEachRow',
     });
     const [row] = await result.json<{ left: string }>();
-    if (row?.left !== '0') throw new Error(`${row?.left} rows of ${table} have no corrected copy`);
+    if (row?.left !== '0')
+      throw new Error(`${row?.left} rows of ${table} have no corrected copy: the originals must stay`);
   }
 }
 
-/** Removes the rows of a slice that has its copies: they are in no answer when this resolves. May be repeated. */
+/** Removes the rows of a slice that was copied. They are in no response when this resolves. Safe to repeat. */
 export async function dropCopied(client: ClickHouseClient, rows: AheadRows): Promise<void> {
   for (const table of MOVED) {
     await client.command({
@@ -60,7 +61,7 @@ export async function dropCopied(client: ClickHouseClient, rows: AheadRows): Pro
   }
 }
 
-/** The time of the stream's first click in a period, microseconds; null when it has none. */
+/** Returns the time of the stream's first click in a period, microseconds; null when it has none. */
 export async function firstClick(client: ClickHouseClient, rows: AheadRows): Promise<number | null> {
   const result = await client.query({
     query: `SELECT toUnixTimestamp64Micro(min(ts)) AS first, count() AS clicks

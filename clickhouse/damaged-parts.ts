@@ -8,7 +8,7 @@ export type DamagedPart = {
   /** Partition id: the month `202611` of clicks; `all` where the table has no partitions. */
   partition: string;
   bytes: number;
-  /** ClickHouse's word for a part that it has set aside (`broken-on-start`); `unreadable` while it is still in use. */
+  /** ClickHouse's reason for a part that it has set aside (`broken-on-start`); `unreadable` while it is still in use. */
   reason: string;
 };
 
@@ -25,13 +25,13 @@ const DAMAGE = [
 ];
 
 /**
- * Damaged parts of this database's tables, sorted by table and part. A part that an operator detached is not one.
+ * Returns the damaged parts of this database's tables, sorted by table and part. A part that an operator detached is not one.
  *
  * A part that was set aside is reported until an operator drops it, also where a replica has given its rows back. Damage
  * inside a file of a part in use is known once something has read it, until the next start of ClickHouse.
  */
 export async function damagedParts(client: ClickHouseClient): Promise<DamagedPart[]> {
-  const answer = await client.query({
+  const result = await client.query({
     query: `
       SELECT table, part, partition, toFloat64(bytes) AS bytes, reason FROM (
         SELECT table, name AS part, partition_id AS partition, bytes_on_disk AS bytes, reason
@@ -50,10 +50,10 @@ export async function damagedParts(client: ClickHouseClient): Promise<DamagedPar
     query_params: { errors: DAMAGE },
     format: 'JSONEachRow',
   });
-  return answer.json<DamagedPart>();
+  return result.json<DamagedPart>();
 }
 
-/** One line about a part, for logs and `hoplog status`: `clicks 202611_1_5_1 (unreadable, partition 202611, 1.5 MB)`. */
+/** Returns one line about a part, for logs and `hoplog status`: `clicks 202611_1_5_1 (unreadable, partition 202611, 1.5 MB)`. */
 export function describeDamage({ table, part, partition, bytes, reason }: DamagedPart): string {
   const megabytes = (bytes / 1e6).toFixed(bytes < 1e5 ? 3 : 1);
   return `${table} ${part} (${reason}, partition ${partition}, ${megabytes} MB)`;

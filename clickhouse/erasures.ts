@@ -1,24 +1,24 @@
 import type { ClickHouseClient } from './client.ts';
 
-/** Stands in `visitor_id` of orders without a visitor. */
-const NOBODY = '00000000-0000-0000-0000-000000000000';
+/** The `visitor_id` of orders without a visitor. */
+const NO_VISITOR = '00000000-0000-0000-0000-000000000000';
 
-/** What makes an order nobody's. The order itself stays: it is the workspace's revenue. */
-const MADE_NOBODYS = `UPDATE visitor_id = toUUID('${NOBODY}'), email = '', external_user_id = ''`;
+/** Makes an order anonymous. The order itself stays: it is revenue of the workspace. */
+const ANONYMIZE = `UPDATE visitor_id = toUUID('${NO_VISITOR}'), email = '', external_user_id = ''`;
 
-/** Names of one statement: the store takes no parameter beyond 128 KiB, and an email may be 254 characters of 4 bytes. */
+/** Names in one statement: ClickHouse takes no parameter beyond 128 KiB, and an email may have 254 characters of 4 bytes. */
 const NAMES = 100;
 
-/** What orders may name instead of a visitor. */
+/** What orders may name instead of a visitor id. */
 type Names = { emails: readonly string[]; users: readonly string[] };
 
-/** Something whose rows must be rewritten out of the store, in one workspace. */
+/** A visitor or a link of a workspace whose rows must leave ClickHouse. */
 export type Erased = { workspaceId: string; targetId: string };
 
 type Rewrite = {
   table: 'clicks' | 'identifies' | 'orders';
   column: 'visitor_id' | 'link_id';
-  /** What a mutation does with the rows. */
+  /** The mutation of the rows. */
   change: string;
 };
 
@@ -26,7 +26,7 @@ const REWRITES: Record<'visitor' | 'link', readonly Rewrite[]> = {
   visitor: [
     { table: 'clicks', column: 'visitor_id', change: 'DELETE' },
     { table: 'identifies', column: 'visitor_id', change: 'DELETE' },
-    { table: 'orders', column: 'visitor_id', change: MADE_NOBODYS },
+    { table: 'orders', column: 'visitor_id', change: ANONYMIZE },
   ],
   link: [{ table: 'clicks', column: 'link_id', change: 'DELETE' }],
 };
@@ -42,7 +42,7 @@ function parametersOf(erased: readonly Erased[]) {
   };
 }
 
-/** Takes links out of every answer at once, before the store is rewritten. */
+/** Takes links out of every response at once, before their rows are removed. */
 export async function hideLinks(client: ClickHouseClient, links: readonly Erased[]): Promise<void> {
   if (links.length === 0) return;
   await client.insert({
@@ -53,11 +53,11 @@ export async function hideLinks(client: ClickHouseClient, links: readonly Erased
 }
 
 /**
- * Takes a visitor out of every answer at once: clicks and identifies are masked, orders rewritten, on every replica
- * by the time this resolves. Masked rows are still on the disk until {@link beginRewriting} has gone over them.
+ * Takes a visitor out of every response at once, and returns how many clicks and identifies there were. When this resolves,
+ * clicks and identifies are masked and orders anonymous, on every replica. Masked rows stay on disk until
+ * {@link beginRewriting} removes them.
  *
- * @param names emails and user ids whose orders without a visitor were the visitor's too
- * @returns how many clicks and identifies there were
+ * @param names emails and user ids whose orders without a visitor id belong to the visitor too
  */
 export async function hideVisitor(
   client: ClickHouseClient,
@@ -80,28 +80,28 @@ export async function hideVisitor(
       clickhouse_settings: { lightweight_deletes_sync: '2' },
     });
   }
-  await makeOrdersNobodys(client, { workspaceId, targetId }, { emails, users }, null);
+  await anonymizeOrders(client, { workspaceId, targetId }, { emails, users }, null);
   return { clicks: Number(found?.clicks ?? 0), identifies: Number(found?.identifies ?? 0) };
 }
 
 /**
- * Takes whose they were out of a visitor's orders and out of those that came without a visitor and with these names.
+ * Makes a visitor's orders anonymous, and orders without a visitor id that have one of these names.
  *
- * @param before microseconds: of the latter older ones only; null: all
+ * @param before microseconds: of the orders without a visitor id only older ones; null: all
  */
-export async function makeOrdersNobodys(
+export async function anonymizeOrders(
   client: ClickHouseClient,
   { workspaceId, targetId }: Erased,
   { emails, users }: Names,
   before: number | null,
 ): Promise<void> {
   const isOlder = before === null ? '' : "AND ts < fromUnixTimestamp64Micro({before:Int64}, 'UTC')";
-  // Once at least, for the visitor's own.
+  // At least once, for the visitor's own.
   const most = Math.max(emails.length, users.length);
   for (let from = 0; from === 0 || from < most; from += NAMES) {
     await client.command({
-      query: `ALTER TABLE orders ${MADE_NOBODYS} WHERE workspace_id = {workspace:UUID} AND (visitor_id = {visitor:UUID}
-                OR (visitor_id = toUUID('${NOBODY}')
+      query: `ALTER TABLE orders ${ANONYMIZE} WHERE workspace_id = {workspace:UUID} AND (visitor_id = {visitor:UUID}
+                OR (visitor_id = toUUID('${NO_VISITOR}')
                   AND (email IN {emails:Array(String)} OR external_user_id IN {users:Array(String)}) ${isOlder}))`,
       query_params: {
         workspace: workspaceId,
@@ -116,11 +116,7 @@ export async function makeOrdersNobodys(
   }
 }
 
-/**
- * Of the given targets those that rows are left of, masked rows included.
- *
- * @returns their ids
- */
+/** Returns the ids of the given targets that still have rows, masked rows included. */
 export async function stillStored(
   client: ClickHouseClient,
   kind: 'visitor' | 'link',
@@ -141,7 +137,7 @@ export async function stillStored(
   return left;
 }
 
-/** Whether a rewriting of the store is still going on. */
+/** Returns whether a mutation is still running. */
 export async function isRewriting(client: ClickHouseClient): Promise<boolean> {
   const result = await client.query({
     query: `SELECT count() AS open FROM system.mutations WHERE database = currentDatabase() AND NOT is_done`,
@@ -151,17 +147,17 @@ export async function isRewriting(client: ClickHouseClient): Promise<boolean> {
   return row?.open !== '0';
 }
 
-/** Begins to rewrite the store without the given targets. The store goes on answering meanwhile. */
+/** Starts mutations that remove the rows of the given targets from disk. Queries run meanwhile. */
 export async function beginRewriting(
   client: ClickHouseClient,
   kind: 'visitor' | 'link',
   erased: readonly Erased[],
 ): Promise<void> {
   if (erased.length === 0) return;
-  // A mutation is kept as text and takes no parameters: the ids come from columns of type uuid.
+  // A mutation takes no parameters: the ids come from columns of type uuid.
   const targets = erased.map(({ workspaceId, targetId }) => `(${quoted(workspaceId)}, ${quoted(targetId)})`);
   for (const { table, column, change } of REWRITES[kind]) {
-    // A mutation does not see rows that are masked already: without this they would stay on the disk for ever.
+    // A mutation does not see masked rows: without this they would stay on disk.
     const masked = change === 'DELETE' ? ', APPLY DELETED MASK' : '';
     await client.command({
       query: `ALTER TABLE ${table} ${change} WHERE (workspace_id, ${column}) IN (${targets.join(', ')})${masked}`,
@@ -171,6 +167,6 @@ export async function beginRewriting(
 }
 
 function quoted(uuid: string): string {
-  if (!/^[0-9a-f-]{36}$/.test(uuid)) throw new Error(`not a UUID: ${JSON.stringify(uuid)}`);
+  if (!/^[0-9a-f-]{36}$/.test(uuid)) throw new Error(`${JSON.stringify(uuid)} must be a UUID`);
   return `'${uuid}'`;
 }

@@ -14,12 +14,12 @@ beforeAll(async () => {
 
 afterAll(() => stores.close());
 
-test('a store that has every migration is left as it is', async () => {
+test('a database that has every migration stays as it is', async () => {
   const options = { database: stores.clickhouseDatabase, cluster: '' };
   expect(await migrate(stores.clickhouse, options)).toEqual([]);
 });
 
-test('on a cluster the same files make replicated tables everywhere, in a form that ClickHouse reads', async () => {
+test('on a cluster the same files make replicated tables on every node', async () => {
   const statements = (await readMigrations({ database: 'hoplog', cluster: 'main' })).flatMap(
     (migration) => migration.statements,
   );
@@ -38,7 +38,7 @@ test('on a cluster the same files make replicated tables everywhere, in a form t
   }
 });
 
-test('rows that nobody sends again are on the disk when their insert is answered, and after each merge', async () => {
+test('rows that are not sent again are on disk when their insert resolves, and after each merge', async () => {
   const result = await stores.clickhouse.query({
     query: `SELECT name FROM system.tables WHERE database = currentDatabase()
               AND engine_full LIKE '%fsync_after_insert = 1%' AND engine_full LIKE '%fsync_part_directory = 1%'
@@ -59,7 +59,7 @@ test('rows that nobody sends again are on the disk when their insert is answered
   ]);
 });
 
-test('a later migration applies once to tables that hold rows, also after a run that was cut off', async () => {
+test('a later migration applies once to tables with rows, also after an interrupted run', async () => {
   const { clickhouse, clickhouseDatabase: database } = stores;
   const directory = await mkdtemp(join(tmpdir(), 'hoplog-migrations-'));
   const folder = pathToFileURL(`${directory}/`);
@@ -72,7 +72,7 @@ test('a later migration applies once to tables that hold rows, also after a run 
     await clickhouse.command({
       query: `INSERT INTO deleted_links SELECT generateUUIDv4(), generateUUIDv4() FROM numbers(3)`,
     });
-    // A run that was cut off has applied the statement and not recorded the file.
+    // An interrupted run has applied the statement and not recorded the file.
     await clickhouse.command({ query: 'ALTER TABLE deleted_links ADD COLUMN added UInt8 DEFAULT 7' });
     expect(await migrate(clickhouse, options)).toEqual(['9001_added.sql']);
     expect(await migrate(clickhouse, options)).toEqual([]);

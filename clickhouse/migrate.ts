@@ -7,23 +7,22 @@ export type MigrateOptions = {
   database: string;
   /** Cluster for `ON CLUSTER` and Replicated engines; empty on one node. */
   cluster: string;
-  /** The directory URL of the migrations; by default this release's. */
+  /** The directory URL of the migrations; by default those of this release. */
   folder?: URL;
 };
 
 /**
- * Applies the numbered migrations that ClickHouse lacks. In the files, `{{engine:X}}` becomes engine `X`, or
- * `ReplicatedX` with a cluster, and `{{on_cluster}}` the clause or nothing. ClickHouse has no transactions:
- * every statement is written to be safe to run twice (`IF NOT EXISTS`), one process after the other.
+ * Applies the numbered migrations that ClickHouse lacks, and returns their names in order. In the files, `{{engine:X}}` becomes
+ * engine `X`, or `ReplicatedX` with a cluster, and `{{on_cluster}}` the clause or nothing. ClickHouse has no transactions:
+ * every statement must be safe to run twice (`IF NOT EXISTS`).
  *
  * @param client connected to any database of the server
- * @returns names of the migrations applied now, in order
  */
 export async function migrate(client: ClickHouseClient, options: MigrateOptions): Promise<string[]> {
   const { database, cluster } = options;
   const onCluster = cluster ? `ON CLUSTER '${cluster}'` : '';
   const server = (query: string) => client.command({ query });
-  // Atomic on one node: chDB's own default is an overlay that can't hold tables.
+  // chDB's default engine is an overlay that can't hold tables.
   await server(`CREATE DATABASE IF NOT EXISTS ${database} ${onCluster} ENGINE = Atomic`);
   await server(
     `CREATE TABLE IF NOT EXISTS ${database}.migrations ${onCluster} (name String, applied_at DateTime DEFAULT now())
@@ -40,7 +39,7 @@ export async function migrate(client: ClickHouseClient, options: MigrateOptions)
   return applied;
 }
 
-/** Returns names of migrations that ClickHouse has and this release lacks: a later release applied them. */
+/** Returns the names of migrations that a later release has applied. */
 export async function migrationsOfLater(
   client: ClickHouseClient,
   options: MigrateOptions,
@@ -57,7 +56,7 @@ async function appliedMigrations(client: ClickHouseClient, database: string): Pr
   return (await result.json<{ name: string }>()).map((row) => row.name);
 }
 
-/** The numbered migrations in order, each as the statements for this database and cluster. */
+/** Reads the numbered migrations in order, each as the statements for this database and cluster. */
 export async function readMigrations(
   options: MigrateOptions,
 ): Promise<{ name: string; statements: string[] }[]> {

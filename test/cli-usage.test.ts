@@ -79,6 +79,26 @@ test.each([
   await cli.refused(2, new RegExp(`option '--${option} <.*is invalid`), 'rate', 'set', ...args);
 });
 
+test('migrate refuses the passwords of docker-compose.yml where others reach the ports', async () => {
+  const env = (database: string, clickhouse: string) => ({
+    DATABASE_URL: `postgres://hoplog:${database}@127.0.0.1:9/hoplog`,
+    CLICKHOUSE_URL: `http://hoplog:${clickhouse}@127.0.0.1:9`,
+  });
+  const published = (address: string, database: string, clickhouse: string) =>
+    hoplog(['migrate', '--published-on', address], env(database, clickhouse));
+  const refused = /setting (POSTGRES|CLICKHOUSE)_PASSWORD="laptop-only": must be a password of your own/;
+  expect(await published('0.0.0.0', 'laptop-only', 'own')).toMatchObject({
+    status: 1,
+    stderr: expect.stringMatching(refused),
+  });
+  expect(await published('0.0.0.0', 'own', 'laptop-only')).toMatchObject({
+    status: 1,
+    stderr: expect.stringMatching(refused),
+  });
+  expect((await published('0.0.0.0', 'own', 'own')).stderr).toMatch(/ECONNREFUSED/);
+  expect((await published('127.0.0.1', 'laptop-only', 'laptop-only')).stderr).toMatch(/ECONNREFUSED/);
+});
+
 test('help is no error', async () => {
   const help = await hoplog(['workspace', 'create', '--help'], {});
   expect(help).toMatchObject({ status: 0, stderr: '' });

@@ -1,12 +1,15 @@
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { freePort } from '../cli/embedded/free-port.ts';
 import { keyMatches } from '../core/access/keys.ts';
 import { createAddressSealer } from '../core/events/address-seal.ts';
 import { createEventEncoder } from '../core/events/codec.ts';
 import { uuidv7 } from '../core/ids.ts';
 import { readSecrets } from '../sql/database/secrets.ts';
 import { addDeadLetters } from '../sql/event-log/dead-letters.ts';
-import { noteLiveWorker } from '../sql/event-log/live-workers.ts';
+import { recordHeartbeat } from '../sql/event-log/live-workers.ts';
 import { registerStream } from '../sql/event-log/streams.ts';
 import { partnerByLookup } from '../sql/workspaces/partners.ts';
 import { click } from '../workers/test-support/events.ts';
@@ -296,12 +299,40 @@ describe('migrate and status', () => {
     }
   });
 
+  test('migrate waits for a store that does not answer yet, for so long as it is told', async () => {
+    const url = new URL(cli.env.DATABASE_URL);
+    const store = { host: url.hostname, port: Number(url.port) };
+    url.host = `127.0.0.1:${await freePort()}`;
+    const env = { ...cli.env, DATABASE_URL: url.href };
+    const refused = await hoplog(['migrate', '--wait', '1'], env);
+    expect(refused).toMatchObject({ status: 1, stdout: '' });
+    expect(refused.stderr).toMatch(/hoplog: .*ECONNREFUSED/);
+
+    const migrating = hoplog(['migrate', '--wait', '120'], env);
+    const gate = createServer((socket) =>
+      socket
+        .pipe(connect(store))
+        .pipe(socket)
+        .on('error', () => {}),
+    );
+    await sleep(1_000);
+    gate.listen(Number(url.port), '127.0.0.1');
+    await once(gate, 'listening');
+    try {
+      const migrated = await migrating;
+      expect(migrated).toMatchObject({ status: 0, stdout: expect.stringMatching(/postgres +up to date/) });
+      expect(migrated.stderr).toContain('a store is not ready yet');
+    } finally {
+      gate.close();
+    }
+  });
+
   test('status names every part, and exits with 1 while one is down', async () => {
     const env = { ...cli.env, BASE_URL: address, SHORT_URL: address };
     const worker = (holder: string, liveMs: number) =>
       Promise.all(
         ['store', 'webhooks'].map((consumer) =>
-          noteLiveWorker(api.stores.pool, { consumer, holder, liveMs }),
+          recordHeartbeat(api.stores.pool, { consumer, holder, liveMs }),
         ),
       );
     await Promise.all([worker('a/1', 600_000), worker('b/1', 600_000), worker('c/1', 0)]);
@@ -333,7 +364,7 @@ describe('migrate and status', () => {
       KAFKA_BROKERS: '127.0.0.1:9,127.0.0.1:10',
     });
     expect([down.status, down.stderr]).toEqual([1, '']);
-    expect(down.stdout).toMatch(/redirects +DOWN +fetch failed/);
+    expect(down.stdout).toMatch(/redirects +DOWN +connect ECONNREFUSED 127\.0\.0\.1:9/);
     expect(down.stdout).toMatch(/api +up/);
     expect(down.stdout).toMatch(/kafka +DOWN +.*ECONNREFUSED/);
   });
@@ -346,7 +377,7 @@ describe('migrate and status', () => {
       1,
       { ok: false, detail: 'none lives' },
     ]);
-    await noteLiveWorker(api.stores.pool, { consumer: 'store', holder: 'a/1', liveMs: 0 });
+    await recordHeartbeat(api.stores.pool, { consumer: 'store', holder: 'a/1', liveMs: 0 });
     const silent = await status();
     expect([silent.status, JSON.parse(silent.stdout).parts.workers]).toEqual([
       1,

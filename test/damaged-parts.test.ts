@@ -62,7 +62,7 @@ async function clickedAndStopped(): Promise<{ key: string; link: Link; part: Par
     await client.command({ query: 'OPTIMIZE TABLE clicks FINAL' });
     const sql =
       "SELECT name, path, partition_id, active FROM system.parts WHERE database = 'hoplog' AND table = 'clicks'";
-    return client.questions.rows<Part>({ sql, params: {}, settings: {} });
+    return client.queries.rows<Part>({ sql, params: {}, settings: {} });
   });
   const part = parts.find(({ active }) => active === 1);
   if (!part) throw new Error('the clicks are in no part');

@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { channelsReport } from '../clickhouse/queries/channels-report.ts';
+import { channelsReport } from '../clickhouse/reports/index.ts';
 import { rollUp } from '../clickhouse/rollups/roll-up.ts';
 import { uuidv7 } from '../core/ids.ts';
 import { NANOS_PER_DAY, nowNanos } from '../core/time/timestamps.ts';
@@ -125,8 +125,12 @@ const deleteAnn = () =>
 /** The clicks and visitors of YouTube, counted one by one and put together from roll-ups. */
 async function figures(): Promise<[number, number][]> {
   const span = { from: LONG_AGO - NANOS_PER_DAY, to: nowNanos() };
-  const of = [api.stores.clickhouse, shop.workspace.id, span] as const;
-  const reports = [await channelsReport(...of), await channelsReport(...of, 0)];
+  const { clickhouse } = api.stores;
+  const window = { workspaceId: shop.workspace.id, span, hasDeleted: false };
+  const reports = [
+    await channelsReport(clickhouse, window),
+    await channelsReport(clickhouse, { ...window, exactUpTo: 0 }),
+  ];
   return reports.map((rows) => [rows[0]?.clicks ?? 0, rows[0]?.visitors ?? 0]);
 }
 
@@ -220,7 +224,7 @@ describe('visitor delete', () => {
     );
     expect(deleted).toBe(1_200 + bought.length);
     expect((await journeyOf(visitorId)).status).toBe(404);
-    const named = await api.stores.clickhouse.questions.rows({
+    const named = await api.stores.clickhouse.queries.rows({
       sql: `SELECT order_id FROM orders FINAL WHERE startsWith(order_id, 'by email') AND email != ''`,
       params: {},
       settings: {},

@@ -3,7 +3,7 @@ import { createClickHouse } from '../../clickhouse/client.ts';
 import { openErasures } from '../../sql/erasure/erasures.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
 import { addClicks, bioPage, changeBioPage, makeBioPage, trackedLinks } from '../../test/support/bio.ts';
-import { storeCredits } from '../../test/support/stored-events.ts';
+import { storeShares } from '../../test/support/stored-events.ts';
 import type { LinkRecord } from '../links/schemas.ts';
 import type { Stats } from './schemas.ts';
 
@@ -160,7 +160,7 @@ describe('a button that loses its short link', () => {
     expect(await save(button)).toMatchObject({ tracked_link_id: made });
     expect((await record(old)).status).toBe(404);
     await addClicks(api, own.workspace.id, made, [{ visitor }, {}, { is_bot: true }]);
-    await storeCredits(api.stores, [creditOf(old, 1_000), creditOf(made, 999)]);
+    await storeShares(api.stores, [creditOf(old, 1_000), creditOf(made, 999)]);
     const both = { clicks: 3, visitors: 2, conversions: 2, revenue: 19.99 };
     expect((await stats()).links).toMatchObject([{ tracked_link_id: made, ...both }]);
     expect((await stats()).totals).toEqual(both);

@@ -1,10 +1,14 @@
-import { type LinkFigures, linksReport } from '../../clickhouse/queries/links-report.ts';
-import type { Figures } from '../../clickhouse/queries/report-figures.ts';
-import { visitorsOfLinks } from '../../clickhouse/queries/visitors-of-links.ts';
+import {
+  type Figures,
+  type LinkFigures,
+  linksReport,
+  visitorsOfLinks,
+} from '../../clickhouse/reports/index.ts';
 import { toMajor } from '../../core/money/money.ts';
 import { linksOfButtons } from '../../sql/bio/button-links.ts';
 import { buttonsOfPages } from '../../sql/bio/buttons.ts';
 import type { ApiDeps, Auth } from '../dependencies.ts';
+import { readingPointOf } from '../reading-point.ts';
 import { reportWindow, type WindowRequest } from '../report-window.ts';
 import type { Stats } from './schemas.ts';
 import { requirePage, shelfOf } from './service.ts';
@@ -24,12 +28,14 @@ export async function pageStats(
   const { workspace } = auth;
   const { shown, span } = reportWindow(query);
   const page = await requirePage(pool, shelfOf(auth), idOrSlug);
-  const [stored, linksOf] = await Promise.all([
+  const [{ hasDeletedLinks: hasDeleted }, stored, linksOf] = await Promise.all([
+    readingPointOf({ pool }, auth),
     buttonsOfPages(pool, workspace.id, [page.id]),
     linksOfButtons(pool, { id: page.id, workspaceId: workspace.id }),
   ]);
   const buttons = (stored.get(page.id) ?? []).filter((button) => button.type === 'link');
-  const figures = await linksReport(clickhouse, workspace.id, span, {
+  const window = { workspaceId: workspace.id, span, hasDeleted };
+  const figures = await linksReport(clickhouse, window, {
     kind: 'ids',
     ids: buttons.flatMap(({ id }) => linksOf.get(id) ?? []),
   });
@@ -58,7 +64,7 @@ export async function pageStats(
     const clicked = links.filter((row) => row.clicks > 0);
     if (clicked.length <= 1) return clicked[0]?.visitors ?? 0;
     const ids = clicked.map((row) => row.linkId);
-    return visitorsOfLinks(clickhouse, workspace.id, span, ids);
+    return visitorsOfLinks(clickhouse, window, ids);
   }
 
   function inMajor({ revenueMinor, ...counts }: Figures) {

@@ -7,7 +7,7 @@ import {
   NO_UUID,
   nextNanos,
   storeClicks,
-  storeCredits,
+  storeShares,
 } from '../../test/support/stored-events.ts';
 
 type Row = {
@@ -53,7 +53,7 @@ describe('a channel report', () => {
       { ...own(), channel: 'linkedin' },
       { ...own(), channel: 'linkedin' },
     ]);
-    await storeCredits(api.stores, [
+    await storeShares(api.stores, [
       { ...own(), parts: [{ linkId, channel: 'youtube', share: 1, amountMinor: 1_999 }] },
       { ...own(), parts: [{ linkId, channel: 'youtube', share: 1, amountMinor: 1 }] },
       { ...own(), parts: [{ linkId, channel: 'newsletter', share: 1, amountMinor: 500 }] },
@@ -75,18 +75,18 @@ describe('a channel report', () => {
     const part = { linkId, channel: 'facebook', share: 0.5, amountMinor: 500 };
     const order = { ...own(), orderId, tsNanos: now };
     const first = { ...order, version: 1n, parts: [part, part] };
-    await storeCredits(api.stores, [first]);
+    await storeShares(api.stores, [first]);
     // The later report counts: it has fewer parts, and another amount.
     const better = {
       ...{ ...order, version: 2n, replaces: [first] },
       parts: [{ ...part, share: 1, amountMinor: 3_000 }],
     };
-    await storeCredits(api.stores, [better]);
-    await storeCredits(api.stores, [better]); // an insert that was repeated
+    await storeShares(api.stores, [better]);
+    await storeShares(api.stores, [better]); // an insert that was repeated
     expect((await report()).channels).toMatchObject([{ conversions: 1, revenue: 30 }]);
     // A version that moves the order out of the window takes it along.
     const moved = { ...better, version: 3n, tsNanos: now - 40n * NANOS_PER_DAY, replaces: [first, better] };
-    await storeCredits(api.stores, [moved]);
+    await storeShares(api.stores, [moved]);
     expect((await report()).channels).toEqual([]);
     expect((await report('days=60')).channels).toMatchObject([{ conversions: 1, revenue: 30 }]);
   });
@@ -98,7 +98,7 @@ describe('a channel report', () => {
       share: 1 / 3,
       amountMinor,
     });
-    await storeCredits(api.stores, [
+    await storeShares(api.stores, [
       { ...own(), parts: [third('facebook', 334), third('youtube', 333), third('facebook', 333)] },
       { ...own(), parts: [third('facebook', 34), third('facebook', 33), third('facebook', 33)] },
     ]);
@@ -113,7 +113,7 @@ describe('a channel report', () => {
 
   test("is in the workspace's currency, whatever its exponent", async () => {
     shop = await api.addWorkspace({ currency: 'jpy' });
-    await storeCredits(api.stores, [
+    await storeShares(api.stores, [
       { ...own(), parts: [{ linkId: uuidv7(), channel: 'facebook', share: 1, amountMinor: 1_999 }] },
     ]);
     expect((await report()).channels).toMatchObject([{ revenue: 1_999 }]);
@@ -126,7 +126,7 @@ describe('a channel report', () => {
       { ...own(), channel: 'facebook' },
       { ...own(), channel: 'youtube' },
     ]);
-    await storeCredits(api.stores, [
+    await storeShares(api.stores, [
       { ...own(), tsNanos: long, firstChannel: 'facebook', parts: [part] },
       {
         ...own(),
@@ -156,7 +156,7 @@ describe('a channel report', () => {
       { ...own(), channel: 'bio' },
       { ...own(), channel: 'facebook', linkId: left },
     ]);
-    await storeCredits(api.stores, [
+    await storeShares(api.stores, [
       { ...own(), firstChannel: 'twitter', firstBioLinks: [], parts: [credited] },
       { ...own(), firstChannel: 'bio', firstBioLinks: [gone], firstOtherChannel: 'facebook', parts: [part] },
       { ...own(), firstChannel: 'bio', firstBioLinks: [gone], parts: [credited] },
@@ -186,7 +186,7 @@ describe('a channel report', () => {
       { workspaceId: other.workspace.id },
       { ...own(), channel: 'bio', linkId: gone },
     ]);
-    await storeCredits(api.stores, [
+    await storeShares(api.stores, [
       { workspaceId: other.workspace.id, firstChannel: 'bio', parts: [{ ...credit, linkId: gone }] },
       { ...own(), firstChannel: 'bio', parts: [{ ...credit, linkId: gone }] },
     ]);

@@ -1,12 +1,12 @@
-import { channelsReport, channelsWithValues } from '../../clickhouse/queries/channels-report.ts';
-import { EXACT_CLICKS } from '../../clickhouse/queries/clicks-by.ts';
+import { channelsReport, channelsWithValues } from '../../clickhouse/reports/index.ts';
 import { toMajor } from '../../core/money/money.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
+import { readingPointOf } from '../reading-point.ts';
 import { reportWindow } from '../report-window.ts';
 import { ChannelsQuery, ChannelsReport } from './schemas.ts';
 
 /** `GET /channels`: what each channel brought. */
-export async function channelRoutes(app: Api, { clickhouse }: ApiDeps): Promise<void> {
+export async function channelRoutes(app: Api, deps: ApiDeps): Promise<void> {
   app.get(
     '/channels',
     {
@@ -22,16 +22,15 @@ export async function channelRoutes(app: Api, { clickhouse }: ApiDeps): Promise<
       },
     },
     async ({ auth, query }) => {
-      const { id, currency } = auth.workspace;
+      const { clickhouse } = deps;
+      const { id: workspaceId, currency } = auth.workspace;
       const { shown, span } = reportWindow(query);
-      const hasDeleted = auth.readingPoint?.hasDeletedLinks;
+      const { hasDeletedLinks: hasDeleted } = await readingPointOf(deps, auth);
+      const window = { workspaceId, span, hasDeleted };
       const found =
         query.ltv === '1'
-          ? await channelsWithValues(clickhouse, id, span, hasDeleted)
-          : {
-              channels: await channelsReport(clickhouse, id, span, EXACT_CLICKS, { hasDeleted }),
-              values: null,
-            };
+          ? await channelsWithValues(clickhouse, window)
+          : { channels: await channelsReport(clickhouse, window), values: null };
       const { values } = found;
       const channels = found.channels.map(({ channel, clicks, visitors, conversions, revenueMinor }) => ({
         channel,

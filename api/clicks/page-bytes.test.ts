@@ -1,6 +1,6 @@
 import fastJson from 'fast-json-stringify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ask } from '../../clickhouse/queries/ask.ts';
+import { runQuery } from '../../clickhouse/queries/run-query.ts';
 import { SHOWN_COLUMNS, type ShownClickRow, toShownClick } from '../../clickhouse/queries/shown-clicks.ts';
 import { clickRecord } from '../../core/clicks/click-record.ts';
 import { formatInstant } from '../../core/time/timestamps.ts';
@@ -58,7 +58,7 @@ test('a page is to the byte what its schema writes of its clicks, whatever they 
       referer, is_bot) VALUES ${rows.join(', ')}`,
     query_params: { workspace: shop.workspace.id },
   });
-  const stored = await ask<ShownClickRow>(api.stores.clickhouse, {
+  const stored = await runQuery<ShownClickRow>(api.stores.clickhouse, {
     sql: `SELECT ${SHOWN_COLUMNS} FROM clicks WHERE workspace_id = {workspace:UUID} ORDER BY ts DESC`,
     params: { workspace: shop.workspace.id },
     seconds: 10,

@@ -58,7 +58,7 @@ test('two hundred polls at once each get their own clicks, as each alone does', 
   });
 });
 
-test('more clicks than one answer for all may bring are still everybody’s', async () => {
+test('polls whose clicks are more than a shared query returns still get all of theirs', async () => {
   const shop = await api.addWorkspace();
   const links = [uuidv7(), uuidv7()];
   const start = nowNanos() - 30_000_000_000n;
@@ -81,7 +81,7 @@ test('more clicks than one answer for all may bring are still everybody’s', as
   }
 });
 
-test('polls of more links than the store takes in one field', async () => {
+test('polls of more links than ClickHouse takes in one field get their clicks', async () => {
   const shop = await api.addWorkspace();
   const links = Array.from({ length: 6_000 }, () => uuidv7());
   const start = nowNanos() - 30_000_000_000n;
@@ -103,7 +103,7 @@ test('polls of more links than the store takes in one field', async () => {
   expect(got.sort()).toEqual(made.map(({ tsNanos }) => clickId(tsNanos)).sort());
 });
 
-test('a store that is away is the error of everybody who waits, and of the next one who asks', async () => {
+test('while ClickHouse is down, every waiting poll and the next one get its error', async () => {
   const away = createClickHouse({ url: 'http://127.0.0.1:1', database: 'default' });
   const read = createClickReader(away);
   const workspaceId = uuidv7();

@@ -6,11 +6,11 @@ import { NANOS_PER_MICRO, nowNanos } from '../../core/time/timestamps.ts';
 /** Reads the newest clicks of a filter, `limit` at most, newest first. */
 export type ReadClicks = (filter: ClickFilter, limit: number) => Promise<ClickText[]>;
 
-/** A poll asks for what is new: no more than this behind. Others would make those that wait with them slow. */
+/** A poll reads what is new, at most this far back: older reads would slow the polls that share their query. */
 const RECENT = 300_000_000n * NANOS_PER_MICRO;
-/** Clicks that one question brings for all who wait. When there are more, each asks alone. */
+/** Most clicks of a shared query. When there are more, each poll gets a query of its own. */
 const MOST_ROWS = 10_000;
-/** Links that one question names. */
+/** Most links of a shared query. */
 const MOST_LINKS = 5_000;
 
 type Poll = ClickFilter & { since: bigint; linkIds: string[] };
@@ -22,14 +22,13 @@ type Waiting = {
 };
 
 /**
- * Reads pages of clicks; polls of one workspace (`link_ids` and a recent `since`) that come while another is being
- * answered are answered together by the next question. So two hundred integrators cost the stores as much as a few,
- * and each still gets what a question of their own, asked at that moment, would have brought
- * (`bench/pollers.ts`). Nothing is kept between two questions.
+ * Creates a reader of pages of clicks. Polls of one workspace (`link_ids` and a recent `since`) that arrive while another runs
+ * share the next query, so two hundred pollers cost as much as a few (`bench/pollers.ts`). Each gets what a query of its own,
+ * started at that moment, would return. Nothing is cached.
  */
 export function createClickReader(client: ClickHouseClient): ReadClicks {
-  /** Polls that wait for the question under way in their workspace. */
-  const underWay = new Map<string, Waiting[]>();
+  /** Polls that wait for the running query of their workspace. */
+  const running = new Map<string, Waiting[]>();
 
   const alone: ReadClicks = (filter, limit) => newestClicks(client, filter, limit);
 
@@ -64,20 +63,20 @@ export function createClickReader(client: ClickHouseClient): ReadClicks {
         for (const { reject } of polls) reject(error);
       }
     }
-    underWay.delete(workspaceId);
+    running.delete(workspaceId);
   }
 
   return (filter, limit) => {
     if (!isPoll(filter)) return alone(filter, limit);
     return new Promise((resolve, reject) => {
       const one = { poll: filter, limit, resolve, reject };
-      const running = underWay.get(filter.workspaceId);
-      if (running !== undefined) {
-        running.push(one);
+      const queue = running.get(filter.workspaceId);
+      if (queue !== undefined) {
+        queue.push(one);
         return;
       }
       const waiting = [one];
-      underWay.set(filter.workspaceId, waiting);
+      running.set(filter.workspaceId, waiting);
       void work(filter.workspaceId, waiting);
     });
   };
@@ -94,7 +93,7 @@ function oldestSince(polls: readonly Waiting[]): bigint {
   return oldest;
 }
 
-/** Takes those who have waited longest, as many as one question can name the links of. */
+/** Takes the polls that have waited longest, up to the most links of a query. */
 function takeSome(waiting: Waiting[]): Waiting[] {
   let links = 0;
   let count = 0;
@@ -106,23 +105,23 @@ function takeSome(waiting: Waiting[]): Waiting[] {
   return waiting.splice(0, count);
 }
 
-/** Each poll's own of the rows, in their order. */
+/** Returns each poll's own rows, in order. */
 function divide(rows: readonly ClickText[], polls: readonly Waiting[]): ClickText[][] {
   const pages = polls.map((): ClickText[] => []);
-  const askers = new Map<string, number[]>();
+  const pollsOf = new Map<string, number[]>();
   polls.forEach(({ poll }, index) => {
     for (const link of new Set(poll.linkIds)) {
-      const known = askers.get(link);
+      const known = pollsOf.get(link);
       if (known) known.push(index);
-      else askers.set(link, [index]);
+      else pollsOf.set(link, [index]);
     }
   });
   for (const row of rows) {
-    for (const index of askers.get(row.linkId) ?? []) {
-      const asker = polls[index];
+    for (const index of pollsOf.get(row.linkId) ?? []) {
+      const one = polls[index];
       const page = pages[index];
-      if (!asker || !page || page.length >= asker.limit) continue;
-      if (row.tsNanos >= asker.poll.since && (asker.poll.bots || !row.isBot)) page.push(row);
+      if (!one || !page || page.length >= one.limit) continue;
+      if (row.tsNanos >= one.poll.since && (one.poll.bots || !row.isBot)) page.push(row);
     }
   }
   return pages;

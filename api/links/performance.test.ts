@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
-import { storeClicks, storeCredits } from '../../test/support/stored-events.ts';
+import { storeClicks, storeShares } from '../../test/support/stored-events.ts';
 import type { LinkRecord, PerformanceRow } from './schemas.ts';
 
 type Report = { window: { from: string; to: string }; links: PerformanceRow[] };
@@ -57,7 +57,7 @@ describe('the best links', () => {
       ...clicksOf(c, 1),
       ...clicksOf(d, 2),
     ]);
-    await storeCredits(api.stores, [orderOf(e, 1_250), orderOf(d, 1_250)]);
+    await storeShares(api.stores, [orderOf(e, 1_250), orderOf(d, 1_250)]);
     const rows = await report();
     expect(rows.map((row) => row.channel)).toEqual(['reddit', 'discord', 'youtube', 'tiktok', 'facebook']);
     expect(rows[0]).toEqual({

@@ -1,21 +1,21 @@
-import { EXACT_CLICKS } from '../../clickhouse/queries/clicks-by.ts';
 import {
+  byRevenueThenClicks,
+  type ChooseShown,
   type LinkChoice,
   type LinkFigures,
   linksReport,
-  type Shown,
-} from '../../clickhouse/queries/links-report.ts';
-import { byRevenueThenClicks } from '../../clickhouse/queries/report-figures.ts';
+} from '../../clickhouse/reports/index.ts';
 import { toMajor } from '../../core/money/money.ts';
 import { type Link, linksByIds, type NamedLink, namedLinksByIds } from '../../sql/links/links.ts';
 import type { ApiDeps, Auth } from '../dependencies.ts';
 import { readIdList } from '../id-lists.ts';
+import { readingPointOf } from '../reading-point.ts';
 import { reportWindow } from '../report-window.ts';
 import { toRecord } from './record.ts';
 import type { ListQuery, Performance, PerformanceRow } from './schemas.ts';
 
 type Stores = Pick<ApiDeps, 'pool' | 'clickhouse'>;
-type Report = (choice: LinkChoice, chosen?: Shown) => Promise<LinkFigures[]>;
+type Report = (choice: LinkChoice, shown?: ChooseShown) => Promise<LinkFigures[]>;
 /** Those of some links that exist, in no order. */
 type Find<L> = (ids: string[]) => Promise<L[]>;
 /** A link that exists, with what it did in the window. */
@@ -31,15 +31,17 @@ const SPARE_ROWS = 100;
  * @throws {AppError} `bad_request` for a malformed or too long `ids` and for a window that ends before it begins
  */
 export async function linkPerformance(
-  { pool, clickhouse, config }: Stores & Pick<ApiDeps, 'config'>,
-  { workspace, readingPoint }: Pick<Auth, 'workspace' | 'readingPoint'>,
+  deps: Stores & Pick<ApiDeps, 'config'>,
+  auth: Auth,
   query: ListQuery,
 ): Promise<Performance> {
+  const { pool, clickhouse, config } = deps;
+  const { workspace } = auth;
   const ids = query.ids === undefined ? null : readIdList('ids', query.ids);
   const { shown, span } = reportWindow(query);
-  const hasDeleted = readingPoint?.hasDeletedLinks;
-  const report: Report = (choice, chosen) =>
-    linksReport(clickhouse, workspace.id, span, choice, EXACT_CLICKS, { shown: chosen, hasDeleted });
+  const { hasDeletedLinks: hasDeleted } = await readingPointOf(deps, auth);
+  const window = { workspaceId: workspace.id, span, hasDeleted };
+  const report: Report = (choice, chosen) => linksReport(clickhouse, window, choice, chosen);
   const whole = (some: string[]) => linksByIds(pool, workspace.id, some);
   const withSettings = query.include === 'settings';
   const rowOf = ({ link, figures }: Performer<NamedLink>): PerformanceRow => ({

@@ -12,6 +12,7 @@ export async function linkSearchRoutes(app: Api, deps: ApiDeps): Promise<void> {
     {
       config: {
         scope: 'secret',
+        readsClicks: true,
         plan: ({ query }) => ((query as Partial<Query>).figures === 'exclude' ? 'any' : 'paid'),
       },
       schema: {
@@ -24,7 +25,7 @@ export async function linkSearchRoutes(app: Api, deps: ApiDeps): Promise<void> {
         response: { 200: FoundLinks },
       },
     },
-    async ({ auth, query }) => findLinks(deps, auth.workspace, query),
+    async ({ auth, query }) => findLinks(deps, auth, query),
   );
 
   app.get(

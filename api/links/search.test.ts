@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
-import { nextNanos, storeClicks, storeCredits } from '../../test/support/stored-events.ts';
+import { nextNanos, storeClicks, storeShares } from '../../test/support/stored-events.ts';
 import type { LinkRecord } from './schemas.ts';
 import type { FoundLinks } from './search-schemas.ts';
 
@@ -156,7 +156,7 @@ describe('the order', () => {
     const c = await make('C');
     const visitorId = '018f0000-0000-7000-8000-000000000001';
     await storeClicks(api.stores, [...clicksOf(a, 3, { visitorId }), ...clicksOf(b, 2)]);
-    await storeCredits(api.stores, [orderOf(b, 900), orderOf(c, 500), orderOf(c, 0, 0.5)]);
+    await storeShares(api.stores, [orderOf(b, 900), orderOf(c, 500), orderOf(c, 0, 0.5)]);
     expect(await names(`sort=${sort}&order=${order}`)).toEqual(expected);
   });
 
@@ -188,7 +188,7 @@ describe('a page', () => {
     const first = await make('A', { tags: ['x'] });
     for (const name of ['B', 'C', 'D', 'E']) await make(name);
     await storeClicks(api.stores, clicksOf(first, 2));
-    await storeCredits(api.stores, [orderOf(first, 1_250)]);
+    await storeShares(api.stores, [orderOf(first, 1_250)]);
     expect(await names('limit=2')).toEqual(['E', 'D']);
     expect(await names('limit=2&offset=2')).toEqual(['C', 'B']);
     const last = await search('limit=2&offset=4');

@@ -1,15 +1,13 @@
-import { type LinkFigure, linksByFigure } from '../../clickhouse/queries/links-by-figure.ts';
-import { linksReport } from '../../clickhouse/queries/links-report.ts';
-import type { Span } from '../../clickhouse/queries/visible-clicks.ts';
+import { linksByFigure, linksReport } from '../../clickhouse/reports/index.ts';
 import { filterChannel } from '../../core/enrich/channels.ts';
 import { badRequest } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
 import { toMajor } from '../../core/money/money.ts';
-import { type LinkOrder, type LinkSearch, searchLinks } from '../../sql/links/link-search.ts';
+import { type LinkSearch, searchLinks } from '../../sql/links/link-search.ts';
 import { linksByIds } from '../../sql/links/links.ts';
-import type { Workspace } from '../../sql/workspaces/workspaces.ts';
-import type { ApiDeps } from '../dependencies.ts';
+import type { ApiDeps, Auth } from '../dependencies.ts';
 import { readIdList } from '../id-lists.ts';
+import { readingPointOf } from '../reading-point.ts';
 import { reportWindow } from '../report-window.ts';
 import { toRecord } from './record.ts';
 import type { FoundLinks, SearchQuery } from './search-schemas.ts';
@@ -25,19 +23,22 @@ type Stores = Pick<ApiDeps, 'pool' | 'clickhouse' | 'config'>;
  * @throws {AppError} `bad_request` for malformed or too many `ids`, for a folder that is no UUID, for a window that
  *   ends before it begins, and for a sort by a figure without figures
  */
-export async function findLinks(
-  { pool, clickhouse, config }: Stores,
-  workspace: Workspace,
-  query: SearchQuery,
-): Promise<FoundLinks> {
+export async function findLinks(deps: Stores, auth: Auth, query: SearchQuery): Promise<FoundLinks> {
+  const { pool, clickhouse, config } = deps;
+  const { workspace } = auth;
   const search = searchOf(query);
   const { sort } = query;
-  const window = query.figures === 'include' ? reportWindow(query) : null;
+  const shownWindow = query.figures === 'include' ? reportWindow(query) : null;
   const figure = sort === 'created' || sort === 'name' ? null : sort;
-  if (figure && !window) throw badRequest('sort', 'must be created or name where figures are excluded');
+  if (figure && !shownWindow) throw badRequest('sort', 'must be created or name where figures are excluded');
+  const window = shownWindow && {
+    workspaceId: workspace.id,
+    span: shownWindow.span,
+    hasDeleted: (await readingPointOf(deps, auth)).hasDeletedLinks,
+  };
   const order =
     window && figure
-      ? await orderByFigure(clickhouse, workspace.id, window.span, figure)
+      ? { by: 'figure' as const, figures: await linksByFigure(clickhouse, window, figure, SORTED_LINKS) }
       : { by: sort === 'name' ? sort : ('created' as const) };
   const { total, links: found } = await searchLinks(
     pool,
@@ -49,12 +50,12 @@ export async function findLinks(
   const ids = found.map(({ id }) => id);
   const [records, rows] = await Promise.all([
     linksByIds(pool, workspace.id, ids),
-    window ? linksReport(clickhouse, workspace.id, window.span, { kind: 'ids', ids }) : [],
+    window ? linksReport(clickhouse, window, { kind: 'ids', ids }) : [],
   ]);
   const recordOf = new Map(records.map((link) => [link.id, link]));
   const figuresOf = new Map(rows.map((row) => [row.linkId, row]));
   return {
-    window: window?.shown ?? null,
+    window: shownWindow?.shown ?? null,
     total,
     links: found.flatMap(({ id, status }) => {
       const link = recordOf.get(id);
@@ -89,13 +90,4 @@ function searchOf({ ids, q, channel, folder_id, tag, status }: SearchQuery): Lin
     tag: tag ?? null,
     status: status ?? null,
   };
-}
-
-async function orderByFigure(
-  clickhouse: Stores['clickhouse'],
-  workspaceId: string,
-  span: Span,
-  figure: LinkFigure,
-): Promise<Pick<Extract<LinkOrder, { by: 'figure' }>, 'by' | 'figures'>> {
-  return { by: 'figure', figures: await linksByFigure(clickhouse, workspaceId, span, figure, SORTED_LINKS) };
 }

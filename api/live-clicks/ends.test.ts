@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
-import type { QuestionConnection } from '../../clickhouse/ask-over-http.ts';
+import type { QueryConnection } from '../../clickhouse/query-connection.ts';
 import { type TestApi, testApi } from '../../test/support/api.ts';
 import { openEventStream, originOf } from '../../test/support/event-stream.ts';
 import { type ConsoleBrowser, signedInAs } from '../../test/support/members.ts';
@@ -31,7 +31,7 @@ test('connections end with the server, at once and also when nothing happens on 
 test('it is 503 while the store of clicks is away, and a connection ends when it stays away', async () => {
   let isAway = false;
   api = await testApi(({ clickhouse }) => ({
-    clickhouse: Object.assign(clickhouse, { questions: awayWhen(clickhouse.questions, () => isAway) }),
+    clickhouse: Object.assign(clickhouse, { queries: awayWhen(clickhouse.queries, () => isAway) }),
   }));
   const shop = await api.addWorkspace();
   const url = `${await originOf(api.app)}/api/v1/clicks/live`;
@@ -92,12 +92,12 @@ test("a key's connection ends with the heartbeat after the key was revoked, and 
   staying.close();
 });
 
-function awayWhen(questions: QuestionConnection, isAway: () => boolean): QuestionConnection {
+function awayWhen(queries: QueryConnection, isAway: () => boolean): QueryConnection {
   return {
-    ...questions,
+    ...queries,
     rows: (asked) =>
       isAway()
         ? Promise.reject(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }))
-        : questions.rows(asked),
+        : queries.rows(asked),
   };
 }

@@ -1,13 +1,12 @@
 import cookie from '@fastify/cookie';
-import type { FastifyContextConfig, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { keyMatches, parseKey } from '../../core/access/keys.ts';
 import { AppError } from '../../core/errors.ts';
 import { type Caller, callerByLookup, clickReaderByLookup } from '../../sql/workspaces/callers.ts';
-import { noteKeyUse } from '../../sql/workspaces/keys.ts';
+import { recordKeyUse } from '../../sql/workspaces/keys.ts';
 import { partnerByLookup } from '../../sql/workspaces/partners.ts';
 import type { Api, ApiDeps, Auth, Scope } from '../dependencies.ts';
 import { callerOfCookie, refuseRole } from '../session/caller.ts';
-import { createExpectedReaders, type ExpectedReaders } from './expected-readers.ts';
 import { refuseUncovered } from './plan.ts';
 
 /** How old a key's `last_used_at` gets before another use is noted. Milliseconds. */
@@ -16,14 +15,12 @@ const USE_NOTED_EVERY = 60_000;
 /**
  * Asks every route for the key that it declares, before parameters and body are looked at: key (401), scope or role
  * (403), plan (402). A request without a key may come with a session's cookie instead. Nothing is cached, so a revoked
- * key or session, another role and a changed plan hold with the next request. What a key was when it last read clicks is
- * remembered to begin with the next question of it meanwhile, which nobody is answered with before it is known that it still is.
+ * key or session, another role and a changed plan hold with the next request.
  */
 export async function addAuth(app: Api, deps: ApiDeps): Promise<void> {
   await app.register(cookie);
   app.decorateRequest('auth', null as unknown as Auth);
   app.decorateRequest('partner');
-  const readers = createExpectedReaders();
   app.addHook('onRoute', ({ url, config }) => {
     if (url.startsWith('/api/v1/') && !config?.scope) throw new Error(`route ${url} declares no scope`);
   });
@@ -34,9 +31,7 @@ export async function addAuth(app: Api, deps: ApiDeps): Promise<void> {
       request.partner = await checkPartner(deps, tokenOf(request));
       return;
     }
-    const { readsClicks } = request.routeOptions.config;
-    if (readsClicks) await admitReader(deps, request, scope, readers, readsClicks);
-    else await admit(deps, request, scope);
+    await admit(deps, request, scope);
     // A browser sends its cookie by itself: no cache on the way may give one member's answers to another.
     if (request.auth.member) reply.header('cache-control', 'no-store');
   });
@@ -48,31 +43,6 @@ async function admit(deps: ApiDeps, request: FastifyRequest, scope: WorkspaceSco
   request.auth = await authOf(deps, request, scope);
   if (request.auth.member) refuseRole(request, request.auth.member);
   refuseUncovered(request);
-}
-
-type ReadsClicks = NonNullable<FastifyContextConfig['readsClicks']>;
-
-/** As {@link admit}, and begins meanwhile with what the caller, who was admitted lately, asks for. */
-async function admitReader(
-  deps: ApiDeps,
-  request: FastifyRequest,
-  scope: WorkspaceScope,
-  readers: ExpectedReaders,
-  begin: ReadsClicks,
-): Promise<void> {
-  const token = bearerOf(request);
-  const expected = token === null ? null : readers.of(token);
-  // Ahead of the key's question: that one is answered long before this.
-  if (expected && begin !== true) begin(request, expected);
-  const askedAt = readers.now();
-  try {
-    await admit(deps, request, scope);
-  } catch (error) {
-    if (token !== null && error instanceof AppError) readers.refused(token);
-    throw error;
-  }
-  const { readingPoint } = request.auth;
-  if (token !== null && readingPoint) readers.admitted(token, { ...request.auth, readingPoint }, askedAt);
 }
 
 /**
@@ -138,7 +108,7 @@ async function checkWorkspaceKey(
   if (!key.last_used_at || now.getTime() - key.last_used_at.getTime() >= USE_NOTED_EVERY) {
     key.last_used_at = now;
     // Not awaited: bookkeeping never delays an answer, and the next use makes up for a failed note.
-    noteKeyUse(deps.pool, key.id).catch((error: unknown) =>
+    recordKeyUse(deps.pool, key.id).catch((error: unknown) =>
       deps.log.debug({ err: error, key: key.id }, 'key use not noted'),
     );
   }

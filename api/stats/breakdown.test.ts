@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { uuidv7 } from '../../core/ids.ts';
 import { NANOS_PER_DAY } from '../../core/time/timestamps.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
-import { nextNanos, storeClicks, storeCredits } from '../../test/support/stored-events.ts';
+import { nextNanos, storeClicks, storeShares } from '../../test/support/stored-events.ts';
 import type { Breakdown } from './schemas.ts';
 
 let api: TestApi;
@@ -39,7 +39,7 @@ describe('a breakdown', () => {
       { ...own(), linkId: two?.id ?? '', channel: 'youtube' },
       { ...own(), linkId: gone, channel: 'tiktok' },
     ]);
-    await storeCredits(api.stores, [
+    await storeShares(api.stores, [
       { ...own(), parts: [{ linkId: one?.id ?? '', channel: 'facebook', share: 1, amountMinor: 1_250 }] },
     ]);
     expect((await breakdown('by=channel')).rows).toEqual([

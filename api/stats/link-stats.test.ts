@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
-import { storeClicks, storeCredits } from '../../test/support/stored-events.ts';
+import { storeClicks, storeShares } from '../../test/support/stored-events.ts';
 import type { Breakdown, Stats } from './schemas.ts';
 
 let api: TestApi;
@@ -24,7 +24,7 @@ beforeAll(async () => {
     { ...own, linkId: one, channel: 'reddit', country: 'DE' },
     { ...own, linkId: two, channel: 'youtube', country: 'FR' },
   ]);
-  await storeCredits(api.stores, [
+  await storeShares(api.stores, [
     { ...own, parts: [{ linkId: one, channel: 'facebook', share: 1, amountMinor: 1_250 }] },
     { ...own, parts: [{ linkId: two, channel: 'youtube', share: 1, amountMinor: 900 }] },
   ]);

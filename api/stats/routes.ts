@@ -3,7 +3,7 @@ import { Breakdown, BreakdownQuery, Stats, StatsQuery } from './schemas.ts';
 import { breakDown, describeStats } from './service.ts';
 
 const tags = ['Statistics'];
-const config = { scope: 'secret', plan: 'paid' } as const;
+const config = { scope: 'secret', plan: 'paid', readsClicks: true } as const;
 
 /** `GET /stats` and `GET /stats/breakdown`: the whole workspace or a link over time, and what it is made of. */
 export async function statsRoutes(app: Api, deps: ApiDeps): Promise<void> {
@@ -21,7 +21,7 @@ export async function statsRoutes(app: Api, deps: ApiDeps): Promise<void> {
         response: { 200: Stats },
       },
     },
-    async ({ auth, query }) => describeStats(deps, auth.workspace, query),
+    async ({ auth, query }) => describeStats(deps, auth, query),
   );
 
   app.get(
@@ -38,6 +38,6 @@ export async function statsRoutes(app: Api, deps: ApiDeps): Promise<void> {
         response: { 200: Breakdown },
       },
     },
-    async ({ auth, query }) => breakDown(deps, auth.workspace, query),
+    async ({ auth, query }) => breakDown(deps, auth, query),
   );
 }

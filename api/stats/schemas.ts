@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { CLICK_DIMENSIONS } from '../../clickhouse/queries/workspace-stats.ts';
+import { CLICK_DIMENSIONS } from '../../clickhouse/reports/index.ts';
 import {
   Currency,
   FIGURES,

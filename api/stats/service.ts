@@ -1,12 +1,14 @@
-import { channelsReport } from '../../clickhouse/queries/channels-report.ts';
-import { EXACT_CLICKS } from '../../clickhouse/queries/clicks-by.ts';
-import type { Figures } from '../../clickhouse/queries/report-figures.ts';
-import { clicksByDimension, workspaceStats } from '../../clickhouse/queries/workspace-stats.ts';
+import {
+  channelsReport,
+  clicksByDimension,
+  type Figures,
+  workspaceStats,
+} from '../../clickhouse/reports/index.ts';
 import { toMajor } from '../../core/money/money.ts';
 import { clampToStored, formatInstantShort } from '../../core/time/timestamps.ts';
-import type { Workspace } from '../../sql/workspaces/workspaces.ts';
-import type { ApiDeps } from '../dependencies.ts';
+import type { ApiDeps, Auth } from '../dependencies.ts';
 import { linkPerformance } from '../links/performance.ts';
+import { readingPointOf } from '../reading-point.ts';
 import { reportWindow } from '../report-window.ts';
 import type { Breakdown, BreakdownQuery, Stats, StatsQuery } from './schemas.ts';
 import { bucketsOf, checkTimeZone } from './time-buckets.ts';
@@ -14,23 +16,26 @@ import { bucketsOf, checkTimeZone } from './time-buckets.ts';
 const NOTHING: Figures = { clicks: 0, visitors: 0, conversions: 0, revenueMinor: 0n };
 
 /**
- * What the workspace, or one of its links, did in a window, when, and what it did in the window before.
+ * What the workspace, or one of its links, did in a window, when, and what it did in the previous period.
  *
  * @throws {AppError} `bad_request` for an unknown time zone and for a window that can't be
  */
 export async function describeStats(
-  { clickhouse }: Pick<ApiDeps, 'clickhouse'>,
-  { id, currency }: Workspace,
+  deps: Pick<ApiDeps, 'pool' | 'clickhouse'>,
+  auth: Auth,
   query: StatsQuery,
 ): Promise<Stats> {
+  const { clickhouse } = deps;
+  const { id: workspaceId, currency } = auth.workspace;
   const timezone = checkTimeZone('timezone', query.timezone);
   const { shown, span } = reportWindow(query);
   const { size, starts } = bucketsOf(span, timezone);
   const linkId = query.link_id ?? null;
   const before = { from: clampToStored(span.from - (span.to - span.from)), to: span.from };
+  const { hasDeletedLinks: hasDeleted } = await readingPointOf(deps, auth);
   const [now, earlier] = await Promise.all([
-    workspaceStats(clickhouse, id, span, starts, EXACT_CLICKS, linkId),
-    workspaceStats(clickhouse, id, before, [], EXACT_CLICKS, linkId),
+    workspaceStats(clickhouse, { workspaceId, span, hasDeleted }, starts, linkId),
+    workspaceStats(clickhouse, { workspaceId, span: before, hasDeleted }, [], linkId),
   ]);
   const known = new Map(now.series.map((bucket) => [bucket.start, bucket]));
   return {
@@ -58,27 +63,29 @@ export async function describeStats(
  */
 export async function breakDown(
   deps: Pick<ApiDeps, 'pool' | 'clickhouse' | 'config'>,
-  workspace: Workspace,
-  { by, limit, link_id, ...window }: BreakdownQuery,
+  auth: Auth,
+  { by, limit, link_id, ...query }: BreakdownQuery,
 ): Promise<Breakdown> {
   const { clickhouse } = deps;
-  const { shown, span } = reportWindow(window);
+  const { workspace } = auth;
+  const { shown, span } = reportWindow(query);
   if (by === 'link') {
     // The window as it was resolved here, so that its end is the one that is shown.
     const chosen = { ...shown, limit, include: 'settings' as const, ...(link_id && { ids: link_id }) };
-    const { links } = await linkPerformance(deps, { workspace }, chosen);
+    const { links } = await linkPerformance(deps, auth, chosen);
     return { window: shown, by, rows: links.flatMap(linkRow) };
   }
+  const { hasDeletedLinks: hasDeleted } = await readingPointOf(deps, auth);
+  const window = { workspaceId: workspace.id, span, hasDeleted };
   if (by === 'channel') {
-    const ofLink = { linkId: link_id ?? null };
-    const channels = await channelsReport(clickhouse, workspace.id, span, EXACT_CLICKS, ofLink);
+    const channels = await channelsReport(clickhouse, window, link_id ?? null);
     const rows = channels.slice(0, limit).map(({ channel, ...figures }) => ({
       value: channel,
       ...shownFigures(figures, workspace.currency),
     }));
     return { window: shown, by, rows };
   }
-  const rows = await clicksByDimension(clickhouse, workspace.id, span, {
+  const rows = await clicksByDimension(clickhouse, window, {
     dimension: by,
     limit,
     linkId: link_id ?? null,

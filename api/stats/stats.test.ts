@@ -1,10 +1,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { workspaceStats } from '../../clickhouse/queries/workspace-stats.ts';
+import { workspaceStats } from '../../clickhouse/reports/index.ts';
 import { rollUp } from '../../clickhouse/rollups/roll-up.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import { NANOS_PER_DAY, parseInstant } from '../../core/time/timestamps.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../../test/support/api.ts';
-import { NO_UUID, nextNanos, storeClicks, storeCredits } from '../../test/support/stored-events.ts';
+import {
+  deleteWithHistory,
+  NO_UUID,
+  nextNanos,
+  storeClicks,
+  storeShares,
+} from '../../test/support/stored-events.ts';
 import type { Breakdown, Stats } from './schemas.ts';
 
 let api: TestApi;
@@ -41,7 +47,7 @@ describe('totals', () => {
       { ...own(), channel: 'tiktok', tsNanos: nextNanos() - 31n * NANOS_PER_DAY },
     ]);
     const share = 1 / 3;
-    await storeCredits(api.stores, [
+    await storeShares(api.stores, [
       {
         ...own(),
         parts: [
@@ -92,7 +98,7 @@ describe('totals', () => {
     });
     expect(empty.series).toHaveLength(8);
     expect(empty.series[3]).toMatchObject(nothing);
-    await storeCredits(api.stores, [
+    await storeShares(api.stores, [
       { ...own(), parts: [{ linkId: uuidv7(), channel: 'facebook', share: 1, amountMinor: 1_999 }] },
     ]);
     expect((await stats('days=7')).totals).toEqual({ ...nothing, conversions: 1, revenue: 1_999 });
@@ -107,11 +113,7 @@ describe('totals', () => {
       { ...own() },
     ]);
     expect((await stats()).totals.clicks).toBe(2);
-    await api.stores.clickhouse.insert({
-      table: 'deleted_links',
-      values: [{ workspace_id: shop.workspace.id, link_id: gone }],
-      format: 'JSONEachRow',
-    });
+    await deleteWithHistory(api.stores, shop.workspace.id, gone);
     const { totals, series } = await stats();
     expect([totals.clicks, series.reduce((sum, { clicks }) => sum + clicks, 0)]).toEqual([1, 1]);
     expect((await breakdown('by=country')).rows).toEqual([{ value: 'DE', clicks: 1, visitors: 1 }]);
@@ -131,7 +133,7 @@ describe('the series', () => {
       api.stores,
       clicks.map((time) => ({ ...own(), tsNanos: at(time), visitorId })),
     );
-    await storeCredits(api.stores, [
+    await storeShares(api.stores, [
       {
         ...own(),
         tsNanos: at('2026-10-25T22:30:00Z'),
@@ -193,7 +195,11 @@ test('beyond the exact ones, clicks of rolled-up days are the same and visitors 
   const span = { from, to: from + 5n * NANOS_PER_DAY };
   const starts = [from, from + NANOS_PER_DAY];
   const ask = (exactUpTo: number) =>
-    workspaceStats(api.stores.clickhouse, shop.workspace.id, span, starts, exactUpTo);
+    workspaceStats(
+      api.stores.clickhouse,
+      { workspaceId: shop.workspace.id, span, hasDeleted: false, exactUpTo },
+      starts,
+    );
   const exact = await ask(200);
   expect(exact.totals).toMatchObject({ clicks: 200, visitors: 40 });
   expect(exact.series.map(({ clicks, visitors }) => [clicks, visitors])).toEqual([

@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from '../../clickhouse/client.ts';
-import { ALIVE, ask } from '../../clickhouse/queries/ask.ts';
+import { PROGRESS_HEADERS, runQuery } from '../../clickhouse/queries/run-query.ts';
 import { rollUp } from '../../clickhouse/rollups/roll-up.ts';
 import type { Pool } from '../../sql/database/pool.ts';
 import { generateClicks, WORKSPACES } from '../generate-clicks.ts';
@@ -28,7 +28,7 @@ export async function bringToNow(
   clicks: number,
 ): Promise<number> {
   const now = Math.floor(Date.now() / 1_000) * 1_000;
-  const [found] = await ask<{ rows: string; next: string; newest: string }>(client, {
+  const [found] = await runQuery<{ rows: string; next: string; newest: string }>(client, {
     sql: `SELECT count() AS rows, max(sequence) + 1 AS next, toUnixTimestamp64Milli(max(ts)) AS newest FROM clicks`,
     params: {},
     seconds: FILL_SECONDS,
@@ -92,14 +92,14 @@ async function addOrders(client: ClickHouseClient, first: number): Promise<void>
     await client.command({
       query: fill,
       query_params: { first },
-      clickhouse_settings: { ...ALIVE, max_execution_time: FILL_SECONDS, wait_end_of_query: 1 },
+      clickhouse_settings: { ...PROGRESS_HEADERS, max_execution_time: FILL_SECONDS, wait_end_of_query: 1 },
     });
   }
 }
 
 async function untilQuiet(client: ClickHouseClient): Promise<void> {
   for (const end = Date.now() + MERGES_MS; Date.now() < end; ) {
-    const [row] = await ask<{ n: string }>(client, {
+    const [row] = await runQuery<{ n: string }>(client, {
       sql: 'SELECT count() AS n FROM system.merges',
       params: {},
       seconds: 60,
@@ -117,7 +117,7 @@ export async function addRecords(client: ClickHouseClient, pool: Pool): Promise<
       [id, name],
     );
     if (rowCount === 0) continue;
-    const links = await ask<{ link_id: string; channel: string }>(client, {
+    const links = await runQuery<{ link_id: string; channel: string }>(client, {
       sql: 'SELECT link_id, any(channel) AS channel FROM clicks WHERE workspace_id = {workspace:UUID} GROUP BY link_id',
       params: { workspace: id },
       seconds: FILL_SECONDS,

@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from '../../clickhouse/client.ts';
-import { ask } from '../../clickhouse/queries/ask.ts';
+import { runQuery } from '../../clickhouse/queries/run-query.ts';
 import { channelsSql, clicksSql, journeySql, linksSql, ltvSql, type Window } from './hand-written.ts';
 
 /** A question of the API, and what a person would ask ClickHouse for the same answer. */
@@ -143,7 +143,7 @@ export async function questionsOf(
 }
 
 async function samples(client: ClickHouseClient, workspace: string) {
-  const [row] = await ask<{ visitors: string[]; links: string[] }>(client, {
+  const [row] = await runQuery<{ visitors: string[]; links: string[] }>(client, {
     sql: `SELECT
         (SELECT groupUniqArray(${SAMPLES})(visitor_id) FROM clicks
           WHERE workspace_id = {workspace:UUID} AND cityHash64(sequence, 5) % 997 = 3) AS visitors,
@@ -158,7 +158,7 @@ async function samples(client: ClickHouseClient, workspace: string) {
 }
 
 async function clicksIn(client: ClickHouseClient, workspace: string, { from, to }: Window): Promise<number> {
-  const [row] = await ask<{ n: string }>(client, {
+  const [row] = await runQuery<{ n: string }>(client, {
     sql: `SELECT count() AS n FROM clicks WHERE workspace_id = {workspace:UUID} AND NOT is_bot
           AND ts >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND ts < fromUnixTimestamp64Milli({to:Int64}, 'UTC')`,
     params: { workspace, from, to },

@@ -1,22 +1,33 @@
 import type { Command } from 'commander';
+import { createLogger } from '../../core/tier/log.ts';
 import { createPool } from '../../sql/database/pool.ts';
+import { wholeNumber } from '../arguments.ts';
+import { refuseExamplePasswords } from '../example-passwords.ts';
 import { migrateStores } from '../migrate-stores.ts';
 import { printResult, table } from '../output.ts';
 import { readStatus } from '../status.ts';
 import { operatorConfig } from '../stores.ts';
 import { createDemoWorkspace } from '../supervisor/first-start.ts';
+import { patiently } from '../supervisor/patiently.ts';
 
 /** `hoplog migrate | status`. */
 export function operationCommands(program: Command): void {
   program
     .command('migrate')
     .description('apply the migrations that PostgreSQL and ClickHouse lack')
+    .option('--wait <seconds>', 'try for so long when a store does not answer yet', wholeNumber(0, 3_600))
+    .option(
+      '--published-on <address>',
+      'refuse the passwords of docker-compose.yml unless this address is loopback',
+      '127.0.0.1',
+    )
     .option('--demo', 'then make the workspace demo where there is none; its keys are shown this once')
-    .action(async (options: { demo?: boolean }, command: Command) => {
+    .action(async (options: { demo?: boolean; wait?: number; publishedOn: string }, command: Command) => {
       const config = await operatorConfig();
+      refuseExamplePasswords(config, options.publishedOn);
       const pool = createPool(config.databaseUrl, { max: 1, name: 'hoplog-migrate' });
       try {
-        const { applied, warning } = await migrateStores(pool, config);
+        const { applied, warning } = await withPatience(options.wait ?? 0, () => migrateStores(pool, config));
         if (warning !== null) process.stderr.write(`hoplog: ${warning}\n`);
         const demo = options.demo ? await createDemoWorkspace(pool, config.appUrl) : null;
         printResult(command, { applied, ...(demo && { demo }) }, (result) => {
@@ -57,6 +68,28 @@ export function operationCommands(program: Command): void {
       });
       if (!allUp(status)) process.exitCode = 1;
     });
+}
+
+/**
+ * Does it again while a store is unreachable.
+ *
+ * @throws what it threw last, when the stores do not answer within that time
+ */
+async function withPatience<Result>(waitSeconds: number, step: () => Promise<Result>): Promise<Result> {
+  let last: unknown;
+  const noting = () =>
+    step().catch((error: unknown) => {
+      last = error;
+      throw error;
+    });
+  const waiting = {
+    log: createLogger('migrate'),
+    stopping: AbortSignal.timeout(waitSeconds * 1_000),
+    persist: false,
+  };
+  return patiently(noting, waiting).catch((error: unknown) => {
+    throw last ?? error;
+  });
 }
 
 function allUp(status: { parts: Record<string, { ok: boolean }> }): boolean {

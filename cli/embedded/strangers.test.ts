@@ -35,7 +35,7 @@ const dataDir = () => join(directory.path, 'data');
 async function rows(url: string, query: string): Promise<unknown[]> {
   const client = createClickHouse({ url, database: 'default' });
   try {
-    return await client.questions.rows({ sql: query, params: {}, settings: {} });
+    return await client.queries.rows({ sql: query, params: {}, settings: {} });
   } finally {
     await client.close();
   }

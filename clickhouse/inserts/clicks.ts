@@ -10,16 +10,16 @@ import {
   uuidColumn,
 } from './native-columns.ts';
 
-/** A click on its way into the store. */
+/** A click to be inserted. */
 export type ClickRow = {
   event: ClickKey;
   enriched: EnrichedClick;
-  /** Of the click's stream: the last three digits of `ts`. */
+  /** The ordinal of the click's stream: the last three digits of `ts`. */
   ordinal: number;
   sequence: bigint;
 };
 
-/** The rows as one block of table `clicks`. */
+/** Returns the rows as one block of table `clicks`. */
 export function clickBlock(rows: readonly ClickRow[]): Uint8Array[] {
   const size = rows.length;
   const workspace = uuidColumn('workspace_id', size);

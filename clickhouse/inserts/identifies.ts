@@ -1,10 +1,10 @@
 import type { IdentifyEvent } from '../../core/events/types.ts';
 import { NO_UUID, nativeBlock, textColumn, timeColumn, uint64Column, uuidColumn } from './native-columns.ts';
 
-/** An identify on its way into the store. */
+/** An identify to be inserted. */
 export type IdentifyRow = { event: IdentifyEvent; ordinal: number; sequence: bigint };
 
-/** The rows as one block of table `identifies`. An identify without a visitor has the zero UUID. */
+/** Returns the rows as one block of table `identifies`. An identify without a visitor has the zero UUID. */
 export function identifyBlock(rows: readonly IdentifyRow[]): Uint8Array[] {
   const size = rows.length;
   const workspace = uuidColumn('workspace_id', size);

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { clickKey } from '../../core/events/click-reader.ts';
 import { bytesToUuid, uuidToBytes, uuidv7 } from '../../core/ids.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
+import { attributedSharesBlock } from './attributed-shares.ts';
 import { type ClickRow, clickBlock } from './clicks.ts';
 import { identifyBlock } from './identifies.ts';
 import { insertBlock } from './insert-block.ts';
-import { orderCreditBlock } from './order-credits.ts';
 import { orderBlock } from './orders.ts';
 import { presentSequences } from './present-sequences.ts';
 import { storedAbove } from './stored-above.ts';
@@ -92,7 +92,7 @@ describe('blocks', () => {
     }
   });
 
-  it('of identifies, orders and credits fit their tables', async () => {
+  it('of identifies, orders and attributed shares fit their tables', async () => {
     const workspaceId = uuidToBytes(uuidv7());
     await insertBlock(stores.clickhouse, {
       table: 'identifies',
@@ -131,7 +131,7 @@ describe('blocks', () => {
       token: 'o',
     });
     const links = Array.from({ length: 3 }, () => uuidv7());
-    const credit = {
+    const share = {
       workspaceId,
       orderId: 'o-1',
       version: 9,
@@ -149,11 +149,11 @@ describe('blocks', () => {
     });
     await insertBlock(stores.clickhouse, {
       table: 'attributed_shares',
-      block: orderCreditBlock([
-        { ...credit, ...origin([], ''), part: 3, replaced: true },
-        { ...credit, ...origin(links.slice(0, 2), 'tiktok'), part: 4, replaced: false },
-        { ...credit, ...origin([], 'tiktok'), part: 5, replaced: false },
-        { ...credit, ...origin(links.slice(2), ''), part: 6, replaced: false },
+      block: attributedSharesBlock([
+        { ...share, ...origin([], ''), part: 3, replaced: true },
+        { ...share, ...origin(links.slice(0, 2), 'tiktok'), part: 4, replaced: false },
+        { ...share, ...origin([], 'tiktok'), part: 5, replaced: false },
+        { ...share, ...origin(links.slice(2), ''), part: 6, replaced: false },
       ]),
       token: 'c',
     });

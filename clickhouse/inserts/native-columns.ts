@@ -1,7 +1,6 @@
 /**
- * Columns of one block in ClickHouse's Native format, written by hand: the store takes it about twice as fast as
- * RowBinary and four times as fast as JSON (`bench/insert-formats.ts`), and a column is cheaper to fill from
- * JavaScript than rows are, because low-cardinality text becomes an index.
+ * Columns of one block in ClickHouse's Native format, written by hand: ClickHouse parses it faster than RowBinary and JSON
+ * (`bench/insert-formats.ts`), and low-cardinality text becomes an index.
  *
  * Source of the layout: ClickHouse `docs/en/interfaces/formats/Native.md` and `SerializationLowCardinality.cpp`.
  */
@@ -13,10 +12,10 @@ export type NativeColumn = {
   pieces(): Uint8Array[];
 };
 
-/** Stands where there is no visitor or no link. */
+/** The id where there is no visitor or no link. */
 export const NO_UUID: Uint8Array = new Uint8Array(16);
 
-/** UUIDs: each half of the 16 bytes is a little-endian number in the store. */
+/** UUIDs: each half of the 16 bytes is a little-endian number in ClickHouse. */
 export type UuidColumn = NativeColumn & {
   /** @param from where the 16 bytes begin in `uuid`; 0 when left out */
   put(row: number, uuid: Uint8Array, from?: number): void;
@@ -42,7 +41,7 @@ export function uuidColumn(name: string, rows: number): UuidColumn {
 export type UuidsColumn = NativeColumn & { put(row: number, uuids: readonly Uint8Array[]): void };
 
 export function uuidsColumn(name: string, rows: number): UuidsColumn {
-  // Where each row's end, in the column of all of them that follows.
+  // The end of each row in the column of all UUIDs that follows.
   const ends = new BigUint64Array(rows);
   const all: Uint8Array[] = [];
   return {
@@ -73,7 +72,7 @@ export function timeColumn(name: string, rows: number): TimeColumn {
     name,
     type: "DateTime64(9, 'UTC')",
     put(row, micros, ordinal) {
-      // micros * 1000 + ordinal is beyond 2^53: in two halves of 32 bits, which a BigInt does several times slower.
+      // micros * 1000 + ordinal is beyond 2^53: two halves of 32 bits are faster than a BigInt.
       const high = Math.floor(micros / TWO_32);
       const low = (micros - high * TWO_32) * 1000 + ordinal;
       const carry = Math.floor(low / TWO_32);
@@ -168,11 +167,11 @@ const INDEX_WIDTHS = [Uint8Array, Uint16Array, Uint32Array] as const;
 const HAS_KEYS = 0x200n;
 const DICTIONARY_VERSION = 1n;
 
-/** Text of which a block holds few different values: a dictionary and an index per row. */
+/** Text with few different values in a block: a dictionary and an index per row. */
 export function lowCardinalityColumn(name: string, rows: number): TextColumn {
   const indices = new Uint32Array(rows);
   const known = new Map<string, number>();
-  // Neighbouring rows repeat: one comparison of identical strings spares most look-ups.
+  // Neighboring rows repeat: comparing with the last value saves most lookups.
   let lastText = '';
   let lastIndex = -1;
   return {
@@ -206,11 +205,7 @@ export function lowCardinalityColumn(name: string, rows: number): TextColumn {
   };
 }
 
-/**
- * One block: the columns side by side. Every column has been put `rows` times.
- *
- * @returns pieces to be sent one after the other
- */
+/** Returns one block of columns, each of which has been put `rows` times, as pieces to be sent in order. */
 export function nativeBlock(columns: readonly NativeColumn[], rows: number): Uint8Array[] {
   const pieces: Uint8Array[] = [];
   const head = textWriter(32);
@@ -253,7 +248,7 @@ function textWriter(capacity: number) {
   }
 
   function write(text: string): void {
-    // A UTF-16 unit is at most three bytes of UTF-8: short text fits a one-byte length without measuring it.
+    // A UTF-16 unit is at most three bytes of UTF-8: short text fits a one-byte length without being measured.
     if (text.length <= 42) {
       reserve(1 + text.length * 3);
       const size = buffer.write(text, used + 1, 'utf8');

@@ -4,8 +4,8 @@ import type { ClickHouseClient } from '../client.ts';
 export type EventName = `${number}/${bigint}`;
 
 /**
- * Which events of a range of time stand in the table. Asked before a range is inserted again, so that what an
- * earlier, half-known attempt stored is left out, however long ago it was.
+ * Returns which events of a time range are in the table. Called before a range is inserted again, so that events of an earlier
+ * attempt with an unknown outcome are left out.
  *
  * @param range.minTs least event time, microseconds; `maxTs` the greatest
  */

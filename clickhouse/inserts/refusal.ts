@@ -1,9 +1,8 @@
 import { ClickHouseError } from '@clickhouse/client';
 
 /**
- * Codes by which ClickHouse refuses the rows themselves, so that sending them again can't help. Everything else
- * (too many parts, memory, a table that is not there yet, a connection) passes with time.
- * Source: ClickHouse `src/Common/ErrorCodes.cpp`.
+ * Codes by which ClickHouse refuses the rows themselves: sending them again can't help. Everything else (too many parts, memory,
+ * a missing table, a connection) passes with time. Source: ClickHouse `src/Common/ErrorCodes.cpp`.
  */
 const REFUSALS = new Set([
   '6', // CANNOT_PARSE_TEXT
@@ -25,7 +24,7 @@ const REFUSALS = new Set([
   '691', // UNKNOWN_ELEMENT_OF_ENUM
 ]);
 
-/** Whether the store refused the rows themselves, and would again. */
+/** Returns whether ClickHouse refused the rows themselves, and would again. */
 export function isRefusal(error: unknown): error is ClickHouseError {
   return error instanceof ClickHouseError && REFUSALS.has(error.code);
 }

@@ -1,14 +1,14 @@
 import type { ClickHouseClient } from '../client.ts';
 
-/** How far a stream is known to be stored; see `StreamProgress`. */
+/** Up to where a stream is known to be stored; see `StreamProgress`. */
 export type StreamMark = { ordinal: number; highWater: bigint; visibleBefore: number };
 
-/** No sequence is as great: what is of no stream that was asked about is left out. */
+/** Above every sequence: leaves out the streams that are not given. */
 const NEVER = 2n ** 64n - 1n;
 
 /**
- * The newest sequence of each stream that is stored although its mark is below it, by ordinal. Such rows are left by an
- * insert whose range was never made final. Reads two columns from the oldest mark on: not for every day.
+ * Returns the newest sequence of each stream that is stored above its mark, by ordinal. Such rows come from an insert whose
+ * range was never committed. Expensive: reads two columns from the oldest mark on.
  */
 export async function storedAbove(
   client: ClickHouseClient,
@@ -18,7 +18,7 @@ export async function storedAbove(
   if (streams.length === 0) return newest;
   const next = new Array<bigint>(1 + Math.max(...streams.map(({ ordinal }) => ordinal))).fill(NEVER);
   for (const { ordinal, highWater } of streams) next[ordinal] = highWater + 1n;
-  // Times of a stream strictly increase: what is above its mark is not older than what its mark makes visible.
+  // Times of a stream strictly increase: a row above its mark is not older than `visibleBefore`.
   const from = Math.min(...streams.map(({ visibleBefore }) => visibleBefore));
   for (const table of ['clicks', 'identifies']) {
     const result = await client.query({

@@ -6,8 +6,8 @@
 -- counts instead; such a row has the key of the row that it replaces, and may come before it.
 -- `first_channel` is the channel of the person's first click, for ltv. The history of bio buttons can be deleted:
 -- `first_bio_links` are the buttons that the person clicked before any other link, `first_other_channel` is the channel of the
--- first click on another link. All three stand on every part.
--- `written`: a report tells by it whether what was merged of a day still holds.
+-- first click on another link. All three are on every part.
+-- `written`: tells a report whether the cached sums of a day are still current.
 CREATE TABLE IF NOT EXISTS {{database}}.attributed_shares {{on_cluster}} (
   workspace_id        UUID,
   ts                  DateTime64(9, 'UTC') CODEC(DoubleDelta, ZSTD(1)),

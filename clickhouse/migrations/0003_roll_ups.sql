@@ -1,8 +1,8 @@
 -- Roll-ups of closed days and months. A job writes them for days that the watermark has passed; reports read them for the
--- whole days of a window and the raw clicks for its edges.
+-- whole days of a window, and single clicks for its edges.
 
 -- Clicks and visitors of a day or a month by workspace, link and channel, without bots. Rows count while their generation
--- stands in rolled_up_periods: a period that is rebuilt gets a new generation, so a reader sees the old rows or the new ones.
+-- is in rolled_up_periods: a period that is rebuilt gets a new generation, so a reader sees the old rows or the new ones.
 CREATE TABLE IF NOT EXISTS {{database}}.clicks_rolled_up {{on_cluster}} (
   workspace_id UUID,
   generation   UInt64,
@@ -24,8 +24,8 @@ CREATE TABLE IF NOT EXISTS {{database}}.rolled_up_periods {{on_cluster}} (
   start       Date,
   generation  UInt64,
   clicks      UInt64,
-  by_visitor  UInt64 DEFAULT 0,
-  fingerprint UInt64 DEFAULT 0
+  by_visitor  UInt64,
+  fingerprint UInt64
 )
 ENGINE = {{engine:ReplacingMergeTree(generation)}}
 ORDER BY (period, start)
@@ -44,7 +44,7 @@ SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_aft
 -- When the visitors of a workspace clicked, to the second, bots included: with it the clicks of a visitor are found by their
 -- key. `visitor`: 32 bits of a hash of the visitor's id; a row too many only costs a lookup, so rows of other visitors, of
 -- erased clicks and of old generations are harmless. `at` is in the clicks' time zone, so that it is their key rounded down.
--- Granules are small: attribution asks for a few rows of each of hundreds of visitors.
+-- Granules are small: attribution reads a few rows of each of hundreds of visitors.
 CREATE TABLE IF NOT EXISTS {{database}}.clicks_by_visitor {{on_cluster}} (
   workspace_id UUID CODEC(ZSTD(1)),
   visitor      UInt32 CODEC(Delta, ZSTD(1)),

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { clickId } from '../../core/ids.ts';
 import { type TestStores, testStores } from '../../test/support/stores.ts';
-import { ask } from './ask.ts';
 import { clickIdSql } from './click-id.ts';
+import { runQuery } from './run-query.ts';
 
 let stores: TestStores;
 
@@ -12,13 +12,13 @@ beforeAll(async () => {
 });
 afterAll(() => stores.close());
 
-test('the store makes the same id of a time as every tier does', async () => {
+test('ClickHouse makes the same id of a time as `clickId`', async () => {
   const random = fc.sample(fc.bigInt({ min: 0n, max: 9_223_372_035n * 1_000_000_000n }), {
     numRuns: 5_000,
     seed: 1,
   });
   const times = [0n, 1n, 999_999n, 1_000_000n, 1_795_168_800_123_456_007n, ...random];
-  const rows = await ask<{ nanos: string; id: string }>(stores.clickhouse, {
+  const rows = await runQuery<{ nanos: string; id: string }>(stores.clickhouse, {
     sql: `SELECT nanos, ${clickIdSql("fromUnixTimestamp64Nano(nanos, 'UTC')")} AS id
           FROM (SELECT arrayJoin({times:Array(Int64)}) AS nanos)`,
     params: { times },

@@ -3,29 +3,28 @@ import { clickId } from '../../core/ids.ts';
 import { formatInstant } from '../../core/time/timestamps.ts';
 import { type ShownClickRow, toShownClick } from './shown-clicks.ts';
 
-/** A click as the text that shows it, with what is to be known of it without reading that. */
+/** A click as JSON text, with the fields that are needed without parsing it. */
 export type ClickText = {
   tsNanos: bigint;
   linkId: string;
   isBot: boolean;
-  /** The JSON of its `clickRecord`, to the byte. */
+  /** The JSON of its `clickRecord`, byte for byte. */
   json: string;
 };
 
-/** How rows of `SHOWN_COLUMNS` are to be written for {@link toClickText}: a `/` as it is, as JavaScript does. */
+/** The settings of a query of `SHOWN_COLUMNS` for {@link toClickText}: a `/` is not escaped, as in JavaScript. */
 export const SHOWN_AS_TEXT = { output_format_json_escape_forward_slashes: 0 } as const;
 
-/** What stands before a row's time, and between its start and its link's id once that is gone. */
+/** The text before a row's time, and before its link id once the time is cut off. */
 const BEFORE_NANOS = '{"nanos":"';
 const BEFORE_LINK = '"link_id":"';
 const UUID_LENGTH = 36;
 
 /**
- * A row's line is what the click is shown as but for its head, which says the time in another way: so it is passed on instead of
- * being read and written again, which took the half of a page's time in this process. The store escapes some characters that
- * JavaScript does not, and in another way; a row with any is read.
+ * Returns a row as the text of its click. Only the head differs, so the rest is not parsed. ClickHouse escapes other characters
+ * than JavaScript does: a row with an escape is parsed.
  *
- * @param line a row of `SHOWN_COLUMNS`, written as {@link SHOWN_AS_TEXT} says
+ * @param line a row of `SHOWN_COLUMNS`, with the settings {@link SHOWN_AS_TEXT}
  */
 export function toClickText(line: string): ClickText {
   const end = line.indexOf('"', BEFORE_NANOS.length);

@@ -1,11 +1,11 @@
 import type { Channel } from '../../core/enrich/channels.ts';
 import type { ClickHouseClient } from '../client.ts';
 import { byVisitorParams, MAY_BE_CLICKS_OF_VISITORS } from '../rollups/clicks-by-visitor.ts';
-import { ask } from './ask.ts';
+import { runQuery } from './run-query.ts';
 
 /** Where to look for the clicks of one visitor before one order. Times in microseconds. */
 export type ClickSpan = {
-  /** The order's place in the caller's list. */
+  /** The order's index in the caller's list. */
   position: number;
   workspaceId: string;
   visitorId: string;
@@ -26,21 +26,21 @@ export type ClickGroup = {
   lastTs: bigint;
 };
 
-/** How the people behind an order first came. */
+/** How the person behind an order first came. */
 export type Origin = {
-  /** Of their first click. */
+  /** Channel of the first click. */
   channel: string;
-  /** The links of bio buttons that they clicked before any other link. */
+  /** Links of bio buttons that the person clicked before any other link. */
   bioLinks: string[];
-  /** Of their first click on another link; empty when there is none. */
+  /** Channel of the first click on another link; empty when there is none. */
   otherChannel: string;
 };
 
-/** Links of this channel are the only ones whose history can be deleted. */
+/** Only links of this channel can be deleted with their history. */
 const BIO: Channel = 'bio';
 const NO_LINK = '00000000-0000-0000-0000-000000000000';
 
-// Bots count in no figure; links of deleted bio buttons are gone from every answer.
+// Bots and links of deleted bio buttons never count.
 const COUNTED = `NOT is_bot
   AND (clicks.workspace_id, link_id) NOT IN (SELECT workspace_id, link_id FROM deleted_links)`;
 
@@ -51,23 +51,20 @@ const SPANS = `(
     {froms:Array(Int64)}, {tos:Array(Int64)})) AS span)
 ) AS span`;
 
-// Where both can be told before other columns are read: of what is not listed, only the visitor keeps most clicks out.
+// PREWHERE, before other columns are read: among clicks that are not listed, only the visitor keeps most out.
 const MATCHES = `clicks INNER JOIN ${SPANS}
   ON clicks.workspace_id = span.workspace_id AND clicks.visitor_id = span.visitor_id
   PREWHERE ${MAY_BE_CLICKS_OF_VISITORS} AND clicks.visitor_id IN (SELECT arrayJoin({visitors:Array(UUID)}))
   WHERE clicks.workspace_id IN (SELECT arrayJoin({workspaces:Array(UUID)}))
     AND clicks.ts < fromUnixTimestamp64Micro({latest:Int64}, 'UTC') AND clicks.ts < span.until`;
 
-/**
- * The clicks that count for orders under their attribution windows, grouped by link and channel: enough for
- * every model, however many clicks there are.
- */
+/** Returns the clicks that count for orders under their attribution windows, grouped by link and channel. */
 export async function clicksBeforeOrders(
   client: ClickHouseClient,
   spans: readonly ClickSpan[],
 ): Promise<ClickGroup[]> {
   if (spans.length === 0) return [];
-  const rows = await ask<GroupRow>(client, {
+  const rows = await runQuery<GroupRow>(client, {
     sql: `SELECT span.position AS position, link_id, channel, count() AS clicks,
         toUnixTimestamp64Nano(min(ts)) AS first_ts, toUnixTimestamp64Nano(max(ts)) AS last_ts
       FROM ${MATCHES}
@@ -91,8 +88,8 @@ export async function clicksBeforeOrders(
 }
 
 /**
- * How the people behind each order first came, by the clicks that one of its visitors ever made before it; none: no entry.
- * `from` is not looked at.
+ * Returns how the person behind each order first came, by all clicks of its visitors before it. An order without clicks has no
+ * entry. `from` is ignored.
  */
 export async function origins(
   client: ClickHouseClient,
@@ -100,7 +97,7 @@ export async function origins(
 ): Promise<Map<number, Origin>> {
   const found = new Map<number, Origin>();
   if (spans.length === 0) return found;
-  const rows = await ask<{ position: number; bio_link: string; first_channel: string }>(client, {
+  const rows = await runQuery<{ position: number; bio_link: string; first_channel: string }>(client, {
     sql: `SELECT span.position AS position, if(channel = '${BIO}', link_id, toUUID('${NO_LINK}')) AS bio_link,
         argMin(channel, ts) AS first_channel
       FROM ${MATCHES} AND ${COUNTED} GROUP BY position, bio_link ORDER BY min(ts)`,

@@ -1,16 +1,14 @@
 import type { ClickHouseClient } from '../client.ts';
 import { coverOf, generationsOf } from '../rollups/cover.ts';
 import { rolledUpPeriods } from '../rollups/periods.ts';
-import { ask } from './ask.ts';
+import { runQuery } from './run-query.ts';
 import { inSpans } from './visible-clicks.ts';
 
 const NANOS_PER_MILLI = 1_000_000n;
 
 /**
- * All clicks that each of some links ever got, without bots. What stands rolled up is read from there, a row a month
- * or day; the rest click by click.
- *
- * @returns clicks by link id; links without any are left out
+ * Returns the all-time clicks of each of some links by link id, without bots: rolled-up periods a row a month or day, the rest
+ * click by click. Links without clicks are left out.
  */
 export async function clicksOnLinks(
   client: ClickHouseClient,
@@ -27,7 +25,7 @@ export async function clicksOnLinks(
     links: linkIds,
     generations: generationsOf(cover),
   };
-  const rows = await ask<{ link_id: string; total: string }>(client, {
+  const rows = await runQuery<{ link_id: string; total: string }>(client, {
     sql: `SELECT link_id, sum(clicks) AS total FROM (
             SELECT link_id, sum(clicks) AS clicks FROM clicks_rolled_up
             WHERE workspace_id = {workspace:UUID} AND generation IN {generations:Array(UInt64)}

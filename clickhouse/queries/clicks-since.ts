@@ -1,30 +1,30 @@
 import type { ShownClick } from '../../core/clicks/click-record.ts';
 import type { ClickHouseClient } from '../client.ts';
-import { ask } from './ask.ts';
+import { runQuery } from './run-query.ts';
 import { SHOWN_COLUMNS, type ShownClickRow, toShownClick } from './shown-clicks.ts';
 import { NOT_DELETED } from './visible-clicks.ts';
 
-/** Which clicks follow. Times are nanoseconds since 1970 and later. */
+/** Which clicks follow. Times are nanoseconds since the epoch. */
 export type ClicksSince = {
   workspaceId: string;
   /** Inclusive. */
   since: bigint;
-  /** Times of clicks not before `since`: of the stream of each, it and all before it are left out. */
+  /** Times of clicks not before `since`. Of each one's stream, that click and all before it are left out. */
   given: readonly bigint[];
-  /** Null: of all links. Ids of other workspaces match nothing. */
+  /** Null: all links. Ids of other workspaces match nothing. */
   linkIds: readonly string[] | null;
   channel: string | null;
   country: string | null;
-  /** Whether bots' clicks are in. */
+  /** Whether clicks of bots are included. */
   bots: boolean;
 };
 
-/** Streams that there can be: a click's stream is its time's last three digits. */
+/** Most streams: a click's stream is the last three digits of its time. */
 const STREAMS = 1_000n;
 
 /**
- * The clicks that are visible and not yet given, oldest first. A stream's clicks become visible in the order of their
- * times, so that one time for each stream says which were given.
+ * Returns the visible clicks that were not given before, oldest first. The clicks of a stream become visible in the order of
+ * their times, so one time of each stream says which were given.
  */
 export async function clicksSince(
   client: ClickHouseClient,
@@ -40,7 +40,7 @@ export async function clicksSince(
     ...(country === null ? [] : ['country = {country:String}']),
     ...(bots ? [] : ['NOT is_bot']),
   ];
-  const rows = await ask<ShownClickRow>(client, {
+  const rows = await runQuery<ShownClickRow>(client, {
     sql: `SELECT ${SHOWN_COLUMNS} FROM clicks WHERE ${conditions.join(' AND ')} ${NOT_DELETED}
           ORDER BY ts LIMIT {limit:UInt32}`,
     params: {
@@ -60,13 +60,13 @@ export async function clicksSince(
 const NOT_GIVEN = `toUnixTimestamp64Nano(ts) > transform(toUnixTimestamp64Nano(ts) % 1000, {streams:Array(Int64)},
   {given:Array(Int64)}, toInt64(-1))`;
 
-/** The time of the newest visible click of each stream that has any not before `since`. */
+/** Returns the time of the newest visible click of each stream that has one not before `since`. */
 export async function newestOfStreams(
   client: ClickHouseClient,
   workspaceId: string,
   since: bigint,
 ): Promise<bigint[]> {
-  const rows = await ask<{ newest: string }>(client, {
+  const rows = await runQuery<{ newest: string }>(client, {
     sql: `SELECT max(toUnixTimestamp64Nano(ts)) AS newest FROM clicks
           WHERE workspace_id = {workspace:UUID} AND ts >= fromUnixTimestamp64Nano({since:Int64}, 'UTC')
           GROUP BY toUnixTimestamp64Nano(ts) % 1000`,

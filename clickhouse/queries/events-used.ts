@@ -1,9 +1,9 @@
 import type { ClickHouseClient } from '../client.ts';
-import { ask } from './ask.ts';
+import { runQuery } from './run-query.ts';
 
 /**
- * How many events of the workspace count towards its plan in `[from, to)`: clicks that are no bots', identifies and
- * orders, each order once however often it was reported.
+ * Returns how many events of the workspace count toward its plan in `[from, to)`: clicks without bots, identifies, and each order
+ * once, however often it was reported.
  */
 export async function countEvents(
   clickhouse: ClickHouseClient,
@@ -11,7 +11,7 @@ export async function countEvents(
   from: Date,
   to: Date,
 ): Promise<number> {
-  const [row] = await ask<{ events: string }>(clickhouse, {
+  const [row] = await runQuery<{ events: string }>(clickhouse, {
     sql: `
       WITH {workspace:UUID} AS workspace,
            fromUnixTimestamp64Milli({from:Int64}) AS since,

@@ -1,35 +1,34 @@
 import type { Readable } from 'node:stream';
 import type { ClickHouseClient } from '../client.ts';
-import { ALIVE } from './ask.ts';
 import { clickIdSql } from './click-id.ts';
 import { type ClickFilter, clickConditions } from './newest-clicks.ts';
+import { PROGRESS_HEADERS } from './run-query.ts';
 
-/** The store's own name of each format that clicks are exported in. */
+/** ClickHouse's name of each export format. */
 const FORMATS = { csv: 'CSVWithNames', ndjson: 'JSONEachRow', parquet: 'Parquet' } as const;
 
 export type ExportFormat = keyof typeof FORMATS;
 export const EXPORT_FORMATS = Object.keys(FORMATS) as ExportFormat[];
 
-/** Columns whose texts others have written: the visitor's browser, what the parser takes over from it, the city list. */
-type OthersText = 'city' | 'browser' | 'os' | 'referer';
+/** Columns with text from outside: the visitor's browser, what is parsed from it, the list of cities. */
+type OutsideText = 'city' | 'browser' | 'os' | 'referer';
 
 /**
- * A text that a spreadsheet would run as a formula gets an apostrophe in front, as OWASP advises ("CSV injection"):
- * anyone may send `=HYPERLINK(...)` as a referer.
+ * Puts an apostrophe before text that a spreadsheet would run as a formula (OWASP, "CSV injection"): anyone may send
+ * `=HYPERLINK(...)` as a referer.
  */
-const textCell = (column: OthersText) =>
+const textCell = (column: OutsideText) =>
   `if(match(${column}, '^[=+@\\t\\r-]'), concat('\\'', ${column}), ${column}) AS ${column}`;
 
-/** Longest time that an export may take, in seconds. The table's files that it reads are kept that long. */
+/** Longest time of an export, in seconds. ClickHouse keeps the files that it reads until it ends. */
 const SECONDS = 3_600;
 
 /**
- * Clicks of a filter, newest first, in the bytes of the format as the store makes them: columns and order are those
- * of a Click in the API. Nothing is gathered here; a reader that pauses pauses the store. In Parquet `ts` is a
- * timestamp of microseconds in UTC and `is_bot` a boolean, everything else text. Texts are as they were sent, but in
- * CSV, which spreadsheets open.
+ * Streams the clicks of a filter as ClickHouse writes them, newest first, with the columns of a Click in the API. A reader that
+ * pauses pauses the query. In Parquet `ts` is a timestamp of microseconds in UTC and `is_bot` a boolean, everything else text.
+ * In CSV, text is safe to open in a spreadsheet.
  *
- * Destroying the stream ends the query. An error of the store in mid-stream arrives as the stream's error.
+ * Destroying the stream ends the query. An error in mid-stream is the stream's error.
  */
 export async function exportClicks(
   client: ClickHouseClient,
@@ -38,7 +37,7 @@ export async function exportClicks(
   signal: AbortSignal,
 ): Promise<Readable> {
   const { conditions, params } = clickConditions(filter);
-  const text = (column: OthersText) => (format === 'csv' ? textCell(column) : column);
+  const text = (column: OutsideText) => (format === 'csv' ? textCell(column) : column);
   const { stream } = await client.exec({
     query: `
       SELECT toString(${clickIdSql('ts')}) AS id, toDateTime64(ts, 6, 'UTC') AS ts, toString(link_id) AS link_id,
@@ -49,8 +48,8 @@ export async function exportClicks(
     abort_signal: signal,
     clickhouse_settings: {
       max_execution_time: SECONDS,
-      ...ALIVE,
-      // `ts` is the table's column everywhere, not the shortened one of the answer.
+      ...PROGRESS_HEADERS,
+      // `ts` is the column of the table everywhere, not the shortened one of the result.
       prefer_column_name_to_alias: 1,
       cancel_http_readonly_queries_on_client_close: 1,
       date_time_output_format: 'iso',

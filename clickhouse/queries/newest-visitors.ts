@@ -2,17 +2,17 @@ import type { ShownClick } from '../../core/clicks/click-record.ts';
 import { clampToStored, NANOS_PER_DAY, nowNanos } from '../../core/time/timestamps.ts';
 import type { ClickHouseClient } from '../client.ts';
 import { byVisitorParams, CLICKS_OF_VISITORS } from '../rollups/clicks-by-visitor.ts';
-import { ask } from './ask.ts';
+import { runQuery } from './run-query.ts';
 import { SHOWN_COLUMNS, type ShownClickRow, toShownClick } from './shown-clicks.ts';
 import { NOT_DELETED } from './visible-clicks.ts';
 
-/** How far back visitors are looked for before everything is searched: see `newestClicks`. */
+/** How far back visitors are looked for before everything is searched, as in `newestClicks`. */
 const LOOKS_BACK = [NANOS_PER_DAY, 32n * NANOS_PER_DAY];
 
 /**
- * The visitors who clicked last, each by their newest click, newest first. Bots are left out.
+ * Returns the newest click of each of the visitors who clicked last, newest first, without bots.
  *
- * @param limit how many visitors at most
+ * @param limit most visitors
  */
 export async function newestVisitors(
   client: ClickHouseClient,
@@ -33,7 +33,7 @@ async function newestSince(
   since: bigint,
   limit: number,
 ): Promise<ShownClick[]> {
-  const rows = await ask<ShownClickRow>(client, {
+  const rows = await runQuery<ShownClickRow>(client, {
     sql: `SELECT ${SHOWN_COLUMNS} FROM clicks
       WHERE workspace_id = {workspace:UUID} AND ts >= fromUnixTimestamp64Nano({since:Int64}, 'UTC') AND NOT is_bot ${NOT_DELETED}
       ORDER BY ts DESC LIMIT 1 BY visitor_id LIMIT {limit:UInt32}`,
@@ -43,14 +43,14 @@ async function newestSince(
   return rows.map(toShownClick);
 }
 
-/** The newest click of each of these visitors, bots' too; those without any are left out. In no order. */
+/** Returns the newest click of each of these visitors, bots included, in no order. A visitor without clicks is left out. */
 export async function newestClickOf(
   client: ClickHouseClient,
   workspaceId: string,
   visitorIds: string[],
 ): Promise<ShownClick[]> {
   if (visitorIds.length === 0) return [];
-  const rows = await ask<ShownClickRow>(client, {
+  const rows = await runQuery<ShownClickRow>(client, {
     sql: `SELECT ${SHOWN_COLUMNS} FROM clicks
       WHERE ${CLICKS_OF_VISITORS} ${NOT_DELETED}
       ORDER BY ts DESC LIMIT 1 BY visitor_id`,

@@ -1,11 +1,11 @@
 import type { ClickHouseClient } from '../client.ts';
-import { ask } from './ask.ts';
+import { runQuery } from './run-query.ts';
 
-/** Links of a referral that one visitor may have clicked: more than that many are not looked at. */
+/** Most referral links of one visitor. */
 const MOST_LINKS = 100;
 
 /**
- * The referral links that a visitor clicked, the one with the most recent click first. Bots' clicks are none.
+ * Returns the referral links that a visitor clicked, without clicks of bots, the most recently clicked first.
  *
  * @param before nanoseconds since the epoch, exclusive; null: up to the newest click
  */
@@ -13,7 +13,7 @@ export async function referralLinksClicked(
   client: ClickHouseClient,
   given: { workspaceId: string; visitorId: string; before: bigint | null },
 ): Promise<string[]> {
-  const rows = await ask<{ link_id: string }>(client, {
+  const rows = await runQuery<{ link_id: string }>(client, {
     sql: `SELECT link_id FROM clicks
           WHERE workspace_id = {workspace:UUID} AND visitor_id = {visitor:UUID} AND channel = 'referral'
             AND NOT is_bot ${given.before === null ? '' : "AND ts < fromUnixTimestamp64Nano({before:Int64}, 'UTC')"}

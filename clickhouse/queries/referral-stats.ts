@@ -2,14 +2,12 @@ import { formatDay } from '../../core/time/timestamps.ts';
 import type { ClickHouseClient } from '../client.ts';
 import { coverOf, generationsOf } from '../rollups/cover.ts';
 import { rolledUpPeriods } from '../rollups/periods.ts';
-import { ask } from './ask.ts';
+import { runQuery } from './run-query.ts';
 import { inSpans, type Span } from './visible-clicks.ts';
 
 /**
- * Clicks on some links per UTC day, without bots. Days that stand rolled up are read from there, a row a day; today,
- * and what is not rolled up yet, click by click. Days without clicks are left out.
- *
- * @returns clicks by day, as `YYYY-MM-DD`
+ * Returns the clicks on some links by UTC day (`YYYY-MM-DD`), without bots: rolled-up days from the roll-ups, the others click by
+ * click. Days without clicks are left out.
  */
 export async function clicksByDay(
   client: ClickHouseClient,
@@ -21,7 +19,7 @@ export async function clicksByDay(
   const days = periods.filter(({ period }) => period === 'day');
   const cover = coverOf(span, days);
   const outside = inSpans(cover.rest);
-  const rows = await ask<{ day: string; total: string }>(client, {
+  const rows = await runQuery<{ day: string; total: string }>(client, {
     sql: `SELECT day, sum(clicks) AS total FROM (
             SELECT start AS day, sum(clicks) AS clicks FROM clicks_rolled_up
             WHERE workspace_id = {workspace:UUID} AND generation IN {generations:Array(UInt64)}

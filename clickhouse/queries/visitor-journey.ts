@@ -1,7 +1,7 @@
 import type { ClickDetails } from '../../core/clicks/click-fields.ts';
 import type { ClickHouseClient } from '../client.ts';
 import { byVisitorParams, CLICKS_OF_VISITOR } from '../rollups/clicks-by-visitor.ts';
-import { ask } from './ask.ts';
+import { runQuery } from './run-query.ts';
 import { NOT_DELETED } from './visible-clicks.ts';
 
 /** A step of a visitor. `tsNanos` is unique in the deployment. */
@@ -10,26 +10,25 @@ export type JourneyStep =
   | { type: 'identify'; tsNanos: bigint; email: string }
   | { type: 'order'; tsNanos: bigint; amountMinor: bigint; currency: string };
 
-/** A visitor as a whole, also where the journey is cut. */
+/** The visitor over all steps, also when the journey is cut. */
 export type VisitorSummary = {
-  /** The newest one that the visitor gave, or that came with an order of theirs; null: none. */
+  /** The newest one that the visitor gave, else the newest of an order; null: none. */
   email: string | null;
   firstSeenNanos: bigint;
   lastSeenNanos: bigint;
 };
 
-/** Stands in `visitor_id` of identifies and orders without a visitor. It is nobody. */
-const NOBODY = '00000000-0000-0000-0000-000000000000';
+/** The `visitor_id` of identifies and orders without a visitor. */
+const NO_VISITOR = '00000000-0000-0000-0000-000000000000';
 
 const OF_VISITOR = 'workspace_id = {workspace:UUID} AND visitor_id = {visitor:UUID}';
 
 /**
- * What belongs to the visitor besides clicks, as subqueries: identifies, and of each order the version that counts, when
- * the visitor made it or when it came without a visitor and with an email or a user that the visitor had given.
+ * Subqueries of what belongs to the visitor besides clicks: identifies, and of each order the version that counts, when the
+ * visitor made it, or when it has no visitor but an email or a user that the visitor gave.
  *
- * The orders are found by their skip indexes first and read by their key then: an earlier version may name another
- * visitor, so `FINAL` must see every version of the order before the visitor is compared. Identifies need none here nor
- * below, where it was half of the time of finding them: of one that was inserted twice both rows are the same.
+ * Orders are found by their skip indexes, then read by their key: an earlier version may name another visitor, so `FINAL` must
+ * see every version before the visitor is compared. Identifies need no `FINAL`: rows of one that was inserted twice are equal.
  */
 const OWN = `
   WITH
@@ -43,20 +42,20 @@ const OWN = `
           UNION DISTINCT
           SELECT order_id FROM orders WHERE workspace_id = {workspace:UUID}
             AND external_user_id IN (SELECT external_user_id FROM users))
-        AND (visitor_id = {visitor:UUID} OR (visitor_id = toUUID('${NOBODY}')
+        AND (visitor_id = {visitor:UUID} OR (visitor_id = toUUID('${NO_VISITOR}')
           AND (email IN (SELECT email FROM emails) OR external_user_id IN (SELECT external_user_id FROM users))))),
     own_identifies AS (SELECT * FROM identifies WHERE ${OF_VISITOR})`;
 
-/** The bots' own too: they are asked for by the id that a stream with `bots=include` showed. */
+/** Includes bots: a journey may be of a visitor that `bots=include` showed. */
 const clicks = (hasDeletedLinks: boolean) => ({
   sql: `SELECT 'click' AS type, toUnixTimestamp64Nano(ts) AS nanos, channel, link_id, country, city, device, browser, os, referer
     FROM clicks WHERE ${CLICKS_OF_VISITOR} ${hasDeletedLinks ? NOT_DELETED : ''} ORDER BY ts DESC LIMIT {limit:UInt32}`,
   seconds: 20,
-  // They are few and far apart: in the order of the table each part would be read by itself.
+  // The clicks are few and far apart: in the order of the table each part would be read alone.
   settings: { optimize_read_in_order: 0 } as const,
 });
 
-/** Identifies, and one row of type `has orders` when any version of an order names the visitor. */
+/** Selects identifies, and one row of type `has orders` when any version of an order names the visitor. */
 const IDENTIFIES = {
   sql: `
     SELECT * FROM (SELECT DISTINCT 'identify' AS type, toUnixTimestamp64Nano(ts) AS nanos, email, external_user_id AS user
@@ -72,13 +71,13 @@ const ORDERS = {
   seconds: 20,
 };
 
-/** A visitor of the workspace as a whole, also where the steps are cut; null: there is no step. */
+/** Returns the visitor over all steps, also when they are cut; null: there is no step. */
 async function visitorSummary(
   client: ClickHouseClient,
   workspaceId: string,
   visitorId: string,
 ): Promise<VisitorSummary | null> {
-  const [row] = await ask<{ steps: string; first: string; last: string; email: string }>(client, {
+  const [row] = await runQuery<{ steps: string; first: string; last: string; email: string }>(client, {
     sql: `${OWN}
       SELECT count() AS steps, toUnixTimestamp64Nano(min(ts)) AS first, toUnixTimestamp64Nano(max(ts)) AS last,
         argMaxIf(email, (rank, ts), email != '') AS email
@@ -99,8 +98,8 @@ async function visitorSummary(
 }
 
 /**
- * The newest steps of a visitor, oldest first, and the visitor as a whole; null when the workspace has no click,
- * identify or order of that visitor. A visitor with more than `limit` steps has lost the oldest.
+ * Returns the newest steps of a visitor, oldest first, and the visitor over all steps; null when the workspace has no click,
+ * identify or order of the visitor. Of more than `limit` steps the oldest are left out.
  *
  * @param of.hasDeletedLinks whether the workspace has deleted links, whose clicks are left out
  */
@@ -110,14 +109,14 @@ export async function visitorJourney(
   limit: number,
 ): Promise<{ summary: VisitorSummary; steps: JourneyStep[] } | null> {
   const { workspaceId, visitorId } = of;
-  if (visitorId.toLowerCase() === NOBODY) return null;
+  if (visitorId.toLowerCase() === NO_VISITOR) return null;
   const params = { workspace: workspaceId, visitor: visitorId, limit };
   const [clicked, others] = await Promise.all([
     clicksOf(client, of.hasDeletedLinks, params),
     identifiesAndOrders(client, params),
   ]);
   const rows = newestOf([...clicked, ...others], limit);
-  // Nearly every journey is whole: asking for the visitor too would read the same once more.
+  // Most journeys are not cut, and say everything about the visitor.
   const summary =
     rows.length < limit ? summaryOf(rows) : await visitorSummary(client, workspaceId, visitorId);
   return summary && { summary, steps: rows.map(toStep).reverse() };
@@ -131,28 +130,28 @@ async function clicksOf(
   params: Params,
 ): Promise<ClickStep[]> {
   const unlisted = await byVisitorParams(client);
-  return ask<ClickStep>(client, { ...clicks(hasDeletedLinks), params: { ...params, ...unlisted } });
+  return runQuery<ClickStep>(client, { ...clicks(hasDeletedLinks), params: { ...params, ...unlisted } });
 }
 
 async function identifiesAndOrders(client: ClickHouseClient, params: Params): Promise<OtherStep[]> {
-  const found = await ask<IdentifyStep | { type: 'has orders' }>(client, { ...IDENTIFIES, params });
+  const found = await runQuery<IdentifyStep | { type: 'has orders' }>(client, { ...IDENTIFIES, params });
   const identifies = found.filter((row) => row.type === 'identify');
-  // Few visitors have bought, and finding the orders takes several steps.
+  // Few visitors have orders, and finding orders takes several reads.
   const mayHaveOrders =
     identifies.length < found.length || identifies.some(({ email, user }) => email !== '' || user !== '');
   return mayHaveOrders
-    ? [...identifies, ...(await ask<OrderStep>(client, { ...ORDERS, params }))]
+    ? [...identifies, ...(await runQuery<OrderStep>(client, { ...ORDERS, params }))]
     : identifies;
 }
 
 function newestOf(steps: readonly StepRow[], limit: number): StepRow[] {
   const timed = steps.map((row) => ({ row, at: BigInt(row.nanos) }));
-  // Times are unique where the service made them; of imported ones that are not, an identify stands before its order.
+  // Imported times may be equal: then an identify comes before its order.
   timed.sort((a, b) => Number(b.at - a.at) || (a.row.type < b.row.type ? 1 : -1));
   return timed.slice(0, limit).map(({ row }) => row);
 }
 
-/** Of all steps, the newest first. An email that the visitor gave counts before one that came with an order. */
+/** Returns the visitor over all steps, given newest first. An email that the visitor gave wins over one of an order. */
 function summaryOf(rows: readonly StepRow[]): VisitorSummary | null {
   const [newest, oldest] = [rows[0], rows.at(-1)];
   if (!newest || !oldest) return null;

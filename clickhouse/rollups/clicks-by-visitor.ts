@@ -1,47 +1,47 @@
 import { NANOS_PER_SECOND, STORED_MIN_NANOS } from '../../core/time/timestamps.ts';
 import type { ClickHouseClient } from '../client.ts';
-import { ask } from '../queries/ask.ts';
+import { runQuery } from '../queries/run-query.ts';
 import { ON_DAY } from './periods.ts';
 
 /**
- * Where in the table of clicks those of a visitor are: their seconds stand in `clicks_by_visitor`, of every day up to one. The
- * clicks since are searched.
+ * Finds the clicks of a visitor by their key: `clicks_by_visitor` lists their seconds, for every day up to the last that was
+ * rolled up. Later clicks are searched.
  */
 
-/** `visitor` in `clicks_by_visitor`, of a visitor's id. */
+/** The column `visitor` of a visitor's id. */
 const visitorOf = (id: string) => `toUInt32(cityHash64(${id}))`;
 
-/** Inserts the clicks of a day: the parameters `start` and `generation`. */
+/** The insert that lists the clicks of a day. Parameters: `start`, `generation`. */
 export const FILL_CLICKS_BY_VISITOR = `
   clicks_by_visitor (workspace_id, visitor, at, generation)
   SELECT workspace_id, ${visitorOf('visitor_id')}, toDateTime(ts), {generation:UInt64} FROM clicks WHERE ${ON_DAY}`;
 
-/** Goes with the conditions below. */
+/** Parameters of the conditions below. */
 type ByVisitorParams = { unlisted: bigint };
 
-/** Days are added, so an older answer only has more clicks searched than need be. */
-const KEPT_MS = 60_000;
+/** Days are only added: an old value makes more clicks be searched, and never hides one. */
+const REMEMBERED_MS = 60_000;
 
-const asked = new WeakMap<ClickHouseClient, { at: number; params: ByVisitorParams }>();
+const remembered = new WeakMap<ClickHouseClient, { at: number; params: ByVisitorParams }>();
 
 /**
- * From which click on `clicks_by_visitor` is not complete, in nanoseconds. To be had before the condition is asked, so that
- * the days before it have been written whole.
+ * Returns the instant from which on `clicks_by_visitor` is incomplete, in nanoseconds. Read it before the query that needs it:
+ * then the list of the days before is complete.
  */
 export async function byVisitorParams(client: ClickHouseClient): Promise<ByVisitorParams> {
-  const known = asked.get(client);
-  if (known && performance.now() - known.at < KEPT_MS) return known.params;
+  const known = remembered.get(client);
+  if (known && performance.now() - known.at < REMEMBERED_MS) return known.params;
   const at = performance.now();
-  // A pass goes from day to day, so that of all days up to the newest none is missing.
-  const [row] = await ask<{ days: string; ended: number }>(client, {
+  // A pass goes from the oldest day to the newest and leaves none out.
+  const [row] = await runQuery<{ days: string; ended: number }>(client, {
     sql: `SELECT count() AS days, toUnixTimestamp(toDateTime(max(start) + 1, 'UTC')) AS ended
-          FROM rolled_up_periods FINAL WHERE period = 'day' AND by_visitor > 0`,
+          FROM rolled_up_periods FINAL WHERE period = 'day'`,
     params: {},
     seconds: 20,
   });
   const isListed = row !== undefined && row.days !== '0';
   const params = { unlisted: isListed ? BigInt(row.ended) * NANOS_PER_SECOND : STORED_MIN_NANOS };
-  asked.set(client, { at, params });
+  remembered.set(client, { at, params });
   return params;
 }
 
@@ -54,18 +54,18 @@ const ofWorkspace = (
   OR toDateTime(clicks.ts) IN (SELECT at FROM clicks_by_visitor
     WHERE workspace_id = {workspace:UUID} AND visitor ${visitor}))`;
 
-/** The clicks of one visitor: the parameters `workspace` and `visitor`. */
+/** The condition on clicks of one visitor. Parameters: `workspace`, `visitor` and {@link ByVisitorParams}. */
 export const CLICKS_OF_VISITOR = ofWorkspace('= {visitor:UUID}', `= ${visitorOf('{visitor:UUID}')}`);
 
-/** The clicks of some visitors of a workspace: the parameters `workspace` and `visitors`. */
+/** The condition on clicks of some visitors of a workspace. Parameters: `workspace`, `visitors` and {@link ByVisitorParams}. */
 export const CLICKS_OF_VISITORS = ofWorkspace(
   'IN {visitors:Array(UUID)}',
   `IN (SELECT ${visitorOf('arrayJoin({visitors:Array(UUID)})')})`,
 );
 
 /**
- * The clicks that may be of some visitors, each of a workspace: the parameters `workspaces` and `visitors`, of one length. Among
- * what is listed few others are; which visitor's of which workspace they are is for the caller to compare.
+ * The condition on clicks that may be of some visitors, each of a workspace. The caller compares workspace and visitor: a few
+ * other clicks match. Parameters: `workspaces` and `visitors`, of one length, and {@link ByVisitorParams}.
  */
 export const MAY_BE_CLICKS_OF_VISITORS = `(${UNLISTED}
   OR (clicks.workspace_id, toDateTime(clicks.ts)) IN (SELECT workspace_id, at FROM clicks_by_visitor

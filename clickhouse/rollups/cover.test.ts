@@ -31,7 +31,7 @@ describe('a window', () => {
     ]);
   });
 
-  test('has days between that do not stand rolled up click by click', () => {
+  test('has days that are not rolled up click by click', () => {
     const cover = coverOf({ from: at('2026-01-01'), to: at('2026-01-04') }, [
       day('2026-01-01'),
       day('2026-01-03'),
@@ -39,14 +39,14 @@ describe('a window', () => {
     expect(cover.rest).toEqual([{ from: at('2026-01-02'), to: at('2026-01-03') }]);
   });
 
-  test('of nothing rolled up, or of less than a day, is its own rest', () => {
+  test('without a rolled-up day in it is its own rest', () => {
     const window = { from: at('2026-01-01T00:00:01Z'), to: at('2026-01-02') };
     expect(coverOf(window, [])).toEqual({ periods: [], rest: [window] });
     expect(coverOf(window, [day('2026-01-01')])).toEqual({ periods: [], rest: [window] });
     expect(coverOf({ from: at('2026-01-01'), to: at('2026-01-02') }, [day('2026-01-01')]).rest).toEqual([]);
   });
 
-  test('is covered without gap or overlap, whatever stands', () => {
+  test('is covered without gap or overlap, whatever is rolled up', () => {
     const origin = Date.parse('2026-01-01');
     const days = fc
       .uniqueArray(fc.nat(120))

@@ -1,21 +1,20 @@
 import type { Span } from '../queries/visible-clicks.ts';
 import type { RolledUpPeriod } from './periods.ts';
 
-/** How a window is put together: whole periods that stand rolled up, and the rest of it, click by click. */
-export type Cover = {
+type Period = Pick<RolledUpPeriod, 'period' | 'start' | 'generation'>;
+
+/** How a window is put together: whole rolled-up periods, and the rest of it click by click. */
+export type Cover<P extends Period = Period> = {
   /** Oldest first. */
-  periods: RolledUpPeriod[];
+  periods: P[];
   /** Oldest first, apart from each other, none of them empty. */
   rest: Span[];
 };
 
 const NANOS_PER_MILLI = 1_000_000n;
 
-/**
- * Covers a window with as few periods as there are: months first, then days, then the clicks themselves. Periods
- * that reach over the window's ends are no use.
- */
-export function coverOf(window: Span, periods: readonly RolledUpPeriod[]): Cover {
+/** Covers a window with as few whole periods as possible: months first, then days, then the clicks themselves. */
+export function coverOf<P extends Period>(window: Span, periods: readonly P[]): Cover<P> {
   const whole = periods
     .map((period) => ({ ...spanOf(period), period, isMonth: period.period === 'month' }))
     .filter(({ from, to }) => from >= window.from && to <= window.to);
@@ -34,11 +33,12 @@ export function coverOf(window: Span, periods: readonly RolledUpPeriod[]): Cover
   return { periods: used.map(({ period }) => period), rest };
 }
 
-/** What names the rows of a cover in the roll-ups. */
+/** Returns what names the rows of a cover in the roll-ups. */
 export const generationsOf = ({ periods }: Cover): bigint[] =>
   periods.map(({ generation }) => BigInt(generation));
 
-function spanOf({ period, start }: RolledUpPeriod): Span {
+/** Returns the span of a period. */
+export function spanOf({ period, start }: Period): Span {
   const first = new Date(`${start}T00:00:00Z`);
   const next = new Date(first);
   if (period === 'day') next.setUTCDate(first.getUTCDate() + 1);

@@ -1,30 +1,30 @@
 import type { ClickHouseClient } from '../client.ts';
-import { ask } from '../queries/ask.ts';
+import { runQuery } from '../queries/run-query.ts';
 
-/** A day or a month (UTC) whose clicks stand rolled up. */
+/** A rolled-up day or month (UTC). */
 export type RolledUpPeriod = {
   period: 'day' | 'month';
   /** `YYYY-MM-DD`: the day, or the first day of the month. */
   start: string;
   /** Names its rows in `clicks_rolled_up`. Unique. */
   generation: string;
-  /** Of all workspaces, without bots. */
+  /** Clicks of all workspaces, without bots. */
   clicks: number;
-  /** Of a day: its clicks in `clicks_by_visitor`, with bots. */
+  /** Rows of a day in `clicks_by_visitor`, with bots. */
   byVisitor: number;
-  /** Of the clicks that it was made of, with bots: as many others have another one. */
+  /** A hash of the clicks that the period was made of, bots included. */
   fingerprint: string;
 };
 
-/** The condition on a click's `ts` that it was on the day of the parameter `start`. */
+/** The condition on `ts` that it is on the day of the parameter `start`. */
 export const ON_DAY = `ts >= toDateTime64({start:Date}, 9, 'UTC') AND ts < toDateTime64({start:Date} + 1, 9, 'UTC')`;
 
-/** The periods that stand, oldest first; those that touch the days from `from` to `to`, both inclusive, if given. */
+/** Returns the rolled-up periods, oldest first; if given, those that touch the days from `from` to `to`, both inclusive. */
 export async function rolledUpPeriods(
   client: ClickHouseClient,
   touching?: { from: string; to: string },
 ): Promise<RolledUpPeriod[]> {
-  const rows = await ask<
+  const rows = await runQuery<
     Omit<RolledUpPeriod, 'clicks' | 'byVisitor'> & { clicks: string; by_visitor: string }
   >(client, {
     sql: `SELECT period, start, toString(generation) AS generation, clicks, by_visitor, toString(fingerprint) AS fingerprint
@@ -41,8 +41,8 @@ export async function rolledUpPeriods(
   }));
 }
 
-/** Makes a period stand. Its rows are complete by then. */
-export async function setRolledUp(client: ClickHouseClient, rolled: RolledUpPeriod): Promise<void> {
+/** Makes a period count. Its rows must be complete. */
+export async function commitPeriod(client: ClickHouseClient, rolled: RolledUpPeriod): Promise<void> {
   const { byVisitor, ...row } = rolled;
   await client.insert({
     table: 'rolled_up_periods',

@@ -1,33 +1,32 @@
 import type { ClickHouseClient } from '../client.ts';
-import { ALIVE, ask } from '../queries/ask.ts';
+import { PROGRESS_HEADERS, runQuery } from '../queries/run-query.ts';
 import { FILL_CLICKS_BY_VISITOR } from './clicks-by-visitor.ts';
-import { ON_DAY, type RolledUpPeriod, rolledUpPeriods, setRolledUp } from './periods.ts';
+import { commitPeriod, ON_DAY, type RolledUpPeriod, rolledUpPeriods } from './periods.ts';
 
-/** Longest time that one period may take, in seconds. */
+/** Longest time of one statement, in seconds. */
 const SECONDS = 600;
-/** A month of a busy deployment has many states: what does not fit is put on disk. The redirects go first. */
+/** A month of a busy deployment has many states: what does not fit into memory goes to disk. Two threads leave room for redirects. */
 const SETTINGS = {
   max_execution_time: SECONDS,
   max_threads: 2,
   max_bytes_before_external_group_by: '1073741824',
 };
-/** How long the rows of a generation that no longer stands are kept for reports under way, in microseconds. */
+/** How long rows of a replaced generation stay for running reports, in microseconds. */
 const KEPT_MICROS = 3_600_000_000n;
 
-/** What a pass has done: the periods that it made, and the days it looked at. */
+/** What a pass did: how many days it compared, and the periods that it made. */
 export type RollUpOutcome = { days: number; made: string[] };
 
-/** How many clicks a day has, and a sum over which they are: as many come late as are erased between two passes. */
+/** How many clicks a day has, and a hash of them: as many may arrive late as are erased between two passes. */
 type DayClicks = { people: number; withBots: number; fingerprint: bigint };
 
 const NO_CLICKS: Readonly<DayClicks> = { people: 0, withBots: 0, fingerprint: 0n };
 
 /**
- * Brings the roll-ups up to date: a day that has ended, and whose clicks are not those that stand rolled
- * up, is made (again), then its month if that has ended. So days are added as they close, and what was erased, or
- * came from a stream after it had been retired, is put right with the next pass. Cut off anywhere, it leaves rows
- * that do not stand; two passes at once make the same thing twice. The oldest day comes first, and none is passed over:
- * `byVisitorParams` goes by that.
+ * Brings the roll-ups up to date. A day that has ended is made when its clicks are not those that are rolled up, then its month
+ * if that has ended. So erased clicks leave, and late clicks of a retired stream enter, with the next pass. An interrupted pass
+ * leaves rows that do not count; two passes at once make the same periods twice. Days are made oldest first and none is left
+ * out: `byVisitorParams` and `window-plan.ts` rely on it.
  *
  * @param closed `YYYY-MM-DD`: the watermark has passed every day before it
  * @param now milliseconds since the epoch
@@ -37,7 +36,7 @@ export async function rollUp(
   closed: string,
   now = Date.now(),
 ): Promise<RollUpOutcome> {
-  const standing = await rolledUpPeriods(client);
+  const current = await rolledUpPeriods(client);
   const clicks = await clicksByDay(client, closed);
   const outcome: RollUpOutcome = { days: clicks.size, made: [] };
 
@@ -50,40 +49,43 @@ export async function rollUp(
     const generation = nextGeneration();
     const clicks = await fill(client, { generation, start });
     const made = { generation: String(generation), fingerprint: String(fingerprint) };
-    await setRolledUp(client, { period, start, clicks, byVisitor, ...made });
+    await commitPeriod(client, { period, start, clicks, byVisitor, ...made });
     outcome.made.push(`${period} ${start}`);
   }
 
-  const known = (wanted: RolledUpPeriod['period']) =>
-    new Map(standing.filter(({ period }) => period === wanted).map((period) => [period.start, period]));
-  const days = known('day');
-  for (const day of days.keys()) if (!clicks.has(day)) clicks.set(day, NO_CLICKS); // everything of it was erased
+  const periodsOf = (wanted: RolledUpPeriod['period']) =>
+    new Map(current.filter(({ period }) => period === wanted).map((period) => [period.start, period]));
+  const days = periodsOf('day');
+  for (const day of days.keys()) if (!clicks.has(day)) clicks.set(day, NO_CLICKS); // all of them were erased
   for (const [day, { people, withBots: byVisitor, fingerprint }] of clicks) {
-    const stands = days.get(day);
-    const isCounted = stands?.clicks === people && stands.byVisitor === byVisitor;
-    if (isCounted && BigInt(stands.fingerprint) === fingerprint) continue;
-    // Counted before they are listed: should more come meanwhile, the next pass makes the day again.
+    const known = days.get(day);
+    const isCounted = known?.clicks === people && known.byVisitor === byVisitor;
+    if (isCounted && BigInt(known.fingerprint) === fingerprint) continue;
+    // Counted before they are listed: if more arrive meanwhile, the next pass makes the day again.
     await make('day', day, fillDay, { byVisitor, fingerprint });
   }
-  const months = known('month');
+  const months = periodsOf('month');
   for (const [month, { people, fingerprint }] of clicksByMonth(clicks, closed)) {
-    const stands = months.get(month);
-    if (stands?.clicks === people && BigInt(stands.fingerprint) === fingerprint) continue;
+    const known = months.get(month);
+    if (known?.clicks === people && BigInt(known.fingerprint) === fingerprint) continue;
     await make('month', month, fillMonth, { byVisitor: 0, fingerprint });
   }
-  if (standing.length > 0 && outcome.made.length > 0) await dropReplaced(client, now);
+  if (current.length > 0 && outcome.made.length > 0) await dropReplaced(client, now);
   return outcome;
 }
 
-/** The clicks of every ended day that has any, the oldest day first. */
+/** Returns the clicks of every ended day that has any, the oldest day first. */
 async function clicksByDay(client: ClickHouseClient, closed: string): Promise<Map<string, DayClicks>> {
-  const rows = await ask<{ day: string; people: string; with_bots: string; fingerprint: string }>(client, {
-    sql: `SELECT toDate(ts) AS day, countIf(NOT is_bot) AS people, count() AS with_bots,
+  const rows = await runQuery<{ day: string; people: string; with_bots: string; fingerprint: string }>(
+    client,
+    {
+      sql: `SELECT toDate(ts) AS day, countIf(NOT is_bot) AS people, count() AS with_bots,
             toString(groupBitXor(intHash64(toUnixTimestamp64Nano(ts)))) AS fingerprint
           FROM clicks WHERE ts < toDateTime64({closed:Date}, 9, 'UTC') GROUP BY day ORDER BY day`,
-    params: { closed },
-    seconds: SECONDS,
-  });
+      params: { closed },
+      seconds: SECONDS,
+    },
+  );
   return new Map(
     rows.map(({ day, people, with_bots: withBots, fingerprint }) => [
       day,
@@ -92,7 +94,7 @@ async function clicksByDay(client: ClickHouseClient, closed: string): Promise<Ma
   );
 }
 
-/** The ended months among the days, with the clicks of all of their days. */
+/** Returns the ended months among the days, with the clicks of their days. */
 function clicksByMonth(days: Map<string, DayClicks>, closed: string): Map<string, DayClicks> {
   const months = new Map<string, DayClicks>();
   for (const [day, clicks] of days) {
@@ -109,7 +111,7 @@ function clicksByMonth(days: Map<string, DayClicks>, closed: string): Map<string
 }
 
 type PeriodParams = { generation: bigint; start: string };
-/** Resolves with how many clicks without bots. */
+/** Fills a period and returns its clicks, without bots. */
 type Fill = (client: ClickHouseClient, params: PeriodParams) => Promise<number>;
 
 const ROLL_UP_DAY = `SELECT workspace_id, {generation:UInt64}, {start:Date}, link_id, channel, count(),
@@ -132,7 +134,7 @@ const fillDay: Fill = async (client, params) => {
 
 const fillMonth: Fill = (client, params) => rollUpClicks(client, ROLL_UP_MONTH, params);
 
-/** @returns how many clicks without bots */
+/** Rolls clicks up, and returns how many there were, without bots. */
 async function rollUpClicks(client: ClickHouseClient, select: string, params: PeriodParams): Promise<number> {
   await insert(
     client,
@@ -146,7 +148,7 @@ async function rollUpClicks(client: ClickHouseClient, select: string, params: Pe
     WHERE generation = {generation:UInt64} AND start = {start:Date} GROUP BY workspace_id, generation`,
     params,
   );
-  const [row] = await ask<{ clicks: string }>(client, {
+  const [row] = await runQuery<{ clicks: string }>(client, {
     sql: 'SELECT sum(clicks) AS clicks FROM rolled_up_workspaces FINAL WHERE generation = {generation:UInt64}',
     params: { generation: params.generation },
     seconds: SECONDS,
@@ -158,13 +160,13 @@ async function insert(client: ClickHouseClient, query: string, params: PeriodPar
   await client.command({
     query: `INSERT INTO ${query}`,
     query_params: params,
-    clickhouse_settings: { ...SETTINGS, ...ALIVE, wait_end_of_query: 1 },
+    clickhouse_settings: { ...SETTINGS, ...PROGRESS_HEADERS, wait_end_of_query: 1 },
   });
 }
 
 let lastGeneration = 0n;
 
-/** Microseconds of now with three random digits: rises, and two workers at once do not share one. */
+/** Returns the current time in microseconds, the last three digits random: it rises, and two workers do not share one. */
 function nextGeneration(): bigint {
   const now = BigInt(Date.now()) * 1_000n + BigInt(Math.floor(Math.random() * 1_000));
   lastGeneration = now > lastGeneration ? now : lastGeneration + 1n;
@@ -172,12 +174,12 @@ function nextGeneration(): bigint {
 }
 
 /**
- * Begins to remove the rows that no longer stand, except those that a report or another pass may be using: what was made
- * a short time ago, and what was replaced by it.
+ * Starts mutations that remove replaced rows, except those that a report or another pass may be using: rows made a short time
+ * ago, and rows that these replaced.
  */
 async function dropReplaced(client: ClickHouseClient, now: number): Promise<void> {
   const before = BigInt(now) * 1_000n - KEPT_MICROS;
-  const rows = await ask<{ generation: string }>(client, {
+  const rows = await runQuery<{ generation: string }>(client, {
     sql: `SELECT generation FROM (
             SELECT generation, start FROM clicks_rolled_up
             UNION ALL SELECT generation, toDate(at) FROM clicks_by_visitor)
@@ -189,17 +191,14 @@ async function dropReplaced(client: ClickHouseClient, now: number): Promise<void
     seconds: SECONDS,
   });
   if (rows.length === 0) return;
-  // A mutation is kept as text and takes no parameters.
+  // A mutation takes no parameters.
   const replaced = `generation IN (${rows.map(({ generation }) => BigInt(generation)).join(', ')})`;
-  const merged = `made < toDateTime(${before / 1_000_000n})`;
   const gone = {
     clicks_rolled_up: replaced,
     rolled_up_workspaces: replaced,
     clicks_by_visitor: replaced,
-    // Which covers had one of them is not told; those of today are made again when they are asked for.
-    merged_roll_ups: merged,
-    merged_link_roll_ups: merged,
-    merged_link_clicks: merged,
+    // A cached part does not say which generations it has. Parts in use are computed again when they are requested.
+    cached_report_parts: `made < toDateTime(${before / 1_000_000n})`,
   };
   for (const [table, condition] of Object.entries(gone)) {
     await client.command({

@@ -26,8 +26,11 @@ const answered: string[] = [];
 
 const run = promisify(execFile);
 
+/** Vitest sets a `BASE_URL` of its own, which Compose would take for a setting. */
+const { BASE_URL: _, ...environment } = process.env;
+
 async function docker(...words: string[]): Promise<string> {
-  const { stdout } = await run('docker', words, { cwd: ROOT, maxBuffer: 64 * 2 ** 20 });
+  const { stdout } = await run('docker', words, { cwd: ROOT, env: environment, maxBuffer: 64 * 2 ** 20 });
   return stdout.trim();
 }
 const compose = (...words: string[]) => docker('compose', '--progress', 'quiet', ...words);
@@ -38,13 +41,13 @@ async function shell(commands: string): Promise<void> {
   await run('bash', ['-euo', 'pipefail', '-c', commands], {
     cwd: directory,
     maxBuffer: 64 * 2 ** 20,
-    env: { ...process.env, COMPOSE_FILE: files.join(':'), name: 'backup' },
+    env: { ...environment, COMPOSE_FILE: files.join(':'), name: 'backup' },
   });
 }
 
 /** The shell commands of a section of the guide. */
-function guide(heading: string): string[] {
-  const section = readFileSync(`${ROOT}docs/operations.md`, 'utf8')
+function guide(file: string, heading: string): string[] {
+  const section = readFileSync(`${ROOT}docs/operations/${file}`, 'utf8')
     .split(`\n## ${heading}\n`)[1]
     ?.split('\n## ')[0];
   return [...(section ?? '').matchAll(/```sh\n(.*?)```/gs)].map(([, block = '']) => block);
@@ -125,7 +128,7 @@ test.each(PARTS)('killed: %s. Every visitor is redirected and every click stored
 });
 
 test('the upgrade of the guide fails no redirect', async () => {
-  const [commands = ''] = guide('Upgrades without downtime');
+  const [commands = ''] = guide('upgrades.md', 'Cluster, without downtime');
   expect(commands).toContain('docker compose build');
   const clicked = await clickDuring(() => shell(commands));
   expect(clicked.answered.length).toBeGreaterThan(0);
@@ -134,7 +137,8 @@ test('the upgrade of the guide fails no redirect', async () => {
 });
 
 test('the backup and the restore of the guide lose no click that came after', async () => {
-  const [backup = '', restore = ''] = guide('Backup and restore');
+  const [backup = ''] = guide('backup.md', 'Cluster');
+  const [restore = ''] = guide('backup.md', 'Restore a cluster');
   await clickDuring(() => shell(backup.replace(/^name=.*\n/m, '')));
   await clickDuring(() => delay(3_000));
   await accountFor(service, key, answered);

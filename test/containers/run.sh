@@ -23,6 +23,6 @@ for image in $images; do
   break
 done
 
-# A deployment of its own, beside any other.
+# Volumes of its own. Its ports and its network are those of any deployment: none other may run on this engine.
 export COMPOSE_PROJECT_NAME=hoplog-test-containers
 exec "${run[@]}" npx vitest run --config test/containers/vitest.config.ts "$@"

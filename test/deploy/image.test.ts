@@ -22,7 +22,7 @@ let app: string;
 beforeAll(() => {
   directory = mkdtempSync(join(tmpdir(), 'hoplog-image-'));
   app = followDockerfile(directory);
-});
+}, 600_000);
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 test('it has what browsers load, and what programs read beside themselves', () => {

@@ -57,11 +57,19 @@ test('every setting that a guide names is one that the sources or the deployment
       codeOf(path)
         .flatMap((code) => [...code.matchAll(/^([A-Z][A-Z0-9]*_[A-Z0-9_]+)(?==|$)/gm)])
         .map(([, name = '']) => name)
-        .filter((name) => !new RegExp(`\\b${name}\\b`).test(known) && !isShellVariable(path, name))
+        .filter(
+          (name) =>
+            !new RegExp(`\\b${name}\\b`).test(known) &&
+            !isShellVariable(path, name) &&
+            !FOREIGN_SETTING.test(name),
+        )
         .map((name) => `${path}: ${name}`),
     );
   expect(unknown).toEqual([]);
 });
+
+/** Settings that a library reads. */
+const FOREIGN_SETTING = /^TESTCONTAINERS_/;
 
 /** A variable that a document's own commands set and use. */
 function isShellVariable(path: string, name: string): boolean {

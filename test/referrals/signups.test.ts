@@ -19,12 +19,12 @@ let store: () => Promise<void>;
 
 beforeAll(async () => {
   api = await testApi(({ clickhouse }) => {
-    const rows: typeof clickhouse.questions.rows = async (question) => {
+    const rows: typeof clickhouse.queries.rows = async (question) => {
       await store();
-      return clickhouse.questions.rows(question);
+      return clickhouse.queries.rows(question);
     };
     return {
-      clickhouse: { ...clickhouse, questions: { ...clickhouse.questions, rows } } as typeof clickhouse,
+      clickhouse: { ...clickhouse, queries: { ...clickhouse.queries, rows } } as typeof clickhouse,
     };
   });
 });

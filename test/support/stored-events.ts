@@ -43,7 +43,7 @@ export type GivenOrder = {
 };
 
 /** One order's credits: a part for each link, numbered in the given order. */
-export type GivenCredits = {
+export type GivenShares = {
   workspaceId: string;
   orderId?: string;
   version?: bigint;
@@ -55,7 +55,7 @@ export type GivenCredits = {
   /** When the store took the rows, `YYYY-MM-DD HH:MM:SS`; left out: now. */
   written?: string;
   /** Versions of the order that this one replaces. */
-  replaces?: GivenCredits[];
+  replaces?: GivenShares[];
   parts: { linkId: string; channel: string; share: number; amountMinor: number }[];
 };
 
@@ -165,9 +165,9 @@ export async function storeOrders(
   );
 }
 
-export async function storeCredits(
+export async function storeShares(
   stores: Pick<TestStores, 'clickhouse'>,
-  orders: GivenCredits[],
+  orders: GivenShares[],
 ): Promise<void> {
   await insert(
     stores,
@@ -179,7 +179,7 @@ export async function storeCredits(
   );
 }
 
-function creditRows(order: GivenCredits, replaced: boolean): Record<string, unknown>[] {
+function creditRows(order: GivenShares, replaced: boolean): Record<string, unknown>[] {
   const orderId = order.orderId ?? uuidv7();
   const ts = stored(order.tsNanos ?? nextNanos());
   return order.parts.map((part, index) => ({

@@ -1,14 +1,17 @@
 import { createHash } from 'node:crypto';
 import type { ClickHouseClient } from '../../clickhouse/client.ts';
+import {
+  type AttributedShareRow,
+  attributedSharesBlock,
+} from '../../clickhouse/inserts/attributed-shares.ts';
 import { insertBlock } from '../../clickhouse/inserts/insert-block.ts';
-import { type OrderCreditRow, orderCreditBlock } from '../../clickhouse/inserts/order-credits.ts';
 import {
   type ClickGroup,
   type ClickSpan,
   clicksBeforeOrders,
   origins,
 } from '../../clickhouse/queries/clicks-before-orders.ts';
-import { orderKey, storedShares } from '../../clickhouse/queries/stored-credits.ts';
+import { orderKey, storedShares } from '../../clickhouse/queries/stored-shares.ts';
 import { convertMinor, MoneyError } from '../../core/money/money.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import { inTransaction, type Pool, type PoolClient } from '../../sql/database/pool.ts';
@@ -22,7 +25,7 @@ import {
   type UnattributedOrder,
   type WrittenShares,
 } from '../../sql/orders/unattributed-orders.ts';
-import { holdRates, type RateOf } from '../../sql/workspaces/currency-rates.ts';
+import { lockRatesShared, type RateOf } from '../../sql/workspaces/currency-rates.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import { replacedShares } from './replaced-shares.ts';
 import { sharesOf } from './shares.ts';
@@ -70,7 +73,7 @@ export async function attributeOrders(dependencies: AttributionDependencies): Pr
 }
 
 /** What is to be written for an order. */
-type Attributed = SharesToWrite & { rows: OrderCreditRow[] };
+type Attributed = SharesToWrite & { rows: AttributedShareRow[] };
 
 async function insertShares(
   { clickhouse, metrics }: AttributionDependencies,
@@ -83,7 +86,7 @@ async function insertShares(
   ]);
   await insertBlock(clickhouse, {
     table: 'attributed_shares',
-    block: orderCreditBlock(rows),
+    block: attributedSharesBlock(rows),
     token: tokenOf(shares.map(({ order }) => order)),
   });
   metrics.insertedRows.inc({ table: 'attributed_shares' }, rows.length);
@@ -114,7 +117,7 @@ async function sharesOfAll(
 ): Promise<Omit<Attributed, 'written'>[]> {
   if (orders.length === 0) return [];
   const { clickhouse, metrics } = dependencies;
-  const rateOf = await holdRates(transaction);
+  const rateOf = await lockRatesShared(transaction);
   const visitors = await visitorsOfBuyers(transaction, orders);
   const reached = orders.slice(0, visitors.length);
   const spans = reached.flatMap((order, position) =>

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { lifetimeValues } from '../../clickhouse/queries/lifetime-values.ts';
+import { lifetimeValues } from '../../clickhouse/reports/index.ts';
 import { uuidv7 } from '../../core/ids.ts';
 import { updateWorkspace } from '../../sql/workspaces/workspaces.ts';
 import { type AttributionRig, createAttributionRig, DAY, NOW } from '../../test/support/attribution-rig.ts';
@@ -23,7 +23,9 @@ describe('the lifetime value of a channel', () => {
   }
 
   const values = async (hasDeleted = true) =>
-    Object.fromEntries(await lifetimeValues(rig.stores.clickhouse, rig.workspaceId, hasDeleted));
+    Object.fromEntries(
+      await lifetimeValues(rig.stores.clickhouse, { workspaceId: rig.workspaceId, hasDeleted }),
+    );
 
   it('keeps an order that is credited to a bio button which is deleted', async () => {
     await rig.credits(

@@ -106,17 +106,17 @@ describe('credits of an order that is worked out again', () => {
       await rig.order({ ts: NOW - DAY, visitor }),
     ];
     let reported = false;
-    const questions = Object.create(rig.stores.clickhouse.questions, {
+    const queries = Object.create(rig.stores.clickhouse.queries, {
       rows: {
-        value: async (...given: Parameters<typeof rig.stores.clickhouse.questions.rows>) => {
+        value: async (...given: Parameters<typeof rig.stores.clickhouse.queries.rows>) => {
           if (!reported)
             await rig.order({ orderId: again, ts: NOW - 2 * DAY, visitor, source: 'server', amount: 700 });
           reported = true;
-          return rig.stores.clickhouse.questions.rows(...given);
+          return rig.stores.clickhouse.queries.rows(...given);
         },
       },
     });
-    const clickhouse = Object.create(rig.stores.clickhouse, { questions: { value: questions } });
+    const clickhouse = Object.create(rig.stores.clickhouse, { queries: { value: queries } });
     await attributeOrders({ ...rig.dependencies, clickhouse });
     const stored = `SELECT order_id, toUInt32(amount_minor) AS amount FROM attributed_shares
       WHERE workspace_id = {workspace:UUID}`;

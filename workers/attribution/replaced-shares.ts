@@ -1,5 +1,5 @@
+import type { AttributedShareRow } from '../../clickhouse/inserts/attributed-shares.ts';
 import { NO_UUID } from '../../clickhouse/inserts/native-columns.ts';
-import type { OrderCreditRow } from '../../clickhouse/inserts/order-credits.ts';
 import { uuidToBytes } from '../../core/ids.ts';
 import type { UnattributedOrder, WrittenShares } from '../../sql/orders/unattributed-orders.ts';
 
@@ -14,7 +14,7 @@ export function replacedShares(
   order: UnattributedOrder,
   parts: number,
   written: readonly WrittenShares[],
-): OrderCreditRow[] {
+): AttributedShareRow[] {
   return written.flatMap(({ version, parts: most, ts, streamOrdinal }) => {
     const from = version === order.version ? parts : 0;
     return Array.from({ length: Math.max(0, most - from) }, (_, n) => ({

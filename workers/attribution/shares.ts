@@ -1,5 +1,5 @@
+import type { AttributedShareRow } from '../../clickhouse/inserts/attributed-shares.ts';
 import { NO_UUID } from '../../clickhouse/inserts/native-columns.ts';
-import type { OrderCreditRow } from '../../clickhouse/inserts/order-credits.ts';
 import type { ClickGroup, Origin } from '../../clickhouse/queries/clicks-before-orders.ts';
 import { uuidToBytes } from '../../core/ids.ts';
 import { splitByLargestRemainder } from '../../core/money/money.ts';
@@ -28,7 +28,7 @@ type Weighted = { group: ClickGroup; weight: number };
  * An order without clicks gets one row with the zero UUID and no channel, for the revenue of its person. Reports by link and
  * channel leave it out.
  */
-export function sharesOf(input: ShareInput): OrderCreditRow[] {
+export function sharesOf(input: ShareInput): AttributedShareRow[] {
   const { order, amountMinor, origin } = input;
   const weighted = weigh(order.model, input.groups);
   const base = {

@@ -1,13 +1,13 @@
 import type { ClickHouseClient } from '../../clickhouse/client.ts';
 import {
+  anonymizeOrders,
   beginRewriting,
   hideLinks,
   isRewriting,
-  makeOrdersNobodys,
   stillStored,
 } from '../../clickhouse/erasures.ts';
 import { inTransaction, type Pool } from '../../sql/database/pool.ts';
-import { dropErasedDeliveries } from '../../sql/erasure/erased-deliveries.ts';
+import { deleteErasedDeliveries } from '../../sql/erasure/erased-deliveries.ts';
 import {
   type Erasure,
   finishErasures,
@@ -58,7 +58,7 @@ async function eraseNames(
   if (!(await hasOrdersNaming(pool, workspaceId, names, requestedAt))) return;
   await inTransaction(pool, async (tx) => {
     await holdPublications(tx);
-    await makeOrdersNobodys(clickhouse, { workspaceId, targetId }, names, requestedAt);
+    await anonymizeOrders(clickhouse, { workspaceId, targetId }, names, requestedAt);
     await forgetOrdersNaming(tx, workspaceId, names, requestedAt);
   });
 }
@@ -69,7 +69,7 @@ async function erase(
   open: readonly Erasure[],
   before: number,
 ): Promise<boolean> {
-  const deliveries = await dropErasedDeliveries(pool, open, DELIVERIES);
+  const deliveries = await deleteErasedDeliveries(pool, open, DELIVERIES);
   metrics.cleaned.inc({ what: 'webhook_deliveries' }, deliveries);
   if (deliveries === DELIVERIES) return true;
   await forgetVisitors(pool, open);

@@ -30,7 +30,7 @@ export function createTruncation(dependencies: TruncationDependencies, partition
       const end = await reader.end(partition);
       metrics.lagOffsets.set({ partition }, Math.max(0, Number(end - stored)));
       if (offsets === null || offsets.greatest > end || offsets.least <= truncatedTo) return end;
-      await reader.free(partition, offsets.least);
+      await reader.truncate(partition, offsets.least);
       truncatedTo = offsets.least;
       return end;
     } catch (error) {

@@ -144,13 +144,13 @@ test('curl as the page shows it makes a link, reads clicks, reports leads and sa
   });
 
   const server = (label: string) => snippet(page, 'Leads and sales', label);
-  expect(await runCurl(await server('Say who a visitor is'), key)).toEqual({
+  expect(await runCurl(await server('Identify a visitor'), key)).toEqual({
     status: 202,
     body: { ok: true },
   });
   expect(await runCurl(await server('Report a sale'), key)).toEqual({ status: 202, body: { ok: true } });
   // The slug is that of a link which is no referrer's.
-  const lead = await server('Report a lead: a referred person signed up');
+  const lead = await server('Report a lead: a referred signup');
   expect(lead).toContain(`"ref_code": "${link.slug}"`);
   expect(await runCurl(lead, key)).toEqual({ status: 200, body: { matched: false } });
   await expectGood(page, 'developers-server');
@@ -163,7 +163,7 @@ test('the script for a site and the receiver of webhooks work as the page shows 
   const key = await makeKey(page, 'Site', 'Publishable');
   expect(key).toMatch(/^pk_live_/);
   const script = await snippet(page, 'Track your site', 'Script for your pages');
-  const calls = await snippet(page, 'Track your site', 'Where somebody signs up, and where they have bought');
+  const calls = await snippet(page, 'Track your site', 'After a signup, and after a purchase');
   const shop = createServer((_, response) => {
     response.setHeader('content-type', 'text/html');
     response.end(`<!doctype html><title>Shop</title>${script.replace('pk_live_...', key)}${calls}`);

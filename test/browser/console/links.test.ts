@@ -152,7 +152,7 @@ test('targets and pixels that somebody else changes meanwhile are not undone by 
   if (!link) throw new Error('no link was made');
   const page = await site.open(`/links/${link.id}/edit`);
   await field(page, 'Phones and tablets').fill('https://m.shop.example/new');
-  await field(page, 'Facebook pixel id').fill('');
+  await field(page, 'Facebook pixel ID').fill('');
   const targeting = { mobile: 'https://m.shop.example/', desktop: 'https://shop.example/theirs' };
   const retargeting = { facebook: '123456789012', google: 'AW-123456789' };
   await site.api(`/links/${link.id}`, { targeting, retargeting }, 'PATCH');
@@ -176,7 +176,7 @@ test('an analyst sees links, and nothing that would change them', async () => {
   expect(await page.getByRole('button', { name: 'Delete' }).count()).toBe(0);
   for (const path of ['/links/new', '/links/import', `/links/${link?.id}/edit`]) {
     await page.goto(`${site.app}/console${path}`);
-    await page.getByText(/Your role does not/).waitFor();
+    await page.getByText(/Your role cannot/).waitFor();
   }
   await expectGood(page, 'links-analyst');
   await page.close();

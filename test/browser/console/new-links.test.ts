@@ -47,7 +47,7 @@ test('a link on one channel is made with every setting, its refusals at their fi
   await field(page, 'Click limit').fill('500');
   await field(page, 'Destination after expiry').fill('https://shop.example/over');
   await page.getByLabel('Password', { exact: true }).fill('open sesame');
-  await field(page, 'Facebook pixel id').fill('123');
+  await field(page, 'Facebook pixel ID').fill('123');
   await field(page, 'External ID').fill('post-7');
   await field(page, 'Metadata').fill('{"team": ');
   await press(page, 'Create');
@@ -62,7 +62,7 @@ test('a link on one channel is made with every setting, its refusals at their fi
   await field(page, 'Metadata').fill('{"team": "ads"}');
   await press(page, 'Create');
   await page.getByText('must be a pixel id of facebook').waitFor();
-  await field(page, 'Facebook pixel id').fill('123456789012');
+  await field(page, 'Facebook pixel ID').fill('123456789012');
   await press(page, 'Create');
   await page.getByRole('heading', { name: 'summer-24' }).waitFor();
 

@@ -50,7 +50,7 @@ test('a payout file is downloaded and marked paid once, and every amount is the 
     ['gil', '12.34'],
     ['hal', '10.00'],
   ]);
-  const listed = row(page, 'Payout files', exportId);
+  const listed = row(page, 'All payout files', exportId);
   await listed.getByText(total, { exact: true }).waitFor();
   await listed.getByRole('button', { name: 'Mark as paid' }).click();
   const question = page.getByRole('dialog', { name: 'Mark 2 referrers as paid?' });
@@ -81,12 +81,12 @@ test('a file that overlaps with a paid one says so in the question, and pays not
     await download;
     await expect
       .poll(
-        () => row(page, 'Payout files', money(5)).filter({ hasText: 'Not marked paid' }).count(),
+        () => row(page, 'All payout files', money(5)).filter({ hasText: 'Not marked paid' }).count(),
         PATIENCE,
       )
       .toBe(n);
   }
-  const open = row(page, 'Payout files', money(5)).filter({ hasText: 'Not marked paid' });
+  const open = row(page, 'All payout files', money(5)).filter({ hasText: 'Not marked paid' });
   await open.first().getByRole('button', { name: 'Mark as paid' }).click();
   await page
     .getByRole('dialog')

@@ -120,7 +120,7 @@ test('a change is not made for whoever signed in in another window: their consol
   await draftLink(page, 'not-theirs');
   await accept(page, await inviteToSecond(`other@${site.mail}`));
   await press(page, 'Create');
-  await page.getByText(`this browser was signed in to Second as other@${site.mail}`).waitFor();
+  await page.getByText(`You signed in to Second as other@${site.mail}`).waitFor();
   await page.getByTitle('Second', { exact: true }).waitFor();
   expect(await field(page, 'Destination URL').inputValue()).toBe('');
   const theirs = await page.request.get(`${site.app}/api/v1/links?view=records`);

@@ -120,7 +120,7 @@ test(
     await expect.poll(() => steps.count(), PATIENCE).toBe(4);
     const told = await steps.allTextContents();
     expect(told[0]).toMatch(
-      /^Clicked a linksummer on Instagram.*Chrome on Windows, desktop.*Came from .*instagram/,
+      /^Clicked a linksummer on Instagram.*Chrome on Windows, desktop.*Referer: .*instagram/,
     );
     expect(told[1]).toMatch(/^Clicked a linkwinter on YouTube.*Safari on iOS, mobile/);
     expect(told[2]).toMatch(/^Identifiedada@mail\.example/);

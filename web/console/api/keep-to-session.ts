@@ -48,7 +48,7 @@ const isOfSignIn = (path: unknown) =>
 /** Tells the person that the page was reset to another session. */
 function tellOfChange({ member, workspace }: Session): void {
   notifications.show({
-    message: `You signed in to ${workspace.name} as ${member.email ?? 'another member'}. Unsaved changes on this page are lost.`,
+    message: `You signed in to ${workspace.name} as ${member.email ?? 'another member'} in another window. Unsaved changes on this page are lost.`,
     color: 'orange',
     autoClose: false,
   });

@@ -3,238 +3,238 @@
 
 export interface paths {
   "/api/v1/bio-pages": {
-    get: operations["listBioPages"];
-    post: operations["createBioPage"];
+    get: operations["bioPages.list"];
+    post: operations["bioPages.create"];
   };
   "/api/v1/bio-pages/{id}": {
-    get: operations["getBioPage"];
-    delete: operations["deleteBioPage"];
-    patch: operations["updateBioPage"];
+    get: operations["bioPages.get"];
+    delete: operations["bioPages.delete"];
+    patch: operations["bioPages.update"];
   };
   "/api/v1/bio-pages/{id}/stats": {
-    get: operations["getBioPageStats"];
+    get: operations["bioPages.getStats"];
   };
   "/api/v1/bio-pages/availability": {
-    get: operations["checkBioSlug"];
+    get: operations["bioPages.checkAvailability"];
   };
   "/api/v1/bio-pages/preview": {
-    post: operations["previewBioPage"];
+    post: operations["bioPages.preview"];
   };
   "/api/v1/channels": {
-    get: operations["listChannels"];
+    get: operations["channels.list"];
   };
   "/api/v1/clicks": {
-    get: operations["listClicks"];
+    get: operations["clicks.list"];
   };
   "/api/v1/clicks/export": {
-    get: operations["exportClicks"];
+    get: operations["clicks.export"];
   };
   "/api/v1/clicks/live": {
-    get: operations["streamClicks"];
+    get: operations["clicks.stream"];
   };
   "/api/v1/credits": {
-    get: operations["listCredits"];
+    get: operations["credits.list"];
   };
   "/api/v1/credits/{id}/mark-delivered": {
-    post: operations["markDelivered"];
+    post: operations["credits.markDelivered"];
   };
   "/api/v1/enrollments": {
-    get: operations["listEnrollments"];
+    get: operations["enrollments.list"];
   };
   "/api/v1/enrollments/{id}": {
-    get: operations["getEnrollment"];
-    patch: operations["changeEnrollment"];
+    get: operations["enrollments.get"];
+    patch: operations["enrollments.update"];
   };
   "/api/v1/folders": {
-    get: operations["listFolders"];
-    post: operations["createFolder"];
+    get: operations["folders.list"];
+    post: operations["folders.create"];
   };
   "/api/v1/folders/{id}": {
-    delete: operations["deleteFolder"];
-    patch: operations["renameFolder"];
+    delete: operations["folders.delete"];
+    patch: operations["folders.update"];
   };
   "/api/v1/keys": {
-    get: operations["listKeys"];
-    post: operations["createKey"];
+    get: operations["keys.list"];
+    post: operations["keys.create"];
   };
   "/api/v1/keys/{id}": {
-    delete: operations["revokeKey"];
+    delete: operations["keys.revoke"];
   };
   "/api/v1/ledger": {
-    get: operations["listLedger"];
+    get: operations["ledger.list"];
   };
   "/api/v1/ledger/balances": {
-    get: operations["getLedgerBalances"];
+    get: operations["ledger.getBalances"];
   };
   "/api/v1/links": {
-    get: operations["listLinks"];
-    post: operations["createLinks"];
+    get: operations["links.list"];
+    post: operations["links.create"];
   };
   "/api/v1/links/{id}": {
-    get: operations["getLink"];
-    delete: operations["deleteLink"];
-    patch: operations["changeLink"];
+    get: operations["links.get"];
+    delete: operations["links.delete"];
+    patch: operations["links.update"];
   };
   "/api/v1/links/bulk": {
-    post: operations["createLinksInBulk"];
+    post: operations["links.createBulk"];
   };
   "/api/v1/links/import": {
-    post: operations["importLinks"];
+    post: operations["links.import"];
   };
   "/api/v1/links/search": {
-    get: operations["searchLinks"];
+    get: operations["links.search"];
   };
   "/api/v1/links/tags": {
-    get: operations["listLinkTags"];
+    get: operations["links.listTags"];
   };
   "/api/v1/me": {
-    get: operations["getMe"];
+    get: operations["me.get"];
   };
   "/api/v1/members": {
-    get: operations["listMembers"];
+    get: operations["members.list"];
   };
   "/api/v1/members/{id}": {
-    delete: operations["removeMember"];
-    patch: operations["changeMember"];
+    delete: operations["members.remove"];
+    patch: operations["members.update"];
   };
   "/api/v1/members/invites": {
-    post: operations["inviteMember"];
+    post: operations["members.invite"];
   };
   "/api/v1/partner/workspaces": {
-    post: operations["provisionWorkspace"];
+    post: operations["partnerWorkspaces.provision"];
   };
   "/api/v1/partner/workspaces/{external_id}": {
-    get: operations["getPartnerWorkspace"];
+    get: operations["partnerWorkspaces.get"];
   };
   "/api/v1/passkeys": {
-    get: operations["listPasskeys"];
-    post: operations["addPasskey"];
+    get: operations["passkeys.list"];
+    post: operations["passkeys.create"];
   };
   "/api/v1/passkeys/{id}": {
-    delete: operations["deletePasskey"];
+    delete: operations["passkeys.delete"];
   };
   "/api/v1/passkeys/options": {
-    post: operations["passkeyOptions"];
+    post: operations["passkeys.getOptions"];
   };
   "/api/v1/payouts": {
-    get: operations["listPayouts"];
-    post: operations["markPaid"];
+    get: operations["payouts.list"];
+    post: operations["payouts.markPaid"];
   };
   "/api/v1/payouts/{id}/lines": {
-    get: operations["listPayoutLines"];
+    get: operations["payouts.listLines"];
   };
   "/api/v1/payouts/eligible": {
-    get: operations["listEligibleBalances"];
+    get: operations["payouts.listEligible"];
   };
   "/api/v1/payouts/export": {
-    get: operations["exportPayouts"];
+    get: operations["payouts.export"];
   };
   "/api/v1/programs": {
-    get: operations["listPrograms"];
-    post: operations["createProgram"];
+    get: operations["programs.list"];
+    post: operations["programs.create"];
   };
   "/api/v1/programs/{id}": {
-    get: operations["getProgram"];
-    patch: operations["changeProgram"];
+    get: operations["programs.get"];
+    patch: operations["programs.update"];
   };
   "/api/v1/purchases": {
-    get: operations["listPurchases"];
+    get: operations["purchases.list"];
   };
   "/api/v1/referrals/enroll": {
-    post: operations["enrollReferrer"];
+    post: operations["referrals.enroll"];
   };
   "/api/v1/referrals/payout-method": {
-    post: operations["savePayoutMethod"];
+    post: operations["referrals.setPayoutMethod"];
   };
   "/api/v1/referrals/report-purchase": {
-    post: operations["reportPurchase"];
+    post: operations["referrals.reportPurchase"];
   };
   "/api/v1/referrals/report-refund": {
-    post: operations["reportRefund"];
+    post: operations["referrals.reportRefund"];
   };
   "/api/v1/referrals/report-signup": {
-    post: operations["reportSignup"];
+    post: operations["referrals.reportSignup"];
   };
   "/api/v1/referrals/reward-mode": {
-    post: operations["switchRewardMode"];
+    post: operations["referrals.setRewardMode"];
   };
   "/api/v1/referrals/stats": {
-    get: operations["getReferralStats"];
+    get: operations["referrals.getStats"];
   };
   "/api/v1/session": {
-    get: operations["getSession"];
-    post: operations["signIn"];
-    delete: operations["signOut"];
+    get: operations["session.get"];
+    post: operations["session.signIn"];
+    delete: operations["session.signOut"];
   };
   "/api/v1/session/invite": {
-    post: operations["acceptInvite"];
+    post: operations["invitations.accept"];
   };
   "/api/v1/session/invite/passkey-options": {
-    post: operations["invitePasskeyOptions"];
+    post: operations["invitations.getPasskeyOptions"];
   };
   "/api/v1/session/invite/view": {
-    post: operations["viewInvite"];
+    post: operations["invitations.view"];
   };
   "/api/v1/session/passkey": {
-    post: operations["signInWithPasskey"];
+    post: operations["session.signInWithPasskey"];
   };
   "/api/v1/session/passkey/options": {
-    post: operations["passkeySignInOptions"];
+    post: operations["session.getPasskeyOptions"];
   };
   "/api/v1/session/password": {
-    post: operations["setPassword"];
+    post: operations["session.setPassword"];
   };
   "/api/v1/sessions": {
-    get: operations["listSessions"];
-    delete: operations["endOtherSessions"];
+    get: operations["sessions.list"];
+    delete: operations["sessions.endOthers"];
   };
   "/api/v1/sessions/{id}": {
-    delete: operations["endSession"];
+    delete: operations["sessions.end"];
   };
   "/api/v1/signups": {
-    get: operations["listSignups"];
+    get: operations["signups.list"];
   };
   "/api/v1/stats": {
-    get: operations["getStats"];
+    get: operations["stats.get"];
   };
   "/api/v1/stats/breakdown": {
-    get: operations["getBreakdown"];
+    get: operations["stats.getBreakdown"];
   };
   "/api/v1/track/identify": {
-    post: operations["trackIdentify"];
+    post: operations["track.identify"];
   };
   "/api/v1/track/order": {
-    post: operations["trackOrder"];
+    post: operations["track.order"];
   };
   "/api/v1/visitors": {
-    get: operations["listVisitors"];
+    get: operations["visitors.list"];
   };
   "/api/v1/visitors/{id}/journey": {
-    get: operations["getJourney"];
+    get: operations["visitors.getJourney"];
   };
   "/api/v1/webhooks": {
-    get: operations["listWebhooks"];
-    post: operations["createWebhook"];
+    get: operations["webhooks.list"];
+    post: operations["webhooks.create"];
   };
   "/api/v1/webhooks/{id}": {
-    get: operations["getWebhook"];
-    delete: operations["deleteWebhook"];
-    patch: operations["changeWebhook"];
+    get: operations["webhooks.get"];
+    delete: operations["webhooks.delete"];
+    patch: operations["webhooks.update"];
   };
   "/api/v1/webhooks/{id}/deliveries": {
-    get: operations["listWebhookDeliveries"];
+    get: operations["webhooks.listDeliveries"];
   };
   "/api/v1/webhooks/{id}/deliveries/{delivery_id}": {
-    get: operations["getWebhookDelivery"];
+    get: operations["webhooks.getDelivery"];
   };
   "/api/v1/webhooks/{id}/deliveries/{delivery_id}/redeliver": {
-    post: operations["redeliverWebhookDelivery"];
+    post: operations["webhooks.redeliver"];
   };
   "/api/v1/webhooks/{id}/rotate-secret": {
-    post: operations["rotateWebhookSecret"];
+    post: operations["webhooks.rotateSecret"];
   };
   "/api/v1/webhooks/{id}/test": {
-    post: operations["testWebhook"];
+    post: operations["webhooks.test"];
   };
 }
 
@@ -242,6 +242,1637 @@ export type webhooks = Record<string, never>;
 
 export interface components {
   schemas: {
+    AcceptInvitation: {
+      /** Format: email */
+      email?: string;
+      label?: string;
+      passkey?: components["schemas"]["NewPasskeyCredential"];
+      password?: string;
+      token: string;
+    };
+    AddPasskey: {
+      label?: string;
+      passkey: components["schemas"]["NewPasskeyCredential"];
+    };
+    Affiliate: {
+      allowed: boolean;
+      balance: components["schemas"]["CashBalance"];
+      credit_enabled: boolean;
+      min_payout: number;
+      payout_method: components["schemas"]["SavedPayoutMethod"] | null;
+      payout_methods: components["schemas"]["PayoutMethod"][];
+      payouts: components["schemas"]["ReferralPayout"][];
+      recent_commissions: components["schemas"]["RecentCommission"][];
+    };
+    /** @enum {string} */
+    AttributionModel: "last_click" | "first_click" | "linear";
+    BioButton: {
+      emoji: string | null;
+      id: string;
+      /** Format: uri */
+      image_url: string | null;
+      label: string;
+      /** Format: uri */
+      short_url: string | null;
+      /** Format: uuid */
+      tracked_link_id: string | null;
+      type: components["schemas"]["BioButtonType"];
+      /** Format: uri */
+      url: string | null;
+    };
+    BioButtonInput: {
+      emoji?: string | null;
+      id?: string;
+      /** Format: uri */
+      image_url?: string | null;
+      /** @default */
+      label?: string;
+      /** @default link */
+      type?: components["schemas"]["BioButtonType"];
+      /** Format: uri */
+      url?: string | null;
+    };
+    BioButtonStats: {
+      clicks: number;
+      conversions: number;
+      id: string;
+      label: string;
+      revenue: number;
+      /** Format: uuid */
+      tracked_link_id: string | null;
+      url: string;
+      visitors: number;
+    };
+    /** @enum {string} */
+    BioButtonType: "link" | "section";
+    BioPage: {
+      /** Format: uri */
+      avatar_url: string | null;
+      bio: string;
+      /** Format: date-time */
+      created_at: string;
+      external_id: string | null;
+      /** Format: uuid */
+      id: string;
+      is_published: boolean;
+      links: components["schemas"]["BioButton"][];
+      made_in: components["schemas"]["BioPageOrigin"];
+      metadata: components["schemas"]["Metadata"] | null;
+      show_branding: boolean;
+      slug: string;
+      social_links: components["schemas"]["SocialLink"][];
+      theme: components["schemas"]["BioTheme"];
+      title: string;
+      /** Format: date-time */
+      updated_at: string;
+      /** Format: uri */
+      url: string;
+    };
+    BioPageList: {
+      bio_pages: components["schemas"]["BioPage"][];
+      next_cursor: string | null;
+    };
+    /** @enum {string} */
+    BioPageOrigin: "api" | "console";
+    BioPageStats: {
+      links: components["schemas"]["BioButtonStats"][];
+      totals: components["schemas"]["BioPageTotals"];
+      window: components["schemas"]["Window"];
+    };
+    BioPageTotals: {
+      clicks: number;
+      conversions: number;
+      revenue: number;
+      visitors: number;
+    };
+    BioTheme: {
+      buttonColor: string;
+      /** @enum {string} */
+      buttonRadius: "none" | "sm" | "md" | "lg" | "full";
+      /** @enum {string} */
+      buttonShadow: "none" | "soft" | "hard";
+      buttonShadowColor: string;
+      /** @enum {string} */
+      buttonStyle: "fill" | "outline" | "soft";
+      buttonTextColor: string;
+      /** @enum {string} */
+      canvasMode: "color" | "gradient" | "image";
+      canvasValue: string;
+      cardBg: string;
+      /** @enum {string} */
+      cardMode: "none" | "solid" | "glass";
+      /** @enum {string} */
+      font: "system" | "serif" | "mono" | "rounded" | "humanist" | "geometric" | "slab" | "condensed";
+      /** Format: uri */
+      footerImage: string | null;
+      textColor: string;
+    };
+    /** @enum {string} */
+    BlockReason: "same_user" | "same_email" | "same_device" | "same_visitor" | "same_ip" | "suspended";
+    Breakdown: {
+      by: components["schemas"]["BreakdownDimension"];
+      rows: components["schemas"]["BreakdownRow"][];
+      window: components["schemas"]["Window"];
+    };
+    /** @enum {string} */
+    BreakdownDimension: "channel" | "link" | "country" | "device" | "browser" | "os";
+    BreakdownLink: {
+      channel: string | null;
+      /** Format: date-time */
+      created_at: string;
+      /** Format: uuid */
+      id: string;
+      name: string;
+      slug: string;
+    };
+    BreakdownRow: {
+      clicks: number;
+      conversions?: number;
+      link?: components["schemas"]["BreakdownLink"];
+      revenue?: number;
+      value: string;
+      visitors: number;
+    };
+    /** @enum {string} */
+    BucketSize: "hour" | "day" | "month";
+    BulkCreateLinks: {
+      links: components["schemas"]["CreateLinks"][];
+    };
+    BulkResult: {
+      body: components["schemas"]["CreatedLinks"] | components["schemas"]["Error"];
+      index: number;
+      status: number;
+    };
+    BulkResults: {
+      results: components["schemas"]["BulkResult"][];
+    };
+    CashBalance: {
+      eligible: number;
+      paid: number;
+      pending: number;
+    };
+    CashRewards: {
+      currency: string;
+      paid: number;
+      pending: number;
+      total: number;
+    };
+    ChannelRow: {
+      channel: string;
+      clicks: number;
+      conversions: number;
+      ltv?: number;
+      revenue: number;
+      visitors: number;
+    };
+    ChannelsReport: {
+      channels: components["schemas"]["ChannelRow"][];
+      window: components["schemas"]["Window"];
+    };
+    Click: {
+      browser: string;
+      channel: string;
+      city: string;
+      country: string;
+      device: string;
+      /** Format: uuid */
+      id: string;
+      is_bot: boolean;
+      /** Format: uuid */
+      link_id: string;
+      os: string;
+      referer: string;
+      /** Format: date-time */
+      ts: string;
+      /** Format: uuid */
+      visitor_id: string;
+    };
+    ClickCreatedEvent: {
+      /** Format: date-time */
+      created_at: string;
+      data: components["schemas"]["Click"];
+      /** Format: uuid */
+      id: string;
+      /** @constant */
+      type: "click.created";
+    };
+    ClicksPage: {
+      clicks: components["schemas"]["Click"][];
+      next_cursor: string | null;
+      watermark: string;
+    };
+    Commission: {
+      amount: number;
+      /** Format: date-time */
+      created_at: string;
+      currency: string;
+      /** Format: uuid */
+      id: string;
+      level: number;
+      order_id: string;
+      /** Format: uuid */
+      partner_id: string;
+      /** Format: uuid */
+      program_id: string;
+      status: components["schemas"]["CommissionStatus"];
+    };
+    CommissionCreatedEvent: {
+      /** Format: date-time */
+      created_at: string;
+      data: components["schemas"]["Commission"];
+      /** Format: uuid */
+      id: string;
+      /** @constant */
+      type: "commission.created";
+    };
+    /** @enum {string} */
+    CommissionStatus: "pending" | "eligible" | "paid" | "reversed";
+    /** @enum {string} */
+    CommissionType: "percent" | "flat";
+    /** @enum {string} */
+    CreatableChannel: "facebook" | "instagram" | "youtube" | "linkedin" | "twitter" | "tiktok" | "newsletter" | "website" | "other" | "threads" | "bluesky" | "mastodon" | "pinterest" | "reddit" | "telegram" | "discord" | "tumblr" | "google_business" | "nostr" | "lemmy" | "slack" | "devto" | "x";
+    CreateBioPage: {
+      /** Format: uri */
+      avatar_url?: string | null;
+      bio?: string;
+      external_id?: string | null;
+      is_published?: boolean;
+      links?: components["schemas"]["BioButtonInput"][];
+      metadata?: components["schemas"]["Metadata"] | null;
+      show_branding?: boolean;
+      slug: string;
+      social_links?: components["schemas"]["SocialLinkInput"][];
+      theme?: {
+        [key: string]: unknown;
+      };
+      title?: string;
+    };
+    CreatedLinks: {
+      /** Format: uuid */
+      destination_id: string;
+      links: components["schemas"]["Link"][];
+    };
+    CreateFolder: {
+      name: string;
+    };
+    CreateKey: {
+      kind: components["schemas"]["KeyKind"];
+      /** @default */
+      label?: string;
+    };
+    CreateLinks: {
+      channel?: components["schemas"]["CreatableChannel"];
+      channels?: components["schemas"]["CreatableChannel"][];
+      /** Format: uuid */
+      destination_id?: string;
+      /** Format: uri */
+      destination_url?: string;
+      /** Format: uri */
+      expired_redirect_url?: string | null;
+      /** Format: date-time */
+      expires_at?: string | null;
+      external?: boolean;
+      external_id?: string;
+      /** Format: uuid */
+      folder_id?: string | null;
+      max_clicks?: number | null;
+      metadata?: components["schemas"]["Metadata"] | null;
+      name?: string;
+      password?: string | null;
+      retargeting?: components["schemas"]["Retargeting"] | null;
+      slug?: string;
+      smart?: boolean;
+      tags?: string[];
+      targeting?: components["schemas"]["Targeting"] | null;
+      utm_campaign?: string | null;
+    };
+    CreateProgram: {
+      allow_affiliate_upgrade?: boolean;
+      code?: string;
+      commission_months?: number | null;
+      commission_rate?: number;
+      commission_type?: components["schemas"]["CommissionType"];
+      credit_enabled?: boolean;
+      credit_kind?: string;
+      currency?: string;
+      /** Format: uri */
+      destination_url: string;
+      first_sale_only?: boolean;
+      hold_days?: number;
+      levels?: number[];
+      min_payout?: number;
+      name: string;
+      payout_methods?: components["schemas"]["PayoutMethod"][];
+      purchase_credit?: number;
+      referee_credit?: number;
+      signup_credit?: components["schemas"]["SignupCreditInput"];
+      status?: components["schemas"]["ProgramStatus"];
+    };
+    CreateWebhook: {
+      description?: string | null;
+      events: components["schemas"]["EventType"][];
+      is_active?: boolean;
+      /** Format: uri */
+      url: string;
+    };
+    CreditBalance: {
+      delivered: number;
+      earned: number;
+      pending: number;
+    };
+    CreditDeliveredEvent: {
+      /** Format: date-time */
+      created_at: string;
+      data: components["schemas"]["CreditGrant"];
+      /** Format: uuid */
+      id: string;
+      /** @constant */
+      type: "credit.delivered";
+    };
+    CreditEarnedEvent: {
+      /** Format: date-time */
+      created_at: string;
+      data: components["schemas"]["CreditGrant"];
+      /** Format: uuid */
+      id: string;
+      /** @constant */
+      type: "credit.earned";
+    };
+    CreditGrant: {
+      amount: number;
+      /** Format: uuid */
+      commission_id: string | null;
+      /** Format: date-time */
+      created_at: string;
+      credit_kind: string;
+      /** Format: date-time */
+      delivered_at: string | null;
+      /** Format: date-time */
+      earned_at: string | null;
+      external_user_id: string;
+      id: number;
+      /** Format: uuid */
+      partner_id: string;
+      /** Format: uuid */
+      program_id: string;
+      referee_external_user_id: string;
+      status: components["schemas"]["CreditStatus"];
+    };
+    Credits: {
+      balance: {
+        [key: string]: components["schemas"]["CreditSums"];
+      };
+      grants: components["schemas"]["CreditGrant"][];
+    };
+    /** @enum {string} */
+    CreditStatus: "earned" | "delivered" | "revoked";
+    CreditSums: {
+      delivered: number;
+      earned: number;
+    };
+    Delivered: {
+      /** @constant */
+      already?: true;
+      /** @constant */
+      ok: true;
+    };
+    Delivery: {
+      attempts: number;
+      /** Format: date-time */
+      created_at: string;
+      /** Format: date-time */
+      delivered_at: string | null;
+      error: string | null;
+      /** Format: uuid */
+      event_id: string;
+      /** Format: uuid */
+      id: string;
+      /** Format: date-time */
+      next_attempt_at: string | null;
+      response_body: string | null;
+      response_status: number | null;
+      status: components["schemas"]["DeliveryStatus"];
+      type: string;
+    };
+    DeliveryList: {
+      deliveries: components["schemas"]["Delivery"][];
+      next_cursor: string | null;
+    };
+    /** @enum {string} */
+    DeliveryStatus: "pending" | "delivered" | "failed";
+    DeliveryWithRequest: {
+      attempts: number;
+      /** Format: date-time */
+      created_at: string;
+      /** Format: date-time */
+      delivered_at: string | null;
+      error: string | null;
+      /** Format: uuid */
+      event_id: string;
+      /** Format: uuid */
+      id: string;
+      /** Format: date-time */
+      next_attempt_at: string | null;
+      request: components["schemas"]["SentRequest"];
+      response_body: string | null;
+      response_status: number | null;
+      status: components["schemas"]["DeliveryStatus"];
+      type: string;
+    };
+    EligibleBalance: {
+      amount: number;
+      commissions: number;
+      currency: string;
+      external_user_id: string;
+      held_back: components["schemas"]["HeldBack"] | null;
+      min_payout: number;
+      name: string | null;
+      /** Format: uuid */
+      partner_id: string;
+      payout_method: components["schemas"]["SavedPayoutMethod"] | null;
+      /** Format: uuid */
+      program_id: string;
+    };
+    EligibleBalanceList: {
+      balances: components["schemas"]["EligibleBalance"][];
+      next_cursor: string | null;
+      referrers: number;
+      totals: components["schemas"]["MoneyTotals"];
+    };
+    EndedSessions: {
+      ended: number;
+    };
+    EnrolledReferrer: {
+      /** Format: uuid */
+      partner_id: string;
+      /** Format: uuid */
+      program_id: string;
+      /** Format: uri */
+      referral_link: string;
+      status: components["schemas"]["EnrollmentStatus"];
+    };
+    Enrollment: {
+      /** Format: date-time */
+      created_at: string;
+      /** Format: email */
+      email: string | null;
+      external_user_id: string;
+      name: string | null;
+      /** Format: uuid */
+      partner_id: string;
+      payout_method: components["schemas"]["SavedPayoutMethod"] | null;
+      /** Format: uuid */
+      program_id: string;
+      reward_mode: components["schemas"]["RewardMode"];
+      status: components["schemas"]["EnrollmentStatus"];
+      tier: components["schemas"]["Tier"];
+      /** Format: date-time */
+      updated_at: string;
+    };
+    EnrollmentList: {
+      enrollments: components["schemas"]["EnrollmentWithTotals"][];
+      next_cursor: string | null;
+    };
+    /** @enum {string} */
+    EnrollmentStatus: "approved" | "suspended";
+    EnrollmentWithTotals: {
+      balances: {
+        cash: {
+          [key: string]: components["schemas"]["CashBalance"];
+        };
+        credits: {
+          [key: string]: components["schemas"]["CreditBalance"];
+        };
+      };
+      /** Format: date-time */
+      created_at: string;
+      /** Format: email */
+      email: string | null;
+      external_user_id: string;
+      name: string | null;
+      /** Format: uuid */
+      partner_id: string;
+      payout_method: components["schemas"]["SavedPayoutMethod"] | null;
+      /** Format: uuid */
+      program_id: string;
+      /** Format: uri */
+      referral_link: string | null;
+      reward_mode: components["schemas"]["RewardMode"];
+      status: components["schemas"]["EnrollmentStatus"];
+      tier: components["schemas"]["Tier"];
+      totals: {
+        blocked_signups: number;
+        clicks: number;
+        purchases: number;
+        signups: number;
+      };
+      /** Format: date-time */
+      updated_at: string;
+    };
+    EnrollReferrer: {
+      device_id?: string | null;
+      /** Format: email */
+      email: string;
+      external_user_id: string;
+      name?: string | null;
+      /** Format: uuid */
+      program_id?: string | null;
+      tier: components["schemas"]["Tier"];
+    };
+    Error: {
+      error: {
+        code: components["schemas"]["ErrorCode"];
+        details?: components["schemas"]["ErrorDetail"][];
+        message: string;
+        /** Format: uuid */
+        request_id: string;
+      };
+    };
+    /** @enum {string} */
+    ErrorCode: "bad_request" | "method_not_offered" | "unauthorized" | "payment_required" | "limit_reached" | "forbidden" | "not_found" | "method_not_allowed" | "request_timeout" | "conflict" | "idempotency_in_progress" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "too_many_requests" | "internal" | "unavailable";
+    ErrorDetail: {
+      message: string;
+      path: string;
+    };
+    /** @enum {string} */
+    EventType: "click.created" | "lead.created" | "sale.created" | "commission.created" | "credit.earned" | "credit.delivered";
+    Figures: {
+      clicks: number;
+      conversions: number;
+      revenue: number;
+      visitors: number;
+    };
+    Folder: {
+      /** Format: date-time */
+      created_at: string;
+      /** Format: uuid */
+      id: string;
+      name: string;
+    };
+    FolderList: {
+      folders: components["schemas"]["Folder"][];
+      next_cursor: string | null;
+    };
+    FoundLink: {
+      figures: components["schemas"]["Figures"] | null;
+      link: components["schemas"]["Link"];
+      status: components["schemas"]["LinkStatus"];
+    };
+    /** @enum {string} */
+    HeldBack: "suspended" | "below_minimum" | "negative";
+    ImportError: {
+      column: string | null;
+      line: number;
+      message: string;
+    };
+    ImportLinks: {
+      /**
+       * @default other
+       * @enum {string}
+       */
+      channel?: "facebook" | "instagram" | "youtube" | "linkedin" | "twitter" | "tiktok" | "newsletter" | "website" | "other" | "threads" | "bluesky" | "mastodon" | "pinterest" | "reddit" | "telegram" | "discord" | "tumblr" | "google_business" | "nostr" | "lemmy" | "slack" | "devto" | "x" | "smart";
+      text: string;
+    };
+    ImportResult: {
+      created: number;
+      errors: components["schemas"]["ImportError"][];
+      format: string | null;
+      skipped: number;
+      unknown_columns: string[];
+    };
+    Invitation: {
+      invite: {
+        /** Format: email */
+        email: string | null;
+        /** Format: date-time */
+        expires_at: string;
+        role: components["schemas"]["Role"];
+        /** Format: uri */
+        url: string;
+        /** Format: uuid */
+        workspace_id: string;
+      };
+    };
+    InvitationPasskey: {
+      /** Format: email */
+      email?: string;
+      token: string;
+    };
+    InvitationToken: {
+      token: string;
+    };
+    InvitationView: {
+      /** Format: email */
+      email: string | null;
+      /** Format: date-time */
+      expires_at: string;
+      role: components["schemas"]["Role"];
+      workspace: {
+        name: string;
+      };
+    };
+    InviteMember: {
+      /** Format: email */
+      email?: string | null;
+      role: components["schemas"]["Role"];
+    };
+    Journey: {
+      journey: (components["schemas"]["JourneyClick"] | components["schemas"]["JourneyIdentify"] | components["schemas"]["JourneyOrder"])[];
+      visitor: {
+        /** Format: email */
+        email: string | null;
+        /** Format: date-time */
+        first_seen: string;
+        /** Format: uuid */
+        id: string;
+        /** Format: date-time */
+        last_seen: string;
+      };
+    };
+    JourneyClick: {
+      browser?: string;
+      channel: string;
+      city?: string;
+      country?: string;
+      device?: string;
+      /** Format: uuid */
+      link_id?: string;
+      os?: string;
+      referer?: string;
+      slug: string;
+      /** Format: date-time */
+      ts: string;
+      /** @constant */
+      type: "click";
+    };
+    JourneyIdentify: {
+      email: string | null;
+      /** Format: date-time */
+      ts: string;
+      /** @constant */
+      type: "identify";
+    };
+    JourneyOrder: {
+      amount: number;
+      currency: string;
+      /** Format: date-time */
+      ts: string;
+      /** @constant */
+      type: "order";
+    };
+    Key: {
+      /** Format: date-time */
+      created_at: string;
+      /** Format: uuid */
+      id: string;
+      kind: components["schemas"]["KeyKind"];
+      label: string;
+      /** Format: date-time */
+      last_used_at: string | null;
+      prefix: string;
+      /** Format: date-time */
+      revoked_at: string | null;
+    };
+    /** @enum {string} */
+    KeyKind: "secret" | "publishable";
+    KeyList: {
+      keys: components["schemas"]["Key"][];
+      next_cursor: string | null;
+    };
+    KeyWithToken: {
+      /** Format: date-time */
+      created_at: string;
+      /** Format: uuid */
+      id: string;
+      kind: components["schemas"]["KeyKind"];
+      label: string;
+      /** Format: date-time */
+      last_used_at: string | null;
+      prefix: string;
+      /** Format: date-time */
+      revoked_at: string | null;
+      token: string;
+    };
+    LastClick: {
+      browser: string;
+      channel: string;
+      city: string;
+      country: string;
+      device: string;
+      /** Format: uuid */
+      id: string;
+      is_bot: boolean;
+      /** Format: uuid */
+      link_id: string;
+      os: string;
+      referer: string;
+      slug: string;
+      /** Format: date-time */
+      ts: string;
+      /** Format: uuid */
+      visitor_id: string;
+    };
+    LastDelivery: {
+      attempts: number;
+      /** Format: date-time */
+      created_at: string;
+      error: string | null;
+      /** Format: uuid */
+      id: string;
+      response_status: number | null;
+      status: components["schemas"]["DeliveryStatus"];
+      type: string;
+    };
+    Lead: {
+      /** Format: date-time */
+      created_at: string;
+      /** Format: email */
+      email: string | null;
+      external_user_id: string;
+      /** Format: uuid */
+      partner_id: string;
+      /** Format: uuid */
+      program_id: string;
+      /** Format: uuid */
+      visitor_id: string | null;
+    };
+    LeadCreatedEvent: {
+      /** Format: date-time */
+      created_at: string;
+      data: components["schemas"]["Lead"];
+      /** Format: uuid */
+      id: string;
+      /** @constant */
+      type: "lead.created";
+    };
+    LedgerBalance: {
+      amount: number;
+      credit_kind: string | null;
+      currency: string | null;
+      entries: number;
+      kind: components["schemas"]["LedgerKind"];
+      status: components["schemas"]["LedgerStatus"];
+    };
+    LedgerBalances: {
+      balances: components["schemas"]["LedgerBalance"][];
+    };
+    /** @enum {string} */
+    LedgerCause: "signup" | "referee" | "purchase" | "delivery" | "sale" | "hold_over" | "refund" | "payout";
+    LedgerEntry: {
+      amount: number;
+      cause: components["schemas"]["LedgerCause"];
+      /** Format: uuid */
+      commission_id: string | null;
+      /** Format: date-time */
+      created_at: string;
+      credit_kind: string | null;
+      currency: string | null;
+      /** Format: uuid */
+      export_id: string | null;
+      external_user_id: string;
+      grant_id: number | null;
+      id: number;
+      kind: components["schemas"]["LedgerKind"];
+      level: number | null;
+      order_id: string | null;
+      /** Format: uuid */
+      partner_id: string;
+      /** @enum {string} */
+      present_status: "pending" | "eligible" | "paid" | "reversed" | "earned" | "delivered" | "revoked";
+      /** Format: uuid */
+      program_id: string;
+      refund_id: string | null;
+      status: components["schemas"]["LedgerStatus"];
+    };
+    LedgerEntryList: {
+      entries: components["schemas"]["LedgerEntry"][];
+      next_cursor: number | null;
+    };
+    /** @enum {string} */
+    LedgerKind: "commission" | "credit";
+    /** @enum {string} */
+    LedgerStatus: "pending" | "eligible" | "paid" | "earned" | "delivered";
+    Link: {
+      channel: string | null;
+      /** Format: date-time */
+      created_at: string;
+      /** Format: uri */
+      destination: string;
+      /** Format: uuid */
+      destination_id: string;
+      /** Format: uri */
+      expired_redirect_url: string | null;
+      /** Format: date-time */
+      expires_at: string | null;
+      external: boolean;
+      external_id: string | null;
+      /** Format: uuid */
+      folder_id: string | null;
+      /** Format: uuid */
+      id: string;
+      max_clicks: number | null;
+      metadata: components["schemas"]["Metadata"] | null;
+      name: string;
+      password_protected: boolean;
+      retargeting: components["schemas"]["Retargeting"] | null;
+      /** Format: uri */
+      short_url: string;
+      slug: string;
+      smart: boolean;
+      tags: string[];
+      targeting: components["schemas"]["Targeting"] | null;
+      /** Format: date-time */
+      updated_at: string;
+      utm_campaign: string | null;
+      utm_medium: string | null;
+      utm_source: string | null;
+    };
+    LinkPerformance: {
+      links: components["schemas"]["LinkPerformanceRow"][];
+      window: components["schemas"]["Window"];
+    };
+    LinkPerformanceRow: {
+      channel: string | null;
+      clicks: number;
+      conversions: number;
+      /** Format: uri */
+      destination: string;
+      external_id?: string | null;
+      /** Format: uuid */
+      link_id: string;
+      revenue: number;
+      settings?: components["schemas"]["Link"];
+      slug: string;
+      visitors: number;
+    };
+    LinkRecordsPage: {
+      links: components["schemas"]["Link"][];
+      next_cursor: string | null;
+    };
+    LinkSearchResults: {
+      links: components["schemas"]["FoundLink"][];
+      total: number;
+      window: components["schemas"]["Window"] | null;
+    };
+    /** @enum {string} */
+    LinkStatus: "active" | "expired" | "used_up";
+    MarkPayoutPaid: {
+      /** Format: uuid */
+      export_id: string;
+    };
+    MatchedSignup: {
+      block_reason: components["schemas"]["BlockReason"] | null;
+      blocked: boolean;
+      /** @constant */
+      matched: true;
+      /** Format: uuid */
+      partner_id: string;
+      /** Format: uuid */
+      program_id: string;
+    };
+    Me: {
+      features: string[];
+      key: {
+        /** Format: date-time */
+        created_at: string;
+        /** Format: uuid */
+        id: string;
+        label: string;
+        /** Format: date-time */
+        last_used_at: string | null;
+        scopes: string[];
+      };
+      plan: components["schemas"]["Plan"];
+      workspace: components["schemas"]["Workspace"];
+    };
+    Member: {
+      /** Format: date-time */
+      created_at: string;
+      /** Format: email */
+      email: string | null;
+      /** Format: uuid */
+      id: string;
+      /** Format: date-time */
+      last_seen_at: string | null;
+      role: components["schemas"]["Role"];
+    };
+    MemberList: {
+      members: components["schemas"]["Member"][];
+    };
+    MemberSession: {
+      browser: string;
+      /** Format: date-time */
+      created_at: string;
+      current: boolean;
+      /** Format: date-time */
+      expires_at: string;
+      /** Format: uuid */
+      id: string;
+      /** Format: date-time */
+      last_seen_at: string;
+      os: string;
+    };
+    MemberSessionList: {
+      sessions: components["schemas"]["MemberSession"][];
+    };
+    Metadata: {
+      [key: string]: unknown;
+    };
+    MoneyTotals: {
+      [key: string]: number;
+    };
+    NewPasskeyCredential: {
+      id: string;
+      rawId: string;
+      response: {
+        attestationObject: string;
+        clientDataJSON: string;
+        [key: string]: unknown;
+      };
+      /** @constant */
+      type: "public-key";
+      [key: string]: unknown;
+    };
+    Ok: {
+      /** @constant */
+      ok: true;
+    };
+    PaidPayout: {
+      paid: number;
+      totals: components["schemas"]["MoneyTotals"];
+    };
+    PartnerWorkspace: {
+      /** Format: uuid */
+      id: string;
+      name: string;
+      partner_external_id: string;
+      slug: string;
+    };
+    PartnerWorkspaceResponse: {
+      workspace: components["schemas"]["PartnerWorkspace"];
+    };
+    Passkey: {
+      /** Format: date-time */
+      created_at: string;
+      /** Format: uuid */
+      id: string;
+      label: string;
+      /** Format: date-time */
+      last_used_at: string | null;
+    };
+    PasskeyCredential: {
+      id: string;
+      rawId: string;
+      response: {
+        authenticatorData: string;
+        clientDataJSON: string;
+        signature: string;
+        [key: string]: unknown;
+      };
+      /** @constant */
+      type: "public-key";
+      [key: string]: unknown;
+    };
+    PasskeyList: {
+      has_password: boolean;
+      passkeys: components["schemas"]["Passkey"][];
+    };
+    PasskeyOptions: {
+      [key: string]: unknown;
+    };
+    Payout: {
+      /** Format: date-time */
+      created_at: string;
+      /** Format: uuid */
+      export_id: string;
+      /** Format: date-time */
+      paid_at: string | null;
+      /** Format: uuid */
+      program_id: string | null;
+      referrers: number;
+      totals: components["schemas"]["MoneyTotals"];
+    };
+    PayoutLine: {
+      amount: number;
+      commissions: number;
+      currency: string;
+      external_user_id: string;
+      method: components["schemas"]["PayoutMethod"] | null;
+      name: string | null;
+      /** Format: uuid */
+      partner_id: string;
+    };
+    PayoutLineList: {
+      lines: components["schemas"]["PayoutLine"][];
+      next_cursor: string | null;
+    };
+    PayoutList: {
+      next_cursor: string | null;
+      payouts: components["schemas"]["Payout"][];
+    };
+    /** @enum {string} */
+    PayoutMethod: "paypal" | "payoneer" | "wise";
+    PayoutMethodSaved: {
+      /** Format: uuid */
+      partner_id: string;
+      payout_method: components["schemas"]["SavedPayoutMethod"];
+      paypal_email?: string;
+      /** Format: uuid */
+      program_id: string;
+    };
+    Plan: {
+      /** Format: date-time */
+      commission_reset_at: string;
+      covered_by: string | null;
+      /** Format: date-time */
+      events_reset_at: string;
+      limits: {
+        commission: components["schemas"]["Usage"];
+        events: components["schemas"]["Usage"];
+        links: components["schemas"]["Usage"];
+      };
+      name: string;
+      revenue_visible: boolean;
+      status: components["schemas"]["PlanStatus"];
+      tier: components["schemas"]["PlanTier"];
+    };
+    /** @enum {string} */
+    PlanStatus: "active" | "trialing" | "past_due" | "canceled";
+    /** @enum {string} */
+    PlanTier: "free" | "starter" | "pro" | "business" | "unlimited";
+    PreviewBioPage: {
+      /** Format: uri */
+      avatar_url?: string | null;
+      bio?: string;
+      is_published?: boolean;
+      links?: components["schemas"]["BioButtonInput"][];
+      show_branding?: boolean;
+      slug?: string;
+      social_links?: components["schemas"]["SocialLinkInput"][];
+      theme?: {
+        [key: string]: unknown;
+      };
+      title?: string;
+    };
+    Program: {
+      allow_affiliate_upgrade: boolean;
+      code: string;
+      commission_months: number | null;
+      commission_rate: number;
+      commission_type: components["schemas"]["CommissionType"];
+      /** Format: date-time */
+      created_at: string;
+      credit_enabled: boolean;
+      credit_kind: string;
+      currency: string;
+      /** Format: uri */
+      destination_url: string;
+      first_sale_only: boolean;
+      hold_days: number;
+      /** Format: uuid */
+      id: string;
+      levels: number[];
+      min_payout: number;
+      name: string;
+      payout_methods: components["schemas"]["PayoutMethod"][];
+      purchase_credit: number;
+      referee_credit: number;
+      signup_credit: components["schemas"]["SignupCredit"];
+      status: components["schemas"]["ProgramStatus"];
+      /** Format: date-time */
+      updated_at: string;
+    };
+    ProgramList: {
+      programs: components["schemas"]["Program"][];
+    };
+    /** @enum {string} */
+    ProgramStatus: "active" | "paused";
+    ProvisionedWorkspace: {
+      key: string | null;
+      workspace: components["schemas"]["PartnerWorkspace"];
+    };
+    ProvisionWorkspace: {
+      external_id: string;
+      name: string;
+      /** @default false */
+      rotate_key?: boolean;
+    };
+    Purchase: {
+      amount: number;
+      currency: string;
+      external_user_id: string | null;
+      internal_order_id: number;
+      is_renewal: boolean;
+      ledger_rows: number;
+      matched: boolean;
+      order_id: string;
+      /** Format: uuid */
+      partner_id: string | null;
+      /** Format: uuid */
+      program_id: string | null;
+      /** Format: date-time */
+      purchased_at: string;
+      reason: components["schemas"]["PurchaseReason"] | null;
+      referrer_external_user_id: string | null;
+      refunded: number;
+      rewarded: boolean;
+    };
+    PurchaseList: {
+      next_cursor: number | null;
+      purchases: components["schemas"]["Purchase"][];
+    };
+    /** @enum {string} */
+    PurchaseReason: "plan_has_no_commission_tracking" | "renewal_not_covered" | "not_first_sale" | "self_referral" | "suspended" | "program_paused" | "no_currency_rate" | "no_reward_configured";
+    RecentCommission: {
+      amount: number;
+      /** Format: date-time */
+      date: string;
+      earnings: number;
+      status: components["schemas"]["CommissionStatus"];
+      /** @enum {string} */
+      type: "sale" | "renewal" | "refund";
+    };
+    ReferralDay: {
+      clicks: number;
+      /** Format: date */
+      day: string;
+      purchases: number;
+      signups: number;
+    };
+    ReferralFigures: {
+      clicks: number;
+      conversion_rate: number;
+      purchases: number;
+      signups: number;
+    };
+    ReferralPayout: {
+      amount: number;
+      /** Format: date-time */
+      date: string;
+      /** @enum {string} */
+      status: "paid";
+    };
+    ReferralRewards: {
+      cash: components["schemas"]["CashRewards"];
+      credits: {
+        [key: string]: components["schemas"]["CreditBalance"];
+      };
+    };
+    ReferralStats: {
+      affiliate: components["schemas"]["Affiliate"];
+      /** Format: uuid */
+      partner_id: string;
+      /** Format: uuid */
+      program_id: string;
+      /** Format: uri */
+      referral_link: string;
+      reward_mode: components["schemas"]["RewardMode"];
+      rewards: components["schemas"]["ReferralRewards"];
+      series: components["schemas"]["ReferralDay"][];
+      stats: components["schemas"]["ReferralFigures"];
+      status: components["schemas"]["EnrollmentStatus"];
+      window: components["schemas"]["ReferralWindow"];
+    };
+    ReferralWindow: {
+      days: number;
+      /** Format: date-time */
+      from: string;
+      /** Format: date-time */
+      to: string;
+    };
+    ReportedPurchase: {
+      internal_order_id: number;
+      ledger_rows: number;
+      matched: boolean;
+      reason?: components["schemas"]["PurchaseReason"];
+      rewarded: boolean;
+    };
+    ReportedRefund: {
+      internal_order_id: number | null;
+      ledger_rows: number;
+      matched: boolean;
+    };
+    ReportPurchase: {
+      amount: number;
+      /** @default usd */
+      currency?: string;
+      /** Format: email */
+      email?: string | null;
+      external_user_id: string;
+      /** @default false */
+      is_renewal?: boolean;
+      order_id: string;
+      /** Format: date-time */
+      purchased_at?: string | null;
+    };
+    ReportRefund: {
+      amount?: number | null;
+      order_id: string;
+      refund_id: string;
+    };
+    ReportSignup: {
+      /** Format: uuid */
+      _vid?: string | null;
+      device_id?: string | null;
+      /** Format: email */
+      email?: string | null;
+      new_user_external_user_id: string;
+      ref_code?: string | null;
+      referrer_external_user_id?: string | null;
+    };
+    Retargeting: {
+      facebook?: string;
+      google?: string;
+      linkedin?: string;
+      pinterest?: string;
+      tiktok?: string;
+      x?: string;
+    };
+    /** @enum {string} */
+    RewardMode: "referrer" | "affiliate";
+    RewardModeChanged: {
+      /** Format: uuid */
+      partner_id: string;
+      /** Format: uuid */
+      program_id: string;
+      reward_mode: components["schemas"]["RewardMode"];
+    };
+    /** @enum {string} */
+    Role: "analyst" | "operator" | "owner";
+    Sale: {
+      amount: number;
+      /** Format: date-time */
+      created_at: string;
+      currency: string;
+      external_user_id: string | null;
+      order_id: string;
+      /** Format: uuid */
+      visitor_id: string | null;
+    };
+    SaleCreatedEvent: {
+      /** Format: date-time */
+      created_at: string;
+      data: components["schemas"]["Sale"];
+      /** Format: uuid */
+      id: string;
+      /** @constant */
+      type: "sale.created";
+    };
+    SavedPayoutMethod: {
+      email: string;
+      method: components["schemas"]["PayoutMethod"];
+      paypal_email?: string;
+    };
+    SentRequest: {
+      body: string;
+      headers: {
+        [key: string]: string;
+      } | null;
+      /** Format: uri */
+      url: string | null;
+    };
+    ServiceUrls: {
+      /** Format: uri */
+      app_url: string;
+      /** Format: uri */
+      base_url: string;
+      /** Format: uri */
+      public_url: string;
+      /** Format: uri */
+      short_url: string;
+    };
+    Session: {
+      csrf_token: string;
+      member: components["schemas"]["SessionMember"];
+      urls: components["schemas"]["ServiceUrls"];
+      workspace: components["schemas"]["SessionWorkspace"];
+    };
+    SessionMember: {
+      /** Format: email */
+      email: string | null;
+      /** Format: uuid */
+      id: string;
+      role: components["schemas"]["Role"];
+    };
+    SessionWorkspace: {
+      currency: string;
+      /** Format: uuid */
+      id: string;
+      name: string;
+      paid: boolean;
+      /** @enum {string} */
+      plan: "free" | "starter" | "pro" | "business" | "unlimited";
+      primary_domain: string;
+      slug: string;
+    };
+    SetPassword: {
+      current_password?: string;
+      password: string;
+    };
+    SetPayoutMethod: {
+      /** Format: email */
+      email?: string | null;
+      external_user_id: string;
+      method: string;
+      /** Format: email */
+      paypal_email?: string | null;
+    };
+    SetRewardMode: {
+      external_user_id: string;
+      mode: components["schemas"]["RewardMode"];
+    };
+    SignedIn: {
+      session: components["schemas"]["Session"] | null;
+      workspaces: components["schemas"]["WorkspaceChoice"][];
+    };
+    SignIn: {
+      /** Format: email */
+      email: string;
+      password: string;
+      /** Format: uuid */
+      workspace_id?: string;
+    };
+    SignInWithPasskey: {
+      passkey: components["schemas"]["PasskeyCredential"];
+    };
+    Signup: {
+      block_reason: components["schemas"]["BlockReason"] | null;
+      blocked: boolean;
+      /** Format: email */
+      email: string | null;
+      external_user_id: string;
+      /** Format: uuid */
+      id: string;
+      /** Format: uuid */
+      partner_id: string | null;
+      /** Format: uuid */
+      program_id: string | null;
+      referrer_external_user_id: string | null;
+      /** Format: date-time */
+      reported_at: string;
+      status: components["schemas"]["SignupStatus"];
+    };
+    SignupCredit: {
+      free: number;
+      paid: number;
+    };
+    SignupCreditInput: {
+      free?: number;
+      paid?: number;
+    };
+    SignupList: {
+      next_cursor: string | null;
+      signups: components["schemas"]["Signup"][];
+    };
+    /** @enum {string} */
+    SignupStatus: "pending" | "matched";
+    SlugAvailability: {
+      available: boolean;
+      reason: components["schemas"]["SlugProblem"] | null;
+      slug: string;
+    };
+    /** @enum {string} */
+    SlugProblem: "invalid" | "reserved" | "taken";
+    SocialLink: {
+      platform: components["schemas"]["SocialPlatform"];
+      /** Format: uri */
+      url: string;
+    };
+    SocialLinkInput: {
+      platform: components["schemas"]["SocialPlatform"];
+      url: string;
+    };
+    /** @enum {string} */
+    SocialPlatform: "instagram" | "tiktok" | "x" | "youtube" | "spotify" | "apple-music" | "facebook" | "linkedin" | "github" | "twitch" | "discord" | "email";
+    Stats: {
+      bucket: components["schemas"]["BucketSize"];
+      currency: string;
+      previous: {
+        totals: components["schemas"]["Figures"];
+        window: components["schemas"]["Window"];
+      };
+      series: components["schemas"]["StatsPoint"][];
+      timezone: string;
+      totals: components["schemas"]["Figures"];
+      window: components["schemas"]["Window"];
+    };
+    StatsPoint: {
+      clicks: number;
+      conversions: number;
+      revenue: number;
+      /** Format: date-time */
+      start: string;
+      visitors: number;
+    };
+    TagCount: {
+      links: number;
+      tag: string;
+    };
+    TagList: {
+      tags: components["schemas"]["TagCount"][];
+    };
+    Targeting: {
+      /** Format: uri */
+      desktop?: string;
+      /** Format: uri */
+      mobile?: string;
+    };
+    /** @enum {string} */
+    Tier: "free" | "paid";
+    TrackIdentify: {
+      /** Format: email */
+      email?: string | null;
+      external_user_id?: string | null;
+      /** Format: uuid */
+      visitor_id?: string | null;
+    };
+    TrackOrder: {
+      amount: number;
+      /** @default usd */
+      currency?: string;
+      /** Format: email */
+      email?: string | null;
+      external_user_id?: string | null;
+      order_id: string;
+      /** Format: uuid */
+      visitor_id?: string | null;
+    };
+    UnmatchedSignup: {
+      /** @constant */
+      matched: false;
+    };
+    UpdateBioPage: {
+      /** Format: uri */
+      avatar_url?: string | null;
+      bio?: string;
+      is_published?: boolean;
+      links?: components["schemas"]["BioButtonInput"][];
+      metadata?: components["schemas"]["Metadata"] | null;
+      show_branding?: boolean;
+      social_links?: components["schemas"]["SocialLinkInput"][];
+      theme?: {
+        [key: string]: unknown;
+      };
+      title?: string;
+    };
+    UpdateEnrollment: {
+      status: components["schemas"]["EnrollmentStatus"];
+    };
+    UpdateFolder: {
+      name?: string;
+    };
+    UpdateLink: {
+      /** Format: uri */
+      destination_url?: string;
+      /** Format: uri */
+      expired_redirect_url?: string | null;
+      /** Format: date-time */
+      expires_at?: string | null;
+      external_id?: string | null;
+      /** Format: uuid */
+      folder_id?: string | null;
+      max_clicks?: number | null;
+      metadata?: components["schemas"]["Metadata"] | null;
+      name?: string;
+      password?: string | null;
+      retargeting?: components["schemas"]["Retargeting"] | null;
+      slug?: string;
+      tags?: string[] | null;
+      targeting?: components["schemas"]["Targeting"] | null;
+      utm_campaign?: string | null;
+    };
+    UpdateMember: {
+      role: components["schemas"]["Role"];
+    };
+    UpdateProgram: {
+      allow_affiliate_upgrade?: boolean;
+      code?: string;
+      commission_months?: number | null;
+      commission_rate?: number;
+      commission_type?: components["schemas"]["CommissionType"];
+      credit_enabled?: boolean;
+      credit_kind?: string;
+      currency?: string;
+      /** Format: uri */
+      destination_url?: string;
+      first_sale_only?: boolean;
+      hold_days?: number;
+      levels?: number[];
+      min_payout?: number;
+      name?: string;
+      payout_methods?: components["schemas"]["PayoutMethod"][];
+      purchase_credit?: number;
+      referee_credit?: number;
+      signup_credit?: components["schemas"]["SignupCreditInput"];
+      status?: components["schemas"]["ProgramStatus"];
+    };
+    UpdateWebhook: {
+      description?: string | null;
+      events?: components["schemas"]["EventType"][];
+      is_active?: boolean;
+      /** Format: uri */
+      url?: string;
+    };
+    Usage: {
+      limit: number | null;
+      used: number;
+    };
+    Visitor: {
+      /** Format: email */
+      email: string | null;
+      /** Format: uuid */
+      id: string;
+      last_click: components["schemas"]["LastClick"] | null;
+      /** Format: date-time */
+      last_seen: string;
+    };
+    VisitorList: {
+      visitors: components["schemas"]["Visitor"][];
+    };
+    Webhook: {
+      /** Format: date-time */
+      created_at: string;
+      description: string | null;
+      /** Format: date-time */
+      disabled_at: string | null;
+      events: components["schemas"]["EventType"][];
+      /** Format: uuid */
+      id: string;
+      is_active: boolean;
+      /** Format: date-time */
+      updated_at: string;
+      /** Format: uri */
+      url: string;
+    };
+    WebhookList: {
+      next_cursor: string | null;
+      webhooks: components["schemas"]["WebhookWithLastDelivery"][];
+    };
+    WebhookTest: Record<string, never>;
+    WebhookTestEvent: {
+      /** Format: date-time */
+      created_at: string;
+      data: components["schemas"]["WebhookTest"];
+      /** Format: uuid */
+      id: string;
+      /** @constant */
+      type: "webhook.test";
+    };
+    WebhookWithLastDelivery: {
+      /** Format: date-time */
+      created_at: string;
+      description: string | null;
+      /** Format: date-time */
+      disabled_at: string | null;
+      events: components["schemas"]["EventType"][];
+      /** Format: uuid */
+      id: string;
+      is_active: boolean;
+      last_delivery: components["schemas"]["LastDelivery"] | null;
+      /** Format: date-time */
+      updated_at: string;
+      /** Format: uri */
+      url: string;
+    };
+    WebhookWithSecret: {
+      /** Format: date-time */
+      created_at: string;
+      description: string | null;
+      /** Format: date-time */
+      disabled_at: string | null;
+      events: components["schemas"]["EventType"][];
+      /** Format: uuid */
+      id: string;
+      is_active: boolean;
+      secret: string;
+      /** Format: date-time */
+      updated_at: string;
+      /** Format: uri */
+      url: string;
+    };
+    Window: {
+      /** Format: date-time */
+      from: string;
+      /** Format: date-time */
+      to: string;
+    };
+    Workspace: {
+      attribution_model: components["schemas"]["AttributionModel"];
+      attribution_window: number;
+      /** Format: date-time */
+      created_at: string;
+      /** Format: uuid */
+      id: string;
+      name: string;
+      partner_managed: boolean;
+      primary_domain: string;
+      slug: string;
+    };
+    WorkspaceChoice: {
+      /** Format: uuid */
+      id: string;
+      name: string;
+    };
   };
   responses: never;
   parameters: never;
@@ -256,7 +1887,7 @@ export type external = Record<string, never>;
 
 export interface operations {
 
-  listBioPages: {
+  "bioPages.list": {
     parameters: {
       query?: {
         limit?: number;
@@ -266,75 +1897,16 @@ export interface operations {
     };
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            bio_pages: ({
-                avatar_url: string | null;
-                bio: string;
-                /** Format: date-time */
-                created_at: string;
-                external_id: string | null;
-                /** Format: uuid */
-                id: string;
-                is_published: boolean;
-                links: ({
-                    emoji: string | null;
-                    id: string;
-                    image_url: string | null;
-                    label: string;
-                    short_url: string | null;
-                    /** Format: uuid */
-                    tracked_link_id: string | null;
-                    /** @enum {string} */
-                    type: "link" | "section";
-                    url: string | null;
-                  })[];
-                /** @enum {string} */
-                made_in: "api" | "console";
-                metadata: {
-                  [key: string]: unknown;
-                } | null;
-                show_branding: boolean;
-                slug: string;
-                social_links: ({
-                    /** @enum {string} */
-                    platform: "instagram" | "tiktok" | "x" | "youtube" | "spotify" | "apple-music" | "facebook" | "linkedin" | "github" | "twitch" | "discord" | "email";
-                    url: string;
-                  })[];
-                theme: {
-                  buttonColor: string;
-                  /** @enum {string} */
-                  buttonRadius: "none" | "sm" | "md" | "lg" | "full";
-                  /** @enum {string} */
-                  buttonShadow: "none" | "soft" | "hard";
-                  buttonShadowColor: string;
-                  /** @enum {string} */
-                  buttonStyle: "fill" | "outline" | "soft";
-                  buttonTextColor: string;
-                  /** @enum {string} */
-                  canvasMode: "color" | "gradient" | "image";
-                  canvasValue: string;
-                  cardBg: string;
-                  /** @enum {string} */
-                  cardMode: "none" | "solid" | "glass";
-                  /** @enum {string} */
-                  font: "system" | "serif" | "mono" | "rounded" | "humanist" | "geometric" | "slab" | "condensed";
-                  footerImage: string | null;
-                  textColor: string;
-                };
-                title: string;
-                /** Format: date-time */
-                updated_at: string;
-                url: string;
-              })[];
-            /** Format: date-time */
-            next_cursor: string | null;
-          };
+          "application/json": components["schemas"]["BioPageList"];
         };
       };
     };
   };
-  createBioPage: {
+  "bioPages.create": {
     parameters: {
       header?: {
         "Idempotency-Key"?: string;
@@ -342,171 +1914,33 @@ export interface operations {
     };
     requestBody: {
       content: {
-        "application/json": {
-          avatar_url?: string | null;
-          bio?: string;
-          external_id?: string | null;
-          is_published?: boolean;
-          links?: ({
-              emoji?: string | null;
-              id?: string;
-              image_url?: string | null;
-              /** @default */
-              label?: string;
-              /**
-               * @default link
-               * @enum {string}
-               */
-              type?: "link" | "section";
-              url?: string | null;
-            })[];
-          metadata?: {
-            [key: string]: unknown;
-          } | null;
-          show_branding?: boolean;
-          slug: string;
-          social_links?: ({
-              /** @enum {string} */
-              platform: "instagram" | "tiktok" | "x" | "youtube" | "spotify" | "apple-music" | "facebook" | "linkedin" | "github" | "twitch" | "discord" | "email";
-              url: string;
-            })[];
-          theme?: {
-            [key: string]: unknown;
-          };
-          title?: string;
-        };
+        "application/json": components["schemas"]["CreateBioPage"];
       };
     };
     responses: {
       200: {
+        headers: {
+          "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            avatar_url: string | null;
-            bio: string;
-            /** Format: date-time */
-            created_at: string;
-            external_id: string | null;
-            /** Format: uuid */
-            id: string;
-            is_published: boolean;
-            links: ({
-                emoji: string | null;
-                id: string;
-                image_url: string | null;
-                label: string;
-                short_url: string | null;
-                /** Format: uuid */
-                tracked_link_id: string | null;
-                /** @enum {string} */
-                type: "link" | "section";
-                url: string | null;
-              })[];
-            /** @enum {string} */
-            made_in: "api" | "console";
-            metadata: {
-              [key: string]: unknown;
-            } | null;
-            show_branding: boolean;
-            slug: string;
-            social_links: ({
-                /** @enum {string} */
-                platform: "instagram" | "tiktok" | "x" | "youtube" | "spotify" | "apple-music" | "facebook" | "linkedin" | "github" | "twitch" | "discord" | "email";
-                url: string;
-              })[];
-            theme: {
-              buttonColor: string;
-              /** @enum {string} */
-              buttonRadius: "none" | "sm" | "md" | "lg" | "full";
-              /** @enum {string} */
-              buttonShadow: "none" | "soft" | "hard";
-              buttonShadowColor: string;
-              /** @enum {string} */
-              buttonStyle: "fill" | "outline" | "soft";
-              buttonTextColor: string;
-              /** @enum {string} */
-              canvasMode: "color" | "gradient" | "image";
-              canvasValue: string;
-              cardBg: string;
-              /** @enum {string} */
-              cardMode: "none" | "solid" | "glass";
-              /** @enum {string} */
-              font: "system" | "serif" | "mono" | "rounded" | "humanist" | "geometric" | "slab" | "condensed";
-              footerImage: string | null;
-              textColor: string;
-            };
-            title: string;
-            /** Format: date-time */
-            updated_at: string;
-            url: string;
-          };
+          "application/json": components["schemas"]["BioPage"];
         };
       };
       201: {
+        headers: {
+          "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            avatar_url: string | null;
-            bio: string;
-            /** Format: date-time */
-            created_at: string;
-            external_id: string | null;
-            /** Format: uuid */
-            id: string;
-            is_published: boolean;
-            links: ({
-                emoji: string | null;
-                id: string;
-                image_url: string | null;
-                label: string;
-                short_url: string | null;
-                /** Format: uuid */
-                tracked_link_id: string | null;
-                /** @enum {string} */
-                type: "link" | "section";
-                url: string | null;
-              })[];
-            /** @enum {string} */
-            made_in: "api" | "console";
-            metadata: {
-              [key: string]: unknown;
-            } | null;
-            show_branding: boolean;
-            slug: string;
-            social_links: ({
-                /** @enum {string} */
-                platform: "instagram" | "tiktok" | "x" | "youtube" | "spotify" | "apple-music" | "facebook" | "linkedin" | "github" | "twitch" | "discord" | "email";
-                url: string;
-              })[];
-            theme: {
-              buttonColor: string;
-              /** @enum {string} */
-              buttonRadius: "none" | "sm" | "md" | "lg" | "full";
-              /** @enum {string} */
-              buttonShadow: "none" | "soft" | "hard";
-              buttonShadowColor: string;
-              /** @enum {string} */
-              buttonStyle: "fill" | "outline" | "soft";
-              buttonTextColor: string;
-              /** @enum {string} */
-              canvasMode: "color" | "gradient" | "image";
-              canvasValue: string;
-              cardBg: string;
-              /** @enum {string} */
-              cardMode: "none" | "solid" | "glass";
-              /** @enum {string} */
-              font: "system" | "serif" | "mono" | "rounded" | "humanist" | "geometric" | "slab" | "condensed";
-              footerImage: string | null;
-              textColor: string;
-            };
-            title: string;
-            /** Format: date-time */
-            updated_at: string;
-            url: string;
-          };
+          "application/json": components["schemas"]["BioPage"];
         };
       };
     };
   };
-  getBioPage: {
+  "bioPages.get": {
     parameters: {
       path: {
         id: string;
@@ -514,71 +1948,16 @@ export interface operations {
     };
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            avatar_url: string | null;
-            bio: string;
-            /** Format: date-time */
-            created_at: string;
-            external_id: string | null;
-            /** Format: uuid */
-            id: string;
-            is_published: boolean;
-            links: ({
-                emoji: string | null;
-                id: string;
-                image_url: string | null;
-                label: string;
-                short_url: string | null;
-                /** Format: uuid */
-                tracked_link_id: string | null;
-                /** @enum {string} */
-                type: "link" | "section";
-                url: string | null;
-              })[];
-            /** @enum {string} */
-            made_in: "api" | "console";
-            metadata: {
-              [key: string]: unknown;
-            } | null;
-            show_branding: boolean;
-            slug: string;
-            social_links: ({
-                /** @enum {string} */
-                platform: "instagram" | "tiktok" | "x" | "youtube" | "spotify" | "apple-music" | "facebook" | "linkedin" | "github" | "twitch" | "discord" | "email";
-                url: string;
-              })[];
-            theme: {
-              buttonColor: string;
-              /** @enum {string} */
-              buttonRadius: "none" | "sm" | "md" | "lg" | "full";
-              /** @enum {string} */
-              buttonShadow: "none" | "soft" | "hard";
-              buttonShadowColor: string;
-              /** @enum {string} */
-              buttonStyle: "fill" | "outline" | "soft";
-              buttonTextColor: string;
-              /** @enum {string} */
-              canvasMode: "color" | "gradient" | "image";
-              canvasValue: string;
-              cardBg: string;
-              /** @enum {string} */
-              cardMode: "none" | "solid" | "glass";
-              /** @enum {string} */
-              font: "system" | "serif" | "mono" | "rounded" | "humanist" | "geometric" | "slab" | "condensed";
-              footerImage: string | null;
-              textColor: string;
-            };
-            title: string;
-            /** Format: date-time */
-            updated_at: string;
-            url: string;
-          };
+          "application/json": components["schemas"]["BioPage"];
         };
       };
     };
   };
-  deleteBioPage: {
+  "bioPages.delete": {
     parameters: {
       path: {
         id: string;
@@ -586,16 +1965,16 @@ export interface operations {
     };
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            /** @enum {boolean} */
-            ok: true;
-          };
+          "application/json": components["schemas"]["Ok"];
         };
       };
     };
   };
-  updateBioPage: {
+  "bioPages.update": {
     parameters: {
       path: {
         id: string;
@@ -603,106 +1982,22 @@ export interface operations {
     };
     requestBody: {
       content: {
-        "application/json": {
-          avatar_url?: string | null;
-          bio?: string;
-          is_published?: boolean;
-          links?: ({
-              emoji?: string | null;
-              id?: string;
-              image_url?: string | null;
-              /** @default */
-              label?: string;
-              /**
-               * @default link
-               * @enum {string}
-               */
-              type?: "link" | "section";
-              url?: string | null;
-            })[];
-          metadata?: {
-            [key: string]: unknown;
-          } | null;
-          show_branding?: boolean;
-          social_links?: ({
-              /** @enum {string} */
-              platform: "instagram" | "tiktok" | "x" | "youtube" | "spotify" | "apple-music" | "facebook" | "linkedin" | "github" | "twitch" | "discord" | "email";
-              url: string;
-            })[];
-          theme?: {
-            [key: string]: unknown;
-          };
-          title?: string;
-        };
+        "application/json": components["schemas"]["UpdateBioPage"];
       };
     };
     responses: {
       200: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            avatar_url: string | null;
-            bio: string;
-            /** Format: date-time */
-            created_at: string;
-            external_id: string | null;
-            /** Format: uuid */
-            id: string;
-            is_published: boolean;
-            links: ({
-                emoji: string | null;
-                id: string;
-                image_url: string | null;
-                label: string;
-                short_url: string | null;
-                /** Format: uuid */
-                tracked_link_id: string | null;
-                /** @enum {string} */
-                type: "link" | "section";
-                url: string | null;
-              })[];
-            /** @enum {string} */
-            made_in: "api" | "console";
-            metadata: {
-              [key: string]: unknown;
-            } | null;
-            show_branding: boolean;
-            slug: string;
-            social_links: ({
-                /** @enum {string} */
-                platform: "instagram" | "tiktok" | "x" | "youtube" | "spotify" | "apple-music" | "facebook" | "linkedin" | "github" | "twitch" | "discord" | "email";
-                url: string;
-              })[];
-            theme: {
-              buttonColor: string;
-              /** @enum {string} */
-              buttonRadius: "none" | "sm" | "md" | "lg" | "full";
-              /** @enum {string} */
-              buttonShadow: "none" | "soft" | "hard";
-              buttonShadowColor: string;
-              /** @enum {string} */
-              buttonStyle: "fill" | "outline" | "soft";
-              buttonTextColor: string;
-              /** @enum {string} */
-              canvasMode: "color" | "gradient" | "image";
-              canvasValue: string;
-              cardBg: string;
-              /** @enum {string} */
-              cardMode: "none" | "solid" | "glass";
-              /** @enum {string} */
-              font: "system" | "serif" | "mono" | "rounded" | "humanist" | "geometric" | "slab" | "condensed";
-              footerImage: string | null;
-              textColor: string;
-            };
-            title: string;
-            /** Format: date-time */
-            updated_at: string;
-            url: string;
-          };
+          "application/json": components["schemas"]["BioPage"];
         };
       };
     };
   };
-  getBioPageStats: {
+  "bioPages.getStats": {
     parameters: {
       query?: {
         days?: number;
@@ -715,156 +2010,51 @@ export interface operations {
     };
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            links: ({
-                clicks: number;
-                conversions: number;
-                id: string;
-                label: string;
-                revenue: number;
-                /** Format: uuid */
-                tracked_link_id: string | null;
-                url: string;
-                visitors: number;
-              })[];
-            totals: {
-              clicks: number;
-              conversions: number;
-              revenue: number;
-              visitors: number;
-            };
-            window: {
-              /** Format: date-time */
-              from: string;
-              /** Format: date-time */
-              to: string;
-            };
-          };
+          "application/json": components["schemas"]["BioPageStats"];
         };
       };
     };
   };
-  checkBioSlug: {
+  "bioPages.checkAvailability": {
     parameters: {
-      query?: {
-        slug?: string;
+      query: {
+        slug: string;
       };
     };
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": ({
-            available: boolean;
-            /** @enum {string|null} */
-            reason: "invalid" | "reserved" | "taken" | null;
-            slug: string;
-          }) | ({
-            avatar_url: string | null;
-            bio: string;
-            /** Format: date-time */
-            created_at: string;
-            external_id: string | null;
-            /** Format: uuid */
-            id: string;
-            is_published: boolean;
-            links: ({
-                emoji: string | null;
-                id: string;
-                image_url: string | null;
-                label: string;
-                short_url: string | null;
-                /** Format: uuid */
-                tracked_link_id: string | null;
-                /** @enum {string} */
-                type: "link" | "section";
-                url: string | null;
-              })[];
-            /** @enum {string} */
-            made_in: "api" | "console";
-            metadata: {
-              [key: string]: unknown;
-            } | null;
-            show_branding: boolean;
-            slug: string;
-            social_links: ({
-                /** @enum {string} */
-                platform: "instagram" | "tiktok" | "x" | "youtube" | "spotify" | "apple-music" | "facebook" | "linkedin" | "github" | "twitch" | "discord" | "email";
-                url: string;
-              })[];
-            theme: {
-              buttonColor: string;
-              /** @enum {string} */
-              buttonRadius: "none" | "sm" | "md" | "lg" | "full";
-              /** @enum {string} */
-              buttonShadow: "none" | "soft" | "hard";
-              buttonShadowColor: string;
-              /** @enum {string} */
-              buttonStyle: "fill" | "outline" | "soft";
-              buttonTextColor: string;
-              /** @enum {string} */
-              canvasMode: "color" | "gradient" | "image";
-              canvasValue: string;
-              cardBg: string;
-              /** @enum {string} */
-              cardMode: "none" | "solid" | "glass";
-              /** @enum {string} */
-              font: "system" | "serif" | "mono" | "rounded" | "humanist" | "geometric" | "slab" | "condensed";
-              footerImage: string | null;
-              textColor: string;
-            };
-            title: string;
-            /** Format: date-time */
-            updated_at: string;
-            url: string;
-          });
+          "application/json": components["schemas"]["SlugAvailability"];
         };
       };
     };
   };
-  previewBioPage: {
+  "bioPages.preview": {
     requestBody: {
       content: {
-        "application/json": {
-          avatar_url?: string | null;
-          bio?: string;
-          is_published?: boolean;
-          links?: ({
-              emoji?: string | null;
-              id?: string;
-              image_url?: string | null;
-              /** @default */
-              label?: string;
-              /**
-               * @default link
-               * @enum {string}
-               */
-              type?: "link" | "section";
-              url?: string | null;
-            })[];
-          show_branding?: boolean;
-          slug?: string;
-          social_links?: ({
-              /** @enum {string} */
-              platform: "instagram" | "tiktok" | "x" | "youtube" | "spotify" | "apple-music" | "facebook" | "linkedin" | "github" | "twitch" | "discord" | "email";
-              url: string;
-            })[];
-          theme?: {
-            [key: string]: unknown;
-          };
-          title?: string;
-        };
+        "application/json": components["schemas"]["PreviewBioPage"];
       };
     };
     responses: {
       200: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
           "text/html": string;
         };
       };
     };
   };
-  listChannels: {
+  "channels.list": {
     parameters: {
       query?: {
         days?: number;
@@ -875,28 +2065,16 @@ export interface operations {
     };
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            channels: {
-                channel: string;
-                clicks: number;
-                conversions: number;
-                ltv?: number;
-                revenue: number;
-                visitors: number;
-              }[];
-            window: {
-              /** Format: date-time */
-              from: string;
-              /** Format: date-time */
-              to: string;
-            };
-          };
+          "application/json": components["schemas"]["ChannelsReport"];
         };
       };
     };
   };
-  listClicks: {
+  "clicks.list": {
     parameters: {
       query?: {
         limit?: number;
@@ -909,36 +2087,16 @@ export interface operations {
     };
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            clicks: {
-                browser: string;
-                channel: string;
-                city: string;
-                country: string;
-                device: string;
-                /** Format: uuid */
-                id: string;
-                is_bot: boolean;
-                /** Format: uuid */
-                link_id: string;
-                os: string;
-                referer: string;
-                /** Format: date-time */
-                ts: string;
-                /** Format: uuid */
-                visitor_id: string;
-              }[];
-            /** Format: date-time */
-            next_cursor: string | null;
-            /** Format: date-time */
-            watermark: string;
-          };
+          "application/json": components["schemas"]["ClicksPage"];
         };
       };
     };
   };
-  exportClicks: {
+  "clicks.export": {
     parameters: {
       query?: {
         format?: "csv" | "ndjson" | "parquet";
@@ -952,6 +2110,9 @@ export interface operations {
     };
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
           "application/vnd.apache.parquet": string;
           "application/x-ndjson": string;
@@ -960,7 +2121,7 @@ export interface operations {
       };
     };
   };
-  streamClicks: {
+  "clicks.stream": {
     parameters: {
       query?: {
         link_ids?: string;
@@ -973,13 +2134,16 @@ export interface operations {
     };
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
           "text/event-stream": string;
         };
       };
     };
   };
-  listCredits: {
+  "credits.list": {
     parameters: {
       query?: {
         partner_id?: string;
@@ -990,39 +2154,16 @@ export interface operations {
     };
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            balance: {
-              [key: string]: {
-                delivered: number;
-                earned: number;
-              };
-            };
-            grants: ({
-                amount: number;
-                commission_id: string | null;
-                /** Format: date-time */
-                created_at: string;
-                credit_kind: string;
-                /** Format: date-time */
-                delivered_at: string | null;
-                /** Format: date-time */
-                earned_at: string | null;
-                external_user_id: string;
-                id: number;
-                partner_id: string;
-                /** Format: uuid */
-                program_id: string;
-                referee_external_user_id: string;
-                /** @enum {string} */
-                status: "earned" | "delivered" | "revoked";
-              })[];
-          };
+          "application/json": components["schemas"]["Credits"];
         };
       };
     };
   };
-  markDelivered: {
+  "credits.markDelivered": {
     parameters: {
       path: {
         id: number;
@@ -1030,18 +2171,16 @@ export interface operations {
     };
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            /** @enum {boolean} */
-            already?: true;
-            /** @enum {boolean} */
-            ok: true;
-          };
+          "application/json": components["schemas"]["Delivered"];
         };
       };
     };
   };
-  listEnrollments: {
+  "enrollments.list": {
     parameters: {
       query?: {
         program_id?: string;
@@ -1054,63 +2193,16 @@ export interface operations {
     };
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            enrollments: ({
-                balances: {
-                  cash: {
-                    [key: string]: {
-                      eligible: number;
-                      paid: number;
-                      pending: number;
-                    };
-                  };
-                  credits: {
-                    [key: string]: {
-                      delivered: number;
-                      earned: number;
-                      pending: number;
-                    };
-                  };
-                };
-                /** Format: date-time */
-                created_at: string;
-                email: string | null;
-                external_user_id: string;
-                name: string | null;
-                /** Format: uuid */
-                partner_id: string;
-                payout_method: ({
-                  email: string;
-                  /** @enum {string} */
-                  method: "paypal" | "payoneer" | "wise";
-                  paypal_email?: string;
-                }) | null;
-                /** Format: uuid */
-                program_id: string;
-                referral_link: string | null;
-                /** @enum {string} */
-                reward_mode: "referrer" | "affiliate";
-                /** @enum {string} */
-                status: "approved" | "suspended";
-                /** @enum {string} */
-                tier: "free" | "paid";
-                totals: {
-                  blocked_signups: number;
-                  clicks: number;
-                  purchases: number;
-                  signups: number;
-                };
-                /** Format: date-time */
-                updated_at: string;
-              })[];
-            next_cursor: string | null;
-          };
+          "application/json": components["schemas"]["EnrollmentList"];
         };
       };
     };
   };
-  getEnrollment: {
+  "enrollments.get": {
     parameters: {
       path: {
         id: string;
@@ -1118,60 +2210,16 @@ export interface operations {
     };
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            balances: {
-              cash: {
-                [key: string]: {
-                  eligible: number;
-                  paid: number;
-                  pending: number;
-                };
-              };
-              credits: {
-                [key: string]: {
-                  delivered: number;
-                  earned: number;
-                  pending: number;
-                };
-              };
-            };
-            /** Format: date-time */
-            created_at: string;
-            email: string | null;
-            external_user_id: string;
-            name: string | null;
-            /** Format: uuid */
-            partner_id: string;
-            payout_method: ({
-              email: string;
-              /** @enum {string} */
-              method: "paypal" | "payoneer" | "wise";
-              paypal_email?: string;
-            }) | null;
-            /** Format: uuid */
-            program_id: string;
-            referral_link: string | null;
-            /** @enum {string} */
-            reward_mode: "referrer" | "affiliate";
-            /** @enum {string} */
-            status: "approved" | "suspended";
-            /** @enum {string} */
-            tier: "free" | "paid";
-            totals: {
-              blocked_signups: number;
-              clicks: number;
-              purchases: number;
-              signups: number;
-            };
-            /** Format: date-time */
-            updated_at: string;
-          };
+          "application/json": components["schemas"]["EnrollmentWithTotals"];
         };
       };
     };
   };
-  changeEnrollment: {
+  "enrollments.update": {
     parameters: {
       path: {
         id: string;
@@ -1179,45 +2227,22 @@ export interface operations {
     };
     requestBody: {
       content: {
-        "application/json": {
-          /** @enum {string} */
-          status: "approved" | "suspended";
-        };
+        "application/json": components["schemas"]["UpdateEnrollment"];
       };
     };
     responses: {
       200: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            /** Format: date-time */
-            created_at: string;
-            email: string | null;
-            external_user_id: string;
-            name: string | null;
-            /** Format: uuid */
-            partner_id: string;
-            payout_method: ({
-              email: string;
-              /** @enum {string} */
-              method: "paypal" | "payoneer" | "wise";
-              paypal_email?: string;
-            }) | null;
-            /** Format: uuid */
-            program_id: string;
-            /** @enum {string} */
-            reward_mode: "referrer" | "affiliate";
-            /** @enum {string} */
-            status: "approved" | "suspended";
-            /** @enum {string} */
-            tier: "free" | "paid";
-            /** Format: date-time */
-            updated_at: string;
-          };
+          "application/json": components["schemas"]["Enrollment"];
         };
       };
     };
   };
-  listFolders: {
+  "folders.list": {
     parameters: {
       query?: {
         limit?: number;
@@ -1226,23 +2251,16 @@ export interface operations {
     };
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            folders: {
-                /** Format: date-time */
-                created_at: string;
-                /** Format: uuid */
-                id: string;
-                name: string;
-              }[];
-            /** Format: date-time */
-            next_cursor: string | null;
-          };
+          "application/json": components["schemas"]["FolderList"];
         };
       };
     };
   };
-  createFolder: {
+  "folders.create": {
     parameters: {
       header?: {
         "Idempotency-Key"?: string;
@@ -1250,26 +2268,23 @@ export interface operations {
     };
     requestBody: {
       content: {
-        "application/json": {
-          name: string;
-        };
+        "application/json": components["schemas"]["CreateFolder"];
       };
     };
     responses: {
       201: {
+        headers: {
+          "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            /** Format: date-time */
-            created_at: string;
-            /** Format: uuid */
-            id: string;
-            name: string;
-          };
+          "application/json": components["schemas"]["Folder"];
         };
       };
     };
   };
-  deleteFolder: {
+  "folders.delete": {
     parameters: {
       path: {
         id: string;
@@ -1277,16 +2292,16 @@ export interface operations {
     };
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            /** @enum {boolean} */
-            ok: true;
-          };
+          "application/json": components["schemas"]["Ok"];
         };
       };
     };
   };
-  renameFolder: {
+  "folders.update": {
     parameters: {
       path: {
         id: string;
@@ -1294,26 +2309,22 @@ export interface operations {
     };
     requestBody: {
       content: {
-        "application/json": {
-          name?: string;
-        };
+        "application/json": components["schemas"]["UpdateFolder"];
       };
     };
     responses: {
       200: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            /** Format: date-time */
-            created_at: string;
-            /** Format: uuid */
-            id: string;
-            name: string;
-          };
+          "application/json": components["schemas"]["Folder"];
         };
       };
     };
   };
-  listKeys: {
+  "keys.list": {
     parameters: {
       query?: {
         limit?: number;
@@ -1322,63 +2333,34 @@ export interface operations {
     };
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            keys: ({
-                /** Format: date-time */
-                created_at: string;
-                /** Format: uuid */
-                id: string;
-                /** @enum {string} */
-                kind: "secret" | "publishable";
-                label: string;
-                /** Format: date-time */
-                last_used_at: string | null;
-                prefix: string;
-                /** Format: date-time */
-                revoked_at: string | null;
-              })[];
-            /** Format: date-time */
-            next_cursor: string | null;
-          };
+          "application/json": components["schemas"]["KeyList"];
         };
       };
     };
   };
-  createKey: {
+  "keys.create": {
     requestBody: {
       content: {
-        "application/json": {
-          /** @enum {string} */
-          kind: "secret" | "publishable";
-          /** @default */
-          label?: string;
-        };
+        "application/json": components["schemas"]["CreateKey"];
       };
     };
     responses: {
       201: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            /** Format: date-time */
-            created_at: string;
-            /** Format: uuid */
-            id: string;
-            /** @enum {string} */
-            kind: "secret" | "publishable";
-            label: string;
-            /** Format: date-time */
-            last_used_at: string | null;
-            prefix: string;
-            /** Format: date-time */
-            revoked_at: string | null;
-            token: string;
-          };
+          "application/json": components["schemas"]["KeyWithToken"];
         };
       };
     };
   };
-  revokeKey: {
+  "keys.revoke": {
     parameters: {
       path: {
         id: string;
@@ -1386,24 +2368,24 @@ export interface operations {
     };
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            /** @enum {boolean} */
-            ok: true;
-          };
+          "application/json": components["schemas"]["Ok"];
         };
       };
     };
   };
-  listLedger: {
+  "ledger.list": {
     parameters: {
       query?: {
         program_id?: string;
         partner_id?: string;
         external_user_id?: string;
-        kind?: "commission" | "credit";
-        status?: "pending" | "eligible" | "paid" | "earned" | "delivered";
-        cause?: "signup" | "referee" | "purchase" | "delivery" | "sale" | "hold_over" | "refund" | "payout";
+        kind?: components["schemas"]["LedgerKind"];
+        status?: components["schemas"]["LedgerStatus"];
+        cause?: components["schemas"]["LedgerCause"];
         currency?: string;
         credit_kind?: string;
         order_id?: string;
@@ -1416,49 +2398,24 @@ export interface operations {
     };
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            entries: ({
-                amount: number;
-                /** @enum {string} */
-                cause: "signup" | "referee" | "purchase" | "delivery" | "sale" | "hold_over" | "refund" | "payout";
-                commission_id: string | null;
-                /** Format: date-time */
-                created_at: string;
-                credit_kind: string | null;
-                currency: string | null;
-                export_id: string | null;
-                external_user_id: string;
-                grant_id: number | null;
-                id: number;
-                /** @enum {string} */
-                kind: "commission" | "credit";
-                level: number | null;
-                order_id: string | null;
-                partner_id: string;
-                /** @enum {string} */
-                present_status: "pending" | "eligible" | "paid" | "reversed" | "earned" | "delivered" | "revoked";
-                /** Format: uuid */
-                program_id: string;
-                refund_id: string | null;
-                /** @enum {string} */
-                status: "pending" | "eligible" | "paid" | "earned" | "delivered";
-              })[];
-            next_cursor: number | null;
-          };
+          "application/json": components["schemas"]["LedgerEntryList"];
         };
       };
     };
   };
-  getLedgerBalances: {
+  "ledger.getBalances": {
     parameters: {
       query?: {
         program_id?: string;
         partner_id?: string;
         external_user_id?: string;
-        kind?: "commission" | "credit";
-        status?: "pending" | "eligible" | "paid" | "earned" | "delivered";
-        cause?: "signup" | "referee" | "purchase" | "delivery" | "sale" | "hold_over" | "refund" | "payout";
+        kind?: components["schemas"]["LedgerKind"];
+        status?: components["schemas"]["LedgerStatus"];
+        cause?: components["schemas"]["LedgerCause"];
         currency?: string;
         credit_kind?: string;
         order_id?: string;
@@ -1469,24 +2426,16 @@ export interface operations {
     };
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            balances: ({
-                amount: number;
-                credit_kind: string | null;
-                currency: string | null;
-                entries: number;
-                /** @enum {string} */
-                kind: "commission" | "credit";
-                /** @enum {string} */
-                status: "pending" | "eligible" | "paid" | "earned" | "delivered";
-              })[];
-          };
+          "application/json": components["schemas"]["LedgerBalances"];
         };
       };
     };
   };
-  listLinks: {
+  "links.list": {
     parameters: {
       query?: {
         view?: "records";
@@ -1505,123 +2454,16 @@ export interface operations {
     };
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": ({
-            links: ({
-                channel: string | null;
-                clicks: number;
-                conversions: number;
-                destination: string;
-                external_id?: string | null;
-                /** Format: uuid */
-                link_id: string;
-                revenue: number;
-                settings?: {
-                  channel: string | null;
-                  /** Format: date-time */
-                  created_at: string;
-                  destination: string;
-                  /** Format: uuid */
-                  destination_id: string;
-                  expired_redirect_url: string | null;
-                  /** Format: date-time */
-                  expires_at: string | null;
-                  external: boolean;
-                  external_id: string | null;
-                  /** Format: uuid */
-                  folder_id: string | null;
-                  /** Format: uuid */
-                  id: string;
-                  max_clicks: number | null;
-                  metadata: {
-                    [key: string]: unknown;
-                  } | null;
-                  name: string;
-                  password_protected: boolean;
-                  retargeting: {
-                    facebook?: string;
-                    google?: string;
-                    linkedin?: string;
-                    pinterest?: string;
-                    tiktok?: string;
-                    x?: string;
-                  } | null;
-                  short_url: string;
-                  slug: string;
-                  smart: boolean;
-                  tags: string[];
-                  targeting: {
-                    desktop?: string;
-                    mobile?: string;
-                  } | null;
-                  /** Format: date-time */
-                  updated_at: string;
-                  utm_campaign: string | null;
-                  utm_medium: string | null;
-                  utm_source: string | null;
-                };
-                slug: string;
-                visitors: number;
-              })[];
-            window: {
-              /** Format: date-time */
-              from: string;
-              /** Format: date-time */
-              to: string;
-            };
-          }) | ({
-            links: ({
-                channel: string | null;
-                /** Format: date-time */
-                created_at: string;
-                destination: string;
-                /** Format: uuid */
-                destination_id: string;
-                expired_redirect_url: string | null;
-                /** Format: date-time */
-                expires_at: string | null;
-                external: boolean;
-                external_id: string | null;
-                /** Format: uuid */
-                folder_id: string | null;
-                /** Format: uuid */
-                id: string;
-                max_clicks: number | null;
-                metadata: {
-                  [key: string]: unknown;
-                } | null;
-                name: string;
-                password_protected: boolean;
-                retargeting: {
-                  facebook?: string;
-                  google?: string;
-                  linkedin?: string;
-                  pinterest?: string;
-                  tiktok?: string;
-                  x?: string;
-                } | null;
-                short_url: string;
-                slug: string;
-                smart: boolean;
-                tags: string[];
-                targeting: {
-                  desktop?: string;
-                  mobile?: string;
-                } | null;
-                /** Format: date-time */
-                updated_at: string;
-                utm_campaign: string | null;
-                utm_medium: string | null;
-                utm_source: string | null;
-              })[];
-            /** Format: date-time */
-            next_cursor: string | null;
-          });
+          "application/json": components["schemas"]["LinkPerformance"] | components["schemas"]["LinkRecordsPage"];
         };
       };
     };
   };
-  createLinks: {
+  "links.create": {
     parameters: {
       header?: {
         "Idempotency-Key"?: string;
@@ -1629,156 +2471,33 @@ export interface operations {
     };
     requestBody: {
       content: {
-        "application/json": {
-          /** @enum {string} */
-          channel?: "facebook" | "instagram" | "youtube" | "linkedin" | "twitter" | "tiktok" | "newsletter" | "website" | "other" | "threads" | "bluesky" | "mastodon" | "pinterest" | "reddit" | "telegram" | "discord" | "tumblr" | "google_business" | "nostr" | "lemmy" | "slack" | "devto" | "x";
-          channels?: ("facebook" | "instagram" | "youtube" | "linkedin" | "twitter" | "tiktok" | "newsletter" | "website" | "other" | "threads" | "bluesky" | "mastodon" | "pinterest" | "reddit" | "telegram" | "discord" | "tumblr" | "google_business" | "nostr" | "lemmy" | "slack" | "devto" | "x")[];
-          /** Format: uuid */
-          destination_id?: string;
-          destination_url?: string;
-          /** Format: uri */
-          expired_redirect_url?: string | null;
-          /** Format: date-time */
-          expires_at?: string | null;
-          external?: boolean;
-          external_id?: string;
-          /** Format: uuid */
-          folder_id?: string | null;
-          max_clicks?: number | null;
-          metadata?: {
-            [key: string]: unknown;
-          } | null;
-          name?: string;
-          password?: string | null;
-          retargeting?: {
-            facebook?: string;
-            google?: string;
-            linkedin?: string;
-            pinterest?: string;
-            tiktok?: string;
-            x?: string;
-          } | null;
-          slug?: string;
-          smart?: boolean;
-          tags?: string[];
-          targeting?: {
-            /** Format: uri */
-            desktop?: string;
-            /** Format: uri */
-            mobile?: string;
-          } | null;
-          utm_campaign?: string | null;
-        };
+        "application/json": components["schemas"]["CreateLinks"];
       };
     };
     responses: {
       200: {
+        headers: {
+          "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            /** Format: uuid */
-            destination_id: string;
-            links: ({
-                channel: string | null;
-                /** Format: date-time */
-                created_at: string;
-                destination: string;
-                /** Format: uuid */
-                destination_id: string;
-                expired_redirect_url: string | null;
-                /** Format: date-time */
-                expires_at: string | null;
-                external: boolean;
-                external_id: string | null;
-                /** Format: uuid */
-                folder_id: string | null;
-                /** Format: uuid */
-                id: string;
-                max_clicks: number | null;
-                metadata: {
-                  [key: string]: unknown;
-                } | null;
-                name: string;
-                password_protected: boolean;
-                retargeting: {
-                  facebook?: string;
-                  google?: string;
-                  linkedin?: string;
-                  pinterest?: string;
-                  tiktok?: string;
-                  x?: string;
-                } | null;
-                short_url: string;
-                slug: string;
-                smart: boolean;
-                tags: string[];
-                targeting: {
-                  desktop?: string;
-                  mobile?: string;
-                } | null;
-                /** Format: date-time */
-                updated_at: string;
-                utm_campaign: string | null;
-                utm_medium: string | null;
-                utm_source: string | null;
-              })[];
-          };
+          "application/json": components["schemas"]["CreatedLinks"];
         };
       };
       201: {
+        headers: {
+          "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            /** Format: uuid */
-            destination_id: string;
-            links: ({
-                channel: string | null;
-                /** Format: date-time */
-                created_at: string;
-                destination: string;
-                /** Format: uuid */
-                destination_id: string;
-                expired_redirect_url: string | null;
-                /** Format: date-time */
-                expires_at: string | null;
-                external: boolean;
-                external_id: string | null;
-                /** Format: uuid */
-                folder_id: string | null;
-                /** Format: uuid */
-                id: string;
-                max_clicks: number | null;
-                metadata: {
-                  [key: string]: unknown;
-                } | null;
-                name: string;
-                password_protected: boolean;
-                retargeting: {
-                  facebook?: string;
-                  google?: string;
-                  linkedin?: string;
-                  pinterest?: string;
-                  tiktok?: string;
-                  x?: string;
-                } | null;
-                short_url: string;
-                slug: string;
-                smart: boolean;
-                tags: string[];
-                targeting: {
-                  desktop?: string;
-                  mobile?: string;
-                } | null;
-                /** Format: date-time */
-                updated_at: string;
-                utm_campaign: string | null;
-                utm_medium: string | null;
-                utm_source: string | null;
-              })[];
-          };
+          "application/json": components["schemas"]["CreatedLinks"];
         };
       };
     };
   };
-  getLink: {
+  "links.get": {
     parameters: {
       path: {
         id: string;
@@ -1786,56 +2505,16 @@ export interface operations {
     };
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            channel: string | null;
-            /** Format: date-time */
-            created_at: string;
-            destination: string;
-            /** Format: uuid */
-            destination_id: string;
-            expired_redirect_url: string | null;
-            /** Format: date-time */
-            expires_at: string | null;
-            external: boolean;
-            external_id: string | null;
-            /** Format: uuid */
-            folder_id: string | null;
-            /** Format: uuid */
-            id: string;
-            max_clicks: number | null;
-            metadata: {
-              [key: string]: unknown;
-            } | null;
-            name: string;
-            password_protected: boolean;
-            retargeting: {
-              facebook?: string;
-              google?: string;
-              linkedin?: string;
-              pinterest?: string;
-              tiktok?: string;
-              x?: string;
-            } | null;
-            short_url: string;
-            slug: string;
-            smart: boolean;
-            tags: string[];
-            targeting: {
-              desktop?: string;
-              mobile?: string;
-            } | null;
-            /** Format: date-time */
-            updated_at: string;
-            utm_campaign: string | null;
-            utm_medium: string | null;
-            utm_source: string | null;
-          };
+          "application/json": components["schemas"]["Link"];
         };
       };
     };
   };
-  deleteLink: {
+  "links.delete": {
     parameters: {
       path: {
         id: string;
@@ -1843,16 +2522,16 @@ export interface operations {
     };
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            /** @enum {boolean} */
-            ok: true;
-          };
+          "application/json": components["schemas"]["Ok"];
         };
       };
     };
   };
-  changeLink: {
+  "links.update": {
     parameters: {
       path: {
         id: string;
@@ -1860,93 +2539,22 @@ export interface operations {
     };
     requestBody: {
       content: {
-        "application/json": {
-          destination_url?: string;
-          /** Format: uri */
-          expired_redirect_url?: string | null;
-          /** Format: date-time */
-          expires_at?: string | null;
-          external_id?: string | null;
-          /** Format: uuid */
-          folder_id?: string | null;
-          max_clicks?: number | null;
-          metadata?: {
-            [key: string]: unknown;
-          } | null;
-          name?: string;
-          password?: string | null;
-          retargeting?: {
-            facebook?: string;
-            google?: string;
-            linkedin?: string;
-            pinterest?: string;
-            tiktok?: string;
-            x?: string;
-          } | null;
-          slug?: string;
-          tags?: string[] | null;
-          targeting?: {
-            /** Format: uri */
-            desktop?: string;
-            /** Format: uri */
-            mobile?: string;
-          } | null;
-          utm_campaign?: string | null;
-        };
+        "application/json": components["schemas"]["UpdateLink"];
       };
     };
     responses: {
       200: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            channel: string | null;
-            /** Format: date-time */
-            created_at: string;
-            destination: string;
-            /** Format: uuid */
-            destination_id: string;
-            expired_redirect_url: string | null;
-            /** Format: date-time */
-            expires_at: string | null;
-            external: boolean;
-            external_id: string | null;
-            /** Format: uuid */
-            folder_id: string | null;
-            /** Format: uuid */
-            id: string;
-            max_clicks: number | null;
-            metadata: {
-              [key: string]: unknown;
-            } | null;
-            name: string;
-            password_protected: boolean;
-            retargeting: {
-              facebook?: string;
-              google?: string;
-              linkedin?: string;
-              pinterest?: string;
-              tiktok?: string;
-              x?: string;
-            } | null;
-            short_url: string;
-            slug: string;
-            smart: boolean;
-            tags: string[];
-            targeting: {
-              desktop?: string;
-              mobile?: string;
-            } | null;
-            /** Format: date-time */
-            updated_at: string;
-            utm_campaign: string | null;
-            utm_medium: string | null;
-            utm_source: string | null;
-          };
+          "application/json": components["schemas"]["Link"];
         };
       };
     };
   };
-  createLinksInBulk: {
+  "links.createBulk": {
     parameters: {
       header?: {
         "Idempotency-Key"?: string;
@@ -1954,28 +2562,23 @@ export interface operations {
     };
     requestBody: {
       content: {
-        "application/json": {
-          links: unknown[];
-        };
+        "application/json": components["schemas"]["BulkCreateLinks"];
       };
     };
     responses: {
       200: {
+        headers: {
+          "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            results: {
-                body: {
-                  [key: string]: unknown;
-                };
-                index: number;
-                status: number;
-              }[];
-          };
+          "application/json": components["schemas"]["BulkResults"];
         };
       };
     };
   };
-  importLinks: {
+  "links.import": {
     parameters: {
       header?: {
         "Idempotency-Key"?: string;
@@ -1983,35 +2586,23 @@ export interface operations {
     };
     requestBody: {
       content: {
-        "application/json": {
-          /**
-           * @default other
-           * @enum {string}
-           */
-          channel?: "facebook" | "instagram" | "youtube" | "linkedin" | "twitter" | "tiktok" | "newsletter" | "website" | "other" | "threads" | "bluesky" | "mastodon" | "pinterest" | "reddit" | "telegram" | "discord" | "tumblr" | "google_business" | "nostr" | "lemmy" | "slack" | "devto" | "x" | "smart";
-          text: string;
-        };
+        "application/json": components["schemas"]["ImportLinks"];
       };
     };
     responses: {
       200: {
+        headers: {
+          "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            created: number;
-            errors: ({
-                column: string | null;
-                line: number;
-                message: string;
-              })[];
-            format: string | null;
-            skipped: number;
-            unknown_columns: string[];
-          };
+          "application/json": components["schemas"]["ImportResult"];
         };
       };
     };
   };
-  searchLinks: {
+  "links.search": {
     parameters: {
       query?: {
         ids?: string;
@@ -2032,171 +2623,52 @@ export interface operations {
     };
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            links: ({
-                figures: {
-                  clicks: number;
-                  conversions: number;
-                  revenue: number;
-                  visitors: number;
-                } | null;
-                link: {
-                  channel: string | null;
-                  /** Format: date-time */
-                  created_at: string;
-                  destination: string;
-                  /** Format: uuid */
-                  destination_id: string;
-                  expired_redirect_url: string | null;
-                  /** Format: date-time */
-                  expires_at: string | null;
-                  external: boolean;
-                  external_id: string | null;
-                  /** Format: uuid */
-                  folder_id: string | null;
-                  /** Format: uuid */
-                  id: string;
-                  max_clicks: number | null;
-                  metadata: {
-                    [key: string]: unknown;
-                  } | null;
-                  name: string;
-                  password_protected: boolean;
-                  retargeting: {
-                    facebook?: string;
-                    google?: string;
-                    linkedin?: string;
-                    pinterest?: string;
-                    tiktok?: string;
-                    x?: string;
-                  } | null;
-                  short_url: string;
-                  slug: string;
-                  smart: boolean;
-                  tags: string[];
-                  targeting: {
-                    desktop?: string;
-                    mobile?: string;
-                  } | null;
-                  /** Format: date-time */
-                  updated_at: string;
-                  utm_campaign: string | null;
-                  utm_medium: string | null;
-                  utm_source: string | null;
-                };
-                /** @enum {string} */
-                status: "active" | "expired" | "used_up";
-              })[];
-            total: number;
-            window: {
-              /** Format: date-time */
-              from: string;
-              /** Format: date-time */
-              to: string;
-            } | null;
-          };
+          "application/json": components["schemas"]["LinkSearchResults"];
         };
       };
     };
   };
-  listLinkTags: {
+  "links.listTags": {
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            tags: {
-                links: number;
-                tag: string;
-              }[];
-          };
+          "application/json": components["schemas"]["TagList"];
         };
       };
     };
   };
-  getMe: {
+  "me.get": {
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            features: string[];
-            key: {
-              /** Format: date-time */
-              created_at: string;
-              /** Format: uuid */
-              id: string;
-              label: string;
-              /** Format: date-time */
-              last_used_at: string | null;
-              scopes: string[];
-            };
-            plan: {
-              /** Format: date-time */
-              commission_reset_at: string;
-              covered_by: string | null;
-              /** Format: date-time */
-              events_reset_at: string;
-              limits: {
-                commission: {
-                  limit: number | null;
-                  used: number;
-                };
-                events: {
-                  limit: number | null;
-                  used: number;
-                };
-                links: {
-                  limit: number | null;
-                  used: number;
-                };
-              };
-              name: string;
-              revenue_visible: boolean;
-              /** @enum {string} */
-              status: "active" | "trialing" | "past_due" | "canceled";
-              /** @enum {string} */
-              tier: "free" | "starter" | "pro" | "business" | "unlimited";
-            };
-            workspace: {
-              /** @enum {string} */
-              attribution_model: "last_click" | "first_click" | "linear";
-              attribution_window: number;
-              /** Format: date-time */
-              created_at: string;
-              /** Format: uuid */
-              id: string;
-              name: string;
-              partner_managed: boolean;
-              primary_domain: string;
-              slug: string;
-            };
-          };
+          "application/json": components["schemas"]["Me"];
         };
       };
     };
   };
-  listMembers: {
+  "members.list": {
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            members: ({
-                /** Format: date-time */
-                created_at: string;
-                email: string | null;
-                /** Format: uuid */
-                id: string;
-                /** Format: date-time */
-                last_seen_at: string | null;
-                /** @enum {string} */
-                role: "analyst" | "operator" | "owner";
-              })[];
-          };
+          "application/json": components["schemas"]["MemberList"];
         };
       };
     };
   };
-  removeMember: {
+  "members.remove": {
     parameters: {
       path: {
         id: string;
@@ -2204,16 +2676,16 @@ export interface operations {
     };
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            /** @enum {boolean} */
-            ok: true;
-          };
+          "application/json": components["schemas"]["Ok"];
         };
       };
     };
   };
-  changeMember: {
+  "members.update": {
     parameters: {
       path: {
         id: string;
@@ -2221,102 +2693,67 @@ export interface operations {
     };
     requestBody: {
       content: {
-        "application/json": {
-          /** @enum {string} */
-          role: "analyst" | "operator" | "owner";
-        };
+        "application/json": components["schemas"]["UpdateMember"];
       };
     };
     responses: {
       200: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            /** Format: date-time */
-            created_at: string;
-            email: string | null;
-            /** Format: uuid */
-            id: string;
-            /** Format: date-time */
-            last_seen_at: string | null;
-            /** @enum {string} */
-            role: "analyst" | "operator" | "owner";
-          };
+          "application/json": components["schemas"]["Member"];
         };
       };
     };
   };
-  inviteMember: {
+  "members.invite": {
     requestBody: {
       content: {
-        "application/json": {
-          email?: string | null;
-          /** @enum {string} */
-          role: "analyst" | "operator" | "owner";
-        };
+        "application/json": components["schemas"]["InviteMember"];
       };
     };
     responses: {
       201: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            invite: {
-              email: string | null;
-              /** Format: date-time */
-              expires_at: string;
-              /** @enum {string} */
-              role: "analyst" | "operator" | "owner";
-              url: string;
-              /** Format: uuid */
-              workspace_id: string;
-            };
-          };
+          "application/json": components["schemas"]["Invitation"];
         };
       };
     };
   };
-  provisionWorkspace: {
+  "partnerWorkspaces.provision": {
     requestBody: {
       content: {
-        "application/json": {
-          external_id: string;
-          name: string;
-          /** @default false */
-          rotate_key?: boolean;
-        };
+        "application/json": components["schemas"]["ProvisionWorkspace"];
       };
     };
     responses: {
       200: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            key: string | null;
-            workspace: {
-              /** Format: uuid */
-              id: string;
-              name: string;
-              partner_external_id: string;
-              slug: string;
-            };
-          };
+          "application/json": components["schemas"]["ProvisionedWorkspace"];
         };
       };
       201: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            key: string | null;
-            workspace: {
-              /** Format: uuid */
-              id: string;
-              name: string;
-              partner_external_id: string;
-              slug: string;
-            };
-          };
+          "application/json": components["schemas"]["ProvisionedWorkspace"];
         };
       };
     };
   };
-  getPartnerWorkspace: {
+  "partnerWorkspaces.get": {
     parameters: {
       path: {
         external_id: string;
@@ -2324,77 +2761,46 @@ export interface operations {
     };
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            workspace: {
-              /** Format: uuid */
-              id: string;
-              name: string;
-              partner_external_id: string;
-              slug: string;
-            };
-          };
+          "application/json": components["schemas"]["PartnerWorkspaceResponse"];
         };
       };
     };
   };
-  listPasskeys: {
+  "passkeys.list": {
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            has_password: boolean;
-            passkeys: ({
-                /** Format: date-time */
-                created_at: string;
-                /** Format: uuid */
-                id: string;
-                label: string;
-                /** Format: date-time */
-                last_used_at: string | null;
-              })[];
-          };
+          "application/json": components["schemas"]["PasskeyList"];
         };
       };
     };
   };
-  addPasskey: {
+  "passkeys.create": {
     requestBody: {
       content: {
-        "application/json": {
-          label?: string;
-          passkey: {
-            id: string;
-            rawId: string;
-            response: {
-              attestationObject: string;
-              clientDataJSON: string;
-              [key: string]: unknown;
-            };
-            /** @enum {string} */
-            type: "public-key";
-            [key: string]: unknown;
-          };
-        };
+        "application/json": components["schemas"]["AddPasskey"];
       };
     };
     responses: {
       201: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            /** Format: date-time */
-            created_at: string;
-            /** Format: uuid */
-            id: string;
-            label: string;
-            /** Format: date-time */
-            last_used_at: string | null;
-          };
+          "application/json": components["schemas"]["Passkey"];
         };
       };
     };
   };
-  deletePasskey: {
+  "passkeys.delete": {
     parameters: {
       path: {
         id: string;
@@ -2402,27 +2808,28 @@ export interface operations {
     };
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            /** @enum {boolean} */
-            ok: true;
-          };
+          "application/json": components["schemas"]["Ok"];
         };
       };
     };
   };
-  passkeyOptions: {
+  "passkeys.getOptions": {
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            [key: string]: unknown;
-          };
+          "application/json": components["schemas"]["PasskeyOptions"];
         };
       };
     };
   };
-  listPayouts: {
+  "payouts.list": {
     parameters: {
       query?: {
         paid?: boolean;
@@ -2432,28 +2839,16 @@ export interface operations {
     };
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            next_cursor: string | null;
-            payouts: ({
-                /** Format: date-time */
-                created_at: string;
-                /** Format: uuid */
-                export_id: string;
-                /** Format: date-time */
-                paid_at: string | null;
-                program_id: string | null;
-                referrers: number;
-                totals: {
-                  [key: string]: number;
-                };
-              })[];
-          };
+          "application/json": components["schemas"]["PayoutList"];
         };
       };
     };
   };
-  markPaid: {
+  "payouts.markPaid": {
     parameters: {
       header?: {
         "Idempotency-Key"?: string;
@@ -2461,26 +2856,23 @@ export interface operations {
     };
     requestBody: {
       content: {
-        "application/json": {
-          /** Format: uuid */
-          export_id: string;
-        };
+        "application/json": components["schemas"]["MarkPayoutPaid"];
       };
     };
     responses: {
       200: {
+        headers: {
+          "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            paid: number;
-            totals: {
-              [key: string]: number;
-            };
-          };
+          "application/json": components["schemas"]["PaidPayout"];
         };
       };
     };
   };
-  listPayoutLines: {
+  "payouts.listLines": {
     parameters: {
       query?: {
         limit?: number;
@@ -2492,26 +2884,16 @@ export interface operations {
     };
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            lines: ({
-                amount: number;
-                commissions: number;
-                currency: string;
-                external_user_id: string;
-                /** @enum {string|null} */
-                method: "paypal" | "payoneer" | "wise" | null;
-                name: string | null;
-                /** Format: uuid */
-                partner_id: string;
-              })[];
-            next_cursor: string | null;
-          };
+          "application/json": components["schemas"]["PayoutLineList"];
         };
       };
     };
   };
-  listEligibleBalances: {
+  "payouts.listEligible": {
     parameters: {
       query?: {
         program_id?: string;
@@ -2521,39 +2903,16 @@ export interface operations {
     };
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            balances: ({
-                amount: number;
-                commissions: number;
-                currency: string;
-                external_user_id: string;
-                /** @enum {string|null} */
-                held_back: "suspended" | "below_minimum" | "negative" | null;
-                min_payout: number;
-                name: string | null;
-                /** Format: uuid */
-                partner_id: string;
-                payout_method: ({
-                  email: string;
-                  /** @enum {string} */
-                  method: "paypal" | "payoneer" | "wise";
-                  paypal_email?: string;
-                }) | null;
-                /** Format: uuid */
-                program_id: string;
-              })[];
-            next_cursor: string | null;
-            referrers: number;
-            totals: {
-              [key: string]: number;
-            };
-          };
+          "application/json": components["schemas"]["EligibleBalanceList"];
         };
       };
     };
   };
-  exportPayouts: {
+  "payouts.export": {
     parameters: {
       query?: {
         program_id?: string;
@@ -2561,55 +2920,29 @@ export interface operations {
     };
     responses: {
       200: {
+        headers: {
+          "x-export-id": components["headers"]["ExportId"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
           "text/csv": string;
         };
       };
     };
   };
-  listPrograms: {
+  "programs.list": {
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            programs: ({
-                allow_affiliate_upgrade: boolean;
-                code: string;
-                commission_months: number | null;
-                commission_rate: number;
-                /** @enum {string} */
-                commission_type: "percent" | "flat";
-                /** Format: date-time */
-                created_at: string;
-                credit_enabled: boolean;
-                credit_kind: string;
-                currency: string;
-                destination_url: string;
-                first_sale_only: boolean;
-                hold_days: number;
-                /** Format: uuid */
-                id: string;
-                levels: number[];
-                min_payout: number;
-                name: string;
-                payout_methods: ("paypal" | "payoneer" | "wise")[];
-                purchase_credit: number;
-                referee_credit: number;
-                signup_credit: {
-                  free: number;
-                  paid: number;
-                };
-                /** @enum {string} */
-                status: "active" | "paused";
-                /** Format: date-time */
-                updated_at: string;
-              })[];
-          };
+          "application/json": components["schemas"]["ProgramList"];
         };
       };
     };
   };
-  createProgram: {
+  "programs.create": {
     parameters: {
       header?: {
         "Idempotency-Key"?: string;
@@ -2617,75 +2950,23 @@ export interface operations {
     };
     requestBody: {
       content: {
-        "application/json": {
-          allow_affiliate_upgrade?: boolean;
-          code?: string;
-          commission_months?: number | null;
-          commission_rate?: number;
-          /** @enum {string} */
-          commission_type?: "percent" | "flat";
-          credit_enabled?: boolean;
-          credit_kind?: string;
-          currency?: string;
-          /** Format: uri */
-          destination_url: string;
-          first_sale_only?: boolean;
-          hold_days?: number;
-          levels?: number[];
-          min_payout?: number;
-          name: string;
-          payout_methods?: ("paypal" | "payoneer" | "wise")[];
-          purchase_credit?: number;
-          referee_credit?: number;
-          signup_credit?: {
-            free?: number;
-            paid?: number;
-          };
-          /** @enum {string} */
-          status?: "active" | "paused";
-        };
+        "application/json": components["schemas"]["CreateProgram"];
       };
     };
     responses: {
       201: {
+        headers: {
+          "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            allow_affiliate_upgrade: boolean;
-            code: string;
-            commission_months: number | null;
-            commission_rate: number;
-            /** @enum {string} */
-            commission_type: "percent" | "flat";
-            /** Format: date-time */
-            created_at: string;
-            credit_enabled: boolean;
-            credit_kind: string;
-            currency: string;
-            destination_url: string;
-            first_sale_only: boolean;
-            hold_days: number;
-            /** Format: uuid */
-            id: string;
-            levels: number[];
-            min_payout: number;
-            name: string;
-            payout_methods: ("paypal" | "payoneer" | "wise")[];
-            purchase_credit: number;
-            referee_credit: number;
-            signup_credit: {
-              free: number;
-              paid: number;
-            };
-            /** @enum {string} */
-            status: "active" | "paused";
-            /** Format: date-time */
-            updated_at: string;
-          };
+          "application/json": components["schemas"]["Program"];
         };
       };
     };
   };
-  getProgram: {
+  "programs.get": {
     parameters: {
       path: {
         id: string;
@@ -2693,44 +2974,16 @@ export interface operations {
     };
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            allow_affiliate_upgrade: boolean;
-            code: string;
-            commission_months: number | null;
-            commission_rate: number;
-            /** @enum {string} */
-            commission_type: "percent" | "flat";
-            /** Format: date-time */
-            created_at: string;
-            credit_enabled: boolean;
-            credit_kind: string;
-            currency: string;
-            destination_url: string;
-            first_sale_only: boolean;
-            hold_days: number;
-            /** Format: uuid */
-            id: string;
-            levels: number[];
-            min_payout: number;
-            name: string;
-            payout_methods: ("paypal" | "payoneer" | "wise")[];
-            purchase_credit: number;
-            referee_credit: number;
-            signup_credit: {
-              free: number;
-              paid: number;
-            };
-            /** @enum {string} */
-            status: "active" | "paused";
-            /** Format: date-time */
-            updated_at: string;
-          };
+          "application/json": components["schemas"]["Program"];
         };
       };
     };
   };
-  changeProgram: {
+  "programs.update": {
     parameters: {
       path: {
         id: string;
@@ -2738,75 +2991,22 @@ export interface operations {
     };
     requestBody: {
       content: {
-        "application/json": {
-          allow_affiliate_upgrade?: boolean;
-          code?: string;
-          commission_months?: number | null;
-          commission_rate?: number;
-          /** @enum {string} */
-          commission_type?: "percent" | "flat";
-          credit_enabled?: boolean;
-          credit_kind?: string;
-          currency?: string;
-          /** Format: uri */
-          destination_url?: string;
-          first_sale_only?: boolean;
-          hold_days?: number;
-          levels?: number[];
-          min_payout?: number;
-          name?: string;
-          payout_methods?: ("paypal" | "payoneer" | "wise")[];
-          purchase_credit?: number;
-          referee_credit?: number;
-          signup_credit?: {
-            free?: number;
-            paid?: number;
-          };
-          /** @enum {string} */
-          status?: "active" | "paused";
-        };
+        "application/json": components["schemas"]["UpdateProgram"];
       };
     };
     responses: {
       200: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            allow_affiliate_upgrade: boolean;
-            code: string;
-            commission_months: number | null;
-            commission_rate: number;
-            /** @enum {string} */
-            commission_type: "percent" | "flat";
-            /** Format: date-time */
-            created_at: string;
-            credit_enabled: boolean;
-            credit_kind: string;
-            currency: string;
-            destination_url: string;
-            first_sale_only: boolean;
-            hold_days: number;
-            /** Format: uuid */
-            id: string;
-            levels: number[];
-            min_payout: number;
-            name: string;
-            payout_methods: ("paypal" | "payoneer" | "wise")[];
-            purchase_credit: number;
-            referee_credit: number;
-            signup_credit: {
-              free: number;
-              paid: number;
-            };
-            /** @enum {string} */
-            status: "active" | "paused";
-            /** Format: date-time */
-            updated_at: string;
-          };
+          "application/json": components["schemas"]["Program"];
         };
       };
     };
   };
-  listPurchases: {
+  "purchases.list": {
     parameters: {
       query?: {
         program_id?: string;
@@ -2821,35 +3021,16 @@ export interface operations {
     };
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            next_cursor: number | null;
-            purchases: ({
-                amount: number;
-                currency: string;
-                external_user_id: string | null;
-                internal_order_id: number;
-                is_renewal: boolean;
-                ledger_rows: number;
-                matched: boolean;
-                order_id: string;
-                partner_id: string | null;
-                /** Format: uuid */
-                program_id: string | null;
-                /** Format: date-time */
-                purchased_at: string;
-                /** @enum {string|null} */
-                reason: "plan_has_no_commission_tracking" | "renewal_not_covered" | "not_first_sale" | "self_referral" | "suspended" | "program_paused" | "no_currency_rate" | "no_reward_configured" | null;
-                referrer_external_user_id: string | null;
-                refunded: number;
-                rewarded: boolean;
-              })[];
-          };
+          "application/json": components["schemas"]["PurchaseList"];
         };
       };
     };
   };
-  enrollReferrer: {
+  "referrals.enroll": {
     parameters: {
       header?: {
         "Idempotency-Key"?: string;
@@ -2857,66 +3038,41 @@ export interface operations {
     };
     requestBody: {
       content: {
-        "application/json": {
-          device_id?: string | null;
-          email: string;
-          external_user_id: string;
-          name?: string | null;
-          /** Format: uuid */
-          program_id?: string | null;
-          /** @enum {string} */
-          tier: "free" | "paid";
-        };
+        "application/json": components["schemas"]["EnrollReferrer"];
       };
     };
     responses: {
       200: {
+        headers: {
+          "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            /** Format: uuid */
-            partner_id: string;
-            /** Format: uuid */
-            program_id: string;
-            referral_link: string;
-            /** @enum {string} */
-            status: "approved" | "suspended";
-          };
+          "application/json": components["schemas"]["EnrolledReferrer"];
         };
       };
     };
   };
-  savePayoutMethod: {
+  "referrals.setPayoutMethod": {
     requestBody: {
       content: {
-        "application/json": {
-          email?: string | null;
-          external_user_id: string;
-          method: string;
-          paypal_email?: string | null;
-        };
+        "application/json": components["schemas"]["SetPayoutMethod"];
       };
     };
     responses: {
       200: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            /** Format: uuid */
-            partner_id: string;
-            payout_method: {
-              email: string;
-              /** @enum {string} */
-              method: "paypal" | "payoneer" | "wise";
-              paypal_email?: string;
-            };
-            paypal_email?: string;
-            /** Format: uuid */
-            program_id: string;
-          };
+          "application/json": components["schemas"]["PayoutMethodSaved"];
         };
       };
     };
   };
-  reportPurchase: {
+  "referrals.reportPurchase": {
     parameters: {
       header?: {
         "Idempotency-Key"?: string;
@@ -2924,36 +3080,23 @@ export interface operations {
     };
     requestBody: {
       content: {
-        "application/json": {
-          amount: number;
-          /** @default usd */
-          currency?: string;
-          email?: string | null;
-          external_user_id: string;
-          /** @default false */
-          is_renewal?: boolean;
-          order_id: string;
-          /** Format: date-time */
-          purchased_at?: string | null;
-        };
+        "application/json": components["schemas"]["ReportPurchase"];
       };
     };
     responses: {
       200: {
+        headers: {
+          "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            internal_order_id: number;
-            ledger_rows: number;
-            matched: boolean;
-            /** @enum {string} */
-            reason?: "plan_has_no_commission_tracking" | "renewal_not_covered" | "not_first_sale" | "self_referral" | "suspended" | "program_paused" | "no_currency_rate" | "no_reward_configured";
-            rewarded: boolean;
-          };
+          "application/json": components["schemas"]["ReportedPurchase"];
         };
       };
     };
   };
-  reportRefund: {
+  "referrals.reportRefund": {
     parameters: {
       header?: {
         "Idempotency-Key"?: string;
@@ -2961,26 +3104,23 @@ export interface operations {
     };
     requestBody: {
       content: {
-        "application/json": {
-          amount?: number | null;
-          order_id: string;
-          refund_id: string;
-        };
+        "application/json": components["schemas"]["ReportRefund"];
       };
     };
     responses: {
       200: {
+        headers: {
+          "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            internal_order_id: number | null;
-            ledger_rows: number;
-            matched: boolean;
-          };
+          "application/json": components["schemas"]["ReportedRefund"];
         };
       };
     };
   };
-  reportSignup: {
+  "referrals.reportSignup": {
     parameters: {
       header?: {
         "Idempotency-Key"?: string;
@@ -2988,64 +3128,41 @@ export interface operations {
     };
     requestBody: {
       content: {
-        "application/json": {
-          /** Format: uuid */
-          _vid?: string | null;
-          device_id?: string | null;
-          email?: string | null;
-          new_user_external_user_id: string;
-          ref_code?: string | null;
-          referrer_external_user_id?: string | null;
-        };
+        "application/json": components["schemas"]["ReportSignup"];
       };
     };
     responses: {
       200: {
+        headers: {
+          "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": ({
-            /** @enum {string|null} */
-            block_reason: "same_user" | "same_email" | "same_device" | "same_visitor" | "same_ip" | "suspended" | null;
-            blocked: boolean;
-            /** @enum {boolean} */
-            matched: true;
-            /** Format: uuid */
-            partner_id: string;
-            /** Format: uuid */
-            program_id: string;
-          }) | {
-            /** @enum {boolean} */
-            matched: false;
-          };
+          "application/json": components["schemas"]["MatchedSignup"] | components["schemas"]["UnmatchedSignup"];
         };
       };
     };
   };
-  switchRewardMode: {
+  "referrals.setRewardMode": {
     requestBody: {
       content: {
-        "application/json": {
-          external_user_id: string;
-          /** @enum {string} */
-          mode: "referrer" | "affiliate";
-        };
+        "application/json": components["schemas"]["SetRewardMode"];
       };
     };
     responses: {
       200: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            /** Format: uuid */
-            partner_id: string;
-            /** Format: uuid */
-            program_id: string;
-            /** @enum {string} */
-            reward_mode: "referrer" | "affiliate";
-          };
+          "application/json": components["schemas"]["RewardModeChanged"];
         };
       };
     };
   };
-  getReferralStats: {
+  "referrals.getStats": {
     parameters: {
       query: {
         external_user_id: string;
@@ -3057,410 +3174,184 @@ export interface operations {
     };
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            affiliate: {
-              allowed: boolean;
-              balance: {
-                eligible: number;
-                paid: number;
-                pending: number;
-              };
-              credit_enabled: boolean;
-              min_payout: number;
-              payout_method: ({
-                email: string;
-                /** @enum {string} */
-                method: "paypal" | "payoneer" | "wise";
-                paypal_email?: string;
-              }) | null;
-              payout_methods: ("paypal" | "payoneer" | "wise")[];
-              payouts: {
-                  amount: number;
-                  /** Format: date-time */
-                  date: string;
-                  /** @enum {string} */
-                  status: "paid";
-                }[];
-              recent_commissions: ({
-                  amount: number;
-                  /** Format: date-time */
-                  date: string;
-                  earnings: number;
-                  /** @enum {string} */
-                  status: "pending" | "eligible" | "paid" | "reversed";
-                  /** @enum {string} */
-                  type: "sale" | "renewal" | "refund";
-                })[];
-            };
-            /** Format: uuid */
-            partner_id: string;
-            /** Format: uuid */
-            program_id: string;
-            referral_link: string;
-            /** @enum {string} */
-            reward_mode: "referrer" | "affiliate";
-            rewards: {
-              cash: {
-                currency: string;
-                paid: number;
-                pending: number;
-                total: number;
-              };
-              credits: {
-                [key: string]: {
-                  delivered: number;
-                  earned: number;
-                  pending: number;
-                };
-              };
-            };
-            series: {
-                clicks: number;
-                day: string;
-                purchases: number;
-                signups: number;
-              }[];
-            stats: {
-              clicks: number;
-              conversion_rate: number;
-              purchases: number;
-              signups: number;
-            };
-            /** @enum {string} */
-            status: "approved" | "suspended";
-            window: {
-              days: number;
-              /** Format: date-time */
-              from: string;
-              /** Format: date-time */
-              to: string;
-            };
-          };
+          "application/json": components["schemas"]["ReferralStats"];
         };
       };
     };
   };
-  getSession: {
+  "session.get": {
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            csrf_token: string;
-            member: {
-              email: string | null;
-              /** Format: uuid */
-              id: string;
-              /** @enum {string} */
-              role: "analyst" | "operator" | "owner";
-            };
-            urls: {
-              app_url: string;
-              base_url: string;
-              public_url: string;
-              short_url: string;
-            };
-            workspace: {
-              currency: string;
-              /** Format: uuid */
-              id: string;
-              name: string;
-              paid: boolean;
-              /** @enum {string} */
-              plan: "free" | "starter" | "pro" | "business" | "unlimited";
-              primary_domain: string;
-              slug: string;
-            };
-          };
+          "application/json": components["schemas"]["Session"];
         };
       };
     };
   };
-  signIn: {
+  "session.signIn": {
     requestBody: {
       content: {
-        "application/json": {
-          email: string;
-          password: string;
-          /** Format: uuid */
-          workspace_id?: string;
-        };
+        "application/json": components["schemas"]["SignIn"];
       };
     };
     responses: {
       200: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            session: ({
-              csrf_token: string;
-              member: {
-                email: string | null;
-                /** Format: uuid */
-                id: string;
-                /** @enum {string} */
-                role: "analyst" | "operator" | "owner";
-              };
-              urls: {
-                app_url: string;
-                base_url: string;
-                public_url: string;
-                short_url: string;
-              };
-              workspace: {
-                currency: string;
-                /** Format: uuid */
-                id: string;
-                name: string;
-                paid: boolean;
-                /** @enum {string} */
-                plan: "free" | "starter" | "pro" | "business" | "unlimited";
-                primary_domain: string;
-                slug: string;
-              };
-            }) | null;
-            workspaces: {
-                /** Format: uuid */
-                id: string;
-                name: string;
-              }[];
-          };
+          "application/json": components["schemas"]["SignedIn"];
         };
       };
     };
   };
-  signOut: {
+  "session.signOut": {
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            /** @enum {boolean} */
-            ok: true;
-          };
+          "application/json": components["schemas"]["Ok"];
         };
       };
     };
   };
-  acceptInvite: {
+  "invitations.accept": {
     requestBody: {
       content: {
-        "application/json": {
-          email?: string;
-          label?: string;
-          passkey?: {
-            id: string;
-            rawId: string;
-            response: {
-              attestationObject: string;
-              clientDataJSON: string;
-              [key: string]: unknown;
-            };
-            /** @enum {string} */
-            type: "public-key";
-            [key: string]: unknown;
-          };
-          password?: string;
-          token: string;
-        };
+        "application/json": components["schemas"]["AcceptInvitation"];
       };
     };
     responses: {
       200: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            csrf_token: string;
-            member: {
-              email: string | null;
-              /** Format: uuid */
-              id: string;
-              /** @enum {string} */
-              role: "analyst" | "operator" | "owner";
-            };
-            urls: {
-              app_url: string;
-              base_url: string;
-              public_url: string;
-              short_url: string;
-            };
-            workspace: {
-              currency: string;
-              /** Format: uuid */
-              id: string;
-              name: string;
-              paid: boolean;
-              /** @enum {string} */
-              plan: "free" | "starter" | "pro" | "business" | "unlimited";
-              primary_domain: string;
-              slug: string;
-            };
-          };
+          "application/json": components["schemas"]["Session"];
         };
       };
     };
   };
-  invitePasskeyOptions: {
+  "invitations.getPasskeyOptions": {
     requestBody: {
       content: {
-        "application/json": {
-          email?: string;
-          token: string;
-        };
+        "application/json": components["schemas"]["InvitationPasskey"];
       };
     };
     responses: {
       200: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            [key: string]: unknown;
-          };
+          "application/json": components["schemas"]["PasskeyOptions"];
         };
       };
     };
   };
-  viewInvite: {
+  "invitations.view": {
     requestBody: {
       content: {
-        "application/json": {
-          token: string;
-        };
+        "application/json": components["schemas"]["InvitationToken"];
       };
     };
     responses: {
       200: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            email: string | null;
-            /** Format: date-time */
-            expires_at: string;
-            /** @enum {string} */
-            role: "analyst" | "operator" | "owner";
-            workspace: {
-              name: string;
-            };
-          };
+          "application/json": components["schemas"]["InvitationView"];
         };
       };
     };
   };
-  signInWithPasskey: {
+  "session.signInWithPasskey": {
     requestBody: {
       content: {
-        "application/json": {
-          passkey: {
-            id: string;
-            rawId: string;
-            response: {
-              authenticatorData: string;
-              clientDataJSON: string;
-              signature: string;
-              [key: string]: unknown;
-            };
-            /** @enum {string} */
-            type: "public-key";
-            [key: string]: unknown;
-          };
-        };
+        "application/json": components["schemas"]["SignInWithPasskey"];
       };
     };
     responses: {
       200: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            csrf_token: string;
-            member: {
-              email: string | null;
-              /** Format: uuid */
-              id: string;
-              /** @enum {string} */
-              role: "analyst" | "operator" | "owner";
-            };
-            urls: {
-              app_url: string;
-              base_url: string;
-              public_url: string;
-              short_url: string;
-            };
-            workspace: {
-              currency: string;
-              /** Format: uuid */
-              id: string;
-              name: string;
-              paid: boolean;
-              /** @enum {string} */
-              plan: "free" | "starter" | "pro" | "business" | "unlimited";
-              primary_domain: string;
-              slug: string;
-            };
-          };
+          "application/json": components["schemas"]["Session"];
         };
       };
     };
   };
-  passkeySignInOptions: {
+  "session.getPasskeyOptions": {
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            [key: string]: unknown;
-          };
+          "application/json": components["schemas"]["PasskeyOptions"];
         };
       };
     };
   };
-  setPassword: {
+  "session.setPassword": {
     requestBody: {
       content: {
-        "application/json": {
-          current_password?: string;
-          password: string;
-        };
+        "application/json": components["schemas"]["SetPassword"];
       };
     };
     responses: {
       200: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            /** @enum {boolean} */
-            ok: true;
-          };
+          "application/json": components["schemas"]["Ok"];
         };
       };
     };
   };
-  listSessions: {
+  "sessions.list": {
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            sessions: {
-                browser: string;
-                /** Format: date-time */
-                created_at: string;
-                current: boolean;
-                /** Format: date-time */
-                expires_at: string;
-                /** Format: uuid */
-                id: string;
-                /** Format: date-time */
-                last_seen_at: string;
-                os: string;
-              }[];
-          };
+          "application/json": components["schemas"]["MemberSessionList"];
         };
       };
     };
   };
-  endOtherSessions: {
+  "sessions.endOthers": {
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            ended: number;
-          };
+          "application/json": components["schemas"]["EndedSessions"];
         };
       };
     };
   };
-  endSession: {
+  "sessions.end": {
     parameters: {
       path: {
         id: string;
@@ -3468,16 +3359,16 @@ export interface operations {
     };
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            /** @enum {boolean} */
-            ok: true;
-          };
+          "application/json": components["schemas"]["Ok"];
         };
       };
     };
   };
-  listSignups: {
+  "signups.list": {
     parameters: {
       query?: {
         program_id?: string;
@@ -3491,32 +3382,16 @@ export interface operations {
     };
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            next_cursor: string | null;
-            signups: ({
-                /** @enum {string|null} */
-                block_reason: "same_user" | "same_email" | "same_device" | "same_visitor" | "same_ip" | "suspended" | null;
-                blocked: boolean;
-                email: string | null;
-                external_user_id: string;
-                /** Format: uuid */
-                id: string;
-                partner_id: string | null;
-                /** Format: uuid */
-                program_id: string | null;
-                referrer_external_user_id: string | null;
-                /** Format: date-time */
-                reported_at: string;
-                /** @enum {string} */
-                status: "pending" | "matched";
-              })[];
-          };
+          "application/json": components["schemas"]["SignupList"];
         };
       };
     };
   };
-  getStats: {
+  "stats.get": {
     parameters: {
       query?: {
         days?: number;
@@ -3528,144 +3403,74 @@ export interface operations {
     };
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            /** @enum {string} */
-            bucket: "hour" | "day" | "month";
-            currency: string;
-            previous: {
-              totals: {
-                clicks: number;
-                conversions: number;
-                revenue: number;
-                visitors: number;
-              };
-              window: {
-                /** Format: date-time */
-                from: string;
-                /** Format: date-time */
-                to: string;
-              };
-            };
-            series: {
-                clicks: number;
-                conversions: number;
-                revenue: number;
-                /** Format: date-time */
-                start: string;
-                visitors: number;
-              }[];
-            timezone: string;
-            totals: {
-              clicks: number;
-              conversions: number;
-              revenue: number;
-              visitors: number;
-            };
-            window: {
-              /** Format: date-time */
-              from: string;
-              /** Format: date-time */
-              to: string;
-            };
-          };
+          "application/json": components["schemas"]["Stats"];
         };
       };
     };
   };
-  getBreakdown: {
+  "stats.getBreakdown": {
     parameters: {
       query: {
         days?: number;
         from?: string;
         to?: string;
         link_id?: string;
-        by: "channel" | "link" | "country" | "device" | "browser" | "os";
+        by: components["schemas"]["BreakdownDimension"];
         limit?: number;
       };
     };
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            /** @enum {string} */
-            by: "channel" | "link" | "country" | "device" | "browser" | "os";
-            rows: ({
-                clicks: number;
-                conversions?: number;
-                link?: {
-                  channel: string | null;
-                  /** Format: date-time */
-                  created_at: string;
-                  /** Format: uuid */
-                  id: string;
-                  name: string;
-                  slug: string;
-                };
-                revenue?: number;
-                value: string;
-                visitors: number;
-              })[];
-            window: {
-              /** Format: date-time */
-              from: string;
-              /** Format: date-time */
-              to: string;
-            };
-          };
+          "application/json": components["schemas"]["Breakdown"];
         };
       };
     };
   };
-  trackIdentify: {
+  "track.identify": {
     requestBody: {
       content: {
-        "application/json": {
-          email?: string | null;
-          external_user_id?: string | null;
-          /** Format: uuid */
-          visitor_id?: string | null;
-        };
+        "application/json": components["schemas"]["TrackIdentify"];
       };
     };
     responses: {
       202: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            /** @enum {boolean} */
-            ok: true;
-          };
+          "application/json": components["schemas"]["Ok"];
         };
       };
     };
   };
-  trackOrder: {
+  "track.order": {
     requestBody: {
       content: {
-        "application/json": {
-          amount: number;
-          /** @default usd */
-          currency?: string;
-          email?: string | null;
-          external_user_id?: string | null;
-          order_id: string;
-          /** Format: uuid */
-          visitor_id?: string | null;
-        };
+        "application/json": components["schemas"]["TrackOrder"];
       };
     };
     responses: {
       202: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            /** @enum {boolean} */
-            ok: true;
-          };
+          "application/json": components["schemas"]["Ok"];
         };
       };
     };
   };
-  listVisitors: {
+  "visitors.list": {
     parameters: {
       query?: {
         email?: string;
@@ -3674,40 +3479,16 @@ export interface operations {
     };
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            visitors: ({
-                email: string | null;
-                /** Format: uuid */
-                id: string;
-                last_click: {
-                  browser: string;
-                  channel: string;
-                  city: string;
-                  country: string;
-                  device: string;
-                  /** Format: uuid */
-                  id: string;
-                  is_bot: boolean;
-                  /** Format: uuid */
-                  link_id: string;
-                  os: string;
-                  referer: string;
-                  slug: string;
-                  /** Format: date-time */
-                  ts: string;
-                  /** Format: uuid */
-                  visitor_id: string;
-                } | null;
-                /** Format: date-time */
-                last_seen: string;
-              })[];
-          };
+          "application/json": components["schemas"]["VisitorList"];
         };
       };
     };
   };
-  getJourney: {
+  "visitors.getJourney": {
     parameters: {
       query?: {
         include?: "details";
@@ -3718,52 +3499,16 @@ export interface operations {
     };
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            journey: ({
-                browser?: string;
-                channel: string;
-                city?: string;
-                country?: string;
-                device?: string;
-                /** Format: uuid */
-                link_id?: string;
-                os?: string;
-                referer?: string;
-                slug: string;
-                /** Format: date-time */
-                ts: string;
-                /** @enum {string} */
-                type: "click";
-              } | ({
-                email: string | null;
-                /** Format: date-time */
-                ts: string;
-                /** @enum {string} */
-                type: "identify";
-              }) | {
-                amount: number;
-                currency: string;
-                /** Format: date-time */
-                ts: string;
-                /** @enum {string} */
-                type: "order";
-              })[];
-            visitor: {
-              email: string | null;
-              /** Format: date-time */
-              first_seen: string;
-              /** Format: uuid */
-              id: string;
-              /** Format: date-time */
-              last_seen: string;
-            };
-          };
+          "application/json": components["schemas"]["Journey"];
         };
       };
     };
   };
-  listWebhooks: {
+  "webhooks.list": {
     parameters: {
       query?: {
         limit?: number;
@@ -3772,42 +3517,16 @@ export interface operations {
     };
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            /** Format: date-time */
-            next_cursor: string | null;
-            webhooks: ({
-                /** Format: date-time */
-                created_at: string;
-                description: string | null;
-                /** Format: date-time */
-                disabled_at: string | null;
-                events: ("click.created" | "lead.created" | "sale.created" | "commission.created" | "credit.earned" | "credit.delivered")[];
-                /** Format: uuid */
-                id: string;
-                is_active: boolean;
-                last_delivery: ({
-                  attempts: number;
-                  /** Format: date-time */
-                  created_at: string;
-                  error: string | null;
-                  /** Format: uuid */
-                  id: string;
-                  response_status: number | null;
-                  /** @enum {string} */
-                  status: "pending" | "delivered" | "failed";
-                  type: string;
-                }) | null;
-                /** Format: date-time */
-                updated_at: string;
-                url: string;
-              })[];
-          };
+          "application/json": components["schemas"]["WebhookList"];
         };
       };
     };
   };
-  createWebhook: {
+  "webhooks.create": {
     parameters: {
       header?: {
         "Idempotency-Key"?: string;
@@ -3815,37 +3534,23 @@ export interface operations {
     };
     requestBody: {
       content: {
-        "application/json": {
-          description?: string | null;
-          events: ("click.created" | "lead.created" | "sale.created" | "commission.created" | "credit.earned" | "credit.delivered")[];
-          is_active?: boolean;
-          url: string;
-        };
+        "application/json": components["schemas"]["CreateWebhook"];
       };
     };
     responses: {
       201: {
+        headers: {
+          "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            /** Format: date-time */
-            created_at: string;
-            description: string | null;
-            /** Format: date-time */
-            disabled_at: string | null;
-            events: ("click.created" | "lead.created" | "sale.created" | "commission.created" | "credit.earned" | "credit.delivered")[];
-            /** Format: uuid */
-            id: string;
-            is_active: boolean;
-            secret: string;
-            /** Format: date-time */
-            updated_at: string;
-            url: string;
-          };
+          "application/json": components["schemas"]["WebhookWithSecret"];
         };
       };
     };
   };
-  getWebhook: {
+  "webhooks.get": {
     parameters: {
       path: {
         id: string;
@@ -3853,38 +3558,16 @@ export interface operations {
     };
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            /** Format: date-time */
-            created_at: string;
-            description: string | null;
-            /** Format: date-time */
-            disabled_at: string | null;
-            events: ("click.created" | "lead.created" | "sale.created" | "commission.created" | "credit.earned" | "credit.delivered")[];
-            /** Format: uuid */
-            id: string;
-            is_active: boolean;
-            last_delivery: ({
-              attempts: number;
-              /** Format: date-time */
-              created_at: string;
-              error: string | null;
-              /** Format: uuid */
-              id: string;
-              response_status: number | null;
-              /** @enum {string} */
-              status: "pending" | "delivered" | "failed";
-              type: string;
-            }) | null;
-            /** Format: date-time */
-            updated_at: string;
-            url: string;
-          };
+          "application/json": components["schemas"]["WebhookWithLastDelivery"];
         };
       };
     };
   };
-  deleteWebhook: {
+  "webhooks.delete": {
     parameters: {
       path: {
         id: string;
@@ -3892,16 +3575,16 @@ export interface operations {
     };
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            /** @enum {boolean} */
-            ok: true;
-          };
+          "application/json": components["schemas"]["Ok"];
         };
       };
     };
   };
-  changeWebhook: {
+  "webhooks.update": {
     parameters: {
       path: {
         id: string;
@@ -3909,36 +3592,22 @@ export interface operations {
     };
     requestBody: {
       content: {
-        "application/json": {
-          description?: string | null;
-          events?: ("click.created" | "lead.created" | "sale.created" | "commission.created" | "credit.earned" | "credit.delivered")[];
-          is_active?: boolean;
-          url?: string;
-        };
+        "application/json": components["schemas"]["UpdateWebhook"];
       };
     };
     responses: {
       200: {
+        headers: {
+          "x-ignored-fields": components["headers"]["IgnoredFields"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            /** Format: date-time */
-            created_at: string;
-            description: string | null;
-            /** Format: date-time */
-            disabled_at: string | null;
-            events: ("click.created" | "lead.created" | "sale.created" | "commission.created" | "credit.earned" | "credit.delivered")[];
-            /** Format: uuid */
-            id: string;
-            is_active: boolean;
-            /** Format: date-time */
-            updated_at: string;
-            url: string;
-          };
+          "application/json": components["schemas"]["Webhook"];
         };
       };
     };
   };
-  listWebhookDeliveries: {
+  "webhooks.listDeliveries": {
     parameters: {
       query?: {
         status?: "pending" | "delivered" | "failed";
@@ -3952,35 +3621,16 @@ export interface operations {
     };
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            deliveries: ({
-                attempts: number;
-                /** Format: date-time */
-                created_at: string;
-                /** Format: date-time */
-                delivered_at: string | null;
-                error: string | null;
-                /** Format: uuid */
-                event_id: string;
-                /** Format: uuid */
-                id: string;
-                /** Format: date-time */
-                next_attempt_at: string | null;
-                response_body: string | null;
-                response_status: number | null;
-                /** @enum {string} */
-                status: "pending" | "delivered" | "failed";
-                type: string;
-              })[];
-            /** Format: date-time */
-            next_cursor: string | null;
-          };
+          "application/json": components["schemas"]["DeliveryList"];
         };
       };
     };
   };
-  getWebhookDelivery: {
+  "webhooks.getDelivery": {
     parameters: {
       path: {
         id: string;
@@ -3989,38 +3639,16 @@ export interface operations {
     };
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            attempts: number;
-            /** Format: date-time */
-            created_at: string;
-            /** Format: date-time */
-            delivered_at: string | null;
-            error: string | null;
-            /** Format: uuid */
-            event_id: string;
-            /** Format: uuid */
-            id: string;
-            /** Format: date-time */
-            next_attempt_at: string | null;
-            request: {
-              body: string;
-              headers: {
-                [key: string]: string;
-              } | null;
-              url: string | null;
-            };
-            response_body: string | null;
-            response_status: number | null;
-            /** @enum {string} */
-            status: "pending" | "delivered" | "failed";
-            type: string;
-          };
+          "application/json": components["schemas"]["DeliveryWithRequest"];
         };
       };
     };
   };
-  redeliverWebhookDelivery: {
+  "webhooks.redeliver": {
     parameters: {
       path: {
         id: string;
@@ -4029,31 +3657,16 @@ export interface operations {
     };
     responses: {
       200: {
+        headers: {
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            attempts: number;
-            /** Format: date-time */
-            created_at: string;
-            /** Format: date-time */
-            delivered_at: string | null;
-            error: string | null;
-            /** Format: uuid */
-            event_id: string;
-            /** Format: uuid */
-            id: string;
-            /** Format: date-time */
-            next_attempt_at: string | null;
-            response_body: string | null;
-            response_status: number | null;
-            /** @enum {string} */
-            status: "pending" | "delivered" | "failed";
-            type: string;
-          };
+          "application/json": components["schemas"]["Delivery"];
         };
       };
     };
   };
-  rotateWebhookSecret: {
+  "webhooks.rotateSecret": {
     parameters: {
       header?: {
         "Idempotency-Key"?: string;
@@ -4064,27 +3677,17 @@ export interface operations {
     };
     responses: {
       200: {
+        headers: {
+          "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            /** Format: date-time */
-            created_at: string;
-            description: string | null;
-            /** Format: date-time */
-            disabled_at: string | null;
-            events: ("click.created" | "lead.created" | "sale.created" | "commission.created" | "credit.earned" | "credit.delivered")[];
-            /** Format: uuid */
-            id: string;
-            is_active: boolean;
-            secret: string;
-            /** Format: date-time */
-            updated_at: string;
-            url: string;
-          };
+          "application/json": components["schemas"]["WebhookWithSecret"];
         };
       };
     };
   };
-  testWebhook: {
+  "webhooks.test": {
     parameters: {
       header?: {
         "Idempotency-Key"?: string;
@@ -4095,26 +3698,12 @@ export interface operations {
     };
     responses: {
       201: {
+        headers: {
+          "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+          "x-request-id": components["headers"]["RequestId"];
+        };
         content: {
-          "application/json": {
-            attempts: number;
-            /** Format: date-time */
-            created_at: string;
-            /** Format: date-time */
-            delivered_at: string | null;
-            error: string | null;
-            /** Format: uuid */
-            event_id: string;
-            /** Format: uuid */
-            id: string;
-            /** Format: date-time */
-            next_attempt_at: string | null;
-            response_body: string | null;
-            response_status: number | null;
-            /** @enum {string} */
-            status: "pending" | "delivered" | "failed";
-            type: string;
-          };
+          "application/json": components["schemas"]["Delivery"];
         };
       };
     };

@@ -46,7 +46,7 @@ export default function BioPagesPage() {
           ) : (
             <EmptyState title="No bio pages yet">
               A bio page is one address for all your links. Clicks on every button are counted. Pages that
-              were made over the API are not shown here.
+              were created through the API are not shown here.
             </EmptyState>
           ),
         }}

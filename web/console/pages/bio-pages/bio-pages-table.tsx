@@ -34,7 +34,7 @@ export function BioPagesTable({ pages }: { pages: BioPage[] }) {
       <ScrollTable
         label="Bio pages"
         minWidth={480}
-        columns={['Page', 'State', hasFigures && { figure: 'Clicks' }, 'Changed']}
+        columns={['Page', 'Status', hasFigures && { figure: 'Clicks' }, 'Changed']}
       >
         <Table.Tbody>
           {pages.map((page, index) => (

@@ -120,8 +120,8 @@ function RemoveButton({ name, hasHistory, remove }: { name: string } & Pick<Prop
         closeButtonProps={{ 'aria-label': 'Close' }}
       >
         <Text size="sm">
-          When you save, its short link stops working and its clicks are deleted. To lead it elsewhere, change
-          its address instead: then it keeps both.
+          When you save, its short link stops working and its clicks are deleted. To point it elsewhere,
+          change its address instead: then it keeps both.
         </Text>
         <Group justify="flex-end" mt="md">
           <Button variant="default" onClick={close}>

@@ -17,8 +17,8 @@ export function NewerNotice({ fields, deleted, load, overwrite }: Newer) {
     >
       <Stack gap="xs">
         <Text size="sm">
-          Since you opened it somebody else, or a program, changed: {fields.map(nameOf).join(', ')}. Nothing
-          of yours is saved. With the newer page you give up your changes there; all others stay.
+          Someone else or an API client has changed: {fields.map(nameOf).join(', ')}. Your changes are not
+          saved. Loading the newer version discards your changes to these fields only.
         </Text>
         {deleted.length > 0 && (
           <Text size="sm">

@@ -48,7 +48,7 @@ function createLink({ api, domain }: SnippetValues): Snippet {
     key: 'links',
     title: 'Create a link',
     about:
-      'The answer has the link with its short_url. All own-site links of a workspace lead to one domain.',
+      'The response has the link with its short_url. All own-site links of a workspace point to one domain.',
     parts: [{ label: 'Create a link with curl', code: `${KEY_LINE}\n\n${post(`${api}/links`, body)}` }],
   };
 }
@@ -60,7 +60,7 @@ function readClicks({ api, link, since }: SnippetValues): Snippet {
     key: 'clicks',
     title: 'Read clicks',
     about:
-      'Each answer has a watermark: ask with it as since the next time, and drop the ids that you have seen. So you miss no click, however late it is stored. Where next_cursor is not null there are more: ask with it as before.',
+      'Each response has a watermark: pass it as since in the next request, and drop IDs that you have seen. This misses no click, however late it is stored. If next_cursor is not null, pass it as before to get the next page.',
     parts: [
       {
         label: 'Poll for clicks with curl',
@@ -75,7 +75,7 @@ function trackSite({ shortUrl, currency }: SnippetValues): Snippet {
     key: 'site',
     title: 'Track your site',
     about:
-      'Put this into every page that your links lead to. It remembers by which link a visitor came, and says so when you report who they are or what they bought.',
+      'Put this into every page that your links point to. It stores which link a visitor came through, and sends it with identities and orders.',
     parts: [
       {
         label: 'Script for your pages',
@@ -87,7 +87,7 @@ function trackSite({ shortUrl, currency }: SnippetValues): Snippet {
 <script async src="${shortUrl}/pixel.js" data-key="pk_live_..."></script>`,
       },
       {
-        label: 'Where somebody signs up, and where they have bought',
+        label: 'After a signup, and after a purchase',
         code: `<script>
   tracker.identify({ email: 'ada@mail.example', external_user_id: 'user-1' });
   tracker.order({ order_id: '1001', amount: 49.9, currency: '${currency}', email: 'ada@mail.example' });
@@ -105,14 +105,14 @@ function trackServer({ api, currency, link }: SnippetValues): Snippet {
     key: 'server',
     title: 'Leads and sales',
     about:
-      'Report from your server what must not get lost. A short link adds _vid to the address that it leads to, which is the visitor_id, and a referral link also ref, which is the ref_code. An order counts once, however often it is reported.',
+      'Report important events from your server. A short link adds _vid to the destination URL, which is the visitor_id; a referral link also adds ref, which is the ref_code. An order counts once, however often it is reported.',
     parts: [
       {
-        label: 'Say who a visitor is',
+        label: 'Identify a visitor',
         code: `${KEY_LINE}\n\n${post(`${api}/track/identify`, identify)}`,
       },
       {
-        label: 'Report a lead: a referred person signed up',
+        label: 'Report a lead: a referred signup',
         code: `${KEY_LINE}\n\n${post(`${api}/referrals/report-signup`, lead)}`,
       },
       { label: 'Report a sale', code: `${KEY_LINE}\n\n${post(`${api}/track/order`, order)}` },
@@ -125,7 +125,7 @@ function verify(): Snippet {
     key: 'verify',
     title: 'Verify a webhook',
     about:
-      'Messages are signed as Standard Webhooks says, for which there are libraries in most languages. The secret is shown when a webhook is made. This server listens on port 4000.',
+      'Messages are signed by the Standard Webhooks specification, which has libraries for most languages. The secret is shown when a webhook is created. This server listens on port 4000.',
     parts: [
       { label: 'Install the library', code: 'npm install standardwebhooks' },
       {

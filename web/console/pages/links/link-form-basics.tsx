@@ -70,7 +70,7 @@ export function BasicFields(fields: FormFields) {
         {!existing && <ChannelFields {...fields} />}
         <TextInput
           label="Slug"
-          description={`Slug ${urls.short_url}/. ${
+          description={`The part after ${urls.short_url}/. ${
             existing
               ? 'The old slug stays reserved for this link but stops redirecting.'
               : draft.kind === 'several'

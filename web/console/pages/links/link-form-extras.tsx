@@ -101,7 +101,7 @@ export function PixelFields({ draft, set, wrong }: FormFields) {
         {PIXEL_PLATFORMS.map((platform) => (
           <TextInput
             key={platform}
-            label={`${PLATFORM_NAMES[platform]} pixel id`}
+            label={`${PLATFORM_NAMES[platform]} pixel ID`}
             spellCheck={false}
             value={draft.retargeting[platform]}
             error={wrong(`retargeting.${platform}`)}

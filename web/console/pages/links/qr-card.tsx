@@ -38,7 +38,7 @@ export function QrCard({ link }: { link: LinkRecord }) {
             height={WIDTH}
           />
         ) : code.isError ? (
-          <Text size="sm">The QR code could not be made: {messageOf(code.error)}</Text>
+          <Text size="sm">The QR code failed: {messageOf(code.error)}</Text>
         ) : (
           <Skeleton width={WIDTH} height={WIDTH} />
         )}

@@ -54,7 +54,7 @@ function Details({ enrollment }: { enrollment: Enrollment }) {
         <StatusButton enrollment={enrollment} />
       </Group>
       {enrollment.referral_link === null ? (
-        <Text size="sm">The referral link was deleted. Enrolling the user again makes a new one.</Text>
+        <Text size="sm">The referral link was deleted. Enroll the user again to create a new one.</Text>
       ) : (
         <Group gap="xs" wrap="nowrap">
           <Text style={{ overflowWrap: 'anywhere' }}>{enrollment.referral_link}</Text>

@@ -18,7 +18,7 @@ const PAGE = 20;
 const LINES = 100;
 const MOST_LINES = 500;
 
-/** Payout files with what it pays, and whether it was marked paid. */
+/** Payout files with their totals and status. */
 export function PayoutFiles() {
   const view = useViewState();
   const names = new Map(usePrograms().map(({ id, name }) => [id, name]));
@@ -37,7 +37,7 @@ export function PayoutFiles() {
       <Group mb="md">
         <ChoiceFilter
           name="state"
-          label="State"
+          label="Status"
           choices={[
             { value: 'paid', label: 'Marked paid' },
             { value: 'open', label: 'Not marked paid' },
@@ -54,9 +54,9 @@ export function PayoutFiles() {
         {({ payouts, next_cursor }) => (
           <>
             <ScrollTable
-              label="Payout files"
+              label="All payout files"
               minWidth={800}
-              columns={['Made', 'Program', 'Referrers', 'Total', 'State']}
+              columns={['Created', 'Program', 'Referrers', 'Total', 'Status']}
             >
               <Table.Tbody>
                 {payouts.map((file) => (

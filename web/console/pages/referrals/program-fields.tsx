@@ -65,7 +65,7 @@ export function CommissionFields({ draft, error, change }: Props) {
     <Fieldset legend="Commission">
       <Stack gap="sm">
         <SimpleGrid cols={{ base: 1, xs: 2 }}>
-          <Input.Wrapper label="It is" labelElement="div" labelProps={{ id: 'commission-type' }}>
+          <Input.Wrapper label="Type" labelElement="div" labelProps={{ id: 'commission-type' }}>
             <SegmentedControl
               aria-labelledby="commission-type"
               fullWidth

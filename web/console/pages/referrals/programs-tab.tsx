@@ -71,7 +71,7 @@ function ProgramCard({ program, edit }: { program: Program; edit: () => void }) 
         <CopyButton value={link} what="the program's link" />
       </Group>
       <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-        Code {program.code}, leads to {program.destination_url}
+        Code {program.code}, destination {program.destination_url}
       </Text>
       <Stack gap={2} mt="sm" component="ul" pl="md" my="sm">
         {termsOf(program).map((term) => (

@@ -49,7 +49,7 @@ function InviteForm({ onMade, onClose }: { onMade: () => void; onClose: () => vo
       <SecretMade value={invite.url} what="invitation link" onDone={onClose}>
         <Text size="sm">
           Send it to {invite.email ?? 'the person you invite'} yourself. It works once, for 15 minutes, and
-          makes its user {ROLE_NAMES[invite.role].toLowerCase()}.
+          gives the role {ROLE_NAMES[invite.role].toLowerCase()}.
         </Text>
       </SecretMade>
     );

@@ -35,7 +35,7 @@ function UselessInvite() {
       <PageHeader title="Welcome" />
       <EmptyState title="This invitation is not valid">
         It works once and for 15 minutes, and its link must be whole. Ask an owner of the workspace for
-        another one. Whoever runs this service makes one with <Code>hoplog console invite</Code>.
+        another one. The operator of this service creates one with <Code>hoplog console invite</Code>.
       </EmptyState>
       <Text ta="center" size="sm">
         <Anchor href="/console" underline="always">

@@ -45,7 +45,7 @@ export function DeliveryLog({ webhook }: { webhook: Webhook }) {
         Deliveries
       </Title>
       <Text size="sm" c="dimmed" mb="sm">
-        The list renews itself. Deliveries are kept for 30 days; of clicks that got through, the newest 1,000.
+        Refreshes automatically. Deliveries are stored for 30 days; of delivered clicks, the newest 1,000.
       </Text>
       <Group gap="sm" mb="sm">
         <Select

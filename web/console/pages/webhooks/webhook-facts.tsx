@@ -21,7 +21,7 @@ export function WebhookFacts({ webhook }: { webhook: Webhook }) {
           </Group>
         </Fact>
         {webhook.description && <Fact name="Description">{webhook.description}</Fact>}
-        <Fact name="State">
+        <Fact name="Status">
           <StateBadge webhook={webhook} />
         </Fact>
         <Fact name="Events">{eventNames(webhook.events)}</Fact>

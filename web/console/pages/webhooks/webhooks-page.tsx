@@ -39,8 +39,8 @@ export default function WebhooksPage() {
           show: (
             <EmptyState title="No webhooks yet">
               A webhook notifies your server of events, such as a click or a sale, within seconds: Hoplog
-              sends it a message for each event, signed so that nobody else can make one up.
-              {!mayChange && ' Operators of the workspace make them.'}
+              sends a signed message for each event.
+              {!mayChange && ' Operators of the workspace create webhooks.'}
             </EmptyState>
           ),
         }}
@@ -50,7 +50,7 @@ export default function WebhooksPage() {
             <ScrollTable
               label="Webhooks"
               minWidth={820}
-              columns={['Address', 'Events', 'State', 'Last delivery', 'Created']}
+              columns={['Address', 'Events', 'Status', 'Last delivery', 'Created']}
             >
               <Table.Tbody>
                 {data.webhooks.map((webhook) => (

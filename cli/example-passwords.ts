@@ -1,0 +1,25 @@
+import { isLoopback } from '../core/links/destinations.ts';
+import type { Config } from '../core/settings/config.ts';
+import { CommandFailed } from './output.ts';
+
+/** The default of each password in `docker-compose.yml`: for a laptop, where no one else reaches a port. */
+const EXAMPLE = 'laptop-only';
+
+/**
+ * Refuses the passwords that everyone can read in `docker-compose.yml` once others can reach the deployment.
+ *
+ * @param address that the published ports listen on (`LISTEN`)
+ * @throws {CommandFailed} naming the setting to change
+ */
+export function refuseExamplePasswords(config: Config, address: string): void {
+  if (isLoopback(address)) return;
+  for (const [setting, url] of [
+    ['POSTGRES_PASSWORD', config.databaseUrl],
+    ['CLICKHOUSE_PASSWORD', config.clickhouseUrl],
+  ] as const) {
+    if (new URL(url).password !== EXAMPLE) continue;
+    throw new CommandFailed(
+      `setting ${setting}="${EXAMPLE}": must be a password of your own while LISTEN=${address} is not loopback (openssl rand -hex 24)`,
+    );
+  }
+}

@@ -1,0 +1,76 @@
+import {
+  boolColumn,
+  float64Column,
+  int64Column,
+  lowCardinalityColumn,
+  nativeBlock,
+  textColumn,
+  timeColumn,
+  uint16Column,
+  uint64Column,
+  uuidColumn,
+  uuidsColumn,
+} from './native-columns.ts';
+
+/** The share of one link in one version of an order. */
+export type AttributedShareRow = {
+  workspaceId: Uint8Array;
+  orderId: string;
+  version: number;
+  /** From 0 within the version. */
+  part: number;
+  /** Microseconds, of the order. */
+  ts: number;
+  ordinal: number;
+  /** The zero UUID, with an empty channel, when no click led to the order. */
+  linkId: Uint8Array;
+  channel: string;
+  /** 0 to 1; the shares of a version add up to 1. */
+  share: number;
+  /** Minor units of the workspace's currency. */
+  amountMinor: number;
+  /** Channel of the person's first click, on every part, for `ltv`. Empty: there was none. */
+  firstChannel: string;
+  /** Links of bio buttons that the person clicked before any other link, on every part. */
+  firstBioLinks: readonly Uint8Array[];
+  /** Channel of the person's first click on another link, on every part. Empty: there was none. */
+  firstOtherChannel: string;
+  /** The row with this key no longer counts. Only the key of such a row is ever read. */
+  replaced: boolean;
+};
+
+/** Returns the rows as one block of table `attributed_shares`. */
+export function attributedSharesBlock(rows: readonly AttributedShareRow[]): Uint8Array[] {
+  const size = rows.length;
+  const workspace = uuidColumn('workspace_id', size);
+  const order = textColumn('order_id', size);
+  const version = uint64Column('version', size);
+  const part = uint16Column('part', size);
+  const ts = timeColumn('ts', size);
+  const link = uuidColumn('link_id', size);
+  const channel = lowCardinalityColumn('channel', size);
+  const share = float64Column('share', size);
+  const amount = int64Column('amount_minor', size);
+  const firstChannel = lowCardinalityColumn('first_channel', size);
+  const firstBioLinks = uuidsColumn('first_bio_links', size);
+  const firstOtherChannel = lowCardinalityColumn('first_other_channel', size);
+  const replaced = boolColumn('replaced', size);
+  rows.forEach((given, row) => {
+    workspace.put(row, given.workspaceId);
+    order.put(row, given.orderId);
+    version.put(row, BigInt(given.version));
+    part.put(row, given.part);
+    ts.put(row, given.ts, given.ordinal);
+    link.put(row, given.linkId);
+    channel.put(row, given.channel);
+    share.put(row, given.share);
+    amount.put(row, BigInt(given.amountMinor));
+    firstChannel.put(row, given.firstChannel);
+    firstBioLinks.put(row, given.firstBioLinks);
+    firstOtherChannel.put(row, given.firstOtherChannel);
+    replaced.put(row, given.replaced);
+  });
+  const shares = [workspace, order, version, part, ts, link, channel, share, amount];
+  const origin = [firstChannel, firstBioLinks, firstOtherChannel];
+  return nativeBlock([...shares, ...origin, replaced], size);
+}

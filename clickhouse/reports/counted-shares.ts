@@ -1,0 +1,15 @@
+/**
+ * Returns the attributed shares that count as a subquery: `ts, link_id, channel, share, amount_minor, first_channel,
+ * first_bio_links, first_other_channel`. Of each order these are the shares of its highest version: who writes a version marks
+ * the shares of earlier ones as replaced, and `FINAL` joins the two. Needs the parameter `workspace`.
+ *
+ * Shares of no link are among them (zero UUID, empty channel).
+ *
+ * @param condition SQL on `ts`, the order's time, or empty. An order whose time moved out of a window is not in it.
+ */
+export function countedShares(condition: string): string {
+  return `(
+    SELECT ts, link_id, channel, share, amount_minor, first_channel, first_bio_links, first_other_channel
+    FROM attributed_shares FINAL
+    WHERE workspace_id = {workspace:UUID} ${condition === '' ? '' : `AND ${condition}`} AND NOT replaced)`;
+}

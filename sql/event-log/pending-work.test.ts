@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type TestStores, testStores } from '../../test/support/stores.ts';
+import { createWorkspace } from '../workspaces/workspaces.ts';
+import { pendingWork } from './pending-work.ts';
+
+let stores: TestStores;
+beforeAll(async () => {
+  stores = await testStores();
+});
+afterAll(() => stores.close());
+
+const NOTHING = {
+  attribution: false,
+  pendingSignups: false,
+  trackedPurchases: false,
+  earlyRefunds: false,
+  orderPublications: false,
+};
+
+test('each kind of work is reported while it is pending, and not after', async () => {
+  const { pool } = stores;
+  const { id: workspace } = await createWorkspace(pool, { name: 'Shop', plan: 'pro' });
+  expect(await pendingWork(pool)).toEqual(NOTHING);
+
+  const { rows } = await pool.query<{ internal_id: string }>(
+    `INSERT INTO orders (workspace_id, order_id, version, source, ts, stream_ordinal, amount_minor, currency,
+       attribution_model, attribution_window)
+     VALUES ($1, 'o-1', 7, 'server', 1, 0, 100, 'EUR', 'last_click', 30) RETURNING internal_id`,
+    [workspace],
+  );
+  const order = rows[0]?.internal_id;
+  expect(await pendingWork(pool)).toEqual({ ...NOTHING, attribution: true, trackedPurchases: true });
+  await pool.query('UPDATE orders SET attributed_version = version');
+  expect(await pendingWork(pool)).toEqual({ ...NOTHING, trackedPurchases: true });
+  await pool.query('UPDATE orders SET referral_judged_at = now()');
+  expect(await pendingWork(pool)).toEqual(NOTHING);
+  await pool.query('UPDATE orders SET version = version + 1');
+  expect(await pendingWork(pool)).toEqual({ ...NOTHING, attribution: true });
+  await pool.query('UPDATE orders SET attributed_version = version');
+
+  await pool.query('INSERT INTO order_publications (order_internal_id) VALUES ($1)', [order]);
+  expect(await pendingWork(pool)).toEqual({ ...NOTHING, orderPublications: true });
+  await pool.query('DELETE FROM order_publications');
+
+  await pool.query(
+    "INSERT INTO early_refunds (workspace_id, refund_id, order_id, reported_at) VALUES ($1, 'f', 'later', now())",
+    [workspace],
+  );
+  expect(await pendingWork(pool)).toEqual({ ...NOTHING, earlyRefunds: true });
+  await pool.query('DELETE FROM early_refunds');
+
+  await pool.query(
+    `INSERT INTO signups (id, workspace_id, external_user_id, state, reported_at) VALUES ($1, $2, 'u-1', 'pending', now())`,
+    [randomUUID(), workspace],
+  );
+  expect(await pendingWork(pool)).toEqual({ ...NOTHING, pendingSignups: true });
+  await pool.query('DELETE FROM signups');
+  expect(await pendingWork(pool)).toEqual(NOTHING);
+});

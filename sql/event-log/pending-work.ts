@@ -1,0 +1,30 @@
+import type { Queryable } from '../database/pool.ts';
+
+/** Which jobs have work, whichever worker may do it and whether or not it is due. */
+export type PendingWork = {
+  /** Orders whose attributed shares are not in ClickHouse. */
+  attribution: boolean;
+  /** Signups that the watermark may resolve. */
+  pendingSignups: boolean;
+  /** Orders that are not qualified. */
+  trackedPurchases: boolean;
+  /** Refunds that were reported before their order. */
+  earlyRefunds: boolean;
+  /** Orders whose row in ClickHouse is to be written. */
+  orderPublications: boolean;
+};
+
+/** Returns which jobs have work, in one statement: an idle worker polls it. */
+export async function pendingWork(db: Queryable): Promise<PendingWork> {
+  const { rows } = await db.query<PendingWork>(
+    `SELECT
+      EXISTS (SELECT FROM orders WHERE attributed_version IS DISTINCT FROM version) AS attribution,
+      EXISTS (SELECT FROM signups WHERE state = 'pending') AS "pendingSignups",
+      EXISTS (SELECT FROM orders WHERE source = 'server' AND referral_judged_at IS NULL) AS "trackedPurchases",
+      EXISTS (SELECT FROM early_refunds) AS "earlyRefunds",
+      EXISTS (SELECT FROM order_publications WHERE due_at <= now()) AS "orderPublications"`,
+  );
+  const [row] = rows;
+  if (!row) throw new Error('PostgreSQL returned no row for a SELECT without FROM');
+  return row;
+}

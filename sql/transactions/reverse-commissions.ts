@@ -1,0 +1,92 @@
+import { reversedAmount } from '../../core/referrals/refund.ts';
+import type { Queryable } from '../database/pool.ts';
+import {
+  accountOf,
+  type HeldCommission,
+  insertCommission,
+  lockCommissionsOfOrder,
+  moveCommissions,
+  reversedSoFar,
+  wasExported,
+} from '../referrals/commissions.ts';
+import { appendEntries } from '../referrals/ledger.ts';
+import type { Purchase } from '../referrals/purchases.ts';
+import { completeRefund, type Refund } from '../referrals/refunds.ts';
+
+/**
+ * Reverses, in proportion and at every level, what a refunded order earned. A pending or eligible commission shrinks,
+ * and becomes `reversed` when nothing is left.
+ * A commission that was paid, or is in a payout file and may have been, keeps its amount: a negative commission
+ * reduces the next payout.
+ *
+ * @param refundedMinor total refunded of the order, including this refund
+ * @returns the refund with the number of ledger rows that it wrote
+ */
+export async function reverseCommissions(
+  tx: Queryable,
+  given: { purchase: Purchase; refund: Refund; refundedMinor: number; now: Date },
+): Promise<Refund> {
+  const { purchase, refund, refundedMinor, now } = given;
+  let ledgerRows = 0;
+  for (const commission of await lockCommissionsOfOrder(tx, refund.order_internal_id)) {
+    const before = await reversedSoFar(tx, commission.id);
+    const part = reversedAmount(commission.amount_minor, purchase.amount_minor, refundedMinor, before);
+    if (part === 0) continue;
+    await reversePart(tx, commission, refund, part, now);
+    ledgerRows += 1;
+  }
+  return completeRefund(tx, refund, { matched: true, ledgerRows });
+}
+
+async function reversePart(
+  tx: Queryable,
+  commission: HeldCommission,
+  refund: Refund,
+  part: number,
+  now: Date,
+): Promise<void> {
+  const entry = {
+    enrollmentId: commission.enrollment_id,
+    externalUserId: commission.external_user_id,
+    unit: commission.currency,
+    amount: -part,
+    cause: 'refund',
+    refundId: refund.id,
+  } as const;
+  const { workspace_id: workspaceId, status } = commission;
+  if (status === 'reversed') throw new Error(`commission ${commission.id} is already reversed in full`);
+  if (status === 'paid' || (await wasExported(tx, commission.id))) {
+    const negative = await insertCommission(
+      tx,
+      {
+        workspace_id: workspaceId,
+        program_id: commission.program_id,
+        enrollment_id: commission.enrollment_id,
+        order_internal_id: commission.order_internal_id,
+        level: commission.level,
+        kind: 'refund',
+        amount_minor: -part,
+        currency: commission.currency,
+        status: 'eligible',
+        eligible_at: now,
+        refundId: refund.id,
+        refunds: commission.id,
+      },
+      now,
+    );
+    await appendEntries(
+      tx,
+      workspaceId,
+      [{ ...entry, commissionId: negative.id, account: 'cash_eligible' }],
+      now,
+    );
+    return;
+  }
+  await appendEntries(
+    tx,
+    workspaceId,
+    [{ ...entry, commissionId: commission.id, account: accountOf(status) }],
+    now,
+  );
+  if (part === commission.remaining_minor) await moveCommissions(tx, [commission.id], 'reversed', now);
+}
