@@ -12,6 +12,7 @@ import {
   requestErasure,
 } from '../sql/erasure/erasures.ts';
 import { watermark } from '../sql/event-log/streams.ts';
+import { holdPublications } from '../sql/orders/publications.ts';
 import { CommandFailed } from './output.ts';
 
 const ASK_AGAIN_MS = 500;
@@ -36,11 +37,14 @@ export async function eraseVisitor(
 ): Promise<{ deleted: number }> {
   const names = await namesOnlyOfVisitor(pool, workspaceId, visitorId);
   const erased = { workspaceId, kind: 'visitor', targetId: visitorId } as const;
-  const { clicks, identifies } = await hideVisitor(clickhouse, erased, names);
-  const orders = await inTransaction(pool, async (tx) => {
+  const { clicks, identifies, orders } = await inTransaction(pool, async (tx) => {
+    await holdPublications(tx);
+    const hidden = await hideVisitor(clickhouse, erased, names);
     await requestErasure(tx, { ...erased, names });
     await forgetSignupsNaming(tx, workspaceId, names);
-    return (await forgetVisitors(tx, [erased])) + (await forgetOrdersNaming(tx, workspaceId, names, null));
+    const forgotten =
+      (await forgetVisitors(tx, [erased])) + (await forgetOrdersNaming(tx, workspaceId, names, null));
+    return { ...hidden, orders: forgotten };
   });
   if (clicks > 0) await rollUpAgain({ pool, clickhouse });
   return { deleted: clicks + identifies + orders };

@@ -10,7 +10,7 @@ export type AheadRows = {
   shift: number;
 };
 
-/** Sorted by time: a row gets another time by a copy. Orders get a higher version instead. */
+/** They are sorted by time, so a row gets another time by a copy. Orders are written from PostgreSQL instead. */
 const MOVED = ['clicks', 'identifies'] as const;
 
 const MOST_SECONDS = 600;
@@ -49,12 +49,6 @@ export async function copyCorrected(client: ClickHouseClient, rows: AheadRows): 
     if (row?.left !== '0')
       throw new Error(`${row?.left} rows of ${table} have no corrected copy: the originals must stay`);
   }
-  // Of an order the highest version counts, and the version says its time. Safe to write twice.
-  await client.command({
-    query: `INSERT INTO orders SELECT * REPLACE (${moved}, version + ${BigInt(shift) * 1_000n} AS version)
-      FROM (SELECT * FROM orders WHERE ${originals})`,
-    clickhouse_settings: { max_execution_time: MOST_SECONDS, wait_end_of_query: 1 },
-  });
 }
 
 /** Removes the rows of a slice that was copied. They are in no response when this resolves. Safe to repeat. */

@@ -1,6 +1,5 @@
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { orderVersion } from '../core/events/order-version.ts';
 import { uuidv7 } from '../core/ids.ts';
 import { silentLogger } from '../core/tier/log.ts';
 import { nowNanos } from '../core/time/timestamps.ts';
@@ -88,14 +87,7 @@ test('revenue is converted by it, in its direction only, also of orders that cam
     const ts = Number(now / 1_000n) - 3_600_000_000;
     await upsertOrders(pool, [
       {
-        ...{
-          workspaceId,
-          orderId,
-          version: orderVersion('server', BigInt(ts) * 1_000n),
-          source: 'server',
-          ts,
-          streamOrdinal: 0,
-        },
+        ...{ workspaceId, orderId, source: 'server', ts, streamOrdinal: 0 },
         ...{ visitorId, email: null, externalUserId: null, amountMinor: 10_000, currency: 'eur' },
       },
     ]);

@@ -10,17 +10,17 @@ export type RetryDependencies = {
   metrics: WorkerMetrics;
   /** Ends the waiting: shut-down, or the lane is lost. */
   signal: AbortSignal;
-  /** Whether another attempt can't help. */
+  /** Whether no further attempt can help. */
   isFinal: (error: unknown) => boolean;
 };
 
-// A store that comes back is noticed within a second; a store that is away costs one attempt a second.
+// A database that returns is noticed within a second.
 const FIRST_WAIT_MS = 50;
 const LONGEST_WAIT_MS = 1_000;
 
 /**
- * A retry for single steps that talk to a store: waits 50 ms, then twice as long each time, up to a second, with
- * a fifth of jitter. Nothing is given up: what can't be delivered waits in the log.
+ * Creates a retry for single steps that call a database: waits 50 ms, then twice as long each time, up to a second, with 10 %
+ * jitter. It never gives up: events wait in the log.
  */
 export function createRetry(dependencies: RetryDependencies): Retry {
   const { log, metrics, signal, isFinal } = dependencies;
@@ -35,7 +35,7 @@ export function createRetry(dependencies: RetryDependencies): Retry {
         if (isFinal(error)) throw error;
         const cause = causeOf(error);
         metrics.retries.inc({ step, cause });
-        log.warn({ step, cause, err: error, wait }, 'step failed, will be tried again');
+        log.warn({ step, cause, err: error, wait }, 'step failed; will retry');
       }
       await sleep(wait * (0.9 + Math.random() * 0.2), undefined, { signal });
     }
@@ -43,7 +43,7 @@ export function createRetry(dependencies: RetryDependencies): Retry {
 }
 
 /**
- * A short name of what went wrong: the code of the error, else of its cause (`ECONNREFUSED`, an SQLSTATE, ClickHouse's
+ * Returns a short name of an error: its code, else that of its cause (`ECONNREFUSED`, an SQLSTATE, ClickHouse's
  * number).
  */
 export function causeOf(error: unknown): string {

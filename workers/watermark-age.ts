@@ -6,11 +6,11 @@ import { watermark } from '../sql/event-log/streams.ts';
 const ANSWER_MS = 2_000;
 
 /**
- * Exposes how old the watermark is: what a poller of the click stream waits for. Lanes can be up to date while a
- * stream whose process is dead holds it, so it is not the lag of any lane. While PostgreSQL does not answer it goes on
- * ageing from where it was seen last. 0 before the first stream.
+ * Exposes the age of the watermark, which pollers of the click stream wait for. A stream whose process is dead holds the watermark
+ * while lanes are up to date, so it is not the lag of a lane. While PostgreSQL is down the age grows from the last known
+ * watermark. 0 before the first stream.
  *
- * @returns asks at once, so that the age is known when PostgreSQL goes away before the first scrape
+ * @returns once the watermark was read, so that the age is known when PostgreSQL goes down before the first scrape
  */
 export async function exposeWatermarkAge(pool: Pool, registry: Registry): Promise<void> {
   let micros: number | null = null;
@@ -27,7 +27,7 @@ export async function exposeWatermarkAge(pool: Pool, registry: Registry): Promis
 
   new Gauge({
     name: 'hoplog_watermark_age_seconds',
-    help: 'Time since the watermark: every click older than it is visible. A stream that stands still holds it.',
+    help: 'Age of the watermark. Every older click is visible; a stopped stream holds it.',
     registers: [registry],
     async collect() {
       await look();

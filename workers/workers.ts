@@ -7,10 +7,11 @@ import type { Logger } from '../core/tier/log.ts';
 import type { Pool } from '../sql/database/pool.ts';
 import { attributeOrders } from './attribution/attribute.ts';
 import { publishDeadLetters } from './dead-letters/publish.ts';
-import { startClock } from './jobs/clock.ts';
 import { correctTimes } from './jobs/correct-times.ts';
 import { eraseRequested } from './jobs/erase.ts';
+import { startJob } from './jobs/job.ts';
 import { pruneOld } from './jobs/prune.ts';
+import { publishOrders } from './jobs/publish-orders.ts';
 import { createWaiting } from './jobs/waiting.ts';
 import { createDamageWatch } from './jobs/watch-damage.ts';
 import { type LaneDependencies, runLane } from './lane/lane.ts';
@@ -18,26 +19,26 @@ import { startLanes } from './lane/lanes.ts';
 import { createPace } from './lane/pace.ts';
 import type { Decode } from './lane/prepare.ts';
 import { createWorkerMetrics } from './metrics.ts';
-import { startReferralClocks } from './referrals/clocks.ts';
+import { startReferralJobs } from './referrals/jobs.ts';
 import { keepRolledUp } from './rollups/keep-rolled-up.ts';
 import { exposeWatermarkAge } from './watermark-age.ts';
 import { startWebhooks, type WebhookOptions } from './webhooks/webhooks.ts';
 
-/** The consumer that fills ClickHouse. Its lanes move the watermark. */
+/** The consumer that stores events. Its lanes advance the watermark. */
 export const STORE_CONSUMER = 'store';
 
 export type WorkersDependencies = {
   pool: Pool;
   clickhouse: ClickHouseClient;
-  /** Of the lanes of the store. */
+  /** The reader of the store's lanes. */
   reader: EventLogReader;
-  /** Of the lanes of the webhooks, where a reader keeps a place and can't be shared; left out: the same one. */
+  /** The reader of the webhooks' lanes, where a reader keeps an offset and cannot be shared; left out: the same one. */
   webhookReader?: EventLogReader;
   decode: Decode;
   enricher: Enricher;
   log: Logger;
   registry: Registry;
-  /** Where dead letters are copied to; left out or null: nowhere. */
+  /** The topic for copies of dead letters; left out or null: none. */
   deadTopic?: DeadTopic | null;
   /** Left out: this process delivers no webhooks. */
   webhooks?: WebhookOptions;
@@ -49,8 +50,8 @@ export type WorkersDependencies = {
 
 export type Workers = {
   /**
-   * Works off what the log holds at this moment, at the longest for `drainMs`, then stops everything. The
-   * stores and the reader stay open: they are the caller's.
+   * Stores what the log holds at this moment, for at most `drainMs`, then stops everything. The caller closes the databases and
+   * the readers.
    */
   stop(drainMs?: number): Promise<void>;
 };
@@ -58,20 +59,29 @@ export type Workers = {
 const DRAIN_MS = 2_000;
 const ATTRIBUTE_EVERY_MS = 500;
 const ERASE_EVERY_MS = 10_000;
-const PUBLISH_EVERY_MS = 2_000;
+const PUBLISH_LETTERS_EVERY_MS = 2_000;
+/** Orders of a lane are published at once; this is for those of the API and of workers that ended. */
+const PUBLISH_ORDERS_EVERY_MS = 500;
 const CORRECT_EVERY_MS = 5_000;
 const PRUNE_EVERY_MS = 60_000;
 const ROLL_UP_EVERY_MS = 600_000;
 const LOOK_FOR_DAMAGE_EVERY_MS = 60_000;
 
-/** Builds the tier and starts it: the lanes of the store, webhooks, the attribution of orders, referrals and housekeeping. */
+/** Builds and starts the tier: the store's lanes, webhooks, attribution, referrals and housekeeping. */
 export function createWorkers(dependencies: WorkersDependencies): Workers {
   const { pool, clickhouse, log, registry, deadTopic } = dependencies;
   const metrics = createWorkerMetrics(registry);
   void exposeWatermarkAge(pool, registry);
   const end = new AbortController();
   const pace = createPace({ clickhouse, log, signal: end.signal });
-  const laneDependencies = { ...dependencies, metrics, pace };
+  const shared = { pool, clickhouse, log, metrics, waits: createWaiting(pool) };
+  const publication = startJob({
+    ...shared,
+    name: 'publish_orders',
+    everyMs: PUBLISH_ORDERS_EVERY_MS,
+    work: async (isWoken) => (isWoken || (await shared.waits('orderPublications'))) && publishOrders(shared),
+  });
+  const laneDependencies = { ...dependencies, metrics, pace, onOrdersStored: publication.wake };
   const lanes = startLanes({
     ...laneDependencies,
     consumer: STORE_CONSUMER,
@@ -85,36 +95,35 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
       workerMetrics: metrics,
       options: dependencies.webhooks,
     });
-  const shared = { pool, clickhouse, log, metrics, waits: createWaiting(pool) };
-  const clocks = [
-    startClock({
+  const jobs = [
+    startJob({
       ...shared,
       name: 'attribution',
       everyMs: ATTRIBUTE_EVERY_MS,
       work: async () => (await shared.waits('attribution')) && attributeOrders(shared),
     }),
-    startClock({ ...shared, name: 'erase', everyMs: ERASE_EVERY_MS, work: () => eraseRequested(shared) }),
-    startClock({
+    startJob({ ...shared, name: 'erase', everyMs: ERASE_EVERY_MS, work: () => eraseRequested(shared) }),
+    startJob({
       ...shared,
       name: 'correct_times',
       everyMs: CORRECT_EVERY_MS,
       work: () => correctTimes(shared),
     }),
-    startClock({ ...shared, name: 'prune', everyMs: PRUNE_EVERY_MS, work: () => pruneOld(shared) }),
-    startClock({ ...shared, name: 'rollups', everyMs: ROLL_UP_EVERY_MS, work: () => keepRolledUp(shared) }),
-    startClock({
+    startJob({ ...shared, name: 'prune', everyMs: PRUNE_EVERY_MS, work: () => pruneOld(shared) }),
+    startJob({ ...shared, name: 'rollups', everyMs: ROLL_UP_EVERY_MS, work: () => keepRolledUp(shared) }),
+    startJob({
       ...shared,
       name: 'damage',
       everyMs: LOOK_FOR_DAMAGE_EVERY_MS,
       work: createDamageWatch(shared),
     }),
-    ...startReferralClocks(shared),
+    ...startReferralJobs(shared),
     ...(deadTopic
       ? [
-          startClock({
+          startJob({
             ...shared,
             name: 'dead_letters',
-            everyMs: PUBLISH_EVERY_MS,
+            everyMs: PUBLISH_LETTERS_EVERY_MS,
             work: () => publishDeadLetters({ pool, topic: deadTopic }),
           }),
         ]
@@ -123,11 +132,8 @@ export function createWorkers(dependencies: WorkersDependencies): Workers {
 
   return {
     async stop(drainMs = DRAIN_MS) {
-      await Promise.all([
-        lanes.stop(drainMs),
-        webhooks?.stop(drainMs),
-        ...clocks.map((clock) => clock.stop()),
-      ]);
+      await Promise.all([lanes.stop(drainMs), webhooks?.stop(drainMs), ...jobs.map((job) => job.stop())]);
+      await publication.stop(); // last: the lanes wake it as they drain
       end.abort();
     },
   };

@@ -81,7 +81,7 @@ async function addOrders(client: ClickHouseClient, first: number): Promise<void>
     amount_minor, first_channel, replaced, written) SELECT workspace_id`;
   const fills = [
     `INSERT INTO orders (workspace_id, order_id, version, ts, visitor_id, email, external_user_id, amount_minor,
-       currency, sequence) SELECT workspace_id, ${order}, 1, ts, visitor_id, ${email}, '', ${amount}, 'usd', sequence ${buyers}`,
+       currency) SELECT workspace_id, ${order}, 1, ts, visitor_id, ${email}, '', ${amount}, 'usd' ${buyers}`,
     `${credits}, ts, ${order}, 2, 0, link_id, channel, 1, ${amount}, channel, false, ${written} ${buyers}`,
     `${credits}, ts - INTERVAL 3 SECOND, ${order}, 1, 0, link_id, channel, 1, ${amount}, channel, arrayJoin([false, true]),
        ${written} ${buyers} AND cityHash64(sequence, 13) % 4 = 0`,

@@ -16,7 +16,7 @@ import {
 export type AttributedShareRow = {
   workspaceId: Uint8Array;
   orderId: string;
-  version: bigint;
+  version: number;
   /** From 0 within the version. */
   part: number;
   /** Microseconds, of the order. */
@@ -58,7 +58,7 @@ export function attributedSharesBlock(rows: readonly AttributedShareRow[]): Uint
   rows.forEach((given, row) => {
     workspace.put(row, given.workspaceId);
     order.put(row, given.orderId);
-    version.put(row, given.version);
+    version.put(row, BigInt(given.version));
     part.put(row, given.part);
     ts.put(row, given.ts, given.ordinal);
     link.put(row, given.linkId);

@@ -127,14 +127,14 @@ describe('blocks', () => {
     } as const;
     await insertBlock(stores.clickhouse, {
       table: 'orders',
-      block: orderBlock([{ event: order, version: 2n ** 64n - 1n, ordinal: 1, sequence: 6n }]),
+      block: orderBlock([{ ...order, version: 2 ** 53 - 1, ordinal: 1 }]),
       token: 'o',
     });
     const links = Array.from({ length: 3 }, () => uuidv7());
     const share = {
       workspaceId,
       orderId: 'o-1',
-      version: 9n,
+      version: 9,
       ts: TS,
       ordinal: 1,
       linkId: workspaceId,
@@ -170,7 +170,7 @@ describe('blocks', () => {
     ).toEqual([
       {
         order_id: 'o-1',
-        version: String(2n ** 64n - 1n),
+        version: String(2 ** 53 - 1),
         external_user_id: 'u-1',
         amount_minor: '-5',
         currency: 'jpy',

@@ -1,4 +1,3 @@
-import type { OrderEvent } from '../../core/events/types.ts';
 import {
   int64Column,
   lowCardinalityColumn,
@@ -10,13 +9,19 @@ import {
   uuidColumn,
 } from './native-columns.ts';
 
-/** A report of an order to be inserted. */
+/** A row of `orders`. */
 export type OrderRow = {
-  event: OrderEvent;
-  /** See `core/events/order-version.ts`. */
-  version: bigint;
+  workspaceId: Uint8Array;
+  orderId: string;
+  version: number;
+  /** Microseconds. */
+  ts: number;
   ordinal: number;
-  sequence: bigint;
+  visitorId: Uint8Array | null;
+  email: string | null;
+  externalUserId: string | null;
+  amountMinor: number;
+  currency: string;
 };
 
 /** Returns the rows as one block of table `orders`. An order without a visitor has the zero UUID. */
@@ -31,21 +36,16 @@ export function orderBlock(rows: readonly OrderRow[]): Uint8Array[] {
   const user = textColumn('external_user_id', size);
   const amount = int64Column('amount_minor', size);
   const currency = lowCardinalityColumn('currency', size);
-  const sequence = uint64Column('sequence', size);
-  let row = 0;
-  for (const { event, version: rank, ordinal, sequence: number } of rows) {
-    workspace.put(row, event.workspaceId);
-    order.put(row, event.orderId);
-    version.put(row, rank);
-    ts.put(row, event.ts, ordinal);
-    visitor.put(row, event.visitorId ?? NO_UUID);
-    email.put(row, event.email ?? '');
-    user.put(row, event.externalUserId ?? '');
-    amount.put(row, BigInt(event.amountMinor));
-    currency.put(row, event.currency);
-    sequence.put(row, number);
-    row += 1;
-  }
-  const columns = [workspace, order, version, ts, visitor, email, user, amount, currency, sequence];
-  return nativeBlock(columns, size);
+  rows.forEach((given, row) => {
+    workspace.put(row, given.workspaceId);
+    order.put(row, given.orderId);
+    version.put(row, BigInt(given.version));
+    ts.put(row, given.ts, given.ordinal);
+    visitor.put(row, given.visitorId ?? NO_UUID);
+    email.put(row, given.email ?? '');
+    user.put(row, given.externalUserId ?? '');
+    amount.put(row, BigInt(given.amountMinor));
+    currency.put(row, given.currency);
+  });
+  return nativeBlock([workspace, order, version, ts, visitor, email, user, amount, currency], size);
 }

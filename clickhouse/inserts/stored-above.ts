@@ -20,7 +20,7 @@ export async function storedAbove(
   for (const { ordinal, highWater } of streams) next[ordinal] = highWater + 1n;
   // Times of a stream strictly increase: a row above its mark is not older than `visibleBefore`.
   const from = Math.min(...streams.map(({ visibleBefore }) => visibleBefore));
-  for (const table of ['clicks', 'identifies', 'orders']) {
+  for (const table of ['clicks', 'identifies']) {
     const result = await client.query({
       query: `SELECT toUnixTimestamp64Nano(ts) % 1000 AS ordinal, max(sequence) AS newest FROM ${table}
         WHERE ts >= fromUnixTimestamp64Micro({from:Int64}, 'UTC')

@@ -41,7 +41,8 @@ ORDER BY (workspace_id, visitor_id, ts)
 SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1,
   min_rows_to_fsync_after_merge = 1;
 
--- One order counts once: the row of its highest version. Journeys find orders by visitor, email and user.
+-- One order counts once: the row of its highest version. A worker writes the order as it is in PostgreSQL, with the
+-- version that it has there. Journeys find orders by visitor, email and user.
 CREATE TABLE IF NOT EXISTS {{database}}.orders {{on_cluster}} (
   workspace_id     UUID,
   order_id         String,
@@ -52,7 +53,6 @@ CREATE TABLE IF NOT EXISTS {{database}}.orders {{on_cluster}} (
   external_user_id String,
   amount_minor     Int64,
   currency         LowCardinality(String),
-  sequence         UInt64,
   INDEX by_visitor visitor_id TYPE bloom_filter(0.01) GRANULARITY 1,
   INDEX by_email email TYPE bloom_filter(0.01) GRANULARITY 1,
   INDEX by_user external_user_id TYPE bloom_filter(0.01) GRANULARITY 1

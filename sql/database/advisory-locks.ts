@@ -15,4 +15,6 @@ export const ADVISORY_LOCKS = {
   firstStart: 7_205_011_977,
   /** One worker at a time corrects the times of stored events. */
   clockCorrections: 7_205_011_978,
+  /** One worker at a time writes orders to ClickHouse, and none while orders are erased. */
+  orderPublications: 7_205_011_979,
 } as const;

@@ -1,4 +1,6 @@
 import type { Queryable } from '../database/pool.ts';
+import { nextVersion } from '../orders/orders.ts';
+import { queuePublications } from '../orders/publications.ts';
 
 /** The events of a stream whose times are ahead; see `ClockEvent`. Times are microseconds. */
 export type CorrectionReport = {
@@ -43,21 +45,22 @@ async function correctRecords(
   tx: Queryable,
   { ordinal, fromTs, toTs, shift }: CorrectionReport,
 ): Promise<void> {
-  // A version contains its report's time, and an earlier report wins (`core/events/order-version.ts`).
   const { rows } = await tx.query<{ internal_id: number }>(
-    `UPDATE orders SET ts = ts - $4, version = version + $4::numeric * 1000
+    `UPDATE orders SET ts = ts - $4, version = ${nextVersion('orders')}
      WHERE stream_ordinal = $1 AND ts BETWEEN $2 AND $3 RETURNING internal_id`,
     [ordinal, fromTs, toTs, shift],
   );
+  const orders = rows.map((row) => row.internal_id);
+  await queuePublications(tx, orders);
   await tx.query(
     `UPDATE commissions SET eligible_at = eligible_at - $2 * interval '1 microsecond'
      WHERE order_internal_id = ANY ($1) AND status = 'pending' AND eligible_at >= to_timestamp($3 / 1e6::float8)`,
-    [rows.map((row) => row.internal_id), shift, fromTs],
+    [orders, shift, fromTs],
   );
   await tx.query(
     `UPDATE purchases SET purchased_at = purchased_at - $2 * interval '1 microsecond'
      WHERE order_internal_id = ANY ($1) AND purchased_at >= to_timestamp($3 / 1e6::float8)`,
-    [rows.map((row) => row.internal_id), shift, fromTs],
+    [orders, shift, fromTs],
   );
   if (fromTs < toTs - shift) return;
   await tx.query(

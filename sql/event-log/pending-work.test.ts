@@ -31,13 +31,13 @@ test('each kind of work is reported while it is pending, and not after', async (
   );
   const order = rows[0]?.internal_id;
   expect(await pendingWork(pool)).toEqual({ ...NOTHING, attribution: true, trackedPurchases: true });
-  await pool.query('UPDATE orders SET credited_version = version');
+  await pool.query('UPDATE orders SET attributed_version = version');
   expect(await pendingWork(pool)).toEqual({ ...NOTHING, trackedPurchases: true });
   await pool.query('UPDATE orders SET referral_judged_at = now()');
   expect(await pendingWork(pool)).toEqual(NOTHING);
   await pool.query('UPDATE orders SET version = version + 1');
   expect(await pendingWork(pool)).toEqual({ ...NOTHING, attribution: true });
-  await pool.query('UPDATE orders SET credited_version = version');
+  await pool.query('UPDATE orders SET attributed_version = version');
 
   await pool.query('INSERT INTO order_publications (order_internal_id) VALUES ($1)', [order]);
   expect(await pendingWork(pool)).toEqual({ ...NOTHING, orderPublications: true });

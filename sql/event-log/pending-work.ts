@@ -10,7 +10,7 @@ export type PendingWork = {
   trackedPurchases: boolean;
   /** Refunds that were reported before their order. */
   earlyRefunds: boolean;
-  /** Orders that ClickHouse lacks. */
+  /** Orders whose row in ClickHouse is to be written. */
   orderPublications: boolean;
 };
 
@@ -18,11 +18,11 @@ export type PendingWork = {
 export async function pendingWork(db: Queryable): Promise<PendingWork> {
   const { rows } = await db.query<PendingWork>(
     `SELECT
-      EXISTS (SELECT FROM orders WHERE credited_version IS DISTINCT FROM version) AS attribution,
+      EXISTS (SELECT FROM orders WHERE attributed_version IS DISTINCT FROM version) AS attribution,
       EXISTS (SELECT FROM signups WHERE state = 'pending') AS "pendingSignups",
       EXISTS (SELECT FROM orders WHERE source = 'server' AND referral_judged_at IS NULL) AS "trackedPurchases",
       EXISTS (SELECT FROM early_refunds) AS "earlyRefunds",
-      EXISTS (SELECT FROM order_publications) AS "orderPublications"`,
+      EXISTS (SELECT FROM order_publications WHERE due_at <= now()) AS "orderPublications"`,
   );
   const [row] = rows;
   if (!row) throw new Error('PostgreSQL returned no row for a SELECT without FROM');

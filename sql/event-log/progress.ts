@@ -26,7 +26,7 @@ export async function readProgress(db: Queryable): Promise<Progress> {
   >(
     `SELECT (SELECT count(*) FROM clock_corrections WHERE done_at IS NULL) AS clock_corrections,
             (SELECT count(*) FROM dead_letters WHERE replayed_at IS NULL) AS dead_letters,
-            (SELECT count(*) FROM orders WHERE credited_version IS DISTINCT FROM version) AS orders_unattributed`,
+            (SELECT count(*) FROM orders WHERE attributed_version IS DISTINCT FROM version) AS orders_unattributed`,
   );
   return {
     clock_corrections: 0,

@@ -4,7 +4,9 @@ CREATE TABLE orders (
   internal_id        bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   workspace_id       uuid NOT NULL REFERENCES workspaces (id),
   order_id           text NOT NULL,
-  version            numeric(20) NOT NULL, -- a server's report beats the pixel's, then the earliest wins
+  -- Grows with each change of the row and orders its copies in ClickHouse: microseconds when it changed, or one more than
+  -- before. By the clock, so that it also grows when an older backup of this database is restored beside ClickHouse.
+  version            bigint NOT NULL DEFAULT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
   source             text NOT NULL CHECK (source IN ('pixel', 'server')),
   ts                 bigint NOT NULL,      -- microseconds
   stream_ordinal     smallint NOT NULL,
@@ -15,10 +17,10 @@ CREATE TABLE orders (
   currency           text NOT NULL,
   attribution_model  text NOT NULL,        -- the workspace's when the order was first seen
   attribution_window integer NOT NULL,
-  credited_version   numeric(20),          -- the version whose attributed shares are in ClickHouse
-  -- Versions whose attributed shares may be in ClickHouse, each with its number of parts: noted before they are written, so
-  -- that the next version replaces them even when it is unknown whether they arrived.
-  noted_credits      jsonb,
+  attributed_version bigint,               -- the version whose attributed shares are in ClickHouse
+  -- Versions whose attributed shares may be in ClickHouse, each with its number of parts and the order's time then. Set
+  -- before the shares are written, so that the next version replaces them even when it is unknown whether they arrived.
+  written_shares     jsonb NOT NULL DEFAULT '[]',
   without_rate       boolean NOT NULL DEFAULT false, -- attributed without revenue: no rate was set for its currency
   pixel_visitor_id   uuid,                 -- the visitor of the pixel's report, where a server's report names none
   signup_visitor_id  uuid,                 -- the visitor of the buyer's signup
@@ -26,14 +28,15 @@ CREATE TABLE orders (
   referral_judged_at timestamptz,          -- null: a server's order that the referral program has not evaluated
   UNIQUE (workspace_id, order_id)
 );
-CREATE INDEX orders_unattributed ON orders (ts) WHERE credited_version IS DISTINCT FROM version;
+CREATE INDEX orders_unattributed ON orders (ts) WHERE attributed_version IS DISTINCT FROM version;
 CREATE INDEX orders_without_rate ON orders (currency) WHERE without_rate;
 CREATE INDEX orders_unjudged ON orders (internal_id) WHERE source = 'server' AND referral_judged_at IS NULL;
 
--- Orders that did not come through the event log and have to be written to ClickHouse.
+-- Orders whose row in ClickHouse is to be written: queued by the transaction that changes the order. A row that
+-- ClickHouse refuses is due again later.
 CREATE TABLE order_publications (
   order_internal_id bigint PRIMARY KEY REFERENCES orders (internal_id),
-  created_at        timestamptz NOT NULL DEFAULT now()
+  due_at            timestamptz NOT NULL DEFAULT now()
 );
 
 -- Emails of visitors: the newest is the visitor's email, all of them join visitors for attribution.

@@ -1,21 +1,21 @@
 import type { Queryable } from '../database/pool.ts';
 
-/** A visitor gave an email, a user id, or both. */
+/** A visitor's email, user id, or both. */
 export type IdentityReport = {
   workspaceId: string;
   visitorId: string;
   /** Lower case. */
   email: string | null;
   externalUserId: string | null;
-  /** With a secret key; otherwise it is what a page said, and anyone may have said it. */
+  /** Reported with a secret key. Otherwise a page reported it, which anyone can fake. */
   byServer: boolean;
   /** Microseconds. */
   ts: number;
 };
 
 /**
- * Takes in which emails and users visitors gave. The external user id of an email is the newest that came with it, and
- * beside it stands the newest that a server gave. Reports of a workspace that does not exist are left out.
+ * Stores the emails and users of visitors. The external user id of an email is the newest that came with it; the newest of a
+ * server is stored beside it. Leaves out reports of unknown workspaces.
  */
 export async function upsertIdentities(
   transaction: Queryable,
@@ -101,24 +101,24 @@ async function upsertEmails(transaction: Queryable, reports: readonly EmailRepor
   );
 }
 
-/** Whose clicks may have led to an order. */
+/** The buyer of an order. */
 export type Buyer = { workspaceId: string; visitorId: string | null; email: string | null };
 
 /**
- * Most visitors that one buyer is taken for, the newest, and emails that join them. Anyone can say by the pixel that ever
- * more visitors have one email; people have a handful.
+ * Limits of one buyer's visitors, the newest, and of the emails that join them. Anyone can report any number of visitors with
+ * one email by pixel.
  */
-const MOST_VISITORS = 10_000;
-const MOST_EMAILS = 100;
-/** Visitors of all buyers together, so that no number of buyers with many takes the memory of a worker. */
-const MOST_OF_ALL = 5 * MOST_VISITORS;
+const MAX_VISITORS = 10_000;
+const MAX_EMAILS = 100;
+/** Limit of the visitors of all buyers together, which bounds a worker's memory. */
+const MAX_OF_ALL = 5 * MAX_VISITORS;
 
 /**
- * The visitors who are one person with each buyer: the buyer's own visitor, and every visitor that gave an email
- * which the buyer's visitor gave or the order carries. One hop: the other emails of those visitors join nobody.
+ * Returns the visitors that are one person with each buyer: the buyer's visitor, and every visitor with an email of that visitor
+ * or of the order. One hop: other emails of those visitors join no one.
  *
- * @returns for each buyer, in the given order, distinct visitor ids; for the first ones only, at least one, where all
- *   have more visitors together than is taken at once
+ * @returns for each buyer, in the given order, distinct visitor ids; only for the first buyers, at least one, where all
+ *   together exceed the limit
  */
 export async function visitorsOfBuyers(db: Queryable, buyers: readonly Buyer[]): Promise<string[][]> {
   const { rows } = await db.query<{ position: number; visitor_id: string }>(
@@ -131,23 +131,23 @@ export async function visitorsOfBuyers(db: Queryable, buyers: readonly Buyer[]):
          SELECT other.visitor_id FROM (
            SELECT buyer.email WHERE buyer.email IS NOT NULL
            UNION (SELECT email FROM identities WHERE workspace_id = buyer.workspace_id
-             AND visitor_id = buyer.visitor_id ORDER BY last_ts DESC LIMIT ${MOST_EMAILS})
+             AND visitor_id = buyer.visitor_id ORDER BY last_ts DESC LIMIT ${MAX_EMAILS})
          ) AS address CROSS JOIN LATERAL (
            SELECT visitor_id, last_ts FROM identities
            WHERE workspace_id = buyer.workspace_id AND email = address.email
-           ORDER BY last_ts DESC LIMIT ${MOST_VISITORS}) AS other
+           ORDER BY last_ts DESC LIMIT ${MAX_VISITORS}) AS other
          WHERE other.visitor_id IS DISTINCT FROM buyer.visitor_id
-         GROUP BY other.visitor_id ORDER BY max(other.last_ts) DESC LIMIT ${MOST_VISITORS - 1})
+         GROUP BY other.visitor_id ORDER BY max(other.last_ts) DESC LIMIT ${MAX_VISITORS - 1})
      ) AS found
-     ORDER BY buyer.position LIMIT ${MOST_OF_ALL + 1}`,
+     ORDER BY buyer.position LIMIT ${MAX_OF_ALL + 1}`,
     [
       buyers.map((buyer) => buyer.workspaceId),
       buyers.map((buyer) => buyer.visitorId),
       buyers.map((buyer) => buyer.email),
     ],
   );
-  // Of the buyer at whom it was cut off some are missing.
-  const whole = rows.length > MOST_OF_ALL ? Number(rows.at(-1)?.position) - 1 : buyers.length;
+  // The last buyer may lack some.
+  const whole = rows.length > MAX_OF_ALL ? Number(rows.at(-1)?.position) - 1 : buyers.length;
   const visitors: string[][] = Array.from({ length: whole }, () => []);
   for (const row of rows) visitors[row.position - 1]?.push(row.visitor_id);
   return visitors;

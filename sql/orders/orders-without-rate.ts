@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inTransaction, type Pool } from '../database/pool.ts';
-import { earlierReport, queuePublications } from './orders.ts';
+import { nextVersion } from './orders.ts';
 
 const BATCH = 500;
 /** Before orders that others hold are tried again, milliseconds. */
@@ -10,9 +10,8 @@ const OF_PAIR = `FROM orders JOIN workspaces AS workspace ON workspace.id = orde
   WHERE orders.without_rate AND orders.currency = $1 AND workspace.currency = $2`;
 
 /**
- * Has the orders that count without revenue, because their pair of currencies had no rate, attributed anew. Each becomes a
- * report of its own, a nanosecond before the one that counted, so of the version above: its credits take the place of those
- * that stand. To be called when the rate is set. Cut off, it goes on when it is called again.
+ * Gives a new version to the orders that count without revenue because their pair of currencies had no rate, so that they
+ * are attributed again. To be called when the rate is set; may be repeated.
  *
  * @returns how many orders
  */
@@ -20,18 +19,14 @@ export async function attributeAnew(pool: Pool, currency: string, base: string):
   let orders = 0;
   for (;;) {
     const some = await inTransaction(pool, async (tx) => {
-      // Passed over, not waited for: a lane holds several orders, in an order of its own.
+      // Skipped, not waited for: a lane locks several orders, in an order of its own.
       const { rows } = await tx.query<{ internal_id: number }>(
         `WITH chosen AS MATERIALIZED (
            SELECT internal_id ${OF_PAIR} LIMIT ${BATCH} FOR NO KEY UPDATE OF orders SKIP LOCKED
          )
-         UPDATE orders SET without_rate = false, ${earlierReport((column) => `orders.${column}`)}
+         UPDATE orders SET without_rate = false, version = ${nextVersion('orders')}
          FROM chosen WHERE orders.internal_id = chosen.internal_id RETURNING orders.internal_id`,
         [currency, base],
-      );
-      await queuePublications(
-        tx,
-        rows.map((row) => row.internal_id),
       );
       return rows.length;
     });

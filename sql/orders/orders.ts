@@ -1,13 +1,11 @@
 import type { EventSource } from '../../core/events/types.ts';
 import type { Queryable } from '../database/pool.ts';
-import { ORDINALS } from '../event-log/streams.ts';
+import { queuePublications } from './publications.ts';
 
-/** One report of an order, as the event log carried it. */
+/** One report of an order. */
 export type OrderReport = {
   workspaceId: string;
   orderId: string;
-  /** See `core/events/order-version.ts`. */
-  version: bigint;
   source: EventSource;
   /** Microseconds. */
   ts: number;
@@ -18,48 +16,50 @@ export type OrderReport = {
   externalUserId: string | null;
   amountMinor: number;
   currency: string;
-  /** Whom the buyer signed up as, for a report that names no visitor; only what came past the event log says so. */
+  /** The visitor of the buyer's signup, for a server's report that names no visitor; not known from the event log. */
   signupVisitorId?: string | null;
 };
 
-/** A report, with what another one of the same order adds to it. */
+/** A report, with what another report of the same order adds to it. */
 export type MergedReport = OrderReport & {
-  /** Whom a pixel's report named, where the one that counts names no visitor. */
+  /** The visitor of a pixel's report, where the report that counts names none. */
   pixelVisitorId: string | null;
 };
+
+/** SQL: the next version of a row of `orders`. See the comment on the column. */
+export const nextVersion = (row: string) =>
+  `greatest(${row}.version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)`;
 
 /** SQL: the visitor that a pixel's report of an order named. */
 const pixelVisitor = (row: string) =>
   `CASE ${row}.source WHEN 'pixel' THEN coalesce(${row}.visitor_id, ${row}.pixel_visitor_id) ELSE ${row}.pixel_visitor_id END`;
 /** SQL: whether neither the report that counts nor another by the pixel has named a visitor. */
 const wantsVisitor = (row: string) => `(${row}.visitor_id IS NULL AND ${row}.pixel_visitor_id IS NULL)`;
-const WINS = 'EXCLUDED.version > known.version';
+/** SQL: what a report is compared by: a server's beats the pixel's, then the earliest wins. Times are unique in a deployment. */
+const rank = (row: string) => `(${row}.source <> 'server', ${row}.ts, ${row}.stream_ordinal)`;
+const WINS = `${rank('EXCLUDED')} < ${rank('known')}`;
 /** SQL: a column of the report that counts. */
 const counting = (column: string) => `CASE WHEN ${WINS} THEN EXCLUDED.${column} ELSE known.${column} END`;
 /** SQL: whether the one report adds its visitor to the other. */
 const MERGES = `(NOT (${WINS}) OR (${wantsVisitor('EXCLUDED')} AND ${pixelVisitor('known')} IS NOT NULL))`;
-const REPORTED = ['source', 'visitor_id', 'email', 'external_user_id', 'amount_minor', 'currency'];
-export const LAST_ORDINAL = ORDINALS - 1;
+const REPORTED = [
+  'source',
+  'ts',
+  'stream_ordinal',
+  'visitor_id',
+  'email',
+  'external_user_id',
+  'amount_minor',
+  'currency',
+];
 
 /**
- * SQL: the assignments by which an order becomes a report of its own, a nanosecond before the one that `of` gives the
- * columns of, so of the version above, where the condition `when` holds.
- */
-export function earlierReport(of: (column: string) => string, when = 'true'): string {
-  const [version, ts, ordinal] = ['version', 'ts', 'stream_ordinal'].map(of);
-  return `version = ${version} + (${when})::int,
-    ts = ${ts} - (${when} AND ${ordinal} = 0)::int,
-    stream_ordinal = CASE WHEN NOT (${when}) THEN ${ordinal} WHEN ${ordinal} = 0 THEN ${LAST_ORDINAL} ELSE ${ordinal} - 1 END`;
-}
-
-/**
- * Takes reports of orders in. Of several reports of one order the highest version stays. One that names no visitor
- * has the pixel's beside it, whichever came first: the thank-you page knows whose clicks led there, the server what was
- * paid. With that it is a report of its own, a nanosecond before the one that counts, so of the version above. An order
- * keeps the attribution model and window that its workspace had when the order was first seen. Reports of a workspace that
- * does not exist are left out.
+ * Stores reports of orders and queues the orders that change for ClickHouse. Of several reports of one order one counts:
+ * a server's before the pixel's, then the earliest. Where the one that counts names no visitor, the visitor of the pixel's
+ * report is kept beside it: the thank-you page knows whose clicks led there, the server what was paid. An order keeps the
+ * attribution model and window that its workspace had at the first report. Leaves out reports of unknown workspaces.
  *
- * @returns the reports by which an order was first heard of
+ * @returns the reports of orders that were not known
  */
 export async function upsertOrders(
   transaction: Queryable,
@@ -74,17 +74,16 @@ export async function upsertOrders(
     workspace_id: string;
     order_id: string;
     is_new: boolean;
-    is_merged: boolean;
   }>(
-    `INSERT INTO orders AS known (workspace_id, order_id, version, source, ts, stream_ordinal, visitor_id,
-       pixel_visitor_id, email, external_user_id, amount_minor, currency, signup_visitor_id, attribution_model,
+    `INSERT INTO orders AS known (workspace_id, order_id, source, ts, stream_ordinal, visitor_id, pixel_visitor_id,
+       email, external_user_id, amount_minor, currency, signup_visitor_id, attribution_model,
        attribution_window)
-     SELECT workspace.id, report.order_id, report.version, report.source, report.ts, report.stream_ordinal,
+     SELECT workspace.id, report.order_id, report.source, report.ts, report.stream_ordinal,
        report.visitor_id, report.pixel_visitor_id, report.email, report.external_user_id, report.amount_minor,
        report.currency, report.signup_visitor_id, workspace.attribution_model, workspace.attribution_window
-     FROM unnest($1::uuid[], $2::text[], $3::numeric[], $4::text[], $5::bigint[], $6::smallint[], $7::uuid[],
-       $8::uuid[], $9::text[], $10::text[], $11::bigint[], $12::text[], $13::uuid[]) WITH ORDINALITY
-       AS report (workspace_id, order_id, version, source, ts, stream_ordinal, visitor_id, pixel_visitor_id, email,
+     FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bigint[], $5::smallint[], $6::uuid[], $7::uuid[],
+       $8::text[], $9::text[], $10::bigint[], $11::text[], $12::uuid[]) WITH ORDINALITY
+       AS report (workspace_id, order_id, source, ts, stream_ordinal, visitor_id, pixel_visitor_id, email,
          external_user_id, amount_minor, currency, signup_visitor_id, position)
      JOIN workspaces AS workspace ON workspace.id = report.workspace_id
      ORDER BY report.position
@@ -93,13 +92,12 @@ export async function upsertOrders(
            pixel_visitor_id = CASE WHEN NOT (${WINS}) THEN ${pixelVisitor('EXCLUDED')}
              WHEN EXCLUDED.visitor_id IS NULL THEN coalesce(EXCLUDED.pixel_visitor_id, ${pixelVisitor('known')}) END,
            signup_visitor_id = CASE WHEN NOT ${MERGES} THEN ${counting('signup_visitor_id')} END,
-           ${earlierReport(counting, MERGES)}
+           version = ${nextVersion('known')}
        WHERE ${WINS} OR (${wantsVisitor('known')} AND ${pixelVisitor('EXCLUDED')} IS NOT NULL)
-     RETURNING internal_id, workspace_id, order_id, xmax = 0 AS is_new, pixel_visitor_id IS NOT NULL AS is_merged`,
+     RETURNING internal_id, workspace_id, order_id, xmax = 0 AS is_new`,
     [
       rows.map((row) => row.workspaceId),
       rows.map((row) => row.orderId),
-      rows.map((row) => String(row.version)),
       rows.map((row) => row.source),
       rows.map((row) => row.ts),
       rows.map((row) => row.streamOrdinal),
@@ -112,10 +110,9 @@ export async function upsertOrders(
       rows.map((row) => row.signupVisitorId ?? null),
     ],
   );
-  // The event log carries each report by itself: what they are together goes to ClickHouse from here.
   await queuePublications(
     transaction,
-    written.rows.filter((row) => row.is_merged).map((row) => row.internal_id),
+    written.rows.map((row) => row.internal_id),
   );
   // A row that an update has touched carries that update's transaction.
   return written.rows
@@ -123,17 +120,16 @@ export async function upsertOrders(
     .flatMap((row) => merged.get(`${row.workspace_id}/${row.order_id}`) ?? []);
 }
 
-/** Writes an order that is not known yet. @returns false when it is: another report has just written it */
+/** Inserts an order that is not known yet. @returns false when another report has just inserted it */
 export async function insertOrder(tx: Queryable, report: OrderReport): Promise<boolean> {
   const { rowCount } = await tx.query(
-    `INSERT INTO orders (workspace_id, order_id, version, source, ts, stream_ordinal, visitor_id, email,
-       external_user_id, amount_minor, currency, signup_visitor_id, attribution_model, attribution_window)
-     SELECT id, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, attribution_model, attribution_window
+    `INSERT INTO orders (workspace_id, order_id, source, ts, stream_ordinal, visitor_id, email, external_user_id,
+       amount_minor, currency, signup_visitor_id, attribution_model, attribution_window)
+     SELECT id, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, attribution_model, attribution_window
      FROM workspaces WHERE id = $1 ON CONFLICT (workspace_id, order_id) DO NOTHING`,
     [
       report.workspaceId,
       report.orderId,
-      String(report.version),
       report.source,
       report.ts,
       report.streamOrdinal,
@@ -148,33 +144,19 @@ export async function insertOrder(tx: Queryable, report: OrderReport): Promise<b
   return rowCount === 1;
 }
 
-/** The reports of each order as one, by workspace and order. */
+/** Merges the reports of each order. By workspace and order. */
 function mergedReports(reports: readonly OrderReport[]): Map<string, MergedReport> {
   const byOrder = Map.groupBy(reports, (report) => `${report.workspaceId}/${report.orderId}`);
   return new Map([...byOrder].map(([key, own]) => [key, mergedReport(own)]));
 }
 
 function mergedReport(reports: readonly OrderReport[]): MergedReport {
-  const [best, ...others] = [...reports].sort((a, b) => (a.version > b.version ? -1 : 1));
+  const [best, ...others] = [...reports].sort(
+    (a, b) => rankOf(a) - rankOf(b) || a.ts - b.ts || a.streamOrdinal - b.streamOrdinal,
+  );
   if (!best) throw new Error('no report to merge');
   const byPixel = others.find((report) => report.source === 'pixel' && report.visitorId !== null);
-  if (best.visitorId !== null || !byPixel) return { ...best, pixelVisitorId: null };
-  const { version, ts, streamOrdinal: ordinal } = best;
-  return {
-    ...best,
-    version: version + 1n,
-    ts: ordinal === 0 ? ts - 1 : ts,
-    streamOrdinal: ordinal === 0 ? LAST_ORDINAL : ordinal - 1,
-    pixelVisitorId: byPixel.visitorId,
-  };
+  return { ...best, pixelVisitorId: best.visitorId === null ? (byPixel?.visitorId ?? null) : null };
 }
 
-/** Has ClickHouse given these orders as they stand now. */
-export async function queuePublications(tx: Queryable, internalIds: readonly number[]): Promise<void> {
-  if (internalIds.length === 0) return;
-  await tx.query(
-    `INSERT INTO order_publications (order_internal_id) SELECT unnest($1::bigint[])
-     ON CONFLICT (order_internal_id) DO NOTHING`,
-    [internalIds],
-  );
-}
+const rankOf = ({ source }: OrderReport) => (source === 'server' ? 0 : 1);

@@ -4,8 +4,7 @@ import { queueEvents } from '../webhooks/outbox.ts';
 import { type OrderReport, upsertOrders } from './orders.ts';
 
 /**
- * Takes reports of orders in, as {@link upsertOrders}, and leaves a `sale.created` for each order that was not known:
- * in the same transaction, so that neither is there without the other.
+ * Stores reports of orders as {@link upsertOrders} does, and queues a `sale.created` for each new order in the same transaction.
  */
 export async function recordSales(transaction: Queryable, reports: readonly OrderReport[]): Promise<void> {
   const firsts = await upsertOrders(transaction, reports);

@@ -2,16 +2,19 @@ import type { Queryable } from '../database/pool.ts';
 import type { AttributionModel } from '../workspaces/workspaces.ts';
 import { visitorOfUser } from './user-visitors.ts';
 
+/** The shares of one version of an order: their number and the order's time then (microseconds), by which they are found. */
+export type WrittenShares = { version: number; parts: number; ts: number; streamOrdinal: number };
+
 /** An order that waits for attribution. */
 export type UnattributedOrder = {
   internalId: number;
   workspaceId: string;
   orderId: string;
-  version: bigint;
+  version: number;
   /** Microseconds. */
   ts: number;
   streamOrdinal: number;
-  /** Whom the order names, or who is known to be the user whom it names; null: nobody. */
+  /** The order's visitor, or the visitor known to be its user; null: none. */
   visitorId: string | null;
   email: string | null;
   amountMinor: number;
@@ -21,12 +24,9 @@ export type UnattributedOrder = {
   model: AttributionModel;
   /** Days. */
   window: number;
-  /**
-   * Versions of the order whose credits may stand in ClickHouse, each with its number of parts; null: nobody noted how many.
-   * The present version is among them when a worker has begun to write its credits before.
-   */
-  noted: ReadonlyMap<bigint, number | null>;
-  /** Another one once anything about the order has changed. */
+  /** Versions whose attributed shares may be in ClickHouse; this one too when a worker has begun to write its shares. */
+  written: readonly WrittenShares[];
+  /** Changes with the row. */
   rowVersion: string;
 };
 
@@ -34,10 +34,9 @@ export type UnattributedOrder = {
 const CLAIM = 7_205;
 
 /**
- * Claims orders older than the watermark whose present version has no credits yet, oldest first, until the
- * transaction ends. One that was reported past the event log waits until the watermark has passed that report as well: an
- * identify from before it may still be on its way. Other workers' claims are passed over. An advisory lock, not the row's: a
- * lane that takes in another report of the order must never wait for an attribution.
+ * Claims orders older than the watermark whose version has no attributed shares, oldest first, until the transaction ends. An
+ * order that was reported through the API waits until the watermark has passed that report too: an earlier identify may
+ * still be on its way. Skips other workers' claims. Advisory locks, so that a lane never waits for an attribution.
  *
  * @param before microseconds: the watermark
  */
@@ -50,7 +49,7 @@ export async function claimUnattributed(
     internal_id: number;
     workspace_id: string;
     order_id: string;
-    version: string;
+    version: number;
     ts: number;
     stream_ordinal: number;
     visitor_id: string | null;
@@ -60,13 +59,12 @@ export async function claimUnattributed(
     workspace_currency: string;
     attribution_model: AttributionModel;
     attribution_window: number;
-    credited_version: string | null;
-    noted_credits: Record<string, number> | null;
+    written_shares: WrittenShares[];
     row_version: string;
   }>(
     `WITH waiting AS MATERIALIZED (
        SELECT internal_id FROM orders
-       WHERE credited_version IS DISTINCT FROM version AND ts < $1 AND (reported_at IS NULL OR reported_at < $1)
+       WHERE attributed_version IS DISTINCT FROM version AND ts < $1 AND (reported_at IS NULL OR reported_at < $1)
        ORDER BY ts LIMIT $2 * 4
      ), claimed AS MATERIALIZED (
        SELECT internal_id FROM waiting WHERE pg_try_advisory_xact_lock($3, (internal_id % 2147483647)::int) LIMIT $2
@@ -76,7 +74,7 @@ export async function claimUnattributed(
          ${visitorOfUser('o.workspace_id', 'o.external_user_id')}) AS visitor_id,
        o.email,
        o.amount_minor, o.currency, workspace.currency AS workspace_currency, o.attribution_model,
-       o.attribution_window, o.credited_version, o.noted_credits, o.xmin::text AS row_version
+       o.attribution_window, o.written_shares, o.xmin::text AS row_version
      FROM claimed JOIN orders AS o USING (internal_id) JOIN workspaces AS workspace ON workspace.id = o.workspace_id
      ORDER BY o.ts`,
     [before, limit, CLAIM],
@@ -85,7 +83,7 @@ export async function claimUnattributed(
     internalId: row.internal_id,
     workspaceId: row.workspace_id,
     orderId: row.order_id,
-    version: BigInt(row.version),
+    version: row.version,
     ts: row.ts,
     streamOrdinal: row.stream_ordinal,
     visitorId: row.visitor_id,
@@ -95,64 +93,52 @@ export async function claimUnattributed(
     workspaceCurrency: row.workspace_currency,
     model: row.attribution_model,
     window: row.attribution_window,
-    noted: notedOf(row.noted_credits, row.credited_version),
+    written: row.written_shares,
     rowVersion: row.row_version,
   }));
 }
 
-/** Orders that were attributed before anything was noted have one version there, the last one. */
-function notedOf(
-  noted: Record<string, number> | null,
-  attributedVersion: string | null,
-): ReadonlyMap<bigint, number | null> {
-  if (noted === null) return new Map(attributedVersion === null ? [] : [[BigInt(attributedVersion), null]]);
-  return new Map(Object.entries(noted).map(([version, parts]) => [BigInt(version), parts]));
-}
-
-/** What is about to be written of an order's credits. */
-export type NotedCredits = {
+/** The shares that are about to be written for an order. */
+export type SharesToWrite = {
   order: UnattributedOrder;
-  /** Every version that may stand then, with its number of parts. */
-  noted: ReadonlyMap<bigint, number>;
+  /** Every version whose shares may be in ClickHouse then. */
+  written: readonly WrittenShares[];
   /** Whether they are without revenue because no rate is set for the order's currency. */
   withoutRate: boolean;
 };
 
 /**
- * Notes versions of claimed orders whose credits are about to be written, each with its number of parts. To be committed before
- * they are written.
+ * Records the shares of claimed orders that are about to be written. To be committed before they are written.
  *
- * @returns the orders that are as they were claimed: of the others nothing was noted, and their credits must not be written
+ * @returns the orders that have not changed since they were claimed; the shares of the others must not be written
  */
-export async function noteCredits(db: Queryable, orders: readonly NotedCredits[]): Promise<Set<number>> {
+export async function recordShares(db: Queryable, orders: readonly SharesToWrite[]): Promise<Set<number>> {
   if (orders.length === 0) return new Set();
   const { rows } = await db.query<{ internal_id: number }>(
-    `UPDATE orders SET noted_credits = about.noted, without_rate = about.without_rate
+    `UPDATE orders SET written_shares = about.written, without_rate = about.without_rate
      FROM unnest($1::bigint[], $2::text[], $3::jsonb[], $4::boolean[])
-       AS about (internal_id, row_version, noted, without_rate)
+       AS about (internal_id, row_version, written, without_rate)
      WHERE orders.internal_id = about.internal_id AND orders.xmin::text = about.row_version
      RETURNING orders.internal_id`,
     [
       orders.map(({ order }) => order.internalId),
       orders.map(({ order }) => order.rowVersion),
-      orders.map(({ noted }) =>
-        JSON.stringify(Object.fromEntries([...noted].map(([version, parts]) => [String(version), parts]))),
-      ),
+      orders.map(({ written }) => JSON.stringify(written)),
       orders.map(({ withoutRate }) => withoutRate),
     ],
   );
   return new Set(rows.map((row) => row.internal_id));
 }
 
-/** Notes that the credits of these versions stand in ClickHouse. A newer version still waits for its own. */
+/** Records that the shares of these versions are in ClickHouse. A newer version still waits for its own. */
 export async function markAttributed(
   transaction: Queryable,
   orders: readonly Pick<UnattributedOrder, 'internalId' | 'version'>[],
 ): Promise<void> {
   await transaction.query(
-    `UPDATE orders SET credited_version = done.version
-     FROM unnest($1::bigint[], $2::numeric[]) AS done (internal_id, version)
+    `UPDATE orders SET attributed_version = done.version
+     FROM unnest($1::bigint[], $2::bigint[]) AS done (internal_id, version)
      WHERE orders.internal_id = done.internal_id`,
-    [orders.map((order) => order.internalId), orders.map((order) => String(order.version))],
+    [orders.map((order) => order.internalId), orders.map((order) => order.version)],
   );
 }

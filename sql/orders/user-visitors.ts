@@ -1,13 +1,13 @@
 /**
- * SQL of the visitor whose clicks led to what a user does: the one that the user signed up as, else the one that is known to be that
- * user by the newest report of it; null where nobody said so.
+ * Returns the SQL of a user's visitor: the one of the user's signup, else the one of the newest report that names the user; null
+ * without any.
  *
  * @param workspace SQL of the workspace's id
- * @param user SQL of the user's external id; null: nobody
+ * @param user SQL of the user's external id; null: none
  */
 export function visitorOfUser(workspace: string, user: string): string {
   const isTheirs = `workspace_id = ${workspace} AND external_user_id = ${user}`;
-  // Anyone can say by the pixel that ever more visitors are one user: only the newest of each kind is looked at.
+  // Anyone can report any number of visitors of a user by pixel, so only the newest of each kind is read.
   const newest = (table: string) =>
     `(SELECT visitor_id, 1, last_ts FROM ${table} WHERE ${isTheirs} ORDER BY last_ts DESC LIMIT 1)`;
   return `(SELECT visitor_id FROM (

@@ -1,6 +1,6 @@
 import type { Queryable } from '../database/pool.ts';
 
-/** A visitor, the newest email that the visitor gave, and when (microseconds since the epoch). */
+/** A visitor, the visitor's newest email, and its time (microseconds since the epoch). */
 export type VisitorEmail = { visitorId: string; email: string; lastTs: number };
 
 type Row = { visitor_id: string; email: string; last_ts: string };
@@ -12,7 +12,7 @@ const toVisitorEmail = (row: Row): VisitorEmail => ({
 });
 
 /**
- * The visitors who gave this email, those who gave it last first.
+ * Returns the visitors with this email, the most recent first.
  *
  * @param email in lower case
  */
@@ -30,7 +30,7 @@ export async function visitorsByEmail(
   return rows.map(toVisitorEmail);
 }
 
-/** The newest email of each of these visitors; those who gave none are left out. In no order. */
+/** Returns the newest email of each of these visitors, unsorted. Leaves out visitors without one. */
 export async function emailsOfVisitors(
   db: Queryable,
   workspaceId: string,

@@ -1,5 +1,4 @@
 import { setStatus } from '../../cli/commands/enrollment.ts';
-import { orderVersion } from '../../core/events/order-version.ts';
 import { inTransaction, type Pool } from '../../sql/database/pool.ts';
 import { upsertOrders } from '../../sql/orders/orders.ts';
 import { matureHeld } from '../../sql/transactions/mature-held.ts';
@@ -70,7 +69,6 @@ export function createDriver(given: { call: Call; pool: Pool; workspaceId: strin
           {
             workspaceId,
             orderId: `o${action.order}`,
-            version: orderVersion('pixel', BigInt(ts) * 1_000n),
             source: 'pixel',
             ts,
             streamOrdinal: 0,

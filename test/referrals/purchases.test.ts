@@ -1,6 +1,9 @@
+import { Registry } from 'prom-client';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { visitorJourney } from '../../clickhouse/queries/visitor-journey.ts';
-import { publishOrders } from '../../workers/referrals/order-publication.ts';
+import { silentLogger } from '../../core/tier/log.ts';
+import { publishOrders } from '../../workers/jobs/publish-orders.ts';
+import { createWorkerMetrics } from '../../workers/metrics.ts';
 import { type TestApi, type TestWorkspace, testApi } from '../support/api.ts';
 import { countRows, type Merchant, merchant, queuedEvents } from './support.ts';
 
@@ -169,18 +172,19 @@ describe('report-purchase', () => {
       email: ' N@mail.example ',
     });
     const { clickhouse, pool } = api.stores;
-    expect(await publishOrders({ clickhouse, pool })).toBe(false);
+    const metrics = createWorkerMetrics(new Registry());
+    expect(await publishOrders({ clickhouse, pool, metrics, log: silentLogger() })).toBe(false);
     const of = { workspaceId: shop.workspace.id, visitorId: visitor, hasDeletedLinks: false };
     expect((await visitorJourney(clickhouse, of, 10))?.steps).toMatchObject([
       { type: 'order', amountMinor: 1250n, currency: 'usd' },
     ]);
-    expect(await publishOrders({ clickhouse, pool })).toBe(false);
-    const { rows } = await pool.query('SELECT ts, email, signup_visitor_id, credited_version FROM orders');
+    expect(await publishOrders({ clickhouse, pool, metrics, log: silentLogger() })).toBe(false);
+    const { rows } = await pool.query('SELECT ts, email, signup_visitor_id, attributed_version FROM orders');
     expect(rows).toContainEqual({
       ts: Date.parse('2026-11-20T10:00:00.123Z') * 1_000,
       email: 'n@mail.example',
       signup_visitor_id: visitor,
-      credited_version: null, // waits for attribution
+      attributed_version: null, // waits for attribution
     });
   });
 });

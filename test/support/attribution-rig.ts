@@ -3,7 +3,6 @@ import { hideLinks } from '../../clickhouse/erasures.ts';
 import { type ClickRow, clickBlock } from '../../clickhouse/inserts/clicks.ts';
 import { insertBlock } from '../../clickhouse/inserts/insert-block.ts';
 import { clickKey } from '../../core/events/click-reader.ts';
-import { orderVersion } from '../../core/events/order-version.ts';
 import type { EventSource } from '../../core/events/types.ts';
 import { uuidToBytes } from '../../core/ids.ts';
 import { silentLogger } from '../../core/tier/log.ts';
@@ -84,7 +83,6 @@ export async function createAttributionRig() {
       {
         workspaceId,
         orderId,
-        version: orderVersion(source, BigInt(given.ts) * 1000n),
         source,
         ts: given.ts,
         streamOrdinal: 0,

@@ -151,7 +151,7 @@ export async function storeOrders(
   await insert(
     stores,
     'orders',
-    orders.map((row, index) => ({
+    orders.map((row) => ({
       workspace_id: row.workspaceId,
       order_id: row.orderId ?? uuidv7(),
       version: String(row.version ?? 1n),
@@ -161,7 +161,6 @@ export async function storeOrders(
       external_user_id: row.externalUserId ?? '',
       amount_minor: row.amountMinor ?? 1_000,
       currency: row.currency ?? 'usd',
-      sequence: index,
     })),
   );
 }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Registry } from 'prom-client';
+import { expect } from 'vitest';
 import { createEnricher } from '../../core/enrich/enrich.ts';
 import { emptyGeo } from '../../core/enrich/geo.ts';
 import { JournalReader } from '../../core/event-log/journal/reader.ts';
@@ -31,10 +32,12 @@ export type Rig = {
   work(changes?: Partial<WorkersDependencies>): Workers & { registry: Registry };
   /** Waits until every event that the writer has written is worked off. */
   settled(writer: LogWriter & RegisteredStream): Promise<void>;
+  /** Waits until ClickHouse has every order as PostgreSQL has it. */
+  published(): Promise<void>;
   /** One row of ClickHouse. */
   ask<Row>(query: string): Promise<Row>;
   /** Rows and distinct sequences of a table: equal when nothing is there twice. */
-  stored(table?: 'clicks' | 'identifies' | 'orders'): Promise<{ rows: number; distinct: number }>;
+  stored(table?: 'clicks' | 'identifies'): Promise<{ rows: number; distinct: number }>;
   close(): Promise<void>;
 };
 
@@ -95,6 +98,10 @@ export async function createRig(): Promise<Rig> {
         if (BigInt(rows[0]?.high_water ?? -1) >= writer.next() - 1n) return;
         await sleep(20);
       }
+    },
+    async published() {
+      const queued = async () => (await pool.query('SELECT FROM order_publications')).rowCount;
+      await expect.poll(queued, { timeout: 20_000, interval: 20 }).toBe(0);
     },
     ask,
     async stored(table = 'clicks') {

@@ -157,7 +157,7 @@ describe('attributeOrders', () => {
     for (let n = 0; n < 8; n++) ids.push(await rig.order({ ts: NOW - DAY + n, email }));
     expect(await attributeOrders(rig.dependencies)).toBe(true);
     const { rows } = await pool.query(
-      'SELECT count(*)::int AS done FROM orders WHERE workspace_id = $1 AND credited_version = version',
+      'SELECT count(*)::int AS done FROM orders WHERE workspace_id = $1 AND attributed_version = version',
       [rig.workspaceId],
     );
     expect(rows).toEqual([{ done: 5 }]);

@@ -11,7 +11,7 @@ import {
   clicksBeforeOrders,
   origins,
 } from '../../clickhouse/queries/clicks-before-orders.ts';
-import { type OrderVersion, storedShares, versionKey } from '../../clickhouse/queries/stored-shares.ts';
+import { orderKey, storedShares } from '../../clickhouse/queries/stored-shares.ts';
 import { convertMinor, MoneyError } from '../../core/money/money.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import { inTransaction, type Pool, type PoolClient } from '../../sql/database/pool.ts';
@@ -20,14 +20,15 @@ import { visitorsOfBuyers } from '../../sql/orders/identities.ts';
 import {
   claimUnattributed,
   markAttributed,
-  type NotedCredits,
-  noteCredits,
+  recordShares,
+  type SharesToWrite,
   type UnattributedOrder,
+  type WrittenShares,
 } from '../../sql/orders/unattributed-orders.ts';
 import { lockRatesShared, type RateOf } from '../../sql/workspaces/currency-rates.ts';
 import type { WorkerMetrics } from '../metrics.ts';
-import { creditsOf } from './credits.ts';
-import { replacedCredits } from './replaced-credits.ts';
+import { replacedShares } from './replaced-shares.ts';
+import { sharesOf } from './shares.ts';
 
 export type AttributionDependencies = {
   pool: Pool;
@@ -40,10 +41,10 @@ const BATCH = 200;
 const MICROS_PER_DAY = 86_400_000_000;
 
 /**
- * Attributes a batch of the orders that the watermark has passed: every click that could have led to them is
- * visible then, and every identify has joined its visitors. The credits of a batch, and what they replace, are one block, so
- * an order's stand in full or not at all; a crash before the orders are marked finds them there and only marks. What a
- * killed worker has sent may arrive behind this: it was noted before, so it is replaced unseen. An order that was reported again
+ * Attributes a batch of the orders that the watermark has passed: every click that could have led to them is visible then, and
+ * every identify has joined its visitors. The shares of a batch, and what they replace, are one block, so an order has all
+ * of its shares or none. After a crash before the orders are marked, the next run finds the shares and only marks. What a
+ * killed worker has sent may arrive later: it was recorded before, so it is replaced unseen. An order that changes
  * meanwhile waits for the next batch.
  *
  * @returns whether more may be waiting
@@ -55,68 +56,65 @@ export async function attributeOrders(dependencies: AttributionDependencies): Pr
   return inTransaction(pool, async (transaction) => {
     const orders = await claimUnattributed(transaction, before, BATCH);
     if (orders.length === 0) return false;
-    const stored = await storedShares(clickhouse, orders.flatMap(versionsInDoubt));
-    const isStored = (order: UnattributedOrder) => stored.has(versionKey(order));
+    const stored = await storedShares(clickhouse, orders);
+    const isStored = (order: UnattributedOrder) => stored.get(orderKey(order))?.has(order.version) === true;
     const open = orders.filter((order) => !isStored(order));
-    const computed = (await creditsOfAll(dependencies, transaction, open)).map((credited) => ({
-      ...credited,
-      noted: notedParts(credited.order, credited.rows.length, stored),
-    }));
-    // By itself: it must outlast this transaction.
-    const unchanged = await noteCredits(pool, computed);
-    const credits = computed.filter(({ order }) => unchanged.has(order.internalId));
-    await insertCredits(dependencies, credits);
-    await markAttributed(transaction, [...orders.filter(isStored), ...credits.map(({ order }) => order)]);
+    const computed = (await sharesOfAll(dependencies, transaction, open)).map((attributed) => {
+      const { order, rows } = attributed;
+      return { ...attributed, written: writtenWith(order, rows.length, stored.get(orderKey(order))) };
+    });
+    // Not in the transaction, because it must outlast it.
+    const unchanged = await recordShares(pool, computed);
+    const shares = computed.filter(({ order }) => unchanged.has(order.internalId));
+    await insertShares(dependencies, shares);
+    await markAttributed(transaction, [...orders.filter(isStored), ...shares.map(({ order }) => order)]);
     return orders.length === BATCH || computed.length < open.length;
   });
 }
 
 /** What is to be written for an order. */
-type Credited = NotedCredits & { rows: AttributedShareRow[] };
+type Attributed = SharesToWrite & { rows: AttributedShareRow[] };
 
-async function insertCredits(
+async function insertShares(
   { clickhouse, metrics }: AttributionDependencies,
-  credits: readonly Credited[],
+  shares: readonly Attributed[],
 ): Promise<void> {
-  if (credits.length === 0) return;
-  const rows = credits.flatMap(({ order, rows: own, noted }) => [
+  if (shares.length === 0) return;
+  const rows = shares.flatMap(({ order, rows: own, written }) => [
     ...own,
-    ...replacedCredits(order, own.length, noted),
+    ...replacedShares(order, own.length, written),
   ]);
   await insertBlock(clickhouse, {
     table: 'attributed_shares',
     block: attributedSharesBlock(rows),
-    token: tokenOf(credits.map(({ order }) => order)),
+    token: tokenOf(shares.map(({ order }) => order)),
   });
   metrics.insertedRows.inc({ table: 'attributed_shares' }, rows.length);
 }
 
-/** The present version, and those of which nobody noted how many parts they have. */
-function versionsInDoubt(order: UnattributedOrder): OrderVersion[] {
-  const { workspaceId, orderId, version, noted } = order;
-  const unknown = [...noted.keys()].filter((other) => other !== version && noted.get(other) === null);
-  return [version, ...unknown].map((one) => ({ workspaceId, orderId, version: one }));
-}
-
-/** Every version of the order whose credits may stand, with the most parts that it may have. */
-function notedParts(
-  order: UnattributedOrder,
+/**
+ * Every version whose shares may be in ClickHouse, with the most parts that it may have.
+ *
+ * @param stored parts of the versions that ClickHouse has: also those that a restored database does not know
+ */
+function writtenWith(
+  { version, ts, streamOrdinal, written }: UnattributedOrder,
   parts: number,
-  stored: ReadonlyMap<string, number>,
-): Map<bigint, number> {
-  const all = new Map<bigint, number>();
-  for (const [version, most] of order.noted) {
-    all.set(version, most ?? stored.get(versionKey({ ...order, version })) ?? 0);
+  stored: ReadonlyMap<number, number> = new Map(),
+): WrittenShares[] {
+  const all = new Map(written.map((one) => [one.version, one]));
+  for (const [other, most] of [...stored, [version, parts] as const]) {
+    all.set(other, { version: other, parts: Math.max(most, all.get(other)?.parts ?? 0), ts, streamOrdinal });
   }
-  return all.set(order.version, Math.max(parts, all.get(order.version) ?? 0));
+  return [...all.values()];
 }
 
-/** @returns of the first orders, where all of them have too many visitors to be worked out together */
-async function creditsOfAll(
+/** @returns shares of the first orders only, where all of them have too many visitors for one query */
+async function sharesOfAll(
   dependencies: AttributionDependencies,
   transaction: PoolClient,
   orders: readonly UnattributedOrder[],
-): Promise<Omit<Credited, 'noted'>[]> {
+): Promise<Omit<Attributed, 'written'>[]> {
   if (orders.length === 0) return [];
   const { clickhouse, metrics } = dependencies;
   const rateOf = await lockRatesShared(transaction);
@@ -135,15 +133,15 @@ async function creditsOfAll(
   const byOrder = Map.groupBy(groups, (group: ClickGroup) => group.position);
   return reached.map((order, position) => {
     const own = byOrder.get(position) ?? [];
-    metrics.attributedOrders.inc({ outcome: own.length > 0 ? 'credited' : 'no_click' });
+    metrics.attributedOrders.inc({ outcome: own.length > 0 ? 'attributed' : 'no_click' });
     const converted = inWorkspaceCurrency(dependencies, order, rateOf);
     const origin = firstCame.get(position) ?? null;
-    const rows = creditsOf({ order, groups: own, amountMinor: converted ?? 0, origin });
+    const rows = sharesOf({ order, groups: own, amountMinor: converted ?? 0, origin });
     return { order, rows, withoutRate: converted === null };
   });
 }
 
-/** @returns null without a rate: the order counts as a conversion without revenue */
+/** @returns null without a rate; the order is then a conversion without revenue */
 function inWorkspaceCurrency(
   { metrics, log }: AttributionDependencies,
   order: UnattributedOrder,
@@ -159,9 +157,12 @@ function inWorkspaceCurrency(
   try {
     return convertMinor(amountMinor, currency, workspaceCurrency, rate);
   } catch (error) {
-    // An unknown currency or an amount beyond what numbers hold must not stop the others.
+    // An unknown currency or an amount out of range must not stop the others.
     if (!(error instanceof MoneyError)) throw error;
-    log.error({ err: error, order: order.internalId }, 'the amount of an order can not be converted');
+    log.error(
+      { err: error, order: order.internalId },
+      'failed to convert the amount of an order; it counts without revenue',
+    );
     metrics.ordersWithoutRate.inc({ currency });
     return 0;
   }
@@ -170,5 +171,5 @@ function inWorkspaceCurrency(
 function tokenOf(orders: readonly UnattributedOrder[]): string {
   const hash = createHash('sha256');
   for (const { internalId, version } of orders) hash.update(`${internalId}/${version} `);
-  return `order_credits/${hash.digest('hex')}`;
+  return `attributed_shares/${hash.digest('hex')}`;
 }

@@ -4,7 +4,8 @@ import { inTransaction } from '../../sql/database/pool.ts';
 import { forgetVisitors } from '../../sql/erasure/erasures.ts';
 import { advanceStreams, readStreams } from '../../sql/event-log/streams.ts';
 import { upsertIdentities } from '../../sql/orders/identities.ts';
-import { claimPublications, putReportedOrder } from '../../sql/orders/reported-orders.ts';
+import { duePublications } from '../../sql/orders/publications.ts';
+import { putReportedOrder } from '../../sql/orders/reported-orders.ts';
 import { lockOrInsertSignup } from '../../sql/referrals/signups.ts';
 import { recordPurchase } from '../../sql/transactions/record-purchase.ts';
 import { updateWorkspace } from '../../sql/workspaces/workspaces.ts';
@@ -130,7 +131,7 @@ it("credits a purchase to the pixel's visitor, whichever came first, else to who
   expect(await rig.credits('alone')).toMatchObject([{ link_id: signedLink, amount: 900 }]);
   // Journeys tell the same.
   const published = async () => {
-    const orders = await inTransaction(pool, (tx) => claimPublications(tx, 100));
+    const orders = await duePublications(pool, 100);
     return orders.filter((order) => order.order_id === 'alone' || order.visitor_id === buying);
   };
   expect((await published()).map((order) => [order.order_id, order.visitor_id]).sort()).toEqual([

@@ -255,6 +255,7 @@ describe('replaying dead letters', () => {
     expect((await pool.query('SELECT email FROM identities')).rows).toEqual([{ email: 'bob@example.com' }]);
     const nobodys = { order_id: 'o-1', visitor_id: null, email: null, external_user_id: null };
     expect((await pool.query(`SELECT ${Object.keys(nobodys)} FROM orders`)).rows).toEqual([nobodys]);
+    await rig.published();
     expect(await rig.ask('SELECT email, external_user_id, visitor_id FROM orders')).toEqual({
       email: '',
       external_user_id: '',

@@ -35,16 +35,16 @@ export type ReplayDependencies = {
 const PAGE = 100;
 const LENGTH_BYTES = 4;
 
-/** These letters' clicks were counted for their links when they became letters. */
+/** Reasons of letters whose clicks counted for their links when they became dead letters. */
 const COUNTED_ALREADY = new Set(['enrich_failed', 'refused_by_store']);
 
 /**
- * Tries every dead letter anew: after an upgrade that can read it, or once what was missing is there. One that is
- * still bad stays as it is. A letter counts once, whoever replays it and however often that is cut off, and keeps nothing of its
- * events then. What was erased since they were made does not come back.
+ * Replays every dead letter: after an upgrade that can read it, or once what was missing exists. A letter that is still malformed
+ * stays. A letter takes effect once, also when several replays run or are interrupted; its payload is deleted then. Erased
+ * visitors and links do not return.
  *
- * @returns how many were taken in, and how many are left
- * @throws what a store throws that is away
+ * @returns how many were replayed, and how many are left
+ * @throws errors of the databases
  */
 export async function replayDeadLetters(
   dependencies: ReplayDependencies,
@@ -56,7 +56,7 @@ export async function replayDeadLetters(
     const letters = await unreplayedDeadLetters(pool, PAGE, after);
     for (const letter of letters) {
       const outcome = await replay(dependencies, letter, streams);
-      if (outcome === 'taken') replayed += 1;
+      if (outcome === 'stored') replayed += 1;
       else if (outcome === 'left') left += 1;
       after = letter.id;
     }
@@ -64,8 +64,8 @@ export async function replayDeadLetters(
   }
 }
 
-/** `known`: another replay has taken the letter in meanwhile. */
-type Outcome = 'taken' | 'known' | 'left';
+/** `known`: another replay has stored the letter meanwhile. */
+type Outcome = 'stored' | 'known' | 'left';
 
 async function replay(
   dependencies: ReplayDependencies,
@@ -76,7 +76,7 @@ async function replay(
   const batch = batchOf(letter);
   const stream = batch && streams.get(batch.streamId);
   if (!batch || !stream) return 'left';
-  // As if the stream had delivered everything before it and nothing since: nothing is taken for a duplicate.
+  // As if the stream had delivered everything before the letter and nothing since, so that nothing is a duplicate.
   const before = { ...stream, highWater: batch.firstSequence - 1n };
   const { offset: from, nextOffset: to } = batch;
   const range = { partition: letter.partition, from, to, batches: [batch], damage: [] };
@@ -90,14 +90,14 @@ async function replay(
     if (refused.length > 0) return 'left';
   }
   try {
-    return (await record(dependencies, letter, batch, prepared)) ? 'taken' : 'known';
+    return (await record(dependencies, letter, batch, prepared)) ? 'stored' : 'known';
   } catch (error) {
-    log.error({ letter: letter.id, err: error }, 'a dead letter can not be recorded');
+    log.error({ letter: letter.id, err: error }, 'failed to replay a dead letter; it stays');
     return 'left';
   }
 }
 
-/** What Postgres keeps of the letter's events, with the mark that they have been taken in. @returns false when it has that mark */
+/** Stores what PostgreSQL keeps of the letter's events, and marks it replayed. @returns false when it was replayed already */
 async function record(
   { pool, decode }: ReplayDependencies,
   letter: StoredDeadLetter,
@@ -106,7 +106,7 @@ async function record(
 ): Promise<boolean> {
   return inTransaction(pool, async (transaction) => {
     const isCounted = COUNTED_ALREADY.has(reasonCode(letter.reason)) || prepared.leaseUses.length === 0;
-    // Before it is marked: letters are locked in the order of their ids.
+    // Before the mark: letters are locked in the order of their ids.
     const uses = isCounted ? [] : await usesNotCounted(transaction, decode, letter, batch);
     if (!(await markReplayed(transaction, letter.id))) return false;
     const identities = prepared.identifies.flatMap(identityOf).map(({ report }) => report);
@@ -120,7 +120,7 @@ async function record(
   });
 }
 
-/** The letter's uses of `max_clicks`, without those of events that another letter has counted: a batch may have been sent twice. */
+/** Returns the letter's uses of `max_clicks` that no other letter has counted: a batch may have been sent twice. */
 async function usesNotCounted(
   transaction: PoolClient,
   decode: Decode,
@@ -147,7 +147,7 @@ async function usesNotCounted(
   return [...uses.values()];
 }
 
-/** The letter as a batch of the log, or null when it is a piece of damage, which holds no events. */
+/** Returns the letter as a batch of the log, or null when it is log damage, which has no events. */
 function batchOf(letter: StoredDeadLetter): LogBatch | null {
   const { streamId, sequence, logOffset, payload, reason } = letter;
   if (streamId === null || sequence === null) return null;
@@ -165,7 +165,7 @@ function batchOf(letter: StoredDeadLetter): LogBatch | null {
   };
 }
 
-/** Events in a payload by their length prefixes; at least one, so that what is cut short is looked at. */
+/** Counts the events of a payload by their length prefixes; at least one, so that a truncated one is decoded. */
 function eventsIn(payload: Uint8Array): number {
   const view = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);
   let events = 0;

@@ -80,6 +80,7 @@ describe('events of a stream whose clock was ahead', () => {
     await expect.poll(done, PATIENT).toBe(true);
     expect(await times()).toEqual(RIGHT);
     expect(await rig.stored('identifies')).toEqual({ rows: 1, distinct: 1 });
+    await rig.published();
     const stored = await rig.ask<{ ts: string; version: string }>(
       'SELECT toUnixTimestamp64Micro(ts) AS ts, toString(version) AS version FROM orders FINAL',
     );

@@ -13,8 +13,8 @@ import {
 export type CorrectTimesDependencies = { pool: Pool; clickhouse: ClickHouseClient; log: Logger };
 
 /**
- * One run: gives stored events of streams whose clock was ahead their right times. All of them are stored when a correction is
- * known, because it travels behind them in the same stream.
+ * Corrects the times of stored clicks and identifies of streams whose clock was ahead. All of them are stored when a correction is
+ * known, because it comes behind them in the same stream. Orders get their right times in PostgreSQL.
  *
  *     copying   rows get a corrected copy, unless they have one
  *        │ noted in PostgreSQL
@@ -24,9 +24,9 @@ export type CorrectTimesDependencies = { pool: Pool; clickhouse: ClickHouseClien
  *        ▼
  *     done
  *
- * Each step may be cut off and made again. A slice is shorter than the shift, so copies never lie in the slice that goes.
+ * Each step may be interrupted and repeated. A slice is shorter than the shift, so copies are never in the slice that goes.
  *
- * @returns false: the next run is in time
+ * @returns false: the next run follows on schedule
  */
 export async function correctTimes(dependencies: CorrectTimesDependencies): Promise<boolean> {
   const { pool } = dependencies;

@@ -2,10 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { uuidv7 } from '../../core/ids.ts';
+import { silentLogger } from '../../core/tier/log.ts';
 import { deliveryBody } from '../../core/webhooks/delivery.ts';
 import { inTransaction } from '../../sql/database/pool.ts';
 import { requestErasure } from '../../sql/erasure/erasures.ts';
 import { retireStream } from '../../sql/event-log/streams.ts';
+import { upsertOrders } from '../../sql/orders/orders.ts';
 import { addDeliveries, type DeliveryState } from '../../sql/webhooks/delivery-queue.ts';
 import { queueEvents, type SaleData } from '../../sql/webhooks/outbox.ts';
 import { createRig, type Rig } from '../../test/support/worker-rig.ts';
@@ -13,6 +15,7 @@ import { createWorkerMetrics } from '../metrics.ts';
 import { click, heartbeat, identify, order } from '../test-support/events.ts';
 import { pendingState } from '../webhooks/outcome.ts';
 import { eraseRequested } from './erase.ts';
+import { publishOrders } from './publish-orders.ts';
 
 let rig: Rig;
 beforeEach(async () => {
@@ -99,6 +102,7 @@ describe('erasures', () => {
       'SELECT order_id FROM orders WHERE email IS NOT NULL OR external_user_id IS NOT NULL ORDER BY order_id',
     );
     expect(rows.map(({ order_id: id }) => id)).toEqual(named);
+    await rig.published();
     const stored = await rig.ask<{ ids: string[] }>(
       `SELECT arraySort(groupArray(order_id)) AS ids FROM orders FINAL WHERE email != '' OR external_user_id != ''`,
     );
@@ -106,6 +110,44 @@ describe('erasures', () => {
     expect((await pool.query('SELECT emails, users FROM erasures')).rows).toEqual([
       { emails: [], users: [] },
     ]);
+  });
+
+  it('wait for an order that a worker is writing to ClickHouse', async () => {
+    const { pool, clickhouse } = rig.stores;
+    const [visitor, workspaceId] = [uuidv7(), rig.workspace];
+    const registry = new Registry();
+    const metrics = createWorkerMetrics(registry);
+    await upsertOrders(pool, [
+      {
+        ...{ workspaceId, orderId: 'o-1', source: 'pixel', ts: 1, streamOrdinal: 0, visitorId: visitor },
+        ...{ email: 'ann@example.com', externalUserId: null, amountMinor: 1, currency: 'usd' },
+      },
+    ]);
+    await requestErasure(pool, { workspaceId, kind: 'visitor', targetId: visitor });
+    const [sent, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const exec = async (...given: Parameters<typeof clickhouse.exec>) => {
+      sent.resolve();
+      await gate.promise;
+      return clickhouse.exec(...given);
+    };
+    const slow = Object.create(clickhouse, { exec: { value: exec } });
+    const publishing = publishOrders({ pool, clickhouse: slow, metrics, log: silentLogger() });
+    await sent.promise;
+    const erasing = eraseRequested({ pool, clickhouse, metrics });
+    const waits = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    await expect.poll(async () => (await pool.query(waits)).rowCount).toBe(1);
+    gate.resolve();
+    await Promise.all([publishing, erasing]);
+    const open = async () => {
+      await eraseRequested({ pool, clickhouse, metrics });
+      return (await pool.query('SELECT FROM erasures WHERE done_at IS NULL')).rowCount;
+    };
+    await expect.poll(open, { timeout: 20_000 }).toBe(0);
+    expect(await rig.ask('SELECT order_id, email, visitor_id FROM orders')).toEqual({
+      order_id: 'o-1',
+      email: '',
+      visitor_id: '00000000-0000-0000-0000-000000000000',
+    });
   });
 
   it('that are done keep out what the journal of a retired stream brings later', async () => {
@@ -139,6 +181,7 @@ describe('erasures', () => {
     expect((await pool.query('SELECT order_id, visitor_id, email FROM orders')).rows).toEqual([
       { order_id: 'o-1', visitor_id: null, email: null },
     ]);
+    await rig.published();
     expect(await rig.ask('SELECT email FROM orders')).toEqual({ email: '' });
   });
 

@@ -6,7 +6,7 @@ import {
   isRewriting,
   stillStored,
 } from '../../clickhouse/erasures.ts';
-import type { Pool } from '../../sql/database/pool.ts';
+import { inTransaction, type Pool } from '../../sql/database/pool.ts';
 import { deleteErasedDeliveries } from '../../sql/erasure/erased-deliveries.ts';
 import {
   type Erasure,
@@ -17,26 +17,27 @@ import {
   openErasures,
 } from '../../sql/erasure/erasures.ts';
 import { watermark } from '../../sql/event-log/streams.ts';
+import { holdPublications } from '../../sql/orders/publications.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 
 export type EraseDependencies = { pool: Pool; clickhouse: ClickHouseClient; metrics: WorkerMetrics };
 
 const BATCH = 500;
-/** Deliveries of clicks that go in one round. */
+/** Deliveries of clicks that one run deletes. */
 const DELIVERIES = 5_000;
 const KINDS = ['visitor', 'link'] as const;
 
 /**
- * One round of erasing. It looks at what is left instead of remembering what it has begun, so it can be cut off
- * anywhere: an erasure is done when the store holds no row of its target and the watermark has passed the
- * request, so that no event from before it is still on its way, and no order is left that only names the target.
+ * Continues the open erasures. It looks at what is left, so it may be interrupted anywhere. An erasure is done when ClickHouse has
+ * no row of its target, the watermark has passed the request, so that no earlier event is still on its way, and no order
+ * is left that only names the target.
  *
- * @returns whether more deliveries may be there; else false: what is being rewritten needs time
+ * @returns whether there may be more deliveries to delete
  */
 export async function eraseRequested(dependencies: EraseDependencies): Promise<boolean> {
   const { pool } = dependencies;
   const before = (await watermark(pool)) ?? Number.POSITIVE_INFINITY;
-  // All of them: those that only wait for the watermark must not keep younger ones from being begun.
+  // All of them: erasures that wait for the watermark must not block younger ones.
   for (let after = 0; ; ) {
     const open = await openErasures(pool, BATCH, after);
     const last = open.at(-1);
@@ -47,19 +48,22 @@ export async function eraseRequested(dependencies: EraseDependencies): Promise<b
 }
 
 /**
- * Orders that name no visitor, but what the erased one alone was known by, and that were on their way when the erasure was asked for:
- * who buys again later has come back. PostgreSQL forgets last, because it tells whether there are any.
+ * Erases the names of orders without a visitor that name what only the erased visitor was known by, and that were made before the
+ * request. PostgreSQL is last, because it tells whether there are any.
  */
 async function eraseNames(
   { pool, clickhouse }: Pick<EraseDependencies, 'pool' | 'clickhouse'>,
   { workspaceId, targetId, names, requestedAt }: Erasure,
 ): Promise<void> {
   if (!(await hasOrdersNaming(pool, workspaceId, names, requestedAt))) return;
-  await anonymizeOrders(clickhouse, { workspaceId, targetId }, names, requestedAt);
-  await forgetOrdersNaming(pool, workspaceId, names, requestedAt);
+  await inTransaction(pool, async (tx) => {
+    await holdPublications(tx);
+    await anonymizeOrders(clickhouse, { workspaceId, targetId }, names, requestedAt);
+    await forgetOrdersNaming(tx, workspaceId, names, requestedAt);
+  });
 }
 
-/** @returns whether more deliveries may be there */
+/** @returns whether there may be more deliveries to delete */
 async function erase(
   { pool, clickhouse, metrics }: EraseDependencies,
   open: readonly Erasure[],
@@ -69,6 +73,8 @@ async function erase(
   metrics.cleaned.inc({ what: 'webhook_deliveries' }, deliveries);
   if (deliveries === DELIVERIES) return true;
   await forgetVisitors(pool, open);
+  // A worker that has read an order before this has written it to ClickHouse when this resolves.
+  await inTransaction(pool, holdPublications);
   await hideLinks(
     clickhouse,
     open.filter((erasure) => erasure.kind === 'link'),

@@ -4,7 +4,7 @@ import type { WorkerMetrics } from '../metrics.ts';
 
 const CHUNK = 5_000;
 
-/** One round of removing what is too old, a chunk of each table. @returns whether more may be there */
+/** Deletes a chunk of rows past their retention from each table. @returns whether there may be more */
 export async function pruneOld(dependencies: { pool: Pool; metrics: WorkerMetrics }): Promise<boolean> {
   let more = false;
   for (const table of PRUNED_TABLES) {

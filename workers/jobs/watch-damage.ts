@@ -4,9 +4,9 @@ import type { Logger } from '../../core/tier/log.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 
 /**
- * Looks for damaged parts of ClickHouse's tables: sets the metric, and logs each part once as an error.
+ * Creates the job that looks for damaged parts of ClickHouse's tables, sets the metric, and logs each part once.
  *
- * @returns one round, for a clock; false, as nothing is left to do
+ * @returns one run; it returns false
  */
 export function createDamageWatch(dependencies: {
   clickhouse: ClickHouseClient;

@@ -9,7 +9,6 @@ import { upsertIdentities } from '../../sql/orders/identities.ts';
 import { recordSales } from '../../sql/orders/recorded-sales.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import type { Retry } from '../retry.ts';
-import type { BlockRow } from './blocks.ts';
 import { deadEvent, reasonCode } from './dead-letters.ts';
 import type { Refused } from './insert.ts';
 import type { Prepared } from './prepare.ts';
@@ -23,9 +22,9 @@ export type AdvanceStep = (lane: Lane, prepared: Prepared, refused: readonly Ref
 const REFUSED_VALUE = /^(22|23|54)/;
 
 /**
- * The step that makes a stored range final: in one transaction, under the lane's lock and epoch, everything that
- * Postgres keeps of it and the lane's new offset. So each range has its effects exactly once, however often
- * the step is tried. Clicks and heartbeats leave nothing else there: then the transaction is one statement.
+ * Creates the step that makes a stored range final: one transaction, under the lane's lock and epoch, writes everything that
+ * PostgreSQL stores of it and the lane's new offset. So a range takes effect exactly once, however often the step is tried.
+ * A range of only clicks and heartbeats takes one statement.
  */
 export function createAdvanceStep(dependencies: AdvanceDependencies): AdvanceStep {
   const { pool, retry, metrics, log } = dependencies;
@@ -39,13 +38,13 @@ export function createAdvanceStep(dependencies: AdvanceDependencies): AdvanceSte
     const { range } = prepared;
     return inTransaction(pool, async (transaction) => {
       const at = await lockLane(transaction, lane);
-      // The answer of an earlier attempt's commit was lost, the commit was not.
+      // An earlier attempt committed, and its response was lost.
       if (at === range.to) return [];
       if (at !== range.from) throw new LaneMoved(lane, `is at ${at}, range from ${range.from}`);
       const letters = [...prepared.deadLetters, ...refusedLetters(prepared, refused)];
       const gone = new Set(refused.map(({ row }) => row));
       const identities = prepared.identifies.filter((row) => !gone.has(row)).flatMap(identityOf);
-      const orders = prepared.orders.filter((row) => !gone.has(row)).map(orderOf);
+      const orders = prepared.orders.map(orderOf);
       if (oneByOne) {
         for (const { row, report } of identities) {
           const reason = await refusal(transaction, () => upsertIdentities(transaction, [report]));
@@ -76,7 +75,7 @@ export function createAdvanceStep(dependencies: AdvanceDependencies): AdvanceSte
 
   return async function advance(lane, prepared, refused) {
     const letters = await retry('advance', async () => {
-      const isProgressOnly = refused.length === 0 && keepsNothing(prepared);
+      const isProgressOnly = refused.length === 0 && hasOnlyProgress(prepared);
       if (isProgressOnly && (await advanceLaneAndStreams(pool, lane, prepared.range, prepared.streams))) {
         return [];
       }
@@ -89,15 +88,15 @@ export function createAdvanceStep(dependencies: AdvanceDependencies): AdvanceSte
     });
     for (const { reason, partition, logOffset } of letters) {
       metrics.deadLetters.inc({ reason: reasonCode(reason) });
-      log.error({ partition, offset: String(logOffset), reason }, 'event went to the dead letters');
+      log.error({ partition, offset: String(logOffset), reason }, 'stored a dead letter');
     }
   };
 }
 
-const keepsNothing = ({ identifies, orders, leaseUses, deadLetters, corrections }: Prepared) =>
+const hasOnlyProgress = ({ identifies, orders, leaseUses, deadLetters, corrections }: Prepared) =>
   identifies.length + orders.length + leaseUses.length + deadLetters.length + corrections.length === 0;
 
-/** Runs `work` so that its failure leaves the transaction usable. @returns why Postgres refuses it, or null */
+/** Runs `work` in a savepoint. @returns why PostgreSQL refuses its values, or null */
 async function refusal(transaction: PoolClient, work: () => Promise<void>): Promise<string | null> {
   await transaction.query('SAVEPOINT one');
   try {
@@ -124,7 +123,11 @@ function refusedLetters(prepared: Prepared, refused: readonly Refused[]): DeadLe
   return refused.map(({ row, reason }) => letterOf(prepared, row, reason));
 }
 
-function letterOf(prepared: Prepared, row: BlockRow, reason: string): DeadLetter {
+function letterOf(
+  prepared: Prepared,
+  row: { ordinal: number; sequence: bigint },
+  reason: string,
+): DeadLetter {
   const { range, streams } = prepared;
   const stream = streams.find((candidate) => candidate.ordinal === row.ordinal);
   const batch = range.batches.find(

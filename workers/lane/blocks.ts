@@ -1,50 +1,45 @@
 import { createHash } from 'node:crypto';
 import { type ClickRow, clickBlock } from '../../clickhouse/inserts/clicks.ts';
 import { type IdentifyRow, identifyBlock } from '../../clickhouse/inserts/identifies.ts';
-import { type OrderRow, orderBlock } from '../../clickhouse/inserts/orders.ts';
 import type { EventName } from '../../clickhouse/inserts/present-sequences.ts';
 import type { Prepared } from './prepare.ts';
 
 /**
- * Rows that are inserted at once and so become one part: there in full or not at all. Clicks are partitioned by
- * month, so a block holds one month of them.
+ * Rows that become one part: stored in full or not at all. Clicks are partitioned by month, so a block has clicks of one month.
  */
 export type Block = { name: string } & (
   | { table: 'clicks'; rows: readonly ClickRow[] }
   | { table: 'identifies'; rows: readonly IdentifyRow[] }
-  | { table: 'orders'; rows: readonly OrderRow[] }
 );
 
 export type BlockRow = Block['rows'][number];
 
-/** The blocks of a range, always the same ones in the same order. */
-export function toBlocks(prepared: Pick<Prepared, 'clicks' | 'identifies' | 'orders'>): Block[] {
+/** Returns the blocks of a range, always the same ones in the same order. */
+export function toBlocks(prepared: Pick<Prepared, 'clicks' | 'identifies'>): Block[] {
   const blocks: Block[] = [];
   for (const [month, rows] of byMonth(prepared.clicks)) {
     blocks.push({ name: `clicks/${month}`, table: 'clicks', rows });
   }
-  const { identifies, orders } = prepared;
+  const { identifies } = prepared;
   if (identifies.length > 0) blocks.push({ name: 'identifies', table: 'identifies', rows: identifies });
-  if (orders.length > 0) blocks.push({ name: 'orders', table: 'orders', rows: orders });
   return blocks;
 }
 
-/** The block in the store's Native format. */
+/** Returns the block in ClickHouse's Native format. */
 export function encodeBlock(block: Block): Uint8Array[] {
-  if (block.table === 'clicks') return clickBlock(block.rows);
-  return block.table === 'identifies' ? identifyBlock(block.rows) : orderBlock(block.rows);
+  return block.table === 'clicks' ? clickBlock(block.rows) : identifyBlock(block.rows);
 }
 
-/** The rows that `keep` wants, as a block whose name says which they are. */
-export function partOf(block: Block, keep: (row: BlockRow, index: number) => boolean): Block {
-  const part = { ...block, rows: (block.rows as readonly BlockRow[]).filter(keep) } as Block;
+/** Returns the rows that match, as a block whose name identifies them. */
+export function partOf(block: Block, matches: (row: BlockRow, index: number) => boolean): Block {
+  const part = { ...block, rows: (block.rows as readonly BlockRow[]).filter(matches) } as Block;
   if (part.rows.length === block.rows.length) return block;
   const hash = createHash('sha256');
   for (const row of part.rows) hash.update(nameOf(row)).update(' ');
   return { ...part, name: `${block.table}/${hash.digest('hex').slice(0, 32)}` };
 }
 
-/** How the store knows a row. */
+/** Returns the name of a row's event. */
 export function nameOf(row: BlockRow): EventName {
   return `${row.ordinal}/${row.sequence}`;
 }

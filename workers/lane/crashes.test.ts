@@ -61,6 +61,13 @@ describe('a lane that fails', () => {
     expect(await rig.stored('identifies')).toEqual({ rows: 1, distinct: 1 });
     const { rows: leases } = await rig.stores.pool.query('SELECT used FROM link_leases');
     expect(leases).toEqual([{ used: 400 }]);
+    await rig.published();
+    expect(
+      await rig.ask('SELECT order_id, toInt32(count()) AS rows FROM orders FINAL GROUP BY order_id'),
+    ).toEqual({
+      order_id: 'o-1',
+      rows: 1,
+    });
     const { rows: orders } = await rig.stores.pool.query('SELECT order_id, source FROM orders');
     expect(orders).toEqual([{ order_id: 'o-1', source: 'server' }]);
     const { rows: identities } = await rig.stores.pool.query('SELECT email FROM identities');

@@ -2,15 +2,15 @@ import type { LogBatch, LogDamage } from '../../core/event-log/port.ts';
 import type { DeadLetter } from '../../sql/event-log/dead-letters.ts';
 
 const LENGTH_BYTES = 4;
-/** Of one letter, so that the table and a record of the dead letters' topic hold all of it. */
+/** Limit of one letter, so that it fits a record of the dead-letter topic. */
 const LETTER_BYTES = 768 * 1024;
 
-/** The code at the front of a reason: what metrics are labelled with. */
+/** Returns the code at the front of a reason, the label of metrics. */
 export function reasonCode(reason: string): string {
   return reason.split(':', 1)[0] ?? reason;
 }
 
-/** An event of a batch that decodes but can't be taken in, with its bytes as the log carries them. */
+/** Returns the dead letter of one event of a batch, with its bytes as in the log. */
 export function deadEvent(partition: string, batch: LogBatch, sequence: bigint, reason: string): DeadLetter {
   return {
     partition,
@@ -23,8 +23,8 @@ export function deadEvent(partition: string, batch: LogBatch, sequence: bigint, 
 }
 
 /**
- * A whole batch, which may be a merged record of some megabytes: in letters that are kept whole, each under the sequence of its
- * first event.
+ * Returns the dead letters of a whole batch. A batch may be a merged record of some megabytes, so it is split; each letter has the
+ * sequence of its first event.
  */
 export function deadBatch(partition: string, batch: LogBatch, reason: string): DeadLetter[] {
   const { payload, offset: logOffset, streamId } = batch;
@@ -50,7 +50,7 @@ export function deadBatch(partition: string, batch: LogBatch, reason: string): D
   return letters;
 }
 
-/** A piece of the log that is no batch. */
+/** Returns the dead letter of a damaged piece of the log. */
 export function deadDamage(partition: string, piece: LogDamage): DeadLetter {
   return {
     partition,
@@ -69,7 +69,7 @@ function eventBytes({ payload, firstSequence }: LogBatch, sequence: bigint): Uin
   return payload.subarray(at, eventEnd(payload, at));
 }
 
-/** Where the event at `at` ends; behind the payload when it is cut short. */
+/** Returns the end of the event at `at`, or of the payload when it is cut short. */
 function eventEnd(payload: Uint8Array, at: number): number {
   if (at + LENGTH_BYTES > payload.length) return payload.length;
   const view = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);

@@ -3,7 +3,7 @@ import type { Queryable } from '../../sql/database/pool.ts';
 import { hasErasuresSince, lastErasureTimes } from '../../sql/erasure/erasures.ts';
 import type { Prepared } from './prepare.ts';
 
-/** As they stand in the ids of a click. */
+/** Offsets in the ids of a click. */
 const LINK_AT = 16;
 const VISITOR_AT = 32;
 
@@ -11,8 +11,8 @@ const VISITOR_AT = 32;
 type Target = { workspaceId: string; targetId: string };
 
 /**
- * The events without what was erased after they were made: no erasure waits for a letter, nor for the journal of a stream that was
- * retired. Orders stay, as nobody's.
+ * Returns the events without those erased after they were made: an erasure does not wait for dead letters, nor for the journal of a
+ * retired stream. Orders stay, without visitor, email and user.
  */
 export async function withoutErased(db: Queryable, prepared: Prepared): Promise<Prepared> {
   const { clicks, identifies, orders } = prepared;

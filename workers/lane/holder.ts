@@ -1,13 +1,13 @@
 import { hostname } from 'node:os';
 
-/** How this process signs the lanes that it holds. */
+/** Returns the name under which this process holds lanes: `<host>/<pid>`. */
 export function holderName(): string {
   return `${hostname()}/${process.pid}`;
 }
 
 /**
- * Whether a holder was a process of this machine that runs no more. A process number that is in use again counts
- * as alive, as does every process of another machine: then its lease has to run out.
+ * Returns whether a holder was a process of this machine that has ended. A reused process id, and every process of another
+ * machine, counts as alive: its lease has to expire.
  */
 export function hasDied(holder: string): boolean {
   const [host, pid] = holder.split('/');

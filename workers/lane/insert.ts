@@ -7,7 +7,7 @@ import type { WorkerMetrics } from '../metrics.ts';
 import type { Retry } from '../retry.ts';
 import { type Block, type BlockRow, encodeBlock, nameOf, partOf } from './blocks.ts';
 
-/** A row that ClickHouse will not take, whoever sends it. */
+/** A row that ClickHouse refuses. */
 export type Refused = { row: BlockRow; reason: string };
 
 /** A block and its bytes. */
@@ -19,26 +19,28 @@ export type InsertDependencies = {
   metrics: WorkerMetrics;
   log: Logger;
   signal: AbortSignal;
-  /** Called before each attempt; left out: nobody else inserts the same. @throws {LaneLost} when somebody else may */
+  /** Called before each attempt; left out: no other process inserts the same. @throws {LaneLost} when another may */
   assertHeld?: () => Promise<void>;
 };
 
 export type InsertStep = (encoded: EncodedBlock, token: string, replay: boolean) => Promise<Refused[]>;
 
-/** So many refusals in one block are no poisoned rows but a store with another schema: wait, and be loud. */
-const MOST_REFUSED = 100;
+/** More refused rows in one block mean a wrong schema: the lane waits and logs it. */
+const MAX_REFUSED = 100;
 
 class TooManyRefused extends Error {
   constructor(table: string, cause: unknown) {
-    super(`ClickHouse refuses more than ${MOST_REFUSED} rows of one block for ${table}`, { cause });
+    super(
+      `ClickHouse refused more than ${MAX_REFUSED} rows of one block of ${table}; its schema may be wrong`,
+      { cause },
+    );
     this.name = 'TooManyRefused';
   }
 }
 
 /**
- * The step that stores one block. An attempt whose outcome is not known is made again under the same token. For a
- * replay, rows that stand in the table already are left out first. Rows that the store refuses are found by
- * halving the block, and returned; its neighbours are stored.
+ * Creates the step that inserts one block. An attempt with an unknown outcome is repeated with the same token. A replay first
+ * leaves out the rows that the table has. Refused rows are found by halving the block and returned; the others are stored.
  */
 export function createInsertStep(dependencies: InsertDependencies): InsertStep {
   const { clickhouse, retry, metrics, log, signal, assertHeld } = dependencies;
@@ -58,7 +60,7 @@ export function createInsertStep(dependencies: InsertDependencies): InsertStep {
     metrics.insertedRows.inc({ table: block.table }, block.rows.length);
   }
 
-  /** Stores what can be stored of the block, adds the rest to `refused`. */
+  /** Inserts the block in halves and adds rows that are refused to `refused`. */
   async function halve(block: Block, token: string, refused: Refused[]): Promise<void> {
     try {
       await send(block, encodeBlock(block), token);
@@ -67,7 +69,7 @@ export function createInsertStep(dependencies: InsertDependencies): InsertStep {
       const [row] = block.rows;
       if (block.rows.length === 1 && row) {
         refused.push({ row, reason: `refused_by_store: ${error.type ?? error.code}` });
-        if (refused.length > MOST_REFUSED) throw new TooManyRefused(block.table, error);
+        if (refused.length > MAX_REFUSED) throw new TooManyRefused(block.table, error);
         return;
       }
       const middle = block.rows.length >> 1;
@@ -102,7 +104,7 @@ export function createInsertStep(dependencies: InsertDependencies): InsertStep {
       return [];
     } catch (error) {
       if (!isRefusal(error)) throw error;
-      log.error({ table: block.table, err: error }, 'ClickHouse refuses rows, looking for them');
+      log.error({ table: block.table, err: error }, 'ClickHouse refused rows; searching for them');
     }
     return retry('find_refused', async () => {
       const refused: Refused[] = [];

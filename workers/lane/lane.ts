@@ -11,21 +11,20 @@ import { readStreams, type StreamProgress } from '../../sql/event-log/streams.ts
 import type { WorkerMetrics } from '../metrics.ts';
 import { createRetry } from '../retry.ts';
 import { createAdvanceStep } from './advance.ts';
-import { createBeginningStep, tokenOf } from './beginning.ts';
 import { type Block, encodeBlock, toBlocks } from './blocks.ts';
 import { withoutErased } from './erased.ts';
-import { createFreeing } from './freeing.ts';
-import { gather, type Range } from './gather.ts';
 import { createInsertStep, type EncodedBlock, type Refused } from './insert.ts';
 import type { Pace } from './pace.ts';
-import { assertForward, createEndWatch } from './place.ts';
+import { pollBatch, type Range } from './poll-batch.ts';
+import { assertForward, createEndWatch } from './position.ts';
 import { createPrepareStep, type Decode, type Prepared } from './prepare.ts';
+import { createResumeStep, tokenOf } from './resume.ts';
+import { createTruncation } from './truncate.ts';
 
 /**
- * A lane takes one partition of the event log to the stores, each event once. Its states, and what a crash in
- * each of them leaves behind:
+ * A lane stores one partition of the event log, each event once. Its states, and what a crash in each of them leaves behind:
  *
- *     ┌──(the log no longer holds the place, or the intent)──▶ reset ─┐
+ *     ┌──(the log no longer holds the offset, or the intent)──▶ reset ─┐
  *   taken ──(intent found)──▶ replaying ─┐                            │
  *     └────────────▶ reading ◀───────────┴──────────────────┬─────────┘
  *                      │ range [from, to)                    │
@@ -36,14 +35,14 @@ import { createPrepareStep, type Decode, type Prepared } from './prepare.ts';
  *                   intended   the successor replays exactly this range
  *                      │ insert block by block               │
  *                      ▼                                     │
- *                   inserted   the successor finds the rows by sequence and leaves them out
+ *                   inserted   the successor looks up the rows by sequence and leaves them out
  *                      │ one transaction: offset, streams, orders, identities, leases, dead letters
  *                      ▼                                     │
  *                   advanced ────────────────────────────────┘
  *
- * Every write names the lane's epoch, so a holder that was taken for dead can change nothing any more; what it
- * still sends to ClickHouse carries the successor's tokens, and once its lease has run out it sends nothing before it has asked
- * whether it holds the lane. While one range is being stored the next one is read and prepared.
+ * Every write in PostgreSQL names the lane's epoch, so a holder that was wrongly taken for dead changes nothing. What it still sends
+ * to ClickHouse has the successor's tokens, and after its lease it sends nothing before it has renewed the lease. While
+ * one range is being stored, the next one is read and prepared.
  */
 export type LaneDependencies = {
   pool: Pool;
@@ -54,9 +53,11 @@ export type LaneDependencies = {
   pace: Pace;
   metrics: WorkerMetrics;
   log: Logger;
-  /** For tests: how long a lane that stands past the log's end waits before it believes that, in milliseconds. */
+  /** Called when orders of the lane were stored, in PostgreSQL. */
+  onOrdersStored?: () => void;
+  /** For tests: how long the log may end before the lane's offset, milliseconds. */
   patienceMs?: number | undefined;
-  /** Called at each state, and after each block: where tests end the process or throw. */
+  /** For tests: called at each state, and after each block. */
   onState?: (state: LaneState, lane: Lane) => void | Promise<void>;
 };
 
@@ -65,9 +66,9 @@ export type LaneState = 'prepared' | 'intended' | 'block_inserted' | 'inserted' 
 export type LaneControl = {
   /** Ends the lane at once. */
   signal: AbortSignal;
-  /** Ends the lane when it has worked off what the log holds at that moment. */
+  /** Ends the lane when it has stored what the log holds at that moment. */
   drain: AbortSignal;
-  /** Ends the lane when what it has read is stored: another worker goes on from there. */
+  /** Ends the lane when what it has read is stored; another worker continues. */
   release: AbortSignal;
 };
 
@@ -80,10 +81,10 @@ export const LANE_DEFAULTS = {
 } as const;
 
 /**
- * Works a lane until it is drained, stopped, or lost.
+ * Runs a lane until it is drained, stopped, or lost.
  *
- * @throws {LaneLost} when another worker has taken it; {LaneMoved} when it has to be taken anew; the signal's reason; or
- *   what no retry can help
+ * @throws {LaneLost} when another worker has taken it; {LaneMoved} when it has to be taken again; the signal's reason; or
+ *   an error that no retry mends
  */
 export async function runLane(
   dependencies: LaneDependencies,
@@ -102,7 +103,7 @@ export async function runLane(
   const prepare = createPrepareStep(shared);
   const insert = createInsertStep({ ...shared, retry, assertHeld });
   const advance = createAdvanceStep({ ...shared, retry });
-  const begin = createBeginningStep({ ...shared, retry });
+  const resume = createResumeStep({ ...shared, retry });
   const handingOver = linkSignals(signal, control.drain, control.release);
   const idleRead = handingOver.signal;
 
@@ -137,6 +138,7 @@ export async function runLane(
       await onState?.('inserted', lane);
     }
     await advance(lane, prepared, refused);
+    if (prepared.orders.length > 0) dependencies.onOrdersStored?.();
     for (const { ordinal, highWater } of prepared.streams) {
       if ((doubt.get(ordinal) ?? -1n) <= highWater) doubt.delete(ordinal);
     }
@@ -161,16 +163,16 @@ export async function runLane(
   }
 
   /**
-   * Asks whether the lane is still held when its lease may have run out: in a process that slept, or that reached no store for long,
-   * a successor may have stored the range so long ago that the store has forgotten its tokens.
+   * Renews a lease that may have expired: while this process slept, a successor may have stored the range so long ago that
+   * ClickHouse has dropped its tokens.
    */
   async function assertHeld(): Promise<void> {
     if (Date.now() >= heldUntil) await retry('renew_lane', renew);
   }
 
-  /** Keeps other workers away and notices when that has failed; gives back what is worked off. */
+  /** Renews the lease, and truncates the log. */
   async function keepUp(): Promise<void> {
-    const freeing = createFreeing(dependencies, lane.partition, log);
+    const truncation = createTruncation(dependencies, lane.partition, log);
     const checkEnd = createEndWatch(lane, dependencies.patienceMs);
     while (!signal.aborted) {
       await sleep(LANE_DEFAULTS.renewMs, undefined, { signal }).catch(() => undefined);
@@ -179,10 +181,10 @@ export async function runLane(
         await renew();
       } catch (error) {
         if (error instanceof LaneLost) lost.abort(error);
-        // Else Postgres is away: nobody can take the lane either, and the next step says so.
+        // Else PostgreSQL is down: no worker can take the lane, and the next step logs it.
       }
-      const end = await freeing.free(stored);
-      if (end === null || !hasBegun) continue;
+      const end = await truncation.truncate(stored);
+      if (end === null || !hasResumed) continue;
       try {
         checkEnd(stored, end);
       } catch (error) {
@@ -191,25 +193,25 @@ export async function runLane(
     }
   }
 
-  // On the wall clock, because the other one stands still while the machine sleeps.
+  // Wall clock: the monotonic clock stops while the machine sleeps.
   let heldUntil = Date.now();
   let storing = settledPromise();
   let stored = lane.nextOffset;
-  let hasBegun = false;
+  let hasResumed = false;
   let doubt = new Map<number, bigint>();
 
   async function work(): Promise<void> {
     const all = await retry('read_streams', () => readStreams(pool));
     const streams = new Map(all.map((stream) => [stream.streamId, stream]));
-    const beginning = await begin(lane, all);
-    doubt = beginning.doubt;
-    let { from } = beginning;
-    if (beginning.replay && lane.intent) {
-      await store(await prepareRange(beginning.replay, streams), lane.intent.token);
+    const point = await resume(lane, all);
+    doubt = point.doubt;
+    let { from } = point;
+    if (point.replay && lane.intent) {
+      await store(await prepareRange(point.replay, streams), lane.intent.token);
     } else {
       stored = from;
     }
-    hasBegun = true;
+    hasResumed = true;
     let drainTo: bigint | null = null;
     while (!control.release.aborted) {
       if (control.drain.aborted && drainTo === null) {
@@ -217,14 +219,14 @@ export async function runLane(
       }
       const at = from;
       const range = await retry('read_log', () =>
-        gather(reader, lane.partition, at, {
+        pollBatch(reader, lane.partition, at, {
           maxEvents: LANE_DEFAULTS.maxEvents,
           waitMs: drainTo === null ? LANE_DEFAULTS.waitMs : LANE_DEFAULTS.drainWaitMs,
           lingerMs: drainTo === null ? pace.lingerMs() : 0,
           settled: storing.quiet,
           signal: drainTo === null ? idleRead : signal,
         }).catch((error: unknown) => {
-          // The wait for more was cut short by the beginning of the drain, or because the lane is given away.
+          // The drain or the release of the lane has ended the wait.
           if (idleRead.aborted && !signal.aborted) return null;
           throw error;
         }),
@@ -245,7 +247,7 @@ export async function runLane(
   try {
     await work();
   } catch (error) {
-    // What an ended lane's steps throw is only that they were ended: the cause is the signal's.
+    // Steps of an ended lane throw that they were aborted; the signal has the cause.
     signal.throwIfAborted();
     throw error;
   } finally {
@@ -255,13 +257,13 @@ export async function runLane(
     handingOver.release();
     // Not before both have ended: each of them sets a gauge.
     metrics.visibleBefore.delete(lane.partition);
-    metrics.lagBytes.remove({ partition: lane.partition });
+    metrics.lagOffsets.remove({ partition: lane.partition });
   }
 }
 
 type Ready = { prepared: Prepared; blocks: EncodedBlock[] };
 
-/** A promise to be awaited later: `outcome` throws its error, `quiet` does not. */
+/** Wraps a promise that is awaited later: `outcome` throws its error, `quiet` does not. */
 function settledPromise(outcome: Promise<void> = Promise.resolve()): {
   outcome: Promise<void>;
   quiet: Promise<void>;

@@ -14,26 +14,26 @@ export type LanesDependencies = {
   metrics: WorkerMetrics;
   log: Logger;
   consumer: string;
-  /** How this process signs its lanes; its machine and number unless given. */
+  /** The name of this process; its host and process id unless given. */
   holder?: string;
-  /** Works a lane until it is drained, stopped, or lost. @throws {LaneLost} when another worker has taken it */
+  /** Runs a lane until it is drained, stopped, or lost. @throws {LaneLost} when another worker has taken it */
   run: (lane: Lane, control: LaneControl, log: Logger) => Promise<void>;
 };
 
 export type Lanes = {
-  /** Works off what the log holds now, then ends; at the latest after `withinMs`. */
+  /** Stores what the log holds now, then ends; at the latest after `withinMs`. */
   stop(withinMs: number): Promise<void>;
 };
 
 const LOOK_EVERY_MS = 500;
-// A lane that failed for a reason of its own would fail again at once.
+// A failed lane would fail again at once.
 const REST_AFTER_FAILURE_MS = 1_000;
 
 type Running = { ended: Promise<void>; release: AbortController };
 
 /**
- * Works this process's share of the lanes side by side: every worker that lives holds at most
- * ceil(lanes / live workers) of each consumer, takes what nobody holds up to that, and gives away what it has beyond.
+ * Runs this process's share of the lanes: every live worker holds at most ceil(lanes / live workers) of each consumer, takes free
+ * lanes up to that, and releases those beyond.
  */
 export function startLanes(dependencies: LanesDependencies): Lanes {
   const { pool, reader, metrics, consumer, run, holder = holderName() } = dependencies;
@@ -60,7 +60,7 @@ export function startLanes(dependencies: LanesDependencies): Lanes {
       }
     } finally {
       metrics.lanes.dec({ consumer });
-      await releaseLane(pool, lane).catch(() => undefined); // its lease runs out by itself
+      await releaseLane(pool, lane).catch(() => undefined); // its lease expires
       running.delete(lane.partition);
     }
   }
@@ -71,7 +71,7 @@ export function startLanes(dependencies: LanesDependencies): Lanes {
     const live = await recordHeartbeat(pool, { consumer, holder, liveMs: leaseMs });
     const workers = live.filter((other) => other === holder || !hasDied(other)).length;
     const share = Math.ceil(partitions.length / workers);
-    giveAway(running.size - share);
+    releaseLanes(running.size - share);
     for (const partition of partitions) {
       if (drain.signal.aborted || running.size >= share) return;
       if (running.has(partition) || performance.now() < (restUntil.get(partition) ?? 0)) continue;
@@ -83,17 +83,17 @@ export function startLanes(dependencies: LanesDependencies): Lanes {
     }
   }
 
-  /** Lets the lanes that it took last end in order; those that are ending already count. */
-  function giveAway(count: number): void {
+  /** Releases the lanes taken last; those already ending count. */
+  function releaseLanes(count: number): void {
     if (count <= 0) return;
     for (const [partition, { release }] of [...running].slice(-count)) {
       if (release.signal.aborted) continue;
-      log.info({ partition }, 'gives the lane to another worker');
+      log.info({ partition }, 'releasing the lane for another worker');
       release.abort();
     }
   }
 
-  /** A holder that died on this machine is not waited for. Were it alive after all, its epoch is past. */
+  /** Takes a lane from a holder that died on this machine without waiting for its lease. The epoch keeps this safe. */
   async function takeFromDead(wanted: Parameters<typeof takeLane>[1]): Promise<Lane | null> {
     const deadHolder = await laneHolder(pool, consumer, wanted.partition);
     if (deadHolder === null || !hasDied(deadHolder)) return null;
@@ -106,7 +106,7 @@ export function startLanes(dependencies: LanesDependencies): Lanes {
         await search();
         searchFails = false;
       } catch (error) {
-        if (!searchFails) log.warn({ err: error }, 'could not look for lanes, goes on trying');
+        if (!searchFails) log.warn({ err: error }, 'failed to look for lanes; will retry');
         searchFails = true;
       }
       await sleep(LOOK_EVERY_MS, undefined, { signal: drain.signal }).catch(() => undefined);
@@ -123,7 +123,7 @@ export function startLanes(dependencies: LanesDependencies): Lanes {
       await Promise.all([...running.values()].map(({ ended }) => ended));
       clearTimeout(late);
       stop.abort();
-      await removeLiveWorker(pool, consumer, holder).catch(() => undefined); // it is forgotten by itself
+      await removeLiveWorker(pool, consumer, holder).catch(() => undefined); // its entry expires
     },
   };
 }

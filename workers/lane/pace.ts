@@ -2,28 +2,28 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClickHouseClient } from '../../clickhouse/client.ts';
 import type { Logger } from '../../core/tier/log.ts';
 
-/** How long a lane waits for more before it inserts. */
+/** Tells a lane how long to wait for more events before it inserts. */
 export type Pace = { lingerMs(): number };
 
 const LOOK_EVERY_MS = 5_000;
 
-/** Each insert is one part: the more of them wait to be merged, the longer to wait. */
+/** Each insert is one part: the more parts wait for merges, the longer the wait. */
 const STEPS = [
   { parts: 250, lingerMs: 2_000 },
   { parts: 150, lingerMs: 1_000 },
   { parts: 80, lingerMs: 500 },
   { parts: 40, lingerMs: 250 },
 ] as const;
-const QUICKEST_MS = 100;
+const MIN_LINGER_MS = 100;
 
-/** The wait that fits this many parts in the fullest month, milliseconds. */
+/** Returns the wait for this many parts in the fullest month, milliseconds. */
 export function lingerFor(parts: number): number {
-  return STEPS.find((step) => parts >= step.parts)?.lingerMs ?? QUICKEST_MS;
+  return STEPS.find((step) => parts >= step.parts)?.lingerMs ?? MIN_LINGER_MS;
 }
 
 /**
- * Watches the parts of table `clicks` until the signal ends, so that a click is visible quickly while the store
- * keeps up with merging and inserts grow larger when it does not. When the store does not answer the pace stays.
+ * Watches the parts of table `clicks` until the signal ends: clicks are visible quickly while ClickHouse keeps up with merges,
+ * and inserts get larger when it does not.
  */
 export function createPace(dependencies: {
   clickhouse: ClickHouseClient;
@@ -31,14 +31,14 @@ export function createPace(dependencies: {
   signal: AbortSignal;
 }): Pace {
   const { clickhouse, log, signal } = dependencies;
-  let lingerMs = QUICKEST_MS;
+  let lingerMs = MIN_LINGER_MS;
 
   async function watch(): Promise<void> {
     while (!signal.aborted) {
       try {
         lingerMs = lingerFor(await mostParts(clickhouse));
       } catch (error) {
-        log.debug({ err: error }, 'could not count parts');
+        log.debug({ err: error }, 'failed to count the parts of clicks; keeping the pace');
       }
       await sleep(LOOK_EVERY_MS, undefined, { signal, ref: false }).catch(() => undefined);
     }

@@ -1,10 +1,8 @@
 import type { ClickRow } from '../../clickhouse/inserts/clicks.ts';
 import type { IdentifyRow } from '../../clickhouse/inserts/identifies.ts';
-import type { OrderRow } from '../../clickhouse/inserts/orders.ts';
 import type { Enricher } from '../../core/enrich/enrich.ts';
 import type { DecodedEvent, LogBatch } from '../../core/event-log/port.ts';
 import { clickKey, ReadClick } from '../../core/events/click-reader.ts';
-import { orderVersion } from '../../core/events/order-version.ts';
 import {
   CLICK_FLAGS,
   type ClickEvent,
@@ -21,23 +19,26 @@ import type { StreamProgress } from '../../sql/event-log/streams.ts';
 import type { PermitUse } from '../../sql/links/leases.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import { deadBatch, deadDamage, deadEvent } from './dead-letters.ts';
-import type { Range } from './gather.ts';
-import { siftBatch } from './sift.ts';
+import { deduplicateBatch } from './deduplicate.ts';
+import type { Range } from './poll-batch.ts';
 
-/** What decoding a batch gives. A bad event never hides its neighbours. */
+/** Decodes a batch. A malformed event does not affect its neighbors. */
 export type Decode = (batch: LogBatch) => {
   events: DecodedEvent[];
   undecodable: { sequence: bigint; reason: string; bytes: Uint8Array }[];
 };
 
-/** A range of the log, ready to be stored. */
+/** A report of an order. PostgreSQL stores it, and a job writes what it makes of the order to ClickHouse. */
+export type PreparedOrder = { event: OrderEvent; ordinal: number; sequence: bigint };
+
+/** A range of the log, ready to store. */
 export type Prepared = {
   range: Range;
   clicks: ClickRow[];
   identifies: IdentifyRow[];
-  orders: OrderRow[];
+  orders: PreparedOrder[];
   deadLetters: DeadLetter[];
-  /** Streams of the range as they stand after it. */
+  /** Progress of the range's streams after it. */
   streams: StreamProgress[];
   leaseUses: PermitUse[];
   corrections: CorrectionReport[];
@@ -53,13 +54,13 @@ export type PrepareDependencies = {
 export type PrepareStep = (range: Range, streams: Map<string, StreamProgress>) => Prepared;
 
 /**
- * The step from a piece of the log to rows: sift, decode, enrich. What can't be taken in becomes a dead letter
- * and is passed over. Moves the given streams' progress.
+ * Creates the step from a range of the log to rows: deduplicate, decode, enrich. Malformed events become dead letters. Advances
+ * the given streams' progress.
  */
 export function createPrepareStep(dependencies: PrepareDependencies): PrepareStep {
   const { decode, enricher, metrics, log } = dependencies;
 
-  function takeClick(into: Prepared, batch: LogBatch, stream: StreamProgress, decoded: DecodedEvent): void {
+  function addClick(into: Prepared, batch: LogBatch, stream: StreamProgress, decoded: DecodedEvent): void {
     const event = decoded.event as ClickEvent;
     try {
       const enriched = enricher.enrichClick(event);
@@ -72,21 +73,21 @@ export function createPrepareStep(dependencies: PrepareDependencies): PrepareSte
     }
   }
 
-  function takeBatch(
+  function addBatch(
     into: Prepared,
     batch: LogBatch,
     streams: Map<string, StreamProgress>,
     uses: Map<string, PermitUse>,
   ): void {
-    const sifted = siftBatch(batch, streams);
-    if (sifted.outcome === 'unknown_stream') {
-      // Its heartbeats would fill the table for nothing.
+    const found = deduplicateBatch(batch, streams);
+    if (found.outcome === 'unknown_stream') {
+      // Heartbeats of an unknown stream would fill the table.
       const { events, undecodable } = decode(batch);
       if (undecodable.length === 0 && events.every(({ event }) => event.kind === 'heartbeat')) return;
       into.deadLetters.push(...deadBatch(into.range.partition, batch, 'unknown_stream'));
       return;
     }
-    const { stream, firstFresh, duplicates, gap } = sifted;
+    const { stream, firstFresh, duplicates, gap } = found;
     if (duplicates > 0) metrics.duplicates.inc({ found: 'sequence' }, duplicates);
     if (gap) {
       metrics.gaps.inc();
@@ -111,17 +112,16 @@ export function createPrepareStep(dependencies: PrepareDependencies): PrepareSte
       const { event, sequence } = decoded;
       if (sequence < firstFresh) continue;
       if (event.kind === 'click') {
-        takeClick(into, batch, stream, decoded);
+        addClick(into, batch, stream, decoded);
         if (event.flags & CLICK_FLAGS.counted) countUse(uses, event.linkId, batch.streamId);
       } else if (event.kind === 'heartbeat') {
         heartbeats += 1;
       } else if (event.kind === 'clock') {
-        takeCorrection(into, batch, stream, event);
+        addCorrection(into, batch, stream, event);
       } else if (event.kind === 'identify') {
         into.identifies.push({ event: withEmail(event), ordinal: stream.ordinal, sequence });
       } else {
-        const version = orderVersion(event.source, BigInt(event.ts) * 1000n + BigInt(stream.ordinal));
-        into.orders.push({ event: withEmail(event), version, ordinal: stream.ordinal, sequence });
+        into.orders.push({ event: withEmail(event), ordinal: stream.ordinal, sequence });
       }
     }
     metrics.events.inc({ kind: 'click' }, into.clicks.length - before);
@@ -140,14 +140,14 @@ export function createPrepareStep(dependencies: PrepareDependencies): PrepareSte
       corrections: [],
     };
     const uses = new Map<string, PermitUse>();
-    for (const batch of range.batches) takeBatch(prepared, batch, streams, uses);
+    for (const batch of range.batches) addBatch(prepared, batch, streams, uses);
     metrics.events.inc({ kind: 'identify' }, prepared.identifies.length);
     metrics.events.inc({ kind: 'order' }, prepared.orders.length);
     prepared.leaseUses = [...uses.values()];
     const touched = new Set(range.batches.map((batch) => batch.streamId));
     for (const id of touched) {
       const stream = streams.get(id);
-      // A copy: the next range moves the original on while this one is still being stored.
+      // A copy: the next range advances the original while this one is being stored.
       if (stream) prepared.streams.push({ ...stream });
       if (stream) stream.isSetBack = false;
     }
@@ -155,8 +155,8 @@ export function createPrepareStep(dependencies: PrepareDependencies): PrepareSte
   };
 }
 
-/** The only event whose time may be less than that of the event before it: the stream goes on from there. */
-function takeCorrection(into: Prepared, batch: LogBatch, stream: StreamProgress, event: ClockEvent): void {
+/** A correction is the only event whose time may be less than that of the event before it; the stream continues from it. */
+function addCorrection(into: Prepared, batch: LogBatch, stream: StreamProgress, event: ClockEvent): void {
   const { first, before, fromTs, toTs, shift } = event;
   stream.visibleBefore = batch.maxTs + 1;
   stream.isSetBack = true;
@@ -171,12 +171,12 @@ function takeCorrection(into: Prepared, batch: LogBatch, stream: StreamProgress,
   });
 }
 
-/** Emails identify people in one form only, whatever wrote the event. */
+/** Emails have one form, whatever wrote the event. */
 function withEmail<E extends IdentifyEvent | OrderEvent>(event: E): E {
   return { ...event, email: event.email && normalizeEmail(event.email) };
 }
 
-/** A visit that was let through counts for its link's `max_clicks` even when its click can't be enriched. */
+/** Counts a visit for its link's `max_clicks`, even when its click cannot be enriched. */
 export function countUse(uses: Map<string, PermitUse>, link: Uint8Array, streamId: string): void {
   const linkId = bytesToUuid(link);
   const key = `${linkId}/${streamId}`;

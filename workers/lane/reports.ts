@@ -1,10 +1,10 @@
 import type { IdentifyRow } from '../../clickhouse/inserts/identifies.ts';
-import type { OrderRow } from '../../clickhouse/inserts/orders.ts';
 import { bytesToUuid } from '../../core/ids.ts';
 import type { IdentityReport } from '../../sql/orders/identities.ts';
 import type { OrderReport } from '../../sql/orders/orders.ts';
+import type { PreparedOrder } from './prepare.ts';
 
-/** What Postgres keeps of an identify: nothing, unless a visitor gave something that others may give too. */
+/** Returns what PostgreSQL stores of an identify: nothing without a visitor, or without an email and a user. */
 export function identityOf(row: IdentifyRow): { row: IdentifyRow; report: IdentityReport }[] {
   const { workspaceId, visitorId, email, externalUserId, source, ts } = row.event;
   if (!visitorId || (!email && !externalUserId)) return [];
@@ -19,13 +19,12 @@ export function identityOf(row: IdentifyRow): { row: IdentifyRow; report: Identi
   return [{ row, report }];
 }
 
-/** What Postgres keeps of an order. */
-export function orderOf(row: OrderRow): { row: OrderRow; report: OrderReport } {
-  const { event, version, ordinal } = row;
+/** Returns what PostgreSQL stores of an order. */
+export function orderOf(row: PreparedOrder): { row: PreparedOrder; report: OrderReport } {
+  const { event, ordinal } = row;
   const report = {
     workspaceId: bytesToUuid(event.workspaceId),
     orderId: event.orderId,
-    version,
     source: event.source,
     ts: event.ts,
     streamOrdinal: ordinal,

@@ -3,7 +3,7 @@ import { qualifiedOrderWithEarlyRefund } from '../../sql/referrals/early-refunds
 import { settleEarlyRefunds } from '../../sql/transactions/early-refunds.ts';
 
 /**
- * Settles the refunds of one order that were reported while it was being judged: neither saw the other then.
+ * Settles the refunds of one order that were reported while its purchase was being recorded: neither saw the other then.
  *
  * @returns whether there was one
  */

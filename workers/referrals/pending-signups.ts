@@ -14,26 +14,26 @@ import { recordSignup } from '../../sql/transactions/record-signup.ts';
 import { workspaceById } from '../../sql/workspaces/workspaces.ts';
 
 const CHUNK = 100;
-/** The clocks of the tiers may differ: a click that looks this much newer than its signup still led to it. */
+/** Clocks of the tiers may differ: a click this much newer than its signup may still have led to it. */
 const SKEW_MS = 1_000;
 
 type Dependencies = { pool: Pool; clickhouse: ClickHouseClient };
 
 /**
- * The rounds that resolve signups which were reported by a visitor whose click was not visible then, once the
- * watermark has passed them: matched as if the click had been there, or dropped because nobody referred them.
+ * Creates the job that resolves signups whose visitor's click was not visible yet when they were reported. Once the watermark has
+ * passed a signup, it is matched as if the click had been visible, or dropped without a referrer.
  *
- * A signup that fails stays. A round goes on behind it, and behind where the last one ended until all were tried, so
- * that none waits for those that fail, however many they are.
+ * A signup that fails stays. The next run continues behind the last one until all were tried, so failing signups do not
+ * block others.
  *
- * @returns a round: answers whether more may be there, and throws the first failure at its end
+ * @returns one run: returns whether there may be more, and throws the first failure at its end
  */
 export function createSignupResolver(dependencies: Dependencies): (now: Date) => Promise<boolean> {
   const { pool } = dependencies;
   let after: Signup | null = null;
 
   return async function resolvePendingSignups(now) {
-    // Read before the clicks: what becomes visible in between is then simply newer.
+    // Read before the clicks, so that all clicks before it are visible.
     const mark = await watermark(pool);
     if (mark === null) return false;
     const before = new Date(Math.floor(mark / 1_000) - SKEW_MS);
@@ -41,12 +41,12 @@ export function createSignupResolver(dependencies: Dependencies): (now: Date) =>
     for (let tried = 0; tried < CHUNK; tried++) {
       after = await nextPendingSignup(pool, before, after);
       if (!after) break;
-      // Outside: a store that is away ends the round.
+      // Outside the try: a database that is down ends the run.
       const links = await linksClicked(dependencies, after);
       try {
         await resolve({ pool, now }, after, links);
       } catch (error) {
-        failure ??= new Error(`signup ${after.id} was not resolved`, { cause: error });
+        failure ??= new Error(`failed to resolve signup ${after.id}`, { cause: error });
       }
     }
     if (failure) throw failure;
@@ -54,7 +54,7 @@ export function createSignupResolver(dependencies: Dependencies): (now: Date) =>
   };
 }
 
-/** The referral links that the signup's visitor clicked before it, newest first. */
+/** Returns the referral links that the signup's visitor clicked before it, newest first. */
 async function linksClicked({ clickhouse }: Dependencies, signup: Signup): Promise<string[]> {
   if (signup.visitor_id === null) return [];
   return referralLinksClicked(clickhouse, {
@@ -71,7 +71,7 @@ async function resolve(
 ): Promise<void> {
   const workspaceId = signup.workspace_id;
   await inTransaction(pool, async (tx) => {
-    // As it is now: a report may have added something since, and another worker may have resolved it.
+    // Read again: another report may have changed it, and another worker may have resolved it.
     const still = await lockSignupOfUser(tx, workspaceId, signup.external_user_id);
     if (still?.state !== 'pending' || still.id !== signup.id) return;
     const enrollmentId = (await enrollmentOfLinks(tx, workspaceId, links)) ?? still.fallback_enrollment_id;

@@ -6,16 +6,16 @@ import { workspaceById } from '../../sql/workspaces/workspaces.ts';
 const CHUNK = 200;
 
 /**
- * The rounds that judge orders which a server reported through the event log as purchases of the referral programme:
- * one order a transaction, so that two buyers never wait for each other.
+ * Creates the job that evaluates orders which a server reported through the event log as purchases of the referral program. One
+ * order a transaction, so that two buyers never wait for each other.
  *
- * An order that fails stays. A round goes on behind it, and behind where the last one ended until all were tried, so
- * that none waits for those that fail, however many they are.
+ * An order that fails stays. The next run continues behind the last one until all were tried, so failing orders do not block
+ * others.
  *
- * @returns a round: answers whether more may be there, and throws the first failure at its end
+ * @returns one run: returns whether there may be more, and throws the first failure at its end
  */
 export function createOrderJudge({ pool }: { pool: Pool }): (now: Date) => Promise<boolean> {
-  /** Number of the order that was tried last. */
+  /** Number of the last order tried. */
   let after = 0;
 
   /** Judges the next order. @returns whether there was one */
@@ -37,7 +37,7 @@ export function createOrderJudge({ pool }: { pool: Pool }): (now: Date) => Promi
       try {
         more = await judgeNext(now);
       } catch (error) {
-        // Not even read: the store is away.
+        // Not read: PostgreSQL is down.
         if (after === last) throw error;
         failure ??= new Error(`order ${after} was not judged`, { cause: error });
       }

@@ -8,10 +8,10 @@ import { watermark } from '../../sql/event-log/streams.ts';
 export type RollUpDependencies = { pool: Pool; clickhouse: ClickHouseClient; log: Logger };
 
 /**
- * One round: rolls up the days and months that the watermark has passed. A day that is not over for every stream
- * waits, so that nothing but an erasure or a retired stream changes a day afterwards; both are put right here too.
+ * Rolls up the days and months that the watermark has passed. Afterwards only an erasure or a retired stream changes a day; the
+ * next run rolls it up again.
  *
- * @returns false: the next round is in time
+ * @returns false: the next run follows on schedule
  */
 export async function keepRolledUp(dependencies: RollUpDependencies): Promise<boolean> {
   const { pool, clickhouse, log } = dependencies;

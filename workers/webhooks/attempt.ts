@@ -1,11 +1,11 @@
 import { signatureHeaders } from '../../core/webhooks/signature.ts';
 import type { Subscription } from '../../sql/webhooks/subscriptions.ts';
+import type { ConcurrencyLimit } from './concurrency-limit.ts';
 import type { WebhookMetrics } from './metrics.ts';
 import { type Outcome, outcomeOfError, outcomeOfReply } from './outcome.ts';
 import type { Send } from './send.ts';
-import type { Turns } from './turns.ts';
 
-/** Delivers a body to a webhook once, when it is its turn. Never rejects. */
+/** Delivers a body to a webhook once, within the concurrency limit. Never rejects. */
 export type Attempt = (
   webhook: Subscription,
   delivery: { eventId: string; body: string },
@@ -13,17 +13,17 @@ export type Attempt = (
 
 export type AttemptDependencies = {
   send: Send;
-  turns: Turns;
+  limit: ConcurrencyLimit;
   metrics: WebhookMetrics;
   /** Milliseconds since the epoch. */
   now: () => number;
-  /** Cuts attempts off; those that wait for their turn are not begun. */
+  /** Aborts attempts; those that wait do not begin. */
   signal: AbortSignal;
 };
 
 const HEADERS = { 'content-type': 'application/json', 'user-agent': 'Hoplog-Webhooks/1.0' };
 
-export function createAttempt({ send, turns, metrics, now, signal }: AttemptDependencies): Attempt {
+export function createAttempt({ send, limit, metrics, now, signal }: AttemptDependencies): Attempt {
   async function once(webhook: Subscription, eventId: string, body: string): Promise<Outcome> {
     if (signal.aborted) return { kind: 'interrupted' };
     const at = now();
@@ -43,7 +43,7 @@ export function createAttempt({ send, turns, metrics, now, signal }: AttemptDepe
   }
 
   return async function attempt(webhook, { eventId, body }) {
-    const outcome = await turns.run<Outcome>(
+    const outcome = await limit.run<Outcome>(
       webhook,
       () => once(webhook, eventId, body),
       () => ({ kind: 'interrupted' }),

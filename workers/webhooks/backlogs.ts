@@ -1,15 +1,15 @@
 import type { Pool } from '../../sql/database/pool.ts';
 import { countPending } from '../../sql/webhooks/delivery-queue.ts';
 
-/** Click deliveries that may wait for one webhook: about a gigabyte. A dead receiver of a busy link must end somewhere. */
-export const MOST_PENDING = 1_000_000;
+/** Limit of click deliveries that wait for one webhook: about a gigabyte. */
+export const MAX_PENDING = 1_000_000;
 const COUNT_EVERY_MS = 10_000;
-/** Fewer deliveries than this in memory say that it is not worth counting. */
+/** With fewer writes than this a webhook is not counted. */
 const COUNT_FROM = 1_000;
 
-/** Watches how much waits for each webhook, and which ones have had clicks written. */
+/** Tracks how many deliveries wait for each webhook, and which webhooks had clicks written. */
 export type Backlogs = {
-  /** Those of the webhooks for which too much waits. Counted now and then, only for those that are written for. */
+  /** Returns those of the webhooks for which too many deliveries wait. Counted every few seconds. */
   full(webhookIds: readonly string[]): Promise<ReadonlySet<string>>;
   /** A click's delivery was written for this webhook. */
   wrote(webhookId: string): void;
@@ -19,7 +19,7 @@ export type Backlogs = {
 
 export function createBacklogs(
   pool: Pool,
-  { most = MOST_PENDING, countEveryMs = COUNT_EVERY_MS } = {},
+  { most = MAX_PENDING, countEveryMs = COUNT_EVERY_MS } = {},
 ): Backlogs {
   const written = new Set<string>();
   const writes = new Map<string, number>();
@@ -35,7 +35,7 @@ export function createBacklogs(
       );
       const found = new Set<string>();
       for (const id of busy) {
-        // What can't be counted is as it was.
+        // A failed count keeps the previous result.
         const isFull = await countPending(pool, id, most).then(
           (count) => count >= most,
           () => full.has(id),

@@ -14,9 +14,9 @@ import {
   resetLane,
 } from '../../sql/event-log/lanes.ts';
 import { readStreams } from '../../sql/event-log/streams.ts';
-import { gather, type Range } from '../lane/gather.ts';
 import { LANE_DEFAULTS, type LaneControl } from '../lane/lane.ts';
-import { assertForward, createEndWatch, logBounds } from '../lane/place.ts';
+import { pollBatch, type Range } from '../lane/poll-batch.ts';
+import { assertForward, createEndWatch, logBounds } from '../lane/position.ts';
 import type { Decode } from '../lane/prepare.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import { causeOf, createRetry } from '../retry.ts';
@@ -32,14 +32,14 @@ export const WEBHOOK_CONSUMER = 'webhooks';
 const MISSING_REFERENCE = '23503';
 
 const CLICK_LANE = {
-  /** Bounds of one piece of the log, and of the deliveries that are handed over together. */
+  /** Limits of one range of the log, and of the deliveries that are handed over together. */
   events: 2_000,
   together: 2_000,
-  /** Handed over and not stored yet, at most so many times: attempts of one piece go on while the next one is read. */
+  /** Limit of handovers that are not stored: attempts of one range continue while the next one is read. */
   outstanding: 4,
   waitMs: 500,
   lingerMs: 50,
-  /** While nobody wants clicks: who subscribes gets all from then on, the first of them that much later. */
+  /** Poll interval while no webhook subscribes to clicks: a new one gets its first clicks that much later. */
   idleMs: 1_000,
   /** Progress without deliveries is written this often. */
   advanceEveryMs: 1_000,
@@ -55,16 +55,15 @@ export type ClickLaneDependencies = {
   metrics: WebhookMetrics;
   subscriptions: () => Promise<Subscriptions>;
   handOver: (deliveries: readonly ClickDelivery[]) => Promise<Handover>;
-  /** As a lane of the store has it. */
+  /** See `LaneDependencies`. */
   patienceMs?: number | undefined;
 };
 
 /**
- * Works one partition for the webhooks: reads, hands over, and moves on when all that was handed over is delivered or
- * stored. A crash before it has moved on delivers once more, under the same ids. While nobody wants clicks it goes
- * to the log's end without reading it, so it never holds the log.
+ * Runs one partition for webhooks: polls, hands over, and advances when all that was handed over is delivered or stored. A crash
+ * before it advances delivers again, under the same ids. While no webhook subscribes to clicks it skips to the log's end.
  *
- * @throws {LaneLost} when another worker has taken the lane; {LaneMoved} when it has to be taken anew; the signal's reason
+ * @throws {LaneLost} when another worker has taken the lane; {LaneMoved} when it has to be taken again; the signal's reason
  */
 export async function runClickLane(
   dependencies: ClickLaneDependencies,
@@ -76,13 +75,13 @@ export async function runClickLane(
   const log = dependencies.log.child({ partition, epoch: lane.epoch });
   const ended = new AbortController();
   const handingOver = linkSignals(control.drain, control.release);
-  const letGo = handingOver.signal;
-  const working = linkSignals(control.signal, letGo, ended.signal);
+  const released = handingOver.signal;
+  const working = linkSignals(control.signal, released, ended.signal);
   const { signal } = working;
-  // Storing continues while the lane is being let go: what was delivered need not be delivered again.
+  // Storing continues while the lane is being released: what was delivered need not be delivered again.
   const ending = linkSignals(control.signal, ended.signal);
   const storing = ending.signal;
-  // A webhook that is gone for good can't be stored for: taken anew, the lane finds that nobody wants that any more.
+  // Deliveries of a deleted webhook cannot be stored; the lane is taken again without it.
   const isFinal = (error: unknown) =>
     error instanceof LaneLost || error instanceof LaneMoved || causeOf(error) === MISSING_REFERENCE;
   const retry = createRetry({ log, metrics: workerMetrics, signal, isFinal });
@@ -91,13 +90,13 @@ export async function runClickLane(
   let at = lane.nextOffset;
   let written = lane.nextOffset;
   let writtenAt = 0;
-  /** What was handed over, each stored after the one before it. */
+  /** Stores the handovers, one after the other. */
   let tail: Promise<void> = Promise.resolve();
   let outstanding = 0;
   let failure: unknown = null;
 
-  /** Where the lane begins. Where the log can't give it that, the row is put to the log's start, and only then read on. */
-  async function beginning(): Promise<bigint> {
+  /** Returns the offset from which the lane resumes. Where the log lacks it, the row is first reset to the log's start. */
+  async function resume(): Promise<bigint> {
     const { nextOffset } = lane;
     const { start, end } = await retry('read_log_bounds', () =>
       logBounds(reader, partition, nextOffset, { signal, patienceMs }),
@@ -106,22 +105,22 @@ export async function runClickLane(
     if (nextOffset > 0n) {
       log.error(
         { nextOffset: String(nextOffset), start: String(start), end: String(end) },
-        'the log does not hold the place where the lane stood: clicks were lost to webhooks, or will be delivered again',
+        "the log does not hold the lane's offset; clicks were lost to webhooks, or will be delivered again",
       );
     }
     await retry('reset_lane', () => resetLane(pool, lane, start));
     return start;
   }
 
-  /** Everything below `to` is delivered or stored with this. */
-  async function moveOn(to: bigint, handover: Handover | null): Promise<void> {
+  /** Advances the lane to `to`, and stores what of the handover is not delivered. */
+  async function advanceTo(to: bigint, handover: Handover | null): Promise<void> {
     await retryStoring('webhooks_advance', () =>
       inTransaction(pool, async (tx) => {
-        const stands = await lockLane(tx, lane);
-        // The answer of an earlier attempt's commit was lost, the commit was not.
-        if (stands >= to && handover === null) return;
+        const offset = await lockLane(tx, lane);
+        // An earlier attempt committed, and its response was lost.
+        if (offset >= to && handover === null) return;
         await handover?.store(tx);
-        if (to > stands) await advanceLane(tx, lane, to);
+        if (to > offset) await advanceLane(tx, lane, to);
       }),
     );
     handover?.stored();
@@ -129,13 +128,13 @@ export async function runClickLane(
     writtenAt = performance.now();
   }
 
-  /** Stores in order, at most so many at a time; an error shows at the next call. */
+  /** Stores in order; an error shows at the next call. */
   async function queue(to: bigint, handover: Handover | null): Promise<void> {
     outstanding += 1;
     tail = tail
       .then(async () => {
         await handover?.over;
-        if (!failure) await moveOn(to, handover);
+        if (!failure) await advanceTo(to, handover);
       })
       .catch((error: unknown) => {
         failure ??= error;
@@ -148,7 +147,7 @@ export async function runClickLane(
   }
 
   async function handOverRange(range: Range): Promise<void> {
-    // As they are now, which is after the newest click of the range was made.
+    // Read after the newest click of the range was made.
     const snapshot = await retry('read_webhooks', subscriptions);
     if (snapshot.wantsClicks && range.batches.some((batch) => !ordinals.has(batch.streamId))) {
       const streams = await retry('read_streams', () => readStreams(pool));
@@ -160,7 +159,7 @@ export async function runClickLane(
       : []) {
       together.push(delivery);
       if (together.length < CLICK_LANE.together) continue;
-      // Not past the range's start yet: the rest of it is still to come.
+      // Not past the range's start: the rest of it follows.
       await queue(range.from, await handOver(together));
       together = [];
     }
@@ -169,14 +168,14 @@ export async function runClickLane(
   }
 
   async function work(): Promise<void> {
-    at = await beginning();
+    at = await resume();
     written = at;
     const checkEnd = createEndWatch(lane, patienceMs);
     while (!signal.aborted) {
       const end = await retry('read_log_bounds', () => reader.end(partition));
-      metrics.lagBytes.set({ partition }, Math.max(0, Number(end - written)));
+      metrics.lagOffsets.set({ partition }, Math.max(0, Number(end - written)));
       checkEnd(at, end);
-      // After the end was read: whoever subscribes from now on wants nothing from before it.
+      // After the end was read: a webhook that subscribes later gets nothing from before it.
       if (!(await retry('read_webhooks', subscriptions)).wantsClicks) {
         if (end > at) at = end;
         if (at > written && performance.now() - writtenAt >= CLICK_LANE.advanceEveryMs) await queue(at, null);
@@ -185,7 +184,7 @@ export async function runClickLane(
       }
       const from = at;
       const range = await retry('read_log', () =>
-        gather(reader, partition, from, {
+        pollBatch(reader, partition, from, {
           maxEvents: CLICK_LANE.events,
           waitMs: CLICK_LANE.waitMs,
           lingerMs: CLICK_LANE.lingerMs,
@@ -218,8 +217,8 @@ export async function runClickLane(
   const upkeep = keepUp();
   try {
     await work().catch((error: unknown) => {
-      // A lane that is let go ends in the middle of a wait.
-      if (!letGo.aborted || failure) throw failure ?? error;
+      // The release of the lane ends a wait.
+      if (!released.aborted || failure) throw failure ?? error;
     });
     await tail;
     if (failure) throw failure;
@@ -227,6 +226,6 @@ export async function runClickLane(
     ended.abort();
     await Promise.all([upkeep, tail]);
     for (const linked of [handingOver, working, ending]) linked.release();
-    metrics.lagBytes.remove({ partition });
+    metrics.lagOffsets.remove({ partition });
   }
 }

@@ -6,7 +6,7 @@ import { formatInstant, NANOS_PER_MICRO } from '../../core/time/timestamps.ts';
 import { deliveryBody, deliveryId } from '../../core/webhooks/delivery.ts';
 import { CLICK_EVENT } from '../../core/webhooks/event-types.ts';
 import type { Subscription } from '../../sql/webhooks/subscriptions.ts';
-import type { Range } from '../lane/gather.ts';
+import type { Range } from '../lane/poll-batch.ts';
 import type { Decode } from '../lane/prepare.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
@@ -19,8 +19,8 @@ export type ClickDelivery = {
 };
 
 /**
- * The deliveries of a piece of the log: of each click that a person made, to each webhook of its workspace that wants
- * clicks and was there. What can't be decoded or enriched is a dead letter of the store's lane and no event.
+ * Yields the deliveries of a range: each click of a person, for each webhook of its workspace that subscribed to clicks before it.
+ * Malformed events are dead letters of the store's lane.
  *
  * @param ordinals by stream id; clicks of a stream that is not registered are dead letters too
  */
@@ -45,7 +45,7 @@ export function* clickDeliveries(
   }
 }
 
-/** The event of a click, or null when it is a bot's or can't be enriched. */
+/** Returns the event of a click, or null when a bot made it or it cannot be enriched. */
 function clickEvent(
   click: ClickEvent,
   ordinal: number,
@@ -68,6 +68,6 @@ function enrichedOrNull(click: ClickEvent, enricher: Enricher) {
   try {
     return enricher.enrichClick(click);
   } catch {
-    return null; // the store's lane keeps it as a dead letter
+    return null; // the store's lane makes it a dead letter
   }
 }

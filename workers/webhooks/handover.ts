@@ -5,43 +5,43 @@ import { addDeliveries, type DeliveryState, type NewDelivery } from '../../sql/w
 import type { Attempt } from './attempt.ts';
 import type { Backlogs } from './backlogs.ts';
 import type { ClickDelivery } from './clicks.ts';
+import type { ConcurrencyLimit } from './concurrency-limit.ts';
 import type { WebhookMetrics } from './metrics.ts';
 import { type Outcome, pendingState, stateAfter } from './outcome.ts';
 import type { Settling } from './settling.ts';
 import { STORED } from './stored.ts';
-import type { Turns } from './turns.ts';
 
 export const HANDOVER = {
-  /** What has not been answered after this long is stored, and its lane goes on. */
+  /** A delivery without a response after this long is stored, and its lane continues. */
   patienceMs: 1_000,
-  /** Deliveries of one webhook that are kept with all there is to know, of each handover. */
-  keptInFull: 20,
-  /** Of the answers beyond those. */
+  /** Deliveries of one webhook that are stored in full, for each handover. */
+  storedInFull: 20,
+  /** Bytes of the response bodies beyond those. */
   shortBody: 1_024,
 } as const;
 
 /** Deliveries of clicks that were handed over together. */
 export type Handover = {
-  /** Resolves when all are answered, or patience is over. */
+  /** Resolves when all have a response, or after `patienceMs`. */
   over: Promise<void>;
   /**
-   * Stores what is not delivered, and the newest of what is. In the transaction that moves the lane on: before it
-   * commits nothing is stored and the clicks are delivered again, after it nothing is lost. May be repeated.
+   * Stores deliveries that are not delivered, and the newest that are, in the transaction that advances the lane: before it commits
+   * the clicks are delivered again after a crash, afterwards nothing is lost. May be repeated.
    */
   store(tx: Queryable): Promise<void>;
-  /** Call it once that transaction has committed. Attempts still under way write their outcomes from then on. */
+  /** To be called when that transaction has committed. Attempts under way then write their outcomes. */
   stored(): void;
 };
 
 type Handed = { delivery: ClickDelivery; outcome: Outcome | null; settled: Promise<Outcome> | null };
 
 /**
- * Delivers clicks straight from the log, so that one that is taken at once costs no row. A webhook that has no room,
- * as it is slow or gets more than it takes, gets its clicks from the store instead.
+ * Delivers clicks straight from the log, so that one accepted at once costs no row. A webhook without room, because it is slow or
+ * gets more than it accepts, gets its clicks from PostgreSQL instead.
  */
 export function createHandover(dependencies: {
   attempt: Attempt;
-  turns: Turns;
+  limit: ConcurrencyLimit;
   settling: Settling;
   backlogs: Backlogs;
   metrics: WebhookMetrics;
@@ -49,7 +49,7 @@ export function createHandover(dependencies: {
   random: () => number;
   createdAt: () => number;
 }) {
-  const { attempt, turns, settling, backlogs, metrics, now, random, createdAt } = dependencies;
+  const { attempt, limit, settling, backlogs, metrics, now, random, createdAt } = dependencies;
 
   return async function handOver(deliveries: readonly ClickDelivery[]): Promise<Handover> {
     const handed: Handed[] = [];
@@ -57,7 +57,7 @@ export function createHandover(dependencies: {
     for (const delivery of deliveries) {
       const { webhook } = delivery;
       const one: Handed = { delivery, outcome: null, settled: null };
-      if (turns.roomForNew(webhook) > 0) {
+      if (limit.roomForNew(webhook) > 0) {
         one.settled = attempt(webhook, delivery).then((outcome) => {
           one.outcome = outcome;
           return outcome;
@@ -79,7 +79,7 @@ export function createHandover(dependencies: {
     return {
       over,
       async store(tx) {
-        // Taken down once: an outcome that comes later is written to the row.
+        // Once: an outcome that comes later is written to the row.
         cut ??= handed.map((one) => ({ one, state: stateOf(one), outcome: one.outcome }));
         await addDeliveries(tx, rowsOf(cut));
       },
@@ -103,7 +103,7 @@ export function createHandover(dependencies: {
     return pendingState(0, now() + (settled ? STORED.leaseMs : 0));
   }
 
-  /** Rows for all but the older ones of many successes. */
+  /** Returns the rows of all but the older of many successes. */
   function rowsOf(cut: readonly { one: Handed; state: DeliveryState }[]): NewDelivery[] {
     const rows: NewDelivery[] = [];
     const kept = new Map<string, number>();
@@ -111,7 +111,7 @@ export function createHandover(dependencies: {
       const { id, webhook, eventId, body } = one.delivery;
       const already = kept.get(webhook.id) ?? 0;
       kept.set(webhook.id, already + 1);
-      if (already >= HANDOVER.keptInFull) {
+      if (already >= HANDOVER.storedInFull) {
         if (state.status === 'delivered') continue;
         state.responseBody = state.responseBody?.slice(0, HANDOVER.shortBody) ?? null;
       }

@@ -5,7 +5,7 @@ import { heldMemory } from '../../test/support/held-memory.ts';
 import { type Receiver, startReceiver } from '../../test/support/receiver.ts';
 import { createWebhookBench, type WebhookBench } from '../../test/support/webhook-bench.ts';
 import { metric } from '../../test/support/worker-rig.ts';
-import { TURNS } from './turns.ts';
+import { CONCURRENCY } from './concurrency-limit.ts';
 
 let bench: WebhookBench;
 let shop: TestWorkspace;
@@ -63,7 +63,7 @@ describe('a thousand clicks a second for one webhook', () => {
     await sleep(1_000);
     expect(new Set(receiver.received.map((one) => one.id)).size).toBe(sent);
     expect(receiver.received.length).toBe(sent);
-    expect(most).toBeLessThanOrEqual(TURNS.atATime.fast);
+    expect(most).toBeLessThanOrEqual(CONCURRENCY.atATime.fast);
     const { rows } = await bench.api.stores.pool.query<{ status: string; count: number }>(
       'SELECT status, count(*) AS count FROM webhook_deliveries WHERE webhook_id = $1 GROUP BY status',
       [hook.id],

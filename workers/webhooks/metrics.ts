@@ -2,31 +2,31 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 export type WebhookMetrics = ReturnType<typeof createWebhookMetrics>;
 
-/** Every figure of the webhook deliverer, all named `hoplog_webhook_*`. */
+/** Creates the metrics of webhook delivery, all named `hoplog_webhook_*`. */
 export function createWebhookMetrics(registry: Registry) {
   const registers = [registry];
   const metrics = {
     deliveries: new Counter({
       name: 'hoplog_webhook_deliveries_total',
-      help: 'Deliveries that are over, by outcome: delivered, failed, inactive (its webhook is), dropped (its webhook has too many pending)',
+      help: 'Finished deliveries by outcome; inactive: the webhook is inactive; dropped: it has too many pending deliveries',
       labelNames: ['outcome'] as const,
       registers,
     }),
     attempts: new Counter({
       name: 'hoplog_webhook_attempts_total',
-      help: 'Attempts, by outcome: delivered, retry (will be made again), final (will not), interrupted',
+      help: 'Attempts by outcome; retry: another one follows; final: none follows',
       labelNames: ['outcome'] as const,
       registers,
     }),
     attemptSeconds: new Histogram({
       name: 'hoplog_webhook_attempt_seconds',
-      help: 'Time of one attempt, from its connection to the end of the answer',
+      help: 'Duration of one attempt, from its connection to the end of the response',
       buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20],
       registers,
     }),
     pending: new Gauge({
       name: 'hoplog_webhook_pending',
-      help: 'Stored deliveries that wait for an attempt, counted up to 100000',
+      help: 'Stored deliveries that wait for an attempt, at most 100000',
       registers,
     }),
     inFlight: new Gauge({
@@ -36,22 +36,22 @@ export function createWebhookMetrics(registry: Registry) {
     }),
     waiting: new Gauge({
       name: 'hoplog_webhook_attempts_waiting',
-      help: 'Deliveries in the memory of this process that wait for their turn',
+      help: 'Deliveries in the memory of this process that wait for the concurrency limit',
       registers,
     }),
     disabled: new Counter({
       name: 'hoplog_webhook_disabled_total',
-      help: 'Webhooks disabled because they had only failed for five days',
+      help: 'Webhooks disabled because every attempt failed for five days',
       registers,
     }),
-    lagBytes: new Gauge({
-      name: 'hoplog_webhook_lag_bytes',
-      help: 'Bytes (or records) of a partition whose clicks have not been delivered or stored for delivery',
+    lagOffsets: new Gauge({
+      name: 'hoplog_webhook_lag_offsets',
+      help: 'Offsets of a partition whose clicks are not delivered or stored for delivery: bytes of a journal, records of Kafka',
       labelNames: ['partition'] as const,
       registers,
     }),
   };
-  // A rate sees a series that goes from 0 to 1, and does not see one that begins at 1.
+  // A rate does not see a series that begins at 1.
   for (const outcome of ['delivered', 'failed', 'inactive', 'dropped'])
     metrics.deliveries.inc({ outcome }, 0);
   for (const outcome of ['delivered', 'retry', 'final', 'interrupted']) metrics.attempts.inc({ outcome }, 0);

@@ -4,9 +4,8 @@ import type { DeliveryState, SentRequest } from '../../sql/webhooks/delivery-que
 import { codeOf, type Reply } from './send.ts';
 
 /**
- * What became of an attempt. `retry`: network errors, 429 and 5xx. `final`: every other answer that is no 2xx, 3xx
- * among them, and an address that deliveries may not go to. `interrupted`: none was made, or we were shut
- * down in the middle of it.
+ * The outcome of an attempt. `retry`: network errors, 429 and 5xx. `final`: every other response but 2xx, and a refused address.
+ * `interrupted`: not begun, or cut off by a shutdown.
  */
 export type Outcome = (Answered & { request: SentRequest | null }) | { kind: 'interrupted' };
 
@@ -39,7 +38,7 @@ export function outcomeOfError(request: SentRequest, thrown: unknown): Outcome {
 
 function describe(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);
-  // Several addresses were tried: the message is in the errors of each.
+  // With several addresses each error has its own message.
   if (thrown instanceof AggregateError && thrown.message === '') {
     return thrown.errors.map((error) => describe(error)).join('; ');
   }
@@ -47,7 +46,7 @@ function describe(thrown: unknown): string {
 }
 
 /**
- * How a delivery stands after an attempt.
+ * Returns the state of a delivery after an attempt.
  *
  * @param before attempts made before this one
  * @param now milliseconds since the epoch
@@ -71,7 +70,7 @@ export function stateAfter(outcome: Outcome, before: number, now: number, random
   return { ...failure, status: 'pending', nextAttemptAt: now + wait };
 }
 
-/** A delivery without an attempt that counts. @param due milliseconds since the epoch */
+/** Returns the state of a delivery that waits for an attempt. @param due milliseconds since the epoch */
 export function pendingState(attempts: number, due: number): DeliveryState {
   return {
     status: 'pending',

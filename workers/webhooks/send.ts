@@ -9,11 +9,11 @@ import { isIP, type LookupFunction } from 'node:net';
 import { createBoundedCache } from '../../core/caching/bounded-cache.ts';
 import { allowedAddresses, type HostAddress, type ResolveHost } from '../../core/webhooks/resolve-host.ts';
 
-/** What came back. `body` is cut at {@link SEND.bodyBytes}. */
+/** A response. `body` is cut at {@link SEND.bodyBytes}. */
 export type Reply = { status: number; body: string; retryAfter: string | undefined };
 
 /**
- * Posts a body and reads the answer. Redirects are answers like any other.
+ * Posts a body and reads the response. Does not follow redirects.
  *
  * @throws RefusedAddress; the network's error; TimeoutError after 20 s without a status; the signal's reason
  */
@@ -29,7 +29,7 @@ export type Sender = { send: Send; close(): void };
 export const SEND = {
   /** To the status line: connecting, sending, waiting. */
   answerMs: 20_000,
-  /** From the status line to the end of the body. What has come by then is kept. */
+  /** From the status line to the end of the body; the rest is dropped. */
   bodyMs: 5_000,
   bodyBytes: 65_536,
   idleMs: 4_000,
@@ -46,9 +46,8 @@ export class TimeoutError extends Error {
 }
 
 /**
- * A sender that connects to checked addresses only. The check is in the look-up of the connection itself, so what is
- * connected to is what was checked, whatever the name server answers before and after. A connection that is kept
- * open was checked when it was made.
+ * Creates a sender that connects to allowed addresses only. The check is in the connection's own lookup, so a name server cannot
+ * return another address after it (DNS rebinding). A kept-alive connection was checked when it was made.
  */
 export function createSender(dependencies: { resolve: ResolveHost; allowPrivate: boolean }): Sender {
   const options = { keepAlive: true, maxFreeSockets: SEND.idleSocketsPerHost, timeout: SEND.idleMs };
@@ -83,7 +82,7 @@ export function createSender(dependencies: { resolve: ResolveHost; allowPrivate:
   ): Promise<Reply> {
     signal.throwIfAborted();
     const target = new URL(url);
-    // Node looks no address up where the host is one.
+    // Node does no lookup where the host is an address.
     if (isIP(target.hostname.replace(/^\[|\]$/g, '')) !== 0)
       await allowedAddresses(target.hostname, dependencies);
     const isPlain = target.protocol === 'http:';
@@ -96,7 +95,7 @@ export function createSender(dependencies: { resolve: ResolveHost; allowPrivate:
     try {
       return await exchange(request, body, signal);
     } catch (error) {
-      // The receiver closed a connection that was kept open just as it was taken.
+      // The receiver closed a kept-alive connection just as it was reused.
       const wasStale = request.reusedSocket && error instanceof Error && codeOf(error) === 'ECONNRESET';
       if (!wasStale || isSecondTry) throw error;
       return send(url, headers, body, signal, true);
@@ -113,8 +112,7 @@ export function createSender(dependencies: { resolve: ResolveHost; allowPrivate:
 
 function exchange(request: ClientRequest, body: string, signal: AbortSignal): Promise<Reply> {
   return new Promise((resolve, reject) => {
-    // Nothing that happens after the first of these changes the outcome. Destroying a request alone would not do: it
-    // may have been destroyed already, and then says nothing any more.
+    // The first of these decides the outcome. Destroying the request alone would not do: one already destroyed emits nothing.
     const settle = () => {
       clearTimeout(timer);
       signal.removeEventListener('abort', abort);
@@ -132,7 +130,7 @@ function exchange(request: ClientRequest, body: string, signal: AbortSignal): Pr
     const timer = setTimeout(() => cutOff(new TimeoutError()), SEND.answerMs);
     request.on('error', fail);
     request.once('close', () => fail(new Error('the connection was closed')));
-    // A 101: without this listener Node would close the connection and tell nobody.
+    // A 101: without this listener Node closes the connection silently.
     request.once('upgrade', (response, socket) => {
       settle();
       socket.destroy();
@@ -149,8 +147,7 @@ function exchange(request: ClientRequest, body: string, signal: AbortSignal): Pr
 }
 
 /**
- * The body, or what of it came in time, before the signal and fits. The status has come: a body that breaks off
- * changes nothing.
+ * Reads the body, or what of it came in time and fits. The status decides the outcome, so a truncated body is no error.
  */
 function readBody(response: IncomingMessage, signal: AbortSignal): Promise<string> {
   return new Promise((resolve) => {
@@ -161,10 +158,10 @@ function readBody(response: IncomingMessage, signal: AbortSignal): Promise<strin
     function finish(): void {
       clearTimeout(timer);
       signal.removeEventListener('abort', finish);
-      // Rather a new connection than the rest of an endless body.
+      // A new connection is cheaper than the rest of an endless body.
       if (!response.complete) response.destroy();
       const text = new TextDecoder().decode(Buffer.concat(chunks).subarray(0, SEND.bodyBytes));
-      resolve(text.replaceAll('\0', '')); // PostgreSQL keeps no NUL
+      resolve(text.replaceAll('\0', '')); // PostgreSQL text has no NUL
     }
     response.on('data', (chunk: Buffer) => {
       chunks.push(chunk);
@@ -177,7 +174,7 @@ function readBody(response: IncomingMessage, signal: AbortSignal): Promise<strin
   });
 }
 
-/** The code of a network error, of the first one where several addresses were tried; else empty. */
+/** Returns the code of a network error, or an empty string. */
 export function codeOf(error: Error): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : '';
 }

@@ -14,23 +14,23 @@ import type { WebhookMetrics } from './metrics.ts';
 import { type Outcome, stateAfter } from './outcome.ts';
 
 export type Settling = {
-  /** Notes what an attempt says about its webhook. */
+  /** Records what an attempt shows about its webhook. */
   note(webhookId: string, outcome: Outcome): void;
-  /** Keeps the outcome of an attempt on a stored delivery. `before`: its attempts when the attempt began. */
+  /** Records the outcome of an attempt on a stored delivery. `before`: its attempts when the attempt began. */
   settle(webhookId: string, delivery: { id: string; before: number }, outcome: Outcome): void;
   /** Ends a stored delivery without an attempt. */
   giveUp(delivery: { id: string; before: number }, error: string): void;
-  /** Writes what is there and stops. */
+  /** Writes what is recorded and stops. */
   stop(): Promise<void>;
 };
 
 const EVERY_MS = 50;
 const AT_ONCE = 1_000;
-/** A webhook that works is noted this often: only one that had failed makes that a write. */
+/** A webhook that works is recorded this often; only one that had failed costs a write. */
 const NOTE_WORKING_EVERY_MS = 5_000;
 const REST_MS = 500;
 
-/** Writes the outcomes of attempts in batches. What it holds when the process dies is delivered once more. */
+/** Writes the outcomes of attempts in batches. Outcomes in memory when the process dies are delivered again. */
 export function createSettling(dependencies: {
   pool: Pool;
   log: Logger;
@@ -63,14 +63,15 @@ export function createSettling(dependencies: {
         await saveOutcomes(tx, batch);
         await releaseDeliveries(tx, given, now());
         await failDeliveries(tx, over);
-        // First: a webhook that took anything since its last failure has not only failed.
+        // First: a webhook that accepted anything since its last failure is not disabled.
         await recordSuccesses(tx, worked);
         return recordFailures(tx, [...failed], now(), DISABLE_AFTER);
       });
       if (due) workingNotedAt = performance.now();
       for (const id of worked) working.delete(id);
       metrics.disabled.inc(disabled.length);
-      for (const webhook of disabled) log.warn({ webhook }, 'webhook disabled: it only failed for five days');
+      for (const webhook of disabled)
+        log.warn({ webhook }, 'disabled a webhook: every attempt failed for five days');
     } catch (error) {
       settled = [...batch, ...settled];
       released = [...given, ...released];
@@ -87,7 +88,7 @@ export function createSettling(dependencies: {
         await write();
         fails = false;
       } catch (error) {
-        if (!fails) log.warn({ err: error }, 'outcomes of deliveries can not be written, goes on trying');
+        if (!fails) log.warn({ err: error }, 'failed to write the outcomes of deliveries; will retry');
         fails = true;
       }
       const wait = fails ? REST_MS : settled.length >= AT_ONCE ? 0 : EVERY_MS;
@@ -124,7 +125,7 @@ export function createSettling(dependencies: {
         while (settled.length + released.length + ended.length + failing.size + working.size > 0)
           await write();
       } catch (error) {
-        log.warn({ err: error }, 'outcomes of deliveries are lost: they are delivered again');
+        log.warn({ err: error }, 'lost outcomes of deliveries; they will be delivered again');
       }
     },
   };

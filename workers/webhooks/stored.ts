@@ -7,21 +7,21 @@ import {
   webhooksWithDueDeliveries,
 } from '../../sql/webhooks/delivery-queue.ts';
 import type { Attempt } from './attempt.ts';
+import type { ConcurrencyLimit } from './concurrency-limit.ts';
 import type { Settling } from './settling.ts';
 import type { Subscriptions } from './subscriptions.ts';
-import type { Turns } from './turns.ts';
 
 export type Running = {
-  /** Looks at once instead of at its next time. */
+  /** Looks for due deliveries at once. */
   wake(): void;
-  /** Begins nothing any more, and resolves when what was begun is over. */
+  /** Begins no more attempts, and resolves when those under way are over. */
   stop(): Promise<void>;
 };
 
 export const STORED = {
   /**
-   * How long a claim holds: the longest wait for a turn and the longest attempt after it. A worker that dies leaves its
-   * claims to the others after that.
+   * Duration of a claim: the longest wait for the concurrency limit and the longest attempt. After that other workers take the
+   * claims of a dead one.
    */
   leaseMs: 90_000,
   idleMs: 200,
@@ -29,38 +29,38 @@ export const STORED = {
   restMs: 1_000,
   /** Deliveries claimed at once. */
   claim: 2_000,
-  /** For deliveries that need no turn, because their webhook is not active. */
+  /** Limit of deliveries without an attempt, because their webhook is inactive. */
   roomToGiveUp: 100,
 } as const;
 
-/** Attempts stored deliveries when they are due: of every webhook as many as it can take, so none waits for another. */
+/** Attempts stored deliveries when they are due: for every webhook as many as it can take, so none waits for another. */
 export function startStored(dependencies: {
   pool: Pool;
   log: Logger;
   subscriptions: () => Promise<Subscriptions>;
-  turns: Turns;
+  limit: ConcurrencyLimit;
   attempt: Attempt;
   settling: Settling;
   now: () => number;
 }): Running {
-  const { pool, log, subscriptions, turns, attempt, settling, now } = dependencies;
+  const { pool, log, subscriptions, limit, attempt, settling, now } = dependencies;
   let isStopped = false;
   let alarm = new AbortController();
   const underWay = new Set<Promise<void>>();
 
   /** @returns whether more may be due at once */
-  async function round(): Promise<boolean> {
+  async function attemptDue(): Promise<boolean> {
     const found = await webhooksWithDueDeliveries(pool, now());
     if (found.length === 0) return false;
     const snapshot = await subscriptions();
-    // What is still to be delivered waits with a webhook whose plan has lapsed, and goes on when that is renewed.
+    // Deliveries of a webhook whose plan has lapsed wait until it is renewed.
     const due = found.filter((webhookId) => !snapshot.asleep.has(webhookId));
     if (due.length === 0) return false;
     const rooms: { webhookId: string; room: number }[] = [];
-    // With very many webhooks each still gets a place.
+    // At least one for each webhook.
     const most = Math.max(1, Math.floor(STORED.claim / due.length));
     let left: number = STORED.claim;
-    const roomFor = turns.roomForStored();
+    const roomFor = limit.roomForStored();
     for (const webhookId of due) {
       const webhook = snapshot.byId.get(webhookId);
       const share = Math.min(most, left);
@@ -92,10 +92,10 @@ export function startStored(dependencies: {
     while (!isStopped) {
       let wait: number = STORED.idleMs;
       try {
-        if (await round()) wait = STORED.busyMs;
+        if (await attemptDue()) wait = STORED.busyMs;
         fails = false;
       } catch (error) {
-        if (!fails) log.warn({ err: error }, 'could not look for due deliveries, goes on trying');
+        if (!fails) log.warn({ err: error }, 'failed to look for due deliveries; will retry');
         fails = true;
         wait = STORED.restMs;
       }

@@ -2,24 +2,24 @@ import { CLICK_EVENT } from '../../core/webhooks/event-types.ts';
 import type { Pool } from '../../sql/database/pool.ts';
 import { readSubscriptions, type Subscription, webhookVersion } from '../../sql/webhooks/subscriptions.ts';
 
-/** All active webhooks at one moment. Ten thousand of them are a few megabytes. */
+/** All active webhooks at one moment. Ten thousand take a few megabytes. */
 export type Subscriptions = {
   byId: ReadonlyMap<string, Subscription>;
-  /** Ids of those that get nothing until their workspace's plan is renewed. */
+  /** Ids of webhooks that get nothing until their workspace's plan is renewed. */
   asleep: ReadonlySet<string>;
-  /** Those that want an event of the workspace that happened at this microsecond. */
+  /** Returns the webhooks subscribed to an event of the workspace at this microsecond. */
   subscribers(workspaceId: string, type: string, at: number): Subscription[];
-  /** Whether anybody anywhere wants clicks. */
+  /** Whether any webhook subscribes to clicks. */
   wantsClicks: boolean;
-  /** Those of a workspace that want clicks, whenever they happened. */
+  /** Returns the webhooks of a workspace that subscribe to clicks, since whenever. */
   clickSubscribers(workspaceId: string): readonly Subscription[];
 };
 
 /**
- * Keeps the webhooks in memory.
+ * Caches the webhooks.
  *
- * @returns a function that answers them as they are now or later, never as they were before the call: a webhook
- *   whose creation was answered before an event happened gets that event
+ * @returns a function that returns them as they are at the call or later: a webhook whose creation was acknowledged before
+ *   an event gets that event
  */
 export function createSubscriptions(pool: Pool): () => Promise<Subscriptions> {
   let known: { version: number; snapshot: Subscriptions } | null = null;

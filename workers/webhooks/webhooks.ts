@@ -5,25 +5,25 @@ import type { Logger } from '../../core/tier/log.ts';
 import { createHostResolver, type ResolveHost } from '../../core/webhooks/resolve-host.ts';
 import type { Pool } from '../../sql/database/pool.ts';
 import { countAllPending } from '../../sql/webhooks/delivery-queue.ts';
-import { startClock } from '../jobs/clock.ts';
+import { startJob } from '../jobs/job.ts';
 import { startLanes } from '../lane/lanes.ts';
 import type { Decode } from '../lane/prepare.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import { createAttempt } from './attempt.ts';
 import { createBacklogs } from './backlogs.ts';
 import { runClickLane, WEBHOOK_CONSUMER } from './click-lane.ts';
+import { createConcurrencyLimit } from './concurrency-limit.ts';
 import { createHandover } from './handover.ts';
-import { dropUnneeded } from './keep.ts';
 import { createWebhookMetrics } from './metrics.ts';
 import { startOutbox } from './outbox.ts';
+import { pruneDeliveries } from './prune.ts';
 import { createSender } from './send.ts';
 import { createSettling } from './settling.ts';
 import { startStored } from './stored.ts';
 import { createSubscriptions } from './subscriptions.ts';
-import { createTurns } from './turns.ts';
 
 export type WebhookOptions = {
-  /** Deliver to private addresses too: for tests. */
+  /** For tests: deliver to private addresses too. */
   allowPrivate: boolean;
   /** For tests: other name servers. */
   resolve?: ResolveHost;
@@ -46,21 +46,21 @@ export type WebhooksDependencies = {
 };
 
 export type Webhooks = {
-  /** Ends in order within `withinMs`; attempts that still run then are cut off and made again by the next worker. */
+  /** Drains within `withinMs`; attempts that still run then are aborted, and the next worker repeats them. */
   stop(withinMs: number): Promise<void>;
 };
 
 const DROP_EVERY_MS = 60_000;
 const COUNT_EVERY_MS = 15_000;
 const COUNTED = 100_000;
-/** Kept from the time to end for writing what was cut off. */
+/** Part of the time to stop that is left for writing what was aborted. */
 const WRITE_MS = 500;
 
 /**
- * Starts the deliverer:
+ * Starts webhook delivery:
  *
  *   outbox ──▶ webhook_deliveries ──due──▶ attempt ──▶ outcome ──▶ webhook_deliveries
- *                  ▲ what isn't taken at once   ▲
+ *                  ▲ what isn't accepted at once ▲
  *   event log ─────┴── clicks of a lane ────────┘
  */
 export function startWebhooks(dependencies: WebhooksDependencies): Webhooks {
@@ -70,18 +70,18 @@ export function startWebhooks(dependencies: WebhooksDependencies): Webhooks {
   const metrics = createWebhookMetrics(registry);
   const cutOff = new AbortController();
   const subscriptions = createSubscriptions(pool);
-  const turns = createTurns();
+  const limit = createConcurrencyLimit();
   const sender = createSender({
     resolve: options.resolve ?? createHostResolver(),
     allowPrivate: options.allowPrivate,
   });
-  const attempt = createAttempt({ send: sender.send, turns, metrics, now, signal: cutOff.signal });
+  const attempt = createAttempt({ send: sender.send, limit, metrics, now, signal: cutOff.signal });
   const settling = createSettling({ pool, log, metrics, now, random });
   const backlogs = createBacklogs(pool);
   const createdAt = createMicroClock(now);
   const handOver = createHandover({
     attempt,
-    turns,
+    limit,
     settling,
     backlogs,
     metrics,
@@ -89,7 +89,7 @@ export function startWebhooks(dependencies: WebhooksDependencies): Webhooks {
     random,
     createdAt,
   });
-  const stored = startStored({ pool, log, subscriptions, turns, attempt, settling, now });
+  const stored = startStored({ pool, log, subscriptions, limit, attempt, settling, now });
   const outbox = startOutbox({
     pool,
     log,
@@ -107,23 +107,23 @@ export function startWebhooks(dependencies: WebhooksDependencies): Webhooks {
     consumer: WEBHOOK_CONSUMER,
     run: (lane, control, laneLog) => runClickLane({ ...laneDependencies, log: laneLog }, lane, control),
   });
-  const clocks = [
-    startClock({
+  const jobs = [
+    startJob({
       name: 'webhook-pruning',
       everyMs: DROP_EVERY_MS,
       log,
       metrics: workerMetrics,
-      work: () => dropUnneeded({ pool, metrics: workerMetrics, backlogs, now }),
+      work: () => pruneDeliveries({ pool, metrics: workerMetrics, backlogs, now }),
     }),
-    startClock({
+    startJob({
       name: 'webhook-pending',
       everyMs: COUNT_EVERY_MS,
       log,
       metrics: workerMetrics,
       async work() {
         metrics.pending.set(await countAllPending(pool, COUNTED));
-        metrics.inFlight.set(turns.inFlight());
-        metrics.waiting.set(turns.waiting());
+        metrics.inFlight.set(limit.inFlight());
+        metrics.waiting.set(limit.waiting());
         return false;
       },
     }),
@@ -136,7 +136,7 @@ export function startWebhooks(dependencies: WebhooksDependencies): Webhooks {
         outbox.stop(),
         lanes.stop(withinMs),
         stored.stop(),
-        ...clocks.map((clock) => clock.stop()),
+        ...jobs.map((job) => job.stop()),
       ]);
       clearTimeout(late);
       cutOff.abort();
@@ -148,12 +148,12 @@ export function startWebhooks(dependencies: WebhooksDependencies): Webhooks {
 
 const FAR_AHEAD_MICROS = 5_000_000;
 
-/** A clock of microseconds that never says the same twice, so that times can be cursors. */
+/** Creates a clock of unique microseconds, so that times can be cursors. */
 function createMicroClock(now: () => number): () => number {
   let last = 0;
   return () => {
     const at = now() * 1_000;
-    // Far ahead of now it was the clock: times that were given then don't come again soon.
+    // Far ahead of now the clock was wrong: times given then do not come again soon.
     last = at > last || last - at > FAR_AHEAD_MICROS ? at : last + 1;
     return last;
   };

@@ -1,25 +1,25 @@
 /**
- * Who may attempt a delivery now. Two pools keep the slow from the quick:
+ * Limits concurrent attempts, and isolates slow endpoints in a pool of their own:
  *
- *   unknown ──four quick answers in a row──▶ fast      4, then 64 at a time, in the quick pool
+ *   unknown ──four quick responses in a row─▶ fast      4, then 64 at a time, in the quick pool
  *      ▲                                      │
- *      └──a quick answer── slow ◀──an attempt takes a second──┘      8 at a time, in the slow pool
+ *      └──a quick response─ slow ◀──an attempt takes a second──┘      8 at a time, in the slow pool
  *
- * An attempt that has taken a second goes over to the slow pool while it runs, so a receiver that answers nobody
- * holds places of the quick pool for a second at the longest. Within a pool webhooks take turns, and of the slow pool a
- * workspace has a quarter at the most. What waits for slow receivers takes nothing of the room of the quick ones.
+ * An attempt that takes a second moves to the slow pool while it runs, so an endpoint that never responds occupies the quick pool
+ * for at most a second. Within a pool webhooks are served round robin, and a workspace has at most a quarter of the slow
+ * pool. Deliveries that wait for slow endpoints do not reduce the room for quick ones.
  */
-export type Turns = {
+export type ConcurrencyLimit = {
   /**
-   * Runs `work` when it is the webhook's turn. Where the webhook becomes slow meanwhile and many wait for it, `sentAway`
-   * says what comes of it instead: the store is the place to wait for long.
+   * Runs `work` when the limit allows. Where the webhook becomes slow meanwhile and many wait for it, returns `sentAway()`
+   * instead: long waits belong in PostgreSQL.
    */
   run<T>(webhook: Hook, work: () => Promise<T>, sentAway: () => T): Promise<T>;
-  /** How many deliveries to hand over at once from the stream; none to a slow receiver: they are stored. */
+  /** How many new deliveries of the stream may wait in memory; none for a slow endpoint: they are stored. */
   roomForNew(webhook: Hook): number;
   /**
-   * Shares out the room for stored deliveries: what it answers says how many of a webhook to take into memory, `most` at
-   * the most, and counts them as taken where it is asked about the next one.
+   * Divides the room for stored deliveries: the function returns how many of a webhook, up to `most`, to take into memory, and
+   * counts them for the next call.
    */
   roomForStored(): (webhook: Hook, most: number) => number;
   inFlight(): number;
@@ -31,38 +31,38 @@ type Pool = { size: number; active: number; ring: Receiver[] };
 type Receiver = {
   id: string;
   workspaceId: string;
-  /** Quick answers in a row; -1: the last attempt was slow. */
+  /** Quick responses in a row; -1: the last attempt was slow. */
   quick: number;
   active: number;
-  /** Each is told whether it may begin. */
+  /** Called with whether the delivery may begin. */
   waiting: ((mayBegin: boolean) => void)[];
-  /** Of a pool, or of those that are held back. */
+  /** In a pool's ring, or held. */
   isInRing: boolean;
 };
-/** What a workspace has of the slow pool. `held`: receivers whose turn came while it had all that it may have. */
+/** A workspace's part of the slow pool. `held`: receivers that wait because the part is used up. */
 type Share = { active: number; held: Receiver[] };
 /** Deliveries in memory that wait, for quick receivers, for slow ones, and for the slow ones of a workspace. */
 type Waiting = { quick: number; slow: number; slowOf: Map<string, number> };
 
-export const TURNS = {
+export const CONCURRENCY = {
   slowAfterMs: 1_000,
   quickToTrust: 4,
   atATime: { unknown: 4, fast: 64, slow: 8 },
   newWaiting: { unknown: 100, fast: 1_000, slow: 0 },
   storedWaiting: { unknown: 32, fast: 256, slow: 8 },
   poolSize: 512,
-  /** Places of the slow pool that one workspace may have. */
+  /** Limit of one workspace in the slow pool. */
   slowOfWorkspace: 128,
-  /** Of the slow two for each place: with attempts of 20 s the last has its turn while its claim holds. */
+  /** Of slow endpoints two for each place: with attempts of 20 s the last one begins while its claim holds. */
   waiting: { quick: 8_192, slow: 1_024, slowOfWorkspace: 256 },
-  remembered: 20_000,
+  knownReceivers: 20_000,
 } as const;
 
-export function createTurns(): Turns {
+export function createConcurrencyLimit(): ConcurrencyLimit {
   const receivers = new Map<string, Receiver>();
   const shares = new Map<string, Share>();
-  const quick: Pool = { size: TURNS.poolSize, active: 0, ring: [] };
-  const slow: Pool = { size: TURNS.poolSize, active: 0, ring: [] };
+  const quick: Pool = { size: CONCURRENCY.poolSize, active: 0, ring: [] };
+  const slow: Pool = { size: CONCURRENCY.poolSize, active: 0, ring: [] };
   const waiting: Waiting = { quick: 0, slow: 0, slowOf: new Map() };
   let inFlight = 0;
 
@@ -84,7 +84,7 @@ export function createTurns(): Turns {
 
   function paceOf({ quick: row }: Pick<Receiver, 'quick'>): 'unknown' | 'fast' | 'slow' {
     if (row < 0) return 'slow';
-    return row >= TURNS.quickToTrust ? 'fast' : 'unknown';
+    return row >= CONCURRENCY.quickToTrust ? 'fast' : 'unknown';
   }
 
   const poolOf = (receiver: Receiver) => (receiver.quick < 0 ? slow : quick);
@@ -97,7 +97,7 @@ export function createTurns(): Turns {
 
   function queue(receiver: Receiver): void {
     if (receiver.isInRing || receiver.waiting.length === 0) return;
-    if (receiver.active >= TURNS.atATime[paceOf(receiver)]) return;
+    if (receiver.active >= CONCURRENCY.atATime[paceOf(receiver)]) return;
     receiver.isInRing = true;
     poolOf(receiver).ring.push(receiver);
   }
@@ -106,15 +106,15 @@ export function createTurns(): Turns {
     while (pool.active < pool.size) {
       const receiver = pool.ring.shift();
       if (!receiver) return;
-      // It may have become slow, or quick, while it stood here.
+      // It may have become slow, or quick, while it waited.
       const isHere = poolOf(receiver) === pool;
       const share = isHere && pool === slow ? shares.get(receiver.workspaceId) : undefined;
-      if (share && share.active >= TURNS.slowOfWorkspace) {
+      if (share && share.active >= CONCURRENCY.slowOfWorkspace) {
         share.held.push(receiver);
         continue;
       }
       receiver.isInRing = false;
-      if (isHere && receiver.active < TURNS.atATime[paceOf(receiver)]) receiver.waiting.shift()?.(true);
+      if (isHere && receiver.active < CONCURRENCY.atATime[paceOf(receiver)]) receiver.waiting.shift()?.(true);
       queue(receiver);
     }
   }
@@ -125,25 +125,22 @@ export function createTurns(): Turns {
     pump(slow); // those that the quick pool found to be slow
   }
 
-  /**
-   * Takes a place of the slow pool. Attempts that go over to it while they run may be more than the share of their
-   * workspace: those beyond it take nothing from the others.
-   */
+  /** Enters the slow pool. Running attempts that exceed the part of their workspace take no place of the others. */
   function enterSlow({ workspaceId }: Receiver): void {
     const share = shareOf(workspaceId);
     share.active += 1;
-    if (share.active <= TURNS.slowOfWorkspace) slow.active += 1;
+    if (share.active <= CONCURRENCY.slowOfWorkspace) slow.active += 1;
   }
 
   function leaveSlow({ workspaceId }: Receiver): void {
     const share = shareOf(workspaceId);
     share.active -= 1;
-    if (share.active < TURNS.slowOfWorkspace) slow.active -= 1;
+    if (share.active < CONCURRENCY.slowOfWorkspace) slow.active -= 1;
     slow.ring.push(...share.held.splice(0));
     if (share.active === 0) shares.delete(workspaceId);
   }
 
-  /** Takes a place for an attempt. @returns how to give it back */
+  /** Enters a pool for an attempt. @returns the function that leaves it */
   function enter(receiver: Receiver): () => void {
     let isInSlow = poolOf(receiver) === slow;
     let isSlow = false;
@@ -160,10 +157,10 @@ export function createTurns(): Turns {
       }
       setQuick(receiver, -1);
       const room = roomIn(waiting, receiver) + receiver.waiting.length;
-      const kept = Math.max(0, Math.min(TURNS.storedWaiting.slow, room));
+      const kept = Math.max(0, Math.min(CONCURRENCY.storedWaiting.slow, room));
       for (const send of receiver.waiting.splice(kept)) send(false);
       pumpBoth();
-    }, TURNS.slowAfterMs);
+    }, CONCURRENCY.slowAfterMs);
     return () => {
       clearTimeout(late);
       if (isInSlow) leaveSlow(receiver);
@@ -172,14 +169,18 @@ export function createTurns(): Turns {
       inFlight -= 1;
       if (!isSlow) setQuick(receiver, receiver.quick + 1);
       queue(receiver);
-      if (receivers.size > TURNS.remembered && receiver.active === 0 && receiver.waiting.length === 0) {
+      if (
+        receivers.size > CONCURRENCY.knownReceivers &&
+        receiver.active === 0 &&
+        receiver.waiting.length === 0
+      ) {
         receivers.delete(receiver.id);
       }
       pumpBoth();
     };
   }
 
-  /** @param then who waits, or would */
+  /** @param then what waits, or would */
   function room(then: Waiting, webhook: Hook, limits: Record<'unknown' | 'fast' | 'slow', number>): number {
     const receiver = receivers.get(webhook.id) ?? { workspaceId: webhook.workspaceId, quick: 0, waiting: [] };
     const own = limits[paceOf(receiver)] - receiver.waiting.length;
@@ -205,11 +206,11 @@ export function createTurns(): Turns {
         leave();
       }
     },
-    roomForNew: (webhook) => room(waiting, webhook, TURNS.newWaiting),
+    roomForNew: (webhook) => room(waiting, webhook, CONCURRENCY.newWaiting),
     roomForStored() {
       const then = { ...waiting, slowOf: new Map(waiting.slowOf) };
       return (webhook, most) => {
-        const given = Math.min(most, room(then, webhook, TURNS.storedWaiting));
+        const given = Math.min(most, room(then, webhook, CONCURRENCY.storedWaiting));
         count(then, receivers.get(webhook.id) ?? { workspaceId: webhook.workspaceId, quick: 0 }, given);
         return given;
       };
@@ -221,7 +222,7 @@ export function createTurns(): Turns {
 
 type Paced = Pick<Receiver, 'workspaceId' | 'quick'>;
 
-/** Counts so many more, or fewer, that wait for a receiver. */
+/** Changes the number of deliveries that wait for a receiver. */
 function count(waiting: Waiting, { workspaceId, quick }: Paced, change: number): void {
   if (quick >= 0) {
     waiting.quick += change;
@@ -233,9 +234,9 @@ function count(waiting: Waiting, { workspaceId, quick }: Paced, change: number):
   else waiting.slowOf.set(workspaceId, ofWorkspace);
 }
 
-/** How many more may wait for receivers of this pace, and workspace where it is slow. Below 0 when there are too many. */
+/** Returns how many more may wait for receivers of this pace, and of this workspace where it is slow. Negative: too many wait. */
 function roomIn(waiting: Waiting, { workspaceId, quick }: Paced): number {
-  if (quick >= 0) return TURNS.waiting.quick - waiting.quick;
-  const ofWorkspace = TURNS.waiting.slowOfWorkspace - (waiting.slowOf.get(workspaceId) ?? 0);
-  return Math.min(TURNS.waiting.slow - waiting.slow, ofWorkspace);
+  if (quick >= 0) return CONCURRENCY.waiting.quick - waiting.quick;
+  const ofWorkspace = CONCURRENCY.waiting.slowOfWorkspace - (waiting.slowOf.get(workspaceId) ?? 0);
+  return Math.min(CONCURRENCY.waiting.slow - waiting.slow, ofWorkspace);
 }

@@ -1,12 +1,11 @@
 import type { ClickHouseClient } from '../../clickhouse/client.ts';
 import type { Logger } from '../../core/tier/log.ts';
 import type { Pool } from '../../sql/database/pool.ts';
-import { type Clock, startClock } from '../jobs/clock.ts';
+import { type Job, startJob } from '../jobs/job.ts';
 import type { Waiting } from '../jobs/waiting.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import { settleNextEarlyRefunds } from './early-refunds.ts';
 import { endHoldPeriods } from './hold-periods.ts';
-import { publishOrders } from './order-publication.ts';
 import { createSignupResolver } from './pending-signups.ts';
 import { createOrderJudge } from './tracked-purchases.ts';
 
@@ -14,50 +13,43 @@ const HOLD_EVERY_MS = 5_000;
 const RESOLVE_EVERY_MS = 500;
 const JUDGE_EVERY_MS = 500;
 const SETTLE_EVERY_MS = 5_000;
-const PUBLISH_EVERY_MS = 500;
 
-/** What the referral programme does by itself, without a call. Each is safe to run in several processes at once. */
-export function startReferralClocks(shared: {
+/** Starts the jobs of the referral program. Each may run in several processes at once. */
+export function startReferralJobs(shared: {
   pool: Pool;
   clickhouse: ClickHouseClient;
   log: Logger;
   metrics: WorkerMetrics;
   waits: Waiting;
-}): Clock[] {
+}): Job[] {
   const { waits } = shared;
   const resolvePendingSignups = createSignupResolver(shared);
   const judgeTrackedOrders = createOrderJudge(shared);
   return [
-    startClock({
+    startJob({
       ...shared,
       name: 'hold-periods',
       everyMs: HOLD_EVERY_MS,
       work: () => endHoldPeriods({ ...shared, now: new Date() }),
     }),
-    startClock({
+    startJob({
       ...shared,
       name: 'pending-signups',
       everyMs: RESOLVE_EVERY_MS,
       work: async () => (await waits('pendingSignups')) && resolvePendingSignups(new Date()),
     }),
-    startClock({
+    startJob({
       ...shared,
       name: 'tracked-purchases',
       everyMs: JUDGE_EVERY_MS,
       work: async () => (await waits('trackedPurchases')) && judgeTrackedOrders(new Date()),
     }),
-    startClock({
+    startJob({
       ...shared,
       name: 'early-refunds',
       everyMs: SETTLE_EVERY_MS,
       work: async () =>
         (await waits('earlyRefunds')) && settleNextEarlyRefunds({ ...shared, now: new Date() }),
-    }),
-    startClock({
-      ...shared,
-      name: 'order-publication',
-      everyMs: PUBLISH_EVERY_MS,
-      work: async () => (await waits('orderPublications')) && publishOrders(shared),
     }),
   ];
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ClickGroup } from '../../clickhouse/queries/clicks-before-orders.ts';
 import { bytesToUuid, uuidv7 } from '../../core/ids.ts';
 import type { UnattributedOrder } from '../../sql/orders/unattributed-orders.ts';
-import { creditsOf } from './credits.ts';
+import { sharesOf } from './shares.ts';
 
 const [first, second, third] = [uuidv7(), uuidv7(), uuidv7()];
 
@@ -11,7 +11,7 @@ function order(model: UnattributedOrder['model']): UnattributedOrder {
     internalId: 1,
     workspaceId: uuidv7(),
     orderId: 'o-1',
-    version: 7n,
+    version: 7,
     ts: 1_000_000,
     streamOrdinal: 3,
     visitorId: null,
@@ -21,7 +21,7 @@ function order(model: UnattributedOrder['model']): UnattributedOrder {
     workspaceCurrency: 'usd',
     model,
     window: 30,
-    noted: new Map(),
+    written: [],
     rowVersion: '1',
   };
 }
@@ -34,10 +34,10 @@ const groups = [group(second, 1, 20n, 20n), group(first, 1, 10n, 50n), group(thi
 
 function credited(model: UnattributedOrder['model'], among = groups) {
   const origin = { channel: 'bio', bioLinks: [second, third], otherChannel: 'tiktok' };
-  return creditsOf({ order: order(model), groups: among, amountMinor: 100, origin });
+  return sharesOf({ order: order(model), groups: among, amountMinor: 100, origin });
 }
 
-describe('creditsOf', () => {
+describe('sharesOf', () => {
   it('gives all to the link of the last click', () => {
     const rows = credited('last_click');
     expect(rows.map((row) => [bytesToUuid(row.linkId), row.share, row.amountMinor])).toEqual([

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { LogBatch } from '../../core/event-log/port.ts';
 import type { StreamProgress } from '../../sql/event-log/streams.ts';
-import { siftBatch } from './sift.ts';
+import { deduplicateBatch } from './deduplicate.ts';
 
 const EPOCH = 1n << 40n;
 
@@ -16,13 +16,13 @@ function streamAt(highWater: bigint): StreamProgress {
 
 function sift(highWater: bigint, given: LogBatch) {
   const stream = streamAt(highWater);
-  const sifted = siftBatch(given, new Map([['s', stream]]));
+  const sifted = deduplicateBatch(given, new Map([['s', stream]]));
   if (sifted.outcome !== 'known') throw new Error('the stream is known');
   const { firstFresh, duplicates, gap } = sifted;
   return { firstFresh, duplicates, missing: gap && [gap.expected, gap.found], highWater: stream.highWater };
 }
 
-describe('siftBatch', () => {
+describe('deduplicateBatch', () => {
   it.each([
     ['the first batch of a stream', -1n, batch(0n, 10), 0n, 0, null, 9n],
     ['the next batch', 9n, batch(10n, 5), 10n, 0, null, 14n],
@@ -48,11 +48,11 @@ describe('siftBatch', () => {
 
   it('makes everything up to the last event visible', () => {
     const stream = streamAt(-1n);
-    siftBatch(batch(0n, 3, 777), new Map([['s', stream]]));
+    deduplicateBatch(batch(0n, 3, 777), new Map([['s', stream]]));
     expect(stream.visibleBefore).toBe(778);
   });
 
   it('knows a stream that nobody registered', () => {
-    expect(siftBatch(batch(0n, 1), new Map())).toEqual({ outcome: 'unknown_stream' });
+    expect(deduplicateBatch(batch(0n, 1), new Map())).toEqual({ outcome: 'unknown_stream' });
   });
 });

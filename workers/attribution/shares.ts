@@ -5,30 +5,30 @@ import { uuidToBytes } from '../../core/ids.ts';
 import { splitByLargestRemainder } from '../../core/money/money.ts';
 import type { UnattributedOrder } from '../../sql/orders/unattributed-orders.ts';
 
-export type CreditInput = {
+export type ShareInput = {
   order: UnattributedOrder;
-  /** The clicks in the order's window, by link and channel, in any order. */
+  /** The clicks in the order's window by link and channel, unsorted. */
   groups: readonly ClickGroup[];
   /** The order's amount in minor units of the workspace's currency. */
   amountMinor: number;
-  /** How the person first came; null when there is no click. */
+  /** The person's first clicks; null when there is none. */
   origin: Origin | null;
 };
 
-/** The store numbers the parts of an order with 16 bits. */
-const MOST_PARTS = 65_536;
+/** `part` has 16 bits in ClickHouse. */
+const MAX_PARTS = 65_536;
 
 type Weighted = { group: ClickGroup; weight: number };
 
 /**
- * What an order is worth to each link, under its attribution model. `last_click` and `first_click` give all to one
- * link, `linear` gives each click the same, so a link gets its clicks' part; minor units by largest remainder. Of more links
- * than the store can number, those with the most clicks share.
+ * Returns the attributed shares of an order under its attribution model. `last_click` and `first_click` give all to one link;
+ * `linear` gives each click the same. Minor units are split by largest remainder. Of more than 65,536 links those with the
+ * most clicks share.
  *
- * An order that no click led to gets one row with the zero UUID and no channel, for the revenue of its person. Reports by
- * link and channel leave it out.
+ * An order without clicks gets one row with the zero UUID and no channel, for the revenue of its person. Reports by link and
+ * channel leave it out.
  */
-export function creditsOf(input: CreditInput): AttributedShareRow[] {
+export function sharesOf(input: ShareInput): AttributedShareRow[] {
   const { order, amountMinor, origin } = input;
   const weighted = weigh(order.model, input.groups);
   const base = {
@@ -59,7 +59,7 @@ export function creditsOf(input: CreditInput): AttributedShareRow[] {
 }
 
 function weigh(model: UnattributedOrder['model'], groups: readonly ClickGroup[]): Weighted[] {
-  // By first click: click times are unique in a deployment, so the same groups always split the same way.
+  // Click times are unique in a deployment, so the same groups always split the same way.
   const sorted = [...groups].sort((a, b) => (a.firstTs < b.firstTs ? -1 : 1));
   if (model === 'linear') return mostClicked(sorted).map((group) => ({ group, weight: group.clicks }));
   const [first] = sorted;
@@ -71,10 +71,10 @@ function weigh(model: UnattributedOrder['model'], groups: readonly ClickGroup[])
   return [{ group: chosen, weight: 1 }];
 }
 
-/** As many as the store can number, in the order in which they came. */
+/** Returns the groups with the most clicks, in the given order. */
 function mostClicked(groups: ClickGroup[]): ClickGroup[] {
-  if (groups.length <= MOST_PARTS) return groups;
-  const most = groups.toSorted((a, b) => b.clicks - a.clicks).slice(0, MOST_PARTS);
+  if (groups.length <= MAX_PARTS) return groups;
+  const most = groups.toSorted((a, b) => b.clicks - a.clicks).slice(0, MAX_PARTS);
   const chosen = new Set(most);
   return groups.filter((group) => chosen.has(group));
 }

@@ -7,8 +7,8 @@ import type { TestWorkspace } from '../../test/support/api.ts';
 import { createWebhookBench, type Hook, type WebhookBench } from '../../test/support/webhook-bench.ts';
 import { createWorkerMetrics } from '../metrics.ts';
 import { createBacklogs } from './backlogs.ts';
-import { dropUnneeded } from './keep.ts';
 import { pendingState } from './outcome.ts';
+import { pruneDeliveries } from './prune.ts';
 
 const DAY = 86_400_000;
 
@@ -88,14 +88,14 @@ test('what is over goes after 30 days, what is pending stays; a deleted webhook 
   await add(hook, 'credit.earned', 'delivered', 3);
   await add(hook, 'credit.earned', 'pending', 2);
   const shared = { pool, metrics: createWorkerMetrics(new Registry()), backlogs: createBacklogs(pool) };
-  await dropUnneeded({ ...shared, now: () => Date.now() + 29 * DAY });
+  await pruneDeliveries({ ...shared, now: () => Date.now() + 29 * DAY });
   expect(await counts(hook)).toEqual({ 'credit.earned delivered': 3, 'credit.earned pending': 2 });
-  await dropUnneeded({ ...shared, now: () => Date.now() + 31 * DAY });
+  await pruneDeliveries({ ...shared, now: () => Date.now() + 31 * DAY });
   expect(await counts(hook)).toEqual({ 'credit.earned pending': 2 });
 
   await shop.delete(`/webhooks/${hook.id}`);
   await pool.query(`UPDATE webhooks SET deleted_at = now() - interval '2 hours' WHERE id = $1`, [hook.id]);
-  await dropUnneeded({ ...shared, now: Date.now });
+  await pruneDeliveries({ ...shared, now: Date.now });
   expect(await counts(hook)).toEqual({});
   expect((await pool.query('SELECT 1 FROM webhooks WHERE id = $1', [hook.id])).rowCount).toBe(0);
 });
@@ -106,7 +106,7 @@ test('of what waits for a plan to be renewed clicks go after 30 days, and all el
   await add(hook, 'click.created', 'pending', 3);
   await add(hook, 'credit.earned', 'pending', 2);
   const drop = (days: number) =>
-    dropUnneeded({
+    pruneDeliveries({
       pool,
       metrics: createWorkerMetrics(new Registry()),
       backlogs: createBacklogs(pool),

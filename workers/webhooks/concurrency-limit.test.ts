@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
-import { createTurns, TURNS } from './turns.ts';
+import { CONCURRENCY, createConcurrencyLimit } from './concurrency-limit.ts';
 
 /** Work that ends when the test says so. */
 function held() {
@@ -15,26 +15,29 @@ const sentAway = () => undefined;
 const hook = (id: string, workspaceId = 'workspace') => ({ id, workspaceId });
 
 /** Lets attempts that are under way take long enough to be slow. */
-const letTimePass = () => vi.advanceTimersByTimeAsync(TURNS.slowAfterMs);
+const letTimePass = () => vi.advanceTimersByTimeAsync(CONCURRENCY.slowAfterMs);
 afterEach(() => vi.useRealTimers());
 
 test('an unknown receiver gets few attempts at a time, one that answers quickly gets many', async () => {
-  const turns = createTurns();
+  const turns = createConcurrencyLimit();
   const first = held();
   const begun = Array.from({ length: 10 }, () => turns.run(hook('a'), first.work, sentAway));
-  expect([turns.inFlight(), turns.waiting()]).toEqual([TURNS.atATime.unknown, 10 - TURNS.atATime.unknown]);
+  expect([turns.inFlight(), turns.waiting()]).toEqual([
+    CONCURRENCY.atATime.unknown,
+    10 - CONCURRENCY.atATime.unknown,
+  ]);
   first.end();
   await Promise.all(begun);
   const second = held();
   const more = Array.from({ length: 100 }, () => turns.run(hook('a'), second.work, sentAway));
-  expect(turns.inFlight()).toBe(TURNS.atATime.fast);
+  expect(turns.inFlight()).toBe(CONCURRENCY.atATime.fast);
   second.end();
   await Promise.all(more);
   expect([turns.inFlight(), turns.waiting()]).toEqual([0, 0]);
 });
 
 test('receivers that answer nobody hold up no other, however many they are', async () => {
-  const turns = createTurns();
+  const turns = createConcurrencyLimit();
   const dead = held();
   const stuck = Array.from({ length: 600 }, (_, index) =>
     Array.from({ length: 4 }, () => turns.run(hook(`dead-${index}`), dead.work, sentAway)),
@@ -52,14 +55,14 @@ test('receivers that answer nobody hold up no other, however many they are', asy
   }
   expect(served).toBe(200);
   expect(turns.roomForNew(hook('dead-0'))).toBe(0);
-  expect(turns.roomForNew(hook('alive'))).toBe(TURNS.newWaiting.fast);
+  expect(turns.roomForNew(hook('alive'))).toBe(CONCURRENCY.newWaiting.fast);
   dead.end();
   await Promise.all(stuck);
   expect([turns.inFlight(), turns.waiting()]).toEqual([0, 0]);
 });
 
 test('those that wait for a receiver that has become slow are sent away', async () => {
-  const turns = createTurns();
+  const turns = createConcurrencyLimit();
   const slow = held();
   const outcomes = Array.from({ length: 50 }, () =>
     turns.run(
@@ -71,30 +74,33 @@ test('those that wait for a receiver that has become slow are sent away', async 
       () => 'sent away',
     ),
   );
-  await sleep(TURNS.slowAfterMs + 200);
+  await sleep(CONCURRENCY.slowAfterMs + 200);
   slow.end();
   const counts = Map.groupBy(await Promise.all(outcomes), (outcome) => outcome);
-  expect(counts.get('sent away')?.length).toBe(50 - TURNS.atATime.unknown - TURNS.storedWaiting.slow);
+  expect(counts.get('sent away')?.length).toBe(
+    50 - CONCURRENCY.atATime.unknown - CONCURRENCY.storedWaiting.slow,
+  );
   expect(turns.waiting()).toBe(0);
 });
 
 test('a receiver whose attempts fail gives its places back', async () => {
-  const turns = createTurns();
+  const turns = createConcurrencyLimit();
   await expect(turns.run(hook('a'), () => Promise.reject(new Error('no')), sentAway)).rejects.toThrow('no');
   expect(turns.inFlight()).toBe(0);
 });
 
 test('what waits for slow receivers takes no room from a quick one, however much it is', async () => {
   vi.useFakeTimers();
-  const turns = createTurns();
+  const turns = createConcurrencyLimit();
   const dead = held();
   const hooks = Array.from({ length: 1_100 }, (_, index) => hook(`dead-${index}`, `workspace-${index}`));
   const stuck = hooks.flatMap((one) => Array.from({ length: 12 }, () => turns.run(one, dead.work, sentAway)));
   // So many at a time have left the quick pool after a second.
-  for (let left = hooks.length; left > 0; left -= TURNS.poolSize / TURNS.atATime.unknown) await letTimePass();
+  for (let left = hooks.length; left > 0; left -= CONCURRENCY.poolSize / CONCURRENCY.atATime.unknown)
+    await letTimePass();
   expect(hooks.map((one) => turns.roomForNew(one))).toEqual(hooks.map(() => 0));
-  expect(turns.roomForNew(hook('alive'))).toBe(TURNS.newWaiting.unknown);
-  expect(turns.roomForStored()(hook('alive'), 1_000)).toBe(TURNS.storedWaiting.unknown);
+  expect(turns.roomForNew(hook('alive'))).toBe(CONCURRENCY.newWaiting.unknown);
+  expect(turns.roomForStored()(hook('alive'), 1_000)).toBe(CONCURRENCY.storedWaiting.unknown);
   dead.end();
   await Promise.all(stuck);
   expect([turns.inFlight(), turns.waiting()]).toEqual([0, 0]);
@@ -102,7 +108,7 @@ test('what waits for slow receivers takes no room from a quick one, however much
 
 test('the slow receivers of one workspace leave room and places to those of another', async () => {
   vi.useFakeTimers();
-  const turns = createTurns();
+  const turns = createConcurrencyLimit();
   const dead = held();
   const many = Array.from({ length: 200 }, (_, index) => hook(`dead-${index}`, 'greedy'));
   const other = hook('slow', 'modest');
@@ -127,7 +133,7 @@ test('the slow receivers of one workspace leave room and places to those of anot
 
   const roomFor = turns.roomForStored();
   const rooms = many.map((one) => roomFor(one, 8));
-  expect(rooms.reduce((sum, room) => sum + room)).toBe(TURNS.waiting.slowOfWorkspace - 10);
+  expect(rooms.reduce((sum, room) => sum + room)).toBe(CONCURRENCY.waiting.slowOfWorkspace - 10);
   expect(roomFor(other, 8)).toBe(8);
   dead.end();
   await Promise.all(stuck);

@@ -7,10 +7,10 @@ import { type Intent, type Lane, resetLane } from '../../sql/event-log/lanes.ts'
 import type { StreamProgress } from '../../sql/event-log/streams.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import type { Retry } from '../retry.ts';
-import { type Range, readAgain } from './gather.ts';
-import { type Bounds, logBounds } from './place.ts';
+import { type Range, readAgain } from './poll-batch.ts';
+import { type Bounds, logBounds } from './position.ts';
 
-export type BeginningDependencies = {
+export type ResumeDependencies = {
   pool: Pool;
   clickhouse: ClickHouseClient;
   reader: EventLogReader;
@@ -21,58 +21,56 @@ export type BeginningDependencies = {
   patienceMs?: number | undefined;
 };
 
-export type Beginning = {
-  /** Where to read on, once `replay` is stored. */
+export type ResumePoint = {
+  /** The offset to read from, once `replay` is stored. */
   from: bigint;
-  /** The range of the intent that a predecessor has left, as the log gives it again. */
+  /** The range of the predecessor's intent, as read again. */
   replay: Range | null;
   doubt: Map<number, bigint>;
 };
 
-export type BeginningStep = (lane: Lane, streams: readonly StreamProgress[]) => Promise<Beginning>;
+export type ResumeStep = (lane: Lane, streams: readonly StreamProgress[]) => Promise<ResumePoint>;
 
 /**
- * The step that finds out where a lane that was just taken begins. When the log does not hold that place any more, or not
- * the range of its intent, this is reported, and the row is put where the log goes on before anything else is done:
- * every later write is fenced by it, and freeing goes by it. What is read again there is dropped by its sequence, so
- * the log's start is always safe.
+ * Creates the step that finds the offset from which a lane resumes. When the log no longer holds that offset, or the range of
+ * the intent, it reports this and resets the lane's row to the log's start before anything else: every later write is
+ * fenced by the row. Events that are read twice are dropped by their sequences, so the log's start is always safe.
  *
- * An intent that can't be replayed may be stored in part, without its streams' marks saying so. Mostly nobody will ever read
- * those events again, but a shipper that finds a new cluster sends its whole journal anew. So it is kept beside the
- * lane up to where the store has to be asked first.
+ * An intent that cannot be replayed may be stored in part, above its streams' high-water marks. A shipper that finds a new
+ * cluster sends its whole journal again, so `doubt` records up to which sequence ClickHouse has to be looked up first.
  */
-export function createBeginningStep(dependencies: BeginningDependencies): BeginningStep {
+export function createResumeStep(dependencies: ResumeDependencies): ResumeStep {
   const { pool, clickhouse, reader, metrics, log, retry, signal } = dependencies;
 
-  /** @returns null when the log does not hold it any more */
+  /** @returns null when the log no longer holds the range */
   async function replayOf(lane: Lane, intent: Intent, { start, end }: Bounds): Promise<Range | null> {
     if (intent.from < start || intent.to > end) return null;
     const range = await retry('read_intent', () =>
       readAgain(reader, lane.partition, intent.from, intent.to, signal),
     );
-    // Another log may hold something else there.
+    // Another log may hold other events at these offsets.
     const isWhole = range.to >= intent.to && tokenOf({ ...range, to: intent.to }) === intent.token;
     return isWhole ? range : null;
   }
 
-  /** Before it is written: an alarm that comes twice is better than one that never comes. */
+  /** Called before the row is reset: an alert twice is better than none. */
   function report({ nextOffset, intent }: Lane, { start, end }: Bounds, to: bigint): void {
     metrics.lostRanges.inc({ cause: nextOffset < start ? 'freed' : 'cut' });
-    const places = { start: String(start), end: String(end), goesOnFrom: String(to) };
+    const offsets = { start: String(start), end: String(end), resumesFrom: String(to) };
     if (intent) {
       log.error(
-        { intent: { from: String(intent.from), to: String(intent.to) }, ...places },
-        'the log does not hold the range of an intent, so it can not be replayed: what of it was stored is in ClickHouse, the rest is lost with the log',
+        { intent: { from: String(intent.from), to: String(intent.to) }, ...offsets },
+        'the log no longer holds the range of an intent; its events that are not in ClickHouse are lost',
       );
     } else {
       log.error(
-        { nextOffset: String(nextOffset), ...places },
-        'the log does not hold the place where the lane stood: it goes on from the start',
+        { nextOffset: String(nextOffset), ...offsets },
+        "the log no longer holds the lane's offset; resuming from the log's start",
       );
     }
   }
 
-  return async function begin(lane, streams) {
+  return async function resume(lane, streams) {
     const { nextOffset, intent, partition } = lane;
     const upTo = intent && intent.to > nextOffset ? intent.to : nextOffset;
     const bounds = await retry('read_log_bounds', () => logBounds(reader, partition, upTo, dependencies));
@@ -80,7 +78,7 @@ export function createBeginningStep(dependencies: BeginningDependencies): Beginn
     const isHeld = nextOffset >= start && nextOffset <= end;
     const doubt = stillInDoubt(lane, streams);
     if (intent) {
-      log.info({ from: String(intent.from), to: String(intent.to) }, 'replaying the range of an intent');
+      log.info({ from: String(intent.from), to: String(intent.to) }, 'replaying an intent');
       const replay = await replayOf(lane, intent, bounds);
       if (replay) return { from: replay.to, replay, doubt };
       const stored = await retry('look_up_stored', () => storedAbove(clickhouse, streams));
@@ -102,8 +100,8 @@ function stillInDoubt(lane: Lane, streams: readonly StreamProgress[]): Map<numbe
 }
 
 /**
- * The front of the deduplication tokens of a range. Offsets begin anew with a new log, streams and sequences never
- * do: with them no two ranges ever share a token.
+ * Returns the prefix of a range's deduplication tokens. A new log starts its offsets again, so stream and sequence are in it
+ * too: no two ranges share a token.
  */
 export function tokenOf(range: Range): string {
   const [first] = range.batches;

@@ -71,12 +71,14 @@ describe('credits of an order that is worked out again', () => {
     expect((await rig.credits(after)).map((row) => [row.link_id, row.amount])).toEqual([[link, 900]]);
   });
 
-  it('replaces credits of which nobody noted how many parts they have', async () => {
-    const { orderId, visitor, one } = await sharedOrder();
+  it('replaces shares that a restored database does not know', async () => {
+    const { orderId, visitor, one, two } = await sharedOrder();
     expect(await rig.credits(orderId)).toHaveLength(2);
-    await rig.stores.pool.query('UPDATE orders SET noted_credits = NULL WHERE order_id = $1', [orderId]);
-    await rig.order({ orderId, ts: NOW - 3 * DAY, visitor, source: 'server', amount: 700 });
-    expect((await rig.credits(orderId)).map((row) => [row.link_id, row.amount])).toEqual([[one, 700]]);
+    await rig.hide(one);
+    await rig.stores.pool.query('DELETE FROM order_publications');
+    await rig.stores.pool.query('DELETE FROM orders WHERE order_id = $1', [orderId]);
+    await rig.order({ orderId, ts: NOW - DAY, visitor });
+    expect((await rig.credits(orderId)).map((row) => [row.link_id, row.amount])).toEqual([[two, 1_000]]);
   });
 
   it('replaces credits that a killed worker has sent and that arrive last', async () => {
@@ -145,11 +147,11 @@ describe('credits of an order that is worked out again', () => {
     await rig.click({ visitor, link, ts: NOW - 3 * DAY });
     const orderId = await rig.order({ ts: NOW - DAY, visitor });
     await rig.credits(orderId);
-    await rig.stores.pool.query('UPDATE orders SET credited_version = NULL WHERE order_id = $1', [orderId]);
+    await rig.stores.pool.query('UPDATE orders SET attributed_version = NULL WHERE order_id = $1', [orderId]);
     await rig.click({ visitor, link: uuidv7(), ts: NOW - 2 * DAY });
     expect((await rig.credits(orderId)).map((row) => row.link_id)).toEqual([link]);
     const { rows } = await rig.stores.pool.query(
-      'SELECT credited_version = version AS done FROM orders WHERE order_id = $1',
+      'SELECT attributed_version = version AS done FROM orders WHERE order_id = $1',
       [orderId],
     );
     expect(rows).toEqual([{ done: true }]);

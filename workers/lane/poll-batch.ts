@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventLogReader, LogBatch, LogDamage } from '../../core/event-log/port.ts';
 
-/** A piece of a partition: every batch and all damage in `[from, to)`. */
+/** A range of a partition: every batch and all damage in `[from, to)`. */
 export type Range = {
   partition: string;
   from: bigint;
@@ -10,14 +10,14 @@ export type Range = {
   damage: LogDamage[];
 };
 
-export type GatherOptions = {
-  /** Stop at this many events; the last batch may go over. */
+export type PollOptions = {
+  /** Stops at this many events; the last batch may exceed it. */
   maxEvents: number;
-  /** How long to wait for the first event. */
+  /** Time to wait for the first event. */
   waitMs: number;
-  /** How long to let more come once there is one. */
+  /** Time to wait for more once there is one. */
   lingerMs: number;
-  /** Resolves when the range before this one is settled: until then there is no hurry. */
+  /** Resolves when the previous range is stored; until then there is time to wait for more. */
   settled: Promise<void>;
   signal: AbortSignal;
 };
@@ -26,31 +26,30 @@ const READ_BYTES = 4 * 1_048_576;
 const AGAIN_WAIT_MS = 200;
 
 /**
- * Takes the next piece of a partition. Returns quickly when little is there and without waiting at all when much
- * is: then decoding overlaps with the insert of the range before.
+ * Polls the next batch of events from a partition. With `maxEvents` in the log it does not wait at all.
  *
  * @returns null when nothing came within `waitMs`
  */
-export async function gather(
+export async function pollBatch(
   reader: EventLogReader,
   partition: string,
   from: bigint,
-  options: GatherOptions,
+  options: PollOptions,
 ): Promise<Range | null> {
   const { maxEvents, waitMs, lingerMs, settled, signal } = options;
   const range: Range = { partition, from, to: from, batches: [], damage: [] };
-  let events = await take(reader, range, waitMs, maxEvents, signal);
+  let events = await readUpTo(reader, range, waitMs, maxEvents, signal);
   if (range.to === from) return null;
   if (events < maxEvents) {
     await sleep(lingerMs, undefined, { signal });
     await settled;
-    events += await take(reader, range, 0, maxEvents - events, signal);
+    events += await readUpTo(reader, range, 0, maxEvents - events, signal);
   }
   return range;
 }
 
-/** Reads until `maxEvents` or the end of what is there. @returns the number of events read */
-async function take(
+/** Reads up to `maxEvents` or the log's end. @returns the number of events */
+async function readUpTo(
   reader: EventLogReader,
   range: Range,
   waitMs: number,
@@ -72,9 +71,8 @@ async function take(
 }
 
 /**
- * Reads the range of an intent again. The same batches come back, with one exception: a power cut may have taken
- * the log's unsynced tail, and with it the range's end. Then the range ends where the log does. That nothing comes
- * at once means nothing: a log on the network has to be asked where it ends.
+ * Reads the range of an intent again: the same batches, or fewer where a power cut has taken the log's unsynced tail. An empty
+ * read is not the log's end, because a log on the network may be slow.
  */
 export async function readAgain(
   reader: EventLogReader,

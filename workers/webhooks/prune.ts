@@ -10,15 +10,15 @@ import type { WorkerMetrics } from '../metrics.ts';
 import type { Backlogs } from './backlogs.ts';
 
 const CHUNK = 5_000;
-/** How long deliveries that are over stay, but for those of clicks, and clicks that wait for a plan. Milliseconds. */
+/** Retention of finished deliveries, and of clicks that wait for a plan. Milliseconds. */
 const KEPT_MS = 30 * 86_400_000;
-/** No delivery waits for longer: one that would was put off while the clock was ahead. Milliseconds. */
+/** Longest wait of a delivery: one with a longer wait was scheduled while the clock was ahead. Milliseconds. */
 const LONGEST_PAUSE_MS = 7 * 86_400_000;
-/** Deliveries of clicks that stay, of each webhook. */
+/** Finished deliveries of clicks that stay, for each webhook. */
 const KEPT_CLICKS = { delivered: 1_000, failed: 10_000 } as const;
 
-/** One round of dropping deliveries that nobody needs any more. @returns whether more may be there */
-export async function dropUnneeded(dependencies: {
+/** Deletes a chunk of deliveries past their retention. @returns whether there may be more */
+export async function pruneDeliveries(dependencies: {
   pool: Pool;
   metrics: WorkerMetrics;
   backlogs: Backlogs;

@@ -1,0 +1,100 @@
+import type { Logger } from '../../core/tier/log.ts';
+import { AHEAD_MICROS, createWallClock } from '../../core/time/wall-clock.ts';
+import type { WorkerMetrics } from '../metrics.ts';
+import { causeOf } from '../retry.ts';
+
+export type Job = {
+  /** Starts a run at once, or another one behind the run under way. */
+  wake(): void;
+  /** Resolves when the run under way, and one that `wake` asked for, are over. */
+  stop(): Promise<void>;
+};
+
+export type JobOptions = {
+  name: string;
+  everyMs: number;
+  log: Logger;
+  metrics: WorkerMetrics;
+  /**
+   * One run.
+   *
+   * @param isWoken whether `wake` asked for it
+   * @returns whether another run should follow at once
+   */
+  work: (isWoken: boolean) => Promise<boolean>;
+};
+
+/**
+ * Runs `work` on a schedule. A failed run is logged and counted; the next one comes at its time. While the wall clock has been ahead
+ * of the monotonic clock for less than a minute nothing runs: what is deleted or paid too early does not come back.
+ */
+export function startJob(options: JobOptions): Job {
+  const { name, everyMs, log, metrics, work } = options;
+  const clock = createWallClock();
+  let isStopped = false;
+  let isWoken = false;
+  let isFailing = false;
+  let isHeld = false;
+  let endWait: () => void = () => undefined;
+
+  function isTimely(): boolean {
+    const found = clock.check();
+    // A job keeps no time of its own, so it follows a clock that is set back.
+    if (found?.step === 'behind' || found?.step === 'returned') clock.set(clock.wall());
+    const held = clock.wall() - clock.now() > AHEAD_MICROS;
+    if (held && !isHeld) {
+      log.warn({ job: name }, 'the wall clock jumped ahead; the job waits until it has stayed for a minute');
+    }
+    isHeld = held;
+    return !held;
+  }
+
+  async function runIfTimely(): Promise<boolean> {
+    const woken = isWoken;
+    isWoken = false;
+    if (!isTimely()) return false;
+    try {
+      const more = await work(woken);
+      isFailing = false;
+      return more;
+    } catch (error) {
+      metrics.retries.inc({ step: name, cause: causeOf(error) });
+      // Once an outage, not once a run.
+      if (!isFailing) log.warn({ job: name, err: error }, 'job failed; will retry');
+      isFailing = true;
+      return false;
+    }
+  }
+
+  async function wait(): Promise<void> {
+    if (isWoken || isStopped) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, everyMs);
+      endWait = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  async function run(): Promise<void> {
+    while (!isStopped) {
+      if (await runIfTimely()) continue;
+      await wait();
+    }
+    if (isWoken) await runIfTimely();
+  }
+
+  const running = run();
+  return {
+    wake() {
+      isWoken = true;
+      endWait();
+    },
+    async stop() {
+      isStopped = true;
+      endWait();
+      await running;
+    },
+  };
+}
