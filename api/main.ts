@@ -12,12 +12,12 @@ import { clockResetAsked } from '../sql/event-log/clock-corrections.ts';
 import { highWater, registerStream, streamRecord } from '../sql/event-log/streams.ts';
 import { createApi } from './app.ts';
 
-/** The stream that `/track/*` writes, unless `STREAM_NAME` says another. */
+/** Default name of the stream that `/track/*` writes; `STREAM_NAME` overrides it. */
 const STREAM_NAME = 'api-0';
-/** Requests under way get this long; the supervisor leaves 3 s. Milliseconds. */
+/** Drain time of requests in flight; the supervisor allows 3 s. Milliseconds. */
 const DRAIN_MS = 2_000;
 const CLOSE_MS = 500;
-/** Bounds of one request's waits for PostgreSQL: for the server's work, and for a host that has vanished. Milliseconds. */
+/** Timeouts of one request's queries: in PostgreSQL, and for a host that has vanished. Milliseconds. */
 const STATEMENT_LIMIT = 15_000;
 const ANSWER_LIMIT = 16_000;
 const CONNECTIONS = 20;
@@ -53,10 +53,10 @@ await app
   .catch((error: unknown) => refuseSetting(listenError(error, { ...place, setting: 'API_PORT' })));
 
 async function close(): Promise<void> {
-  // An export may run for minutes: after the drain it is cut, and its reader sees that it is.
+  // An export may run for minutes: it is cut after the drain, and its client notices.
   await Promise.race([app.close(), delay(DRAIN_MS)]);
   await eventLog.close();
-  // A store that does not answer must not hold up the end: nothing of ours waits in it any more.
+  // A database that does not respond must not delay the exit.
   await Promise.race([Promise.all([clickhouse.close(), pool.end(), closeMetrics()]), delay(CLOSE_MS)]);
 }
 

@@ -53,7 +53,7 @@ export class AppError extends Error {
   }
 }
 
-/** A 400 that names the field (`path`, dotted) and says what is wrong with it. */
+/** Returns a 400 that names the field by its dotted path. @param message what the field must be, as a predicate */
 export function badRequest(path: string, message: string): AppError {
-  return new AppError('bad_request', `${path}: ${message}`, [{ path, message }]);
+  return new AppError('bad_request', `\`${path}\` ${message}`, [{ path, message }]);
 }

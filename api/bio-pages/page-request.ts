@@ -47,15 +47,16 @@ export function readPageRequest(body: ChangeBody): PageRequest {
 export function readBioSlug(text: string): string {
   const slug = normaliseBioSlug(text);
   const problem = bioSlugProblem(slug);
-  if (problem === 'reserved') throw badRequest('slug', `"${slug}" is reserved`);
-  if (problem) throw badRequest('slug', 'must be 3-40 lowercase letters, digits and hyphens');
+  if (problem === 'reserved') throw badRequest('slug', `must not be "${slug}": this name is reserved`);
+  if (problem) throw badRequest('slug', 'must be 3 to 40 lowercase letters, digits and hyphens');
   return slug;
 }
 
 function readButtons(links: ButtonBody[]): WantedButton[] {
   const sent = new Set<string>();
   for (const [index, { id }] of links.entries()) {
-    if (id !== undefined && sent.has(id)) throw badRequest(`links.${index}.id`, 'is in the list twice');
+    if (id !== undefined && sent.has(id))
+      throw badRequest(`links.${index}.id`, 'must not repeat an id of the list');
     if (id !== undefined) sent.add(id);
   }
   return links.map((link, index) => {
@@ -92,7 +93,7 @@ function readSocialUrl(path: string, platform: SocialLink['platform'], text: str
     return `mailto:${address}`;
   }
   if (platform === 'email' && !/^https?:/i.test(text)) {
-    throw badRequest(path, 'must be an email address (without a subject) or a full URL');
+    throw badRequest(path, 'must be an email address without a subject, or a full URL');
   }
   requireWebUrl(path, text, BUTTON_URL_LIMIT);
   return text;

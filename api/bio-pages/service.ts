@@ -74,7 +74,7 @@ export async function createPage(
   if (request.external_id !== null) {
     const known = await bioPageByExternalId(tx, workspaceId, request.external_id);
     if (known && madeIn !== null && known.made_in !== madeIn) {
-      throw new AppError('conflict', 'a page of the API has this external_id');
+      throw new AppError('conflict', 'the `external_id` belongs to another page of the workspace');
     }
     if (known) return { ...(await withButtons(tx, known)), made: false };
   }
@@ -138,7 +138,10 @@ export async function hideHistory(
       links.map((targetId) => ({ workspaceId, targetId })),
     );
   } catch (error) {
-    log.warn({ err: error, workspace: workspaceId, links }, 'history of removed buttons not hidden yet');
+    log.warn(
+      { err: error, workspace: workspaceId, links },
+      'failed to hide the history of removed buttons; will retry',
+    );
   }
 }
 

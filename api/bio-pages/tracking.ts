@@ -170,7 +170,7 @@ async function claimRandomSlug(tx: PoolClient, workspaceId: string, targetId: st
     const claimed = await claimSlugs(tx, [{ slug, kind: 'link', targetId, workspaceId }]);
     if (claimed.length > 0) return slug;
   }
-  throw new Error('no random slug is free');
+  throw new Error('could not generate a unique slug');
 }
 
 function campaignName({ label, url }: WantedButton): string {

@@ -27,7 +27,7 @@ export async function creditRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
     async ({ auth, query }) => {
       const filter = { partnerId: query.partner_id, externalUserId: query.external_user_id };
       if (filter.partnerId === undefined && filter.externalUserId === undefined) {
-        throw badRequest('partner_id', 'send partner_id or external_user_id');
+        throw badRequest('partner_id', 'is required, or `external_user_id` instead');
       }
       const { status, limit } = query;
       const [grants, balances] = await Promise.all([

@@ -19,7 +19,10 @@ export function readEntryFilter(query: EntryFilterQuery): EntryFilter {
     throw badRequest('currency', 'must be an ISO 4217 code');
   }
   if (currency !== undefined && creditKind !== undefined) {
-    throw badRequest('credit_kind', 'is of credits, and currency of commission: send one of them');
+    throw badRequest(
+      'credit_kind',
+      'must not be combined with `currency`: credits have a kind, commissions a currency',
+    );
   }
   return {
     programId: query.program_id ?? null,

@@ -69,14 +69,14 @@ describe('our own CSV', () => {
     );
     expect(created).toBe(1);
     expect(errors.map(({ line, column, message }) => `${line} ${column}: ${message}`)).toEqual([
-      '2 slug: "admin" is reserved',
+      '2 slug: must not be "admin": this slug is reserved',
       '3 slug: must match pattern "^[A-Za-z0-9_-]+$"',
-      '4 name: is required without destination_id',
+      '4 name: is required without `destination_id`',
       '5 destination_url: must be a full URL that begins with https://',
-      '6 max_clicks: must be integer,null',
+      '6 max_clicks: must be an integer from 1 to 2147483647 or null',
       expect.stringMatching(/^7 metadata: is no JSON/),
       '8 destination_url: must be on shop.example; send external: true for a platform that is not yours',
-      '9 external: must be boolean',
+      '9 external: must be true or false',
       '10 note: holds characters that are not UTF-8: save the file as UTF-8',
     ]);
     expect(errors[5]?.row).toMatchObject({ metadata: '{broken', password: '***' });

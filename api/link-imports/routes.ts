@@ -69,7 +69,8 @@ async function readWhole(text: string, source: Omit<ImportSource, 'rows'>): Prom
   try {
     return await readImport({ ...source, rows: await readRows(text) });
   } catch (error) {
-    if (error instanceof UnknownFormat) throw badRequest('text', error.message);
+    if (error instanceof UnknownFormat)
+      throw badRequest('text', `must be in a known format: ${error.message}`);
     throw error;
   }
 }
@@ -85,7 +86,7 @@ async function readRows(text: string): Promise<ReadRow[]> {
   const rows: ReadRow[] = [];
   for await (const row of form.kind === 'json' ? jsonRows(inPieces(whole)) : csvRows(inPieces(whole), form)) {
     if (rows.length === IMPORT_LIMIT) {
-      throw badRequest('text', `must have at most ${IMPORT_LIMIT} rows: send the rest in another call`);
+      throw badRequest('text', `must have at most ${IMPORT_LIMIT} rows; send the rest in another request`);
     }
     rows.push(row);
   }

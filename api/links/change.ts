@@ -44,7 +44,7 @@ export async function readChangeRequest(
 ): Promise<ChangeRequest> {
   checkMetadata(body.metadata);
   if (body.slug !== undefined && linkSlugProblem(body.slug)) {
-    throw badRequest('slug', `"${body.slug}" is reserved`);
+    throw badRequest('slug', `must not be "${body.slug}": this slug is reserved`);
   }
   const destinationUrl =
     body.destination_url === undefined
@@ -92,7 +92,7 @@ export async function changeLink(
   if (code !== undefined) requireCode('slug', code);
   if (destinationUrl && !link.external) await keepToOwnDomain(tx, workspace, [destinationUrl]);
   if (campaign.folder_id && !(await holdFolder(tx, workspaceId, campaign.folder_id))) {
-    throw new AppError('not_found', 'folder_id: the workspace has no such folder');
+    throw new AppError('not_found', 'the workspace has no folder with this `folder_id`');
   }
   await refuseTaken(tx, link, change);
   if (change.external_id === null) await refuseSecondOnChannel(tx, link);
@@ -119,7 +119,7 @@ export async function removeLink(db: Queryable, workspaceId: string, id: string)
   if (program && (await linkById(db, workspaceId, id))) {
     throw new AppError(
       'conflict',
-      `the link is the code of the programme "${program.name}", which may get another code instead`,
+      `the link is the code of the program "${program.name}"; change the code of the program instead`,
     );
   }
   if (!(await deleteLink(db, workspaceId, id))) throw noSuchLink();
@@ -156,6 +156,6 @@ async function refuseSecondOnChannel(tx: PoolClient, link: Link): Promise<void> 
   const first = siblings.find((sibling) => sibling.channel === link.channel);
   if (!first || first.id === link.id) return;
   throw new AppError('conflict', secondOnChannel(link.channel), [
-    { path: 'external_id', message: 'is needed by a second link on the channel' },
+    { path: 'external_id', message: 'is required for a second link on the channel' },
   ]);
 }

@@ -45,7 +45,7 @@ export async function createCampaigns(
   return requests.map((request) => {
     const links = made.get(request) ?? known.get(request) ?? [];
     const [first] = links;
-    if (!first) throw new Error('a create came to no link');
+    if (!first) throw new Error('the request created no link');
     return { made: made.has(request), destinationId: first.destination_id, links, workspace: after };
   });
 }
@@ -100,7 +100,7 @@ async function insertCampaigns(
   const folders = new Set(requests.flatMap(({ campaign }) => campaign.folderId ?? []));
   for (const folder of folders) {
     if (await holdFolder(tx, workspaceId, folder)) continue;
-    throw new AppError('not_found', 'folder_id: the workspace has no such folder');
+    throw new AppError('not_found', 'the workspace has no folder with this `folder_id`');
   }
   const campaigns = await insertDestinations(
     tx,

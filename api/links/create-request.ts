@@ -66,9 +66,9 @@ export async function readCreateRequest(
 
 function readCampaign(body: CreateBody, rules: { shortUrl: string }): NewCampaign {
   if (body.destination_url === undefined) {
-    throw badRequest('destination_url', 'is required without destination_id');
+    throw badRequest('destination_url', 'is required without `destination_id`');
   }
-  if (body.name === undefined) throw badRequest('name', 'is required without destination_id');
+  if (body.name === undefined) throw badRequest('name', 'is required without `destination_id`');
   return {
     kind: 'new',
     name: body.name,
@@ -82,14 +82,22 @@ function readCampaign(body: CreateBody, rules: { shortUrl: string }): NewCampaig
 
 function readChannels({ channel, channels, smart }: CreateBody): (CreatableChannel | null)[] {
   const given = [channel !== undefined, channels !== undefined, smart === true].filter(Boolean).length;
-  if (given !== 1) throw badRequest('channel', 'send exactly one of channel, channels and smart: true');
+  if (given !== 1)
+    throw badRequest(
+      'channel',
+      'is required, or `channels` or `smart: true` instead; send exactly one of them',
+    );
   if (smart === true) return [null];
   const keys = (channels ?? [channel ?? '']).map((name, index) => {
     const key = creatableChannel(name);
-    if (!key) throw badRequest(channels ? `channels.${index}` : 'channel', 'is no channel');
+    if (!key)
+      throw badRequest(
+        channels ? `channels.${index}` : 'channel',
+        'must be a known channel; see GET /api/v1/channels',
+      );
     return key;
   });
-  if (new Set(keys).size < keys.length) throw badRequest('channels', 'must not name a channel twice');
+  if (new Set(keys).size < keys.length) throw badRequest('channels', 'must not repeat a channel');
   return keys;
 }
 
@@ -97,9 +105,9 @@ function readSlug(slug: string | undefined, channels: (CreatableChannel | null)[
   if (slug === undefined) return null;
   for (const whole of slugsWanted(slug, channels)) {
     const problem = linkSlugProblem(whole);
-    if (problem === 'reserved') throw badRequest('slug', `"${whole}" is reserved`);
+    if (problem === 'reserved') throw badRequest('slug', `must not be "${whole}": this slug is reserved`);
     if (problem) {
-      throw badRequest('slug', `"${whole}" must be 1 to ${SLUG_LIMIT} characters of A-Z a-z 0-9 - _`);
+      throw badRequest('slug', `must be 1 to ${SLUG_LIMIT} characters of A-Z a-z 0-9 - _, not "${whole}"`);
     }
   }
   return slug;

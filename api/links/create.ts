@@ -24,7 +24,7 @@ export async function createLinks(
   const { campaign } = request;
   if (campaign.kind === 'existing') return addLinks(tx, workspace, request, campaign.id);
   const [created] = await createCampaigns(tx, workspace, [{ ...request, campaign }]);
-  if (!created) throw new Error('a create had no outcome');
+  if (!created) throw new Error('the request created no campaign');
   return created;
 }
 
@@ -40,7 +40,7 @@ async function addLinks(
   }
   await refuseBeyondCap(tx, workspace, request.channels.length);
   const campaign = await destinationById(tx, workspace.id, campaignId);
-  if (!campaign) throw new AppError('not_found', 'destination_id: the workspace has no such campaign');
+  if (!campaign) throw new AppError('not_found', 'the workspace has no campaign with this `destination_id`');
   const siblings = await linksOfDestination(tx, workspace.id, campaign.id);
   refuseSecondOnChannel(request, siblings);
   const drafts = draftsOf(request);
@@ -63,5 +63,5 @@ function refuseSecondOnChannel(request: CreateRequest, siblings: Link[]): void {
 /** Why a campaign's second link on a channel is refused; null: a Smart Link. */
 export function secondOnChannel(channel: Channel | null): string {
   const has = channel === null ? 'a Smart Link' : `a link on ${channel}`;
-  return `the campaign has ${has}; a second one needs a distinct external_id`;
+  return `the campaign has ${has}; a second one requires an \`external_id\` of its own`;
 }

@@ -21,7 +21,7 @@ export async function keepToOwnDomain(
   if (!destinations.every((destination) => isOnDomain(destination, domain))) {
     throw badRequest(
       'destination_url',
-      `must be on ${domain}; send external: true for a platform that is not yours`,
+      `must be on ${domain}; send external: true for a site that is not yours`,
     );
   }
   if (workspace.primary_domain === null) await updateWorkspace(tx, workspace.id, { primary_domain: domain });

@@ -30,7 +30,8 @@ export async function findLinks(deps: Stores, auth: Auth, query: SearchQuery): P
   const { sort } = query;
   const shownWindow = query.figures === 'include' ? reportWindow(query) : null;
   const figure = sort === 'created' || sort === 'name' ? null : sort;
-  if (figure && !shownWindow) throw badRequest('sort', 'must be created or name where figures are excluded');
+  if (figure && !shownWindow)
+    throw badRequest('sort', 'must be "created" or "name" when figures are excluded');
   const window = shownWindow && {
     workspaceId: workspace.id,
     span: shownWindow.span,
@@ -80,7 +81,7 @@ export async function findLinks(deps: Stores, auth: Auth, query: SearchQuery): P
 
 function searchOf({ ids, q, channel, folder_id, tag, status }: SearchQuery): LinkSearch {
   if (folder_id !== undefined && folder_id !== 'none' && !isUuid(folder_id)) {
-    throw badRequest('folder_id', 'must be a UUID or none');
+    throw badRequest('folder_id', 'must be a UUID or "none"');
   }
   return {
     ids: ids === undefined ? null : readIdList('ids', ids),

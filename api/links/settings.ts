@@ -52,7 +52,7 @@ export async function readSettings(
 function readExpiry(text: string): string {
   const nanos = requireInstant('expires_at', text);
   if (nanos < EARLIEST_EXPIRY || nanos >= LATEST_EXPIRY) {
-    throw badRequest('expires_at', 'must be in the years 1970 to 9998');
+    throw badRequest('expires_at', 'must be between the years 1970 and 9998');
   }
   return formatInstant(nanos, 6);
 }

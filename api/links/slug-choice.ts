@@ -67,7 +67,7 @@ export async function claimFresh(tx: Queryable, workspaceId: string, drafts: Slu
     if (open.length === 0) return slugs;
     for (const { index } of open) slugs[index] = randomBeside(keys);
   }
-  throw new Error('no random slug is free');
+  throw new Error('could not generate a unique slug');
 }
 
 /** A random slug that none of these is, and which is then one of them. */

@@ -131,7 +131,7 @@ async function startFeed(
         answeredAt = Date.now();
       } catch (error) {
         more = false;
-        deps.log.debug({ err: error }, 'live clicks could not be read');
+        deps.log.debug({ err: error }, 'failed to read live clicks; will retry');
         if (Date.now() - answeredAt > PATIENCE_MS) break;
       }
     }

@@ -41,7 +41,7 @@ export async function liveClickRoutes(app: Api, deps: ApiDeps): Promise<void> {
   function occupy(workspaceId: string): () => void {
     const of = open.get(workspaceId) ?? 0;
     if (closing || of >= MAX_OF_WORKSPACE || all >= MAX_OF_PROCESS) {
-      throw new AppError('unavailable', `${all} live streams are open (${of} of yours), try again`);
+      throw new AppError('unavailable', `${all} live streams are open, ${of} of them yours; try again later`);
     }
     open.set(workspaceId, of + 1);
     all += 1;
@@ -123,12 +123,12 @@ async function positionOf(
     typeof header === 'string' && header !== '' ? ['Last-Event-ID', header] : ['since', since];
   if (text === undefined) return null;
   const given = Position.parse(text);
-  if (!given) throw badRequest(path, "must be an event's id or an ISO 8601 instant");
+  if (!given) throw badRequest(path, 'must be the id of an event or an ISO 8601 instant');
   const ahead = await aheadOfClock(pool, given.settled);
   const position = ahead === 0n ? given : given.earlier(ahead);
   const { settled } = position;
   if (settled < oldestLive() - SLACK || settled > nowNanos() + NANOS_PER_DAY) {
-    throw badRequest(path, 'must be at most a day away; GET /clicks has what is older');
+    throw badRequest(path, 'must be at most a day away; use GET /clicks for older clicks');
   }
   return position;
 }

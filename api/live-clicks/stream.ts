@@ -115,7 +115,7 @@ export async function openLiveStream(
       if (!(await isStillAllowed())) end();
     } catch (error) {
       // Asked again with the next heartbeat; the feed ends what a store that stays away can't serve.
-      deps.log.debug({ err: error }, 'whether a live stream may go on could not be asked');
+      deps.log.debug({ err: error }, 'failed to check the access of a live stream');
     }
   }
 
@@ -131,7 +131,7 @@ export async function openLiveStream(
   body.write(`retry: ${RETRY_MS}\nid: ${position}\n\n`);
   if (isCatchingUp) {
     catchUp().catch((error: unknown) => {
-      if (!body.destroyed) deps.log.debug({ err: error }, 'live clicks could not be caught up with');
+      if (!body.destroyed) deps.log.debug({ err: error }, 'failed to read missed live clicks');
       body.destroy();
     });
   }

@@ -141,6 +141,6 @@ async function lockedMember(tx: PoolClient, workspaceId: string, id: string): Pr
 /** @throws {AppError} `conflict` when nobody would be left who may let others in */
 async function refuseLastOwner(tx: PoolClient, { workspace_id, role }: Member): Promise<void> {
   if (role === 'owner' && (await countOwners(tx, workspace_id)) === 1) {
-    throw new AppError('conflict', 'the workspace needs an owner: make somebody else one first');
+    throw new AppError('conflict', 'the workspace must keep an owner; make another member an owner first');
   }
 }

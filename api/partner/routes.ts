@@ -55,7 +55,7 @@ export async function partnerRoutes(app: Api, { pool }: ApiDeps): Promise<void> 
     },
     async ({ params, partner }) => {
       const workspace = await partnerWorkspace(pool, partner.id, params.external_id);
-      if (!workspace) throw new AppError('not_found', 'none of your workspaces has this external_id');
+      if (!workspace) throw new AppError('not_found', 'none of your workspaces has this `external_id`');
       return { workspace };
     },
   );

@@ -109,7 +109,7 @@ export async function payoutListRoutes(app: Api, { pool }: ApiDeps): Promise<voi
         after: query.cursor ?? null,
         limit: query.limit + 1,
       });
-      if (!lines) throw new AppError('not_found', `there is no payout export ${params.id}`);
+      if (!lines) throw new AppError('not_found', `the workspace has no payout export ${params.id}`);
       const page = cutPageAt(lines, query.limit, ({ id }) => id);
       return {
         lines: page.rows.map(({ enrollment_id, amount_minor, ...line }) => ({

@@ -41,7 +41,7 @@ test('what a limit refused is one line a second, without a stack, with how many 
   };
   await refuse(100);
   expect(lines).toHaveLength(1);
-  expect(lines[0]).toMatchObject({ msg: 'requests refused: unavailable', why: 'full', refused: 1 });
+  expect(lines[0]).toMatchObject({ msg: 'refused requests: unavailable', why: 'full', refused: 1 });
   vi.advanceTimersByTime(1_001);
   await refuse(100);
   expect(lines.map(({ refused }) => refused)).toEqual([1, 100]);

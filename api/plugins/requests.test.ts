@@ -26,9 +26,9 @@ test('every error has the envelope, and its request_id is the x-request-id heade
   expect(answer.body).toEqual({
     error: {
       code: 'bad_request',
-      message: 'name: must be string',
+      message: '`name` must be a string of 1 to 100 characters',
       request_id: answer.headers['x-request-id'],
-      details: [{ path: 'name', message: 'must be string' }],
+      details: [{ path: 'name', message: 'must be a string of 1 to 100 characters' }],
     },
   });
   expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
@@ -296,7 +296,7 @@ describe('over a socket', () => {
     expect(text).toMatch(/^HTTP\/1.1 400 /);
     const id = /x-request-id: (\S+)/.exec(text)?.[1] ?? 'none';
     expect(text).toContain(
-      `"code":"bad_request","message":"the request has no Host header","request_id":"${id}"`,
+      `"code":"bad_request","message":"the request must have a Host header","request_id":"${id}"`,
     );
     expect(await exchange('GET /api/v1/openapi.json HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1.1 200 /);
   });

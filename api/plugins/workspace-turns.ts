@@ -1,12 +1,14 @@
 import type { Api } from '../dependencies.ts';
 
 /**
- * Transactions of one workspace that may hold a connection at a time. Writes of a workspace wait for each other's lock
- * anyway; without this bound a burst of them would hold every connection while it waits, and other workspaces with it.
+ * Concurrent transactions of one workspace. A workspace's writes wait for its lock anyway; without this limit a
+ * burst of them would hold every connection while waiting, and block other workspaces.
  */
 const AT_A_TIME = 4;
 
-/** Runs work of a workspace when it is its turn, first come first served. Waiting costs no connection. */
+/**
+ * Runs work of a workspace within its concurrency limit, first in, first out. Waiting holds no connection.
+ */
 export type WorkspaceTurns = <T>(workspaceId: string, work: () => Promise<T>) => Promise<T>;
 
 declare module 'fastify' {
@@ -15,12 +17,12 @@ declare module 'fastify' {
   }
 }
 
-/** Offers `app.workspaceTurns` to whatever writes in a transaction. */
+/** Adds `app.workspaceTurns`, for everything that writes in a transaction. */
 export function addWorkspaceTurns(app: Api): void {
   app.decorate('workspaceTurns', createWorkspaceTurns(AT_A_TIME));
 }
 
-/** @param atATime how much work of one workspace runs at a time */
+/** @param atATime concurrent tasks of one workspace */
 export function createWorkspaceTurns(atATime: number): WorkspaceTurns {
   const lines = new Map<string, { running: number; waiting: (() => void)[] }>();
   return async (workspaceId, work) => {
@@ -34,7 +36,7 @@ export function createWorkspaceTurns(atATime: number): WorkspaceTurns {
     try {
       return await work();
     } finally {
-      // The turn goes to the next in line; only when nobody waits is there one less.
+      // The slot passes to the next task; it is released only when none waits.
       const next = line.waiting.shift();
       if (next) next();
       else if (--line.running === 0) lines.delete(workspaceId);

@@ -19,7 +19,7 @@ import { lockWorkspace } from '../../sql/workspaces/workspaces.ts';
 import type { ProgramChange, ProgramRecord } from './schemas.ts';
 import { changedSettings, defaultSettings, requireProgramDestination } from './settings.ts';
 
-export const noSuchProgram = () => new AppError('not_found', 'the workspace has no such programme');
+export const noSuchProgram = () => new AppError('not_found', 'the workspace has no such program');
 
 export type NewProgram = ProgramChange & { name: string; destination_url: string };
 
@@ -56,7 +56,7 @@ export async function createProgram(
     now: rules.now,
   });
   const program = await programById(tx, workspaceId, id);
-  if (!program) throw new Error(`programme ${id} was not inserted`);
+  if (!program) throw new Error(`program ${id} was not inserted`);
   await insertCodeLink(tx, program);
   return program;
 }
@@ -82,7 +82,10 @@ export async function changeProgram(
   if (!program) throw noSuchProgram();
   const settings = changedSettings(program, change);
   if (settings.terms.currency !== program.terms.currency && (await programHasCommissions(tx, id))) {
-    throw new AppError('conflict', `commissions were earned in ${program.terms.currency}`);
+    throw new AppError(
+      'conflict',
+      `the program has commissions in ${program.terms.currency}; its currency can not change`,
+    );
   }
   if (change.code !== undefined) {
     await claimCode(tx, { code: settings.code, programId: id, workspaceId });

@@ -91,7 +91,7 @@ export function requireProgramDestination(text: string, shortUrl: string): void 
 export function requireRoomForReferral(path: string, url: URL): void {
   for (const name of ['ref', '_vid']) {
     if (url.searchParams.has(name)) {
-      throw badRequest(path, `must not have ${name} in its query: referral links add it`);
+      throw badRequest(path, `must not have the query parameter ${name}: referral links add it`);
     }
   }
 }
@@ -102,7 +102,7 @@ export function requireRoomForReferral(path: string, url: URL): void {
  */
 export function requireCode(path: string, code: string): void {
   const problem = programCodeProblem(code);
-  if (problem === 'reserved') throw badRequest(path, 'is reserved');
+  if (problem === 'reserved') throw badRequest(path, 'must not be a reserved name');
   if (problem) throw badRequest(path, 'must be 3 to 40 characters of A-Z a-z 0-9 - _');
 }
 
@@ -130,7 +130,7 @@ function readMoney(path: string, major: number, currency: string): number {
   try {
     return toMinor(major, currency);
   } catch (error) {
-    if (error instanceof MoneyError) throw badRequest(path, `can't be an amount: ${error.message}`);
+    if (error instanceof MoneyError) throw badRequest(path, `must be an amount of money: ${error.message}`);
     throw error;
   }
 }

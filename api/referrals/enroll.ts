@@ -47,7 +47,7 @@ export async function enroll(
   const known = await lockEnrollmentOfUser(tx, workspaceId, externalUserId);
   if (known) return completed(tx, known, request, now);
   const program = asked ?? (await latestProgram(tx, workspaceId));
-  if (!program) throw new AppError('not_found', 'the workspace has no programme to enroll in');
+  if (!program) throw new AppError('not_found', 'the workspace has no program to enroll in');
   await lockWorkspace(tx, workspaceId);
   const made = await insertEnrollment(
     tx,
@@ -113,7 +113,7 @@ async function completed(
 
 async function requireProgram(db: Queryable, workspaceId: string, id: string): Promise<Program> {
   const program = await programById(db, workspaceId, id);
-  if (!program) throw new AppError('not_found', 'the workspace has no such programme');
+  if (!program) throw new AppError('not_found', 'the workspace has no such program');
   return program;
 }
 

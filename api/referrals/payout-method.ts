@@ -21,7 +21,7 @@ export async function switchRewardMode(
   const { enrollment, program } = await lockReferrer(tx, workspaceId, given.externalUserId);
   const upgrades = given.mode === 'affiliate' && enrollment.reward_mode !== 'affiliate';
   if (upgrades && !program.allow_affiliate_upgrade) {
-    throw new AppError('forbidden', 'the programme does not allow the affiliate upgrade');
+    throw new AppError('forbidden', 'the program does not allow the affiliate upgrade');
   }
   return updateEnrollment(tx, enrollment, { reward_mode: given.mode }, given.now);
 }
@@ -43,13 +43,13 @@ export async function savePayoutMethod(
   requireEmail('email', email);
   const { enrollment, program } = await lockReferrer(tx, workspaceId, body.external_user_id);
   if (enrollment.reward_mode !== 'affiliate') {
-    throw new AppError('forbidden', 'a payout method can be saved in affiliate mode only');
+    throw new AppError('forbidden', 'a payout method requires affiliate mode');
   }
   const method = program.payout_methods.find((offered): offered is PayoutMethod => offered === body.method);
   if (!method) {
     throw new AppError(
       'method_not_offered',
-      `the programme offers ${program.payout_methods.join(', ') || 'none'}`,
+      `the program offers ${program.payout_methods.join(', ') || 'no payout method'}`,
     );
   }
   return updateEnrollment(tx, enrollment, { payout_method: method, payout_email: email.trim() }, now);
@@ -63,7 +63,7 @@ async function lockReferrer(
   const enrollment = await lockEnrollmentOfUser(tx, workspaceId, externalUserId);
   if (!enrollment) throw new AppError('not_found', 'this user is not enrolled');
   const program = await programById(tx, workspaceId, enrollment.program_id);
-  if (!program) throw new Error(`programme ${enrollment.program_id} is gone`);
+  if (!program) throw new Error(`program ${enrollment.program_id} is gone`);
   return { enrollment, program };
 }
 

@@ -28,7 +28,8 @@ export function readPurchase(body: PurchaseBody, now: Date): PurchaseReport {
 
 function readPurchasedAt(text: string): Date {
   const nanos = requireInstant('purchased_at', text);
-  if (nanos < 0n || nanos > STORED_MAX_NANOS) throw badRequest('purchased_at', 'must be from 1970 to 2262');
+  if (nanos < 0n || nanos > STORED_MAX_NANOS)
+    throw badRequest('purchased_at', 'must be between the years 1970 and 2262');
   return new Date(Number(nanos / NANOS_PER_MILLI));
 }
 

@@ -43,7 +43,7 @@ export async function referralStats(
     recentCommissions(pool, enrollment.id, RECENT),
     payoutsOf(pool, enrollment.id, RECENT),
   ]);
-  if (!program) throw new Error(`programme ${enrollment.program_id} is gone`);
+  if (!program) throw new Error(`program ${enrollment.program_id} is gone`);
   const { currency } = program.terms;
   const series = seriesOf(from, days, clicks, activity);
   const cash = cashOf(balances, currency);

@@ -13,7 +13,7 @@ import type { MemberPasswords } from './passwords.ts';
 import type { AcceptBody } from './schemas.ts';
 
 const noSuchInvite = () =>
-  new AppError('unauthorized', 'this invitation was used, has expired or never was; ask for another one');
+  new AppError('unauthorized', 'the invitation is unknown, used or expired; ask for a new one');
 
 /** The invitation that a token opens. @throws {AppError} `unauthorized` when it is of no use (any more) */
 export async function requireInvite(
@@ -34,7 +34,7 @@ export function emailOf(invite: Pick<Invite, 'email'>, said: string | undefined)
 
 /** The email that a password goes with. @throws {AppError} `bad_request` where there is none */
 function emailFor(email: string | null): string {
-  if (email === null) throw badRequest('email', 'is required beside a password');
+  if (email === null) throw badRequest('email', 'is required with a password');
   return email;
 }
 
@@ -57,7 +57,7 @@ export async function acceptInvite(
   userAgent: string,
 ): Promise<SigningIn> {
   if ((body.password === undefined) === (body.passkey === undefined)) {
-    throw badRequest('password', 'give either a password or a passkey');
+    throw badRequest('password', 'is required, or `passkey` instead; send exactly one of them');
   }
   const invite = await requireInvite(pool, body.token);
   const email = emailOf(invite, body.email);
@@ -81,7 +81,7 @@ export async function acceptInvite(
         transports: credential.transports,
         label: body.label ?? agentName(userAgent),
       });
-      if (!kept) throw new AppError('conflict', 'this passkey is in use already');
+      if (!kept) throw new AppError('conflict', 'this passkey is already registered');
     }
     return { workspaceId: taken.workspace_id, memberId, ...(passwordHash !== null && { passwordHash }) };
   });
@@ -98,7 +98,7 @@ async function memberOf(tx: Queryable, invite: Invite, email: string | null): Pr
   }
   const id = invite.member_id;
   if (!(await insertMember(tx, { id, workspaceId: invite.workspace_id, email, role: invite.role }))) {
-    throw new AppError('conflict', 'the workspace has a member with this email; sign in instead');
+    throw new AppError('conflict', 'a member of the workspace has this email; sign in instead');
   }
   return id;
 }

@@ -39,7 +39,7 @@ export async function beginSession(
     const caller =
       token === null ? null : await callerBySession(tx, hashSessionToken(token) ?? Buffer.alloc(0));
     if (token === null || caller === null) {
-      throw new AppError('unauthorized', 'you can not sign in with this any more');
+      throw new AppError('unauthorized', 'these credentials are no longer valid; sign in again');
     }
     return { token, caller };
   });

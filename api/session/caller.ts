@@ -25,8 +25,8 @@ export async function callerOfCookie(deps: ApiDeps, request: FastifyRequest): Pr
   refuseForeignPage(request, deps.config);
   if (!isRead(request) && !csrfTokenMatches(String(request.headers['x-csrf-token'] ?? ''), token)) {
     // By the path the console tells it from other refusals: its page knows an older session of this browser.
-    throw new AppError('forbidden', 'send the csrf_token of GET /session as "x-csrf-token"', [
-      { path: 'x-csrf-token', message: 'must be the csrf_token of this session' },
+    throw new AppError('forbidden', 'send the `csrf_token` of GET /session as the header `x-csrf-token`', [
+      { path: 'x-csrf-token', message: 'must be the `csrf_token` of this session' },
     ]);
   }
   const { workspace, session, member } = caller;
@@ -35,7 +35,10 @@ export async function callerOfCookie(deps: ApiDeps, request: FastifyRequest): Pr
     session.last_seen_at = now;
     // Not awaited, as with keys.
     noteSessionUse(deps.pool, session.id).catch((error: unknown) =>
-      deps.log.debug({ err: error, session: session.id }, 'use of a session not noted'),
+      deps.log.debug(
+        { err: error, session: session.id },
+        'failed to record the use of a session; continuing',
+      ),
     );
   }
   return {
@@ -63,7 +66,7 @@ async function sessionOf({ pool }: Pick<ApiDeps, 'pool'>, token: string): Promis
 export function refuseRole(request: FastifyRequest, { role }: SignedIn): void {
   const needed = request.routeOptions.config.role ?? (isRead(request) ? 'analyst' : 'operator');
   if (!mayDo(role, needed)) {
-    throw new AppError('forbidden', `this needs the role ${needed}; yours is ${role}`);
+    throw new AppError('forbidden', `this endpoint requires the role ${needed}; your role is ${role}`);
   }
 }
 

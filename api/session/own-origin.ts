@@ -16,10 +16,10 @@ export function refuseForeignPage(
 ): void {
   const { origin, 'sec-fetch-site': site } = headers;
   if (origin !== undefined && ![appUrl, baseUrl, `${protocol}://${host}`].includes(origin)) {
-    throw new AppError('forbidden', `a page of ${origin} may not use the console's session`);
+    throw new AppError('forbidden', `a page of ${origin} must not use the session of the console`);
   }
   if (site !== undefined && !OWN_SITES.includes(String(site))) {
-    throw new AppError('forbidden', "a page of another site may not use the console's session");
+    throw new AppError('forbidden', 'a page of another site must not use the session of the console');
   }
 }
 

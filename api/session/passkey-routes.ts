@@ -94,7 +94,7 @@ export async function ownPasskeyRoutes(
         transports: credential.transports,
         label: body.label ?? agentName(headers['user-agent'] ?? ''),
       });
-      if (!kept) throw new AppError('conflict', 'this passkey is in use already');
+      if (!kept) throw new AppError('conflict', 'this passkey is already registered');
       return reply.status(201).send(view(kept));
     },
   );
@@ -122,7 +122,7 @@ export async function ownPasskeyRoutes(
         }
         const left = (await listPasskeys(tx, memberId)).length;
         if (left === 0 && (await passwordHashOf(tx, memberId)) === null) {
-          throw new AppError('conflict', 'it is all that you can sign in with: set a password first');
+          throw new AppError('conflict', 'this passkey is your only way to sign in; set a password first');
         }
       });
       return { ok: true as const };
@@ -145,7 +145,7 @@ export async function ownPasskeyRoutes(
     },
     async ({ auth, body, ip }) => {
       const { id, email, session } = signedIn(auth);
-      if (email === null) throw new AppError('conflict', 'a password needs an email to sign in with');
+      if (email === null) throw new AppError('conflict', 'a password requires an account with an email');
       const hash = await passwordHashOf(pool, id);
       if (hash !== null) {
         const { current_password: current } = body;

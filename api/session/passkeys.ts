@@ -41,7 +41,7 @@ export function createPasskeys(pool: Pool, { appUrl }: Pick<Config, 'appUrl'>): 
   const party = relyingParty(appUrl);
   const requireParty = () => {
     if (party) return party;
-    throw new AppError('conflict', 'passkeys need an APP_URL with a host name, not an address');
+    throw new AppError('conflict', 'passkeys require an APP_URL with a host name instead of an IP address');
   };
 
   return {
@@ -71,7 +71,10 @@ export function createPasskeys(pool: Pool, { appUrl }: Pick<Config, 'appUrl'>): 
         expectedRPID: id,
       }).catch(unlessStore);
       if (!checked?.verified)
-        throw badRequest('passkey', 'is not an answer to the options, or came too late');
+        throw badRequest(
+          'passkey',
+          'must be a response to the current options; get new options and try again',
+        );
       const { credential } = checked.registrationInfo;
       return { ...credential, transports: (credential.transports ?? []).slice(0, 10) };
     },

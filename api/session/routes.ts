@@ -128,7 +128,7 @@ export async function sessionRoutes(app: Api, deps: ApiDeps): Promise<void> {
     },
     async (request, reply) => {
       const passkey = await tries({ address: request.ip }, () => passkeys.checkSignIn(request.body.passkey));
-      if (!passkey) throw new AppError('unauthorized', 'this passkey is not known here, or came too late');
+      if (!passkey) throw new AppError('unauthorized', 'unknown passkey, or expired options; try again');
       const who = { workspaceId: passkey.workspace_id, memberId: passkey.member_id };
       return beginSession(deps, request, reply, who);
     },

@@ -48,11 +48,6 @@ export function createTries(pool: Pool, key: HashKey): Tries {
 }
 
 const tooMany = (seconds: number) =>
-  new AppError(
-    'too_many_requests',
-    `too many wrong tries; the next one may be made in ${seconds} s`,
-    undefined,
-    {
-      retryAfter: seconds,
-    },
-  );
+  new AppError('too_many_requests', `too many failed attempts; try again in ${seconds} s`, undefined, {
+    retryAfter: seconds,
+  });

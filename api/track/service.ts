@@ -9,5 +9,5 @@ import type { Unstamped } from '../../core/events/types.ts';
  */
 export async function writeEvent(eventLog: EventLogWriter, event: Unstamped): Promise<void> {
   const outcome = await new Promise((resolve) => eventLog.append(event, resolve));
-  if (outcome === 'lost') throw new AppError('unavailable', 'the journal is full, try again');
+  if (outcome === 'lost') throw new AppError('unavailable', 'the journal is full; try again');
 }

@@ -27,7 +27,8 @@ export async function requireReachable(
       delay(LOOK_MS, undefined, { signal: looked.signal }),
     ]);
   } catch (error) {
-    if (error instanceof RefusedAddress) throw badRequest('url', error.message);
+    if (error instanceof RefusedAddress)
+      throw badRequest('url', `must be globally reachable: ${error.message}`);
     // It does not resolve yet.
   } finally {
     looked.abort();

@@ -80,7 +80,7 @@ function refundedNow(amount: number | null, currency: string, left: number): num
   } catch (error) {
     if (!(error instanceof MoneyError)) throw error;
     // What is more than numbers hold is more than is left.
-    if (error.problem !== 'out_of_range') throw badRequest('amount', `can't be an amount: ${error.message}`);
+    if (error.problem !== 'out_of_range') throw badRequest('amount', `must be an amount of money: ${error.message}`);
   }
   throw badRequest(
     'amount',
