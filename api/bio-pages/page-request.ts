@@ -7,10 +7,10 @@ import type { BioButton } from '../../sql/bio/buttons.ts';
 import { checkMetadata } from '../schemas.ts';
 import { BUTTON_URL_LIMIT, type ButtonBody, type ChangeBody } from './schemas.ts';
 
-/** A button before it has a short link. */
+/** A button without its short link. */
 export type WantedButton = Omit<BioButton, 'link_id'>;
 
-/** What a create or a change asks for, checked. Undefined: not sent. */
+/** A validated create or change. Undefined: not sent. */
 export type PageRequest = Omit<ChangeBody, 'links' | 'social_links'> & {
   buttons: WantedButton[] | undefined;
   social_links: SocialLink[] | undefined;
@@ -20,7 +20,7 @@ const EMAIL_ADDRESS = /^[^\s@<>()[\]\\,;:"?&#%/]{1,64}@[^\s@<>()[\]\\,;:"?&#%/]+
 const EMAIL_LIMIT = 254;
 
 /**
- * Checks what the schema can't.
+ * Validates a page body beyond its schema.
  *
  * @throws {AppError} `bad_request` that names the field
  */
@@ -40,9 +40,9 @@ export function readPageRequest(body: ChangeBody): PageRequest {
 }
 
 /**
- * The slug as it is stored: without spaces and capitals.
+ * Returns the slug as stored: trimmed, in lower case.
  *
- * @throws {AppError} `bad_request` when it is reserved or can't be one
+ * @throws {AppError} `bad_request` when it is reserved or malformed
  */
 export function readBioSlug(text: string): string {
   const slug = normaliseBioSlug(text);

@@ -9,7 +9,9 @@ import { Credits, CreditsQuery, Delivered, GrantParams } from './schemas.ts';
 const CONFIG = { scope: 'secret', plan: 'paid' } as const;
 const tags = ['Credits'];
 
-/** Credit grants and their delivery. Secret key only: the ledger is nobody's to read in a browser. */
+/**
+ * Registers the routes of credit grants and their delivery. Secret key only: browsers must not read the ledger.
+ */
 export async function creditRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
   app.get(
     '/credits',

@@ -16,7 +16,7 @@ const CONFIG = { scope: 'secret', plan: 'paid' } as const;
 const tags = ['Referrals'];
 const ANY = { programId: null, status: null, rewardMode: null, search: null, before: null };
 
-/** The referrers of a workspace, for who runs the programme. Secret key, paid plan. */
+/** Registers the routes of a workspace's referrers. Secret key, paid plan. */
 export async function enrollmentRoutes(app: Api, deps: ApiDeps): Promise<void> {
   const { pool } = deps;
 

@@ -15,7 +15,7 @@ import type { EnrollmentRecord, EnrollmentWithTotals } from './schemas.ts';
 export const noSuchEnrollment = () => new AppError('not_found', 'the workspace has no such enrollment');
 
 /**
- * Suspends or approves a referrer. What was earned before stays, and is paid out once the referrer is approved.
+ * Suspends or approves a referrer. Earned rewards stay, and are paid once the referrer is approved.
  *
  * @throws {AppError} `not_found`
  */
@@ -29,7 +29,7 @@ export async function changeStatus(
   return updateEnrollment(tx, known, { status: given.status }, given.now);
 }
 
-/** A referrer as it is shown. The address that is paid to is masked. */
+/** Returns a referrer as the API shows one, with a masked payout address. */
 export function enrollmentRecord(enrollment: Enrollment): EnrollmentRecord {
   return {
     partner_id: enrollment.id,
@@ -46,7 +46,7 @@ export function enrollmentRecord(enrollment: Enrollment): EnrollmentRecord {
   };
 }
 
-/** Referrers with what they brought and what they are owed: one question to each store for all of them. */
+/** Returns referrers with their figures and balances: one query to each database for all. */
 export async function withTotals(
   { pool, clickhouse, config }: Pick<ApiDeps, 'pool' | 'clickhouse' | 'config'>,
   workspaceId: string,

@@ -18,7 +18,7 @@ const CONFIG = { scope: 'secret', plan: 'any' } as const;
 const tags = ['Folders'];
 const notFound = () => new AppError('not_found', 'the workspace has no such folder');
 
-/** Folders, which campaigns are sorted into. Any plan. */
+/** Registers the routes of folders, which group campaigns. Any plan. */
 export async function folderRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
   app.get(
     '/folders',

@@ -8,9 +8,9 @@ import { PLACE_OF } from './places.ts';
 import type { EntryFilterQuery } from './schemas.ts';
 
 /**
- * The entries that a request names.
+ * Parses the filter of ledger entries.
  *
- * @throws {AppError} `bad_request` for a currency that is none, for `currency` and `credit_kind` together, and for a
+ * @throws {AppError} `bad_request` for an unknown currency, for `currency` and `credit_kind` together, and for a
  *   window that ends before it begins
  */
 export function readEntryFilter(query: EntryFilterQuery): EntryFilter {
@@ -49,8 +49,8 @@ function accountsOf({ kind, status, currency, credit_kind }: EntryFilterQuery): 
 }
 
 /**
- * Every entry ever made unless the request says when: `to` alone is everything before it. Instants as PostgreSQL
- * compares them.
+ * Parses the window in PostgreSQL's precision. Without parameters it is all time; `to` alone is everything before
+ * it.
  */
 function windowOf({ days, from, to }: EntryFilterQuery): { from: string | null; to: string | null } {
   if (days === undefined && from === undefined && to === undefined) return { from: null, to: null };

@@ -3,7 +3,7 @@ import type { Account } from '../../sql/referrals/ledger.ts';
 export const KINDS = ['commission', 'credit'] as const;
 export const STATUSES = ['pending', 'eligible', 'paid', 'earned', 'delivered'] as const;
 
-/** Where the amount of an entry stands: the ledger's account in the API's words. */
+/** Maps the ledger's accounts to the API's `kind` and `status`. */
 export type Place = { kind: (typeof KINDS)[number]; status: (typeof STATUSES)[number] };
 
 export const PLACE_OF: Record<Account, Place> = {

@@ -11,7 +11,10 @@ import { EntryFilterQuery, Ledger, LedgerBalances, type LedgerEntry, LedgerQuery
 const CONFIG = { scope: 'secret', plan: 'paid' } as const;
 const tags = ['Ledger'];
 
-/** What was earned, moved, taken back and paid. Secret key only: the ledger is nobody's to read in a browser. */
+/**
+ * Registers the ledger routes: what was earned, moved, reversed and paid. Secret key only: browsers must not read
+ * the ledger.
+ */
 export async function ledgerRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
   app.get(
     '/ledger',
@@ -71,7 +74,7 @@ function entryRecord(entry: ListedEntry): LedgerEntry {
   };
 }
 
-/** Money in major units of its currency, credits as credits of their kind. */
+/** Returns money in major units of its currency, credits in units of their kind. */
 function amountOf({ account, unit, amount }: Balance) {
   return PLACE_OF[account].kind === 'commission'
     ? { amount: toMajor(amount, unit), currency: unit, credit_kind: null }

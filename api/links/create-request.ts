@@ -8,7 +8,7 @@ import type { CreateBody } from './schemas.ts';
 import { readSettings } from './settings.ts';
 import { slugsWanted } from './slug-choice.ts';
 
-/** A new campaign's fields as they were asked for. */
+/** The fields of a new campaign, as sent. */
 export type NewCampaign = {
   kind: 'new';
   name: string;
@@ -19,27 +19,30 @@ export type NewCampaign = {
   folderId: string | null;
 };
 
-/** What a create asks for, once everything that needs no store has been checked. */
+/** A validated create request; database checks follow. */
 export type CreateRequest = {
   campaign: NewCampaign | { kind: 'existing'; id: string };
   /** One link each; null is a Smart Link. */
   channels: (CreatableChannel | null)[];
   externalId: string | null;
   metadata: Record<string, unknown> | null;
-  /** A custom slug; with several channels the first part of each. */
+  /** A custom slug; with several channels, the prefix of each. */
   slug: string | null;
-  /** What was not sent is undefined. */
+  /** Undefined: not sent. */
   settings: Partial<LinkSettings>;
 };
 
-/** A create body without what a campaign that it names makes meaningless: that is ignored, so it need not be valid. */
+/**
+ * Removes the campaign's fields from a create body with a `destination_id`. They are ignored and need not be
+ * valid.
+ */
 export function withoutIgnored(body: unknown): unknown {
   if (typeof body !== 'object' || body === null || !('destination_id' in body)) return body;
   return { ...body, destination_url: undefined, name: undefined };
 }
 
 /**
- * Checks a create body beyond its schema.
+ * Validates a create body beyond its schema.
  *
  * @throws {AppError} `bad_request` that names the field
  */

@@ -7,7 +7,7 @@ import { ExternalIdParams, PartnerWorkspaceAnswer, ProvisionBody, Provisioned } 
 
 const tags = ['Partner workspaces'];
 
-/** Workspaces that a platform runs for its customers. Asked for with a partner key. */
+/** Registers the routes of workspaces that a platform runs for its customers. Partner key. */
 export async function partnerRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
   app.post(
     '/partner/workspaces',

@@ -14,7 +14,7 @@ const COLUMNS = [
   'commissions',
 ] as const;
 
-/** A payout file: one line per referrer, in RFC 4180's form, sorted by method. Addresses are in clear. */
+/** Returns a payout file: one RFC 4180 line per referrer, sorted by method. Addresses are not masked. */
 export function payoutCsv(lines: readonly PayoutLine[]): string {
   const rows = lines.map((line) => [
     line.partnerId,
@@ -32,8 +32,8 @@ export function payoutCsv(lines: readonly PayoutLine[]): string {
 }
 
 /**
- * Users name themselves: a text that a spreadsheet would run as a formula gets an apostrophe in front, as OWASP
- * advises ("CSV injection").
+ * Escapes a cell: users choose their names, and a spreadsheet would run some as formulas. OWASP advises a leading
+ * apostrophe ("CSV injection").
  */
 function textCell(text: string): string {
   return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;

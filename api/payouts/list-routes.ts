@@ -23,7 +23,7 @@ import {
 const CONFIG = { scope: 'secret', plan: 'paid' } as const;
 const tags = ['Payouts'];
 
-/** What can be paid, and what was: nothing here changes anything. Secret key. */
+/** Registers the reading payout routes: what can be paid, and what was. Secret key. */
 export async function payoutListRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
   app.get(
     '/payouts',

@@ -18,7 +18,7 @@ const EXPORT_ANSWER = {
   content: { 'text/csv': { schema: { type: 'string' } } },
 };
 
-/** Files of what affiliates are to be paid, and that they were. Secret key. */
+/** Registers the payout routes: export what affiliates are to be paid, and mark it paid. Secret key. */
 export async function payoutRoutes(app: Api, deps: ApiDeps): Promise<void> {
   const { pool } = deps;
   await payoutListRoutes(app, deps);
@@ -28,13 +28,13 @@ export async function payoutRoutes(app: Api, deps: ApiDeps): Promise<void> {
     {
       config: {
         ...CONFIG,
-        // It reads like one, but writes a file down, and the file has addresses in clear.
+        // A GET that writes a payout file with unmasked addresses.
         role: 'operator',
         errors: ['not_found'],
         answers: { 200: EXPORT_ANSWER },
         responseHeaders: ['ExportId'],
       },
-      // A HEAD changes nothing, and this would write a file down.
+      // A HEAD must not write, and this would save a file.
       exposeHeadRoute: false,
       schema: {
         tags,

@@ -9,7 +9,7 @@ import { changeProgram, createProgram, noSuchProgram, programRecord } from './se
 const CONFIG = { scope: 'secret', plan: 'paid' } as const;
 const tags = ['Programs'];
 
-/** Referral programmes. Secret key, paid plan. */
+/** Registers the routes of referral programs. Secret key, paid plan. */
 export async function programRoutes(app: Api, { pool, config }: ApiDeps): Promise<void> {
   const { shortUrl } = config;
 

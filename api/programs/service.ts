@@ -24,7 +24,7 @@ export const noSuchProgram = () => new AppError('not_found', 'the workspace has 
 export type NewProgram = ProgramChange & { name: string; destination_url: string };
 
 /**
- * Creates a programme: its campaign, its code among the slugs and the link that the code is.
+ * Creates a program: its campaign, its code among the slugs, and the code's link.
  *
  * @throws {AppError} `bad_request`; `conflict` when the code is taken
  */
@@ -43,7 +43,7 @@ export async function createProgram(
     workspace_id: workspaceId,
     name: body.name,
     destination_url: body.destination_url,
-    // A programme may send its referees anywhere: an app's sign-up page is often not on the shop's domain.
+    // A program may lead anywhere: an app's sign-up page is often not on the shop's domain.
     external: true,
     tags: [],
     folder_id: null,
@@ -62,11 +62,11 @@ export async function createProgram(
 }
 
 /**
- * Changes a programme for what happens from now on. A code that is given up stays reserved. A code that is said, be it
- * the same one, brings back a code's link that was deleted when that was possible.
+ * Changes a program for future events. A replaced code stays reserved. A sent code, even the same, restores its
+ * link if it was deleted.
  *
- * @throws {AppError} `not_found`, `bad_request`; `conflict` when the code is taken, or when the currency would change
- *   under commissions that were earned in it
+ * @throws {AppError} `not_found`, `bad_request`; `conflict` when the code is taken, or when the currency would
+ *   change after commissions were earned
  */
 export async function changeProgram(
   tx: Queryable,
@@ -76,7 +76,7 @@ export async function changeProgram(
   rules: { shortUrl: string; now: Date },
 ): Promise<Program> {
   if (change.destination_url !== undefined) requireProgramDestination(change.destination_url, rules.shortUrl);
-  // Always first, as in a change of its link, so that the two never wait for each other.
+  // Always first, as in a change of its link: the same lock order prevents deadlocks.
   await lockWorkspace(tx, workspaceId);
   const program = await lockProgram(tx, workspaceId, id);
   if (!program) throw noSuchProgram();
@@ -101,7 +101,7 @@ export async function changeProgram(
   return changed;
 }
 
-/** The code is a link with the programme's id: redirects and clicks on it are those of any link. */
+/** Creates the code's link. It has the program's id; redirects and clicks work as for any link. */
 async function claimCode(
   tx: Queryable,
   claim: { code: string; programId: string; workspaceId: string },
@@ -112,7 +112,7 @@ async function claimCode(
   if (claimed.length === 0) throw new AppError('conflict', `the code ${claim.code} is taken`);
 }
 
-/** A programme as it is shown. */
+/** Returns a program as the API shows it. */
 export function programRecord(program: Program): ProgramRecord {
   const { terms } = program;
   return {

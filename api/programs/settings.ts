@@ -6,7 +6,7 @@ import { toHundredths } from '../../core/referrals/credits.ts';
 import type { ProgramSettings } from '../../sql/referrals/programs.ts';
 import type { ProgramChange } from './schemas.ts';
 
-/** What a new programme promises where its create says nothing. */
+/** Returns the default settings of a new program. */
 export function defaultSettings(code: string, currency: string): ProgramSettings {
   return {
     code,
@@ -32,8 +32,8 @@ export function defaultSettings(code: string, currency: string): ProgramSettings
 }
 
 /**
- * The settings with what a body changes, judged as a whole: a rate that was right as a percentage may be none as an
- * amount of money.
+ * Applies a change to settings and validates the result as a whole: a rate that is valid as a percentage may be
+ * invalid as an amount.
  *
  * @throws {AppError} `bad_request` that names the field
  */
@@ -73,8 +73,8 @@ export function changedSettings(current: ProgramSettings, change: ProgramChange)
 }
 
 /**
- * Where a programme leads. Its links add `ref` and `_vid` to the query, which a parameter that is there would win
- * over.
+ * Validates a program's destination. Its links add `ref` and `_vid` to the query; existing parameters of these
+ * names would override them.
  *
  * @throws {AppError} `bad_request`
  */
@@ -83,7 +83,7 @@ export function requireProgramDestination(text: string, shortUrl: string): void 
 }
 
 /**
- * What {@link requireProgramDestination} says of an address that is a destination.
+ * Requires that a valid destination has no query parameter of referral links.
  *
  * @param path name of the field
  * @throws {AppError} `bad_request`
@@ -98,7 +98,7 @@ export function requireRoomForReferral(path: string, url: URL): void {
 
 /**
  * @param path name of the field
- * @throws {AppError} `bad_request` when it can't be a programme's code
+ * @throws {AppError} `bad_request` when the code is malformed or reserved
  */
 export function requireCode(path: string, code: string): void {
   const problem = programCodeProblem(code);

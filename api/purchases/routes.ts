@@ -4,7 +4,7 @@ import type { Api, ApiDeps } from '../dependencies.ts';
 import { cutPageAt } from '../pages.ts';
 import { PurchaseList, PurchaseQuery } from './schemas.ts';
 
-/** The purchases that the programmes judged. Secret key, paid plan. */
+/** Registers the routes of purchases and their outcomes. Secret key, paid plan. */
 export async function purchaseRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
   app.get(
     '/purchases',

@@ -6,12 +6,13 @@ import { type Program, programById } from '../../sql/referrals/programs.ts';
 import { requireEmail } from './enroll.ts';
 import type { PayoutMethodBody, SavedMethod } from './schemas.ts';
 
-/** What a referrer chooses: the reward mode, and where an affiliate is paid. */
+/** A referrer's choices: the reward mode, and where an affiliate is paid. */
 
 /**
- * Switches what a referrer's future conversions earn. What was earned stays.
+ * Switches the reward mode of a referrer's future conversions. Earned rewards stay.
  *
- * @throws {AppError} `not_found` when the user is not enrolled; `forbidden` when the programme allows no upgrade
+ * @throws {AppError} `not_found` when the user is not enrolled; `forbidden` when the program does not allow the
+ *   upgrade
  */
 export async function switchRewardMode(
   tx: Queryable,
@@ -29,8 +30,8 @@ export async function switchRewardMode(
 /**
  * Saves where an affiliate is paid.
  *
- * @throws {AppError} `bad_request` (email); `not_found` when the user is not enrolled; `forbidden` outside affiliate
- *   mode; `method_not_offered`
+ * @throws {AppError} `bad_request` (email); `not_found` when the user is not enrolled; `forbidden` outside
+ *   affiliate mode; `method_not_offered`
  */
 export async function savePayoutMethod(
   tx: Queryable,
@@ -67,7 +68,7 @@ async function lockReferrer(
   return { enrollment, program };
 }
 
-/** The saved method with its address masked, or null. */
+/** Returns the saved method with its address masked, or null. */
 export function savedMethod({
   payout_method,
   payout_email,
@@ -81,7 +82,7 @@ export function savedMethod({
   };
 }
 
-/** `jane@example.com` as `j***@example.com`. */
+/** Returns `jane@example.com` as `j***@example.com`. */
 export function maskEmail(email: string): string {
   const at = email.lastIndexOf('@');
   const [first = ''] = email;

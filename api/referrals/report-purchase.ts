@@ -9,7 +9,7 @@ import { requireEmail } from './enroll.ts';
 import type { PurchaseBody } from './schemas.ts';
 
 /**
- * A purchase as it is recorded.
+ * Validates a purchase and returns it as recorded.
  *
  * @throws {AppError} `bad_request` that names the field
  */
@@ -33,7 +33,7 @@ function readPurchasedAt(text: string): Date {
   return new Date(Number(nanos / NANOS_PER_MILLI));
 }
 
-/** What a report of a purchase answers, the first time and every time. */
+/** Returns the response to a purchase report, the same at each replay. */
 export function purchaseAnswer(purchase: Purchase) {
   return {
     matched: purchase.enrollment_id !== null,
@@ -44,7 +44,7 @@ export function purchaseAnswer(purchase: Purchase) {
   };
 }
 
-/** What a report of a refund answers; null: of an order that no server has reported. */
+/** Returns the response to a refund report. Null: no server has reported the order. */
 export function refundAnswer(refund: Refund | null) {
   return {
     matched: refund?.matched ?? false,

@@ -15,7 +15,9 @@ import type { AcceptBody } from './schemas.ts';
 const noSuchInvite = () =>
   new AppError('unauthorized', 'the invitation is unknown, used or expired; ask for a new one');
 
-/** The invitation that a token opens. @throws {AppError} `unauthorized` when it is of no use (any more) */
+/**
+ * Returns the invitation of a token. @throws {AppError} `unauthorized` when it is unknown, used or expired
+ */
 export async function requireInvite(
   db: Queryable,
   token: string,
@@ -26,30 +28,29 @@ export async function requireInvite(
   return invite;
 }
 
-/** The email that a member is to have: the invitation's own, else what the person says. @throws {AppError} */
-export function emailOf(invite: Pick<Invite, 'email'>, said: string | undefined): string | null {
+/** Returns the email of the future member: the invitation's own, or the one sent. @throws {AppError} */
+export function emailOf(invite: Pick<Invite, 'email'>, sent: string | undefined): string | null {
   if (invite.email !== null) return invite.email;
-  return said === undefined ? null : requireEmail(said);
+  return sent === undefined ? null : requireEmail(sent);
 }
 
-/** The email that a password goes with. @throws {AppError} `bad_request` where there is none */
+/** Returns the email that a password requires. @throws {AppError} `bad_request` without one */
 function emailFor(email: string | null): string {
   if (email === null) throw badRequest('email', 'is required with a password');
   return email;
 }
 
-/** @returns the address trimmed and in lower case @throws {AppError} `bad_request` when it is none */
+/** @returns the address trimmed and in lower case @throws {AppError} `bad_request` when it is malformed */
 export function requireEmail(text: string): string {
   if (!isEmail(text)) throw badRequest('email', 'must be an email address');
   return normaliseEmail(text);
 }
 
 /**
- * Accepts an invitation with a password or a passkey: makes the member, or lets one whose email it names in again,
- * whose other sessions end then. All of it happens or nothing, and the invitation is used up with it.
+ * Accepts an invitation with a password or a passkey: creates the member, or gives a named existing one new
+ * credentials and ends their other sessions. Atomic; uses up the invitation.
  *
- * @throws {AppError} `unauthorized` for an invitation that is of no use, `conflict` for an email that a member has,
- *   `bad_request`
+ * @throws {AppError} `unauthorized` for an invalid invitation, `conflict` for a member's email, `bad_request`
  */
 export async function acceptInvite(
   { pool, passkeys, passwords }: { pool: Pool; passkeys: Passkeys; passwords: MemberPasswords },
@@ -88,10 +89,10 @@ export async function acceptInvite(
 }
 
 async function memberOf(tx: Queryable, invite: Invite, email: string | null): Promise<string> {
-  // Only who made the invitation may mean a member that there is: whoever accepts it may say any address.
+  // Only the inviter may name an existing member: the person who accepts may send any address.
   const known = invite.email === null ? null : await memberByEmail(tx, invite.workspace_id, invite.email);
   if (known) {
-    // Held until the password is another one: who signs in with the old one meanwhile finds it changed.
+    // Locked until the password has changed: a concurrent sign-in with the old one then fails.
     await lockMember(tx, known.id);
     await endOtherSessions(tx, known.id, null);
     return known.id;

@@ -28,7 +28,7 @@ const view = ({ id, label, created_at, last_used_at }: PasskeyRecord) => ({
   last_used_at: last_used_at?.toISOString() ?? null,
 });
 
-/** What the member who calls signs in with: passkeys and a password. */
+/** Registers the routes of a member's own credentials: passkeys and a password. */
 export async function ownPasskeyRoutes(
   app: Api,
   { pool }: ApiDeps,
@@ -115,7 +115,7 @@ export async function ownPasskeyRoutes(
     async ({ auth, params }) => {
       const { id: memberId } = signedIn(auth);
       await inTransaction(pool, async (tx) => {
-        // One after the other, so that two at once do not each leave the other's to sign in with.
+        // Serialized: two concurrent deletions would each leave the other's passkey.
         await lockMember(tx, memberId);
         if (!(await deletePasskey(tx, memberId, params.id))) {
           throw new AppError('not_found', 'you have no such passkey');

@@ -19,7 +19,7 @@ import { createTries } from './tries.ts';
 const tags = ['Sessions'];
 const MEMBER = { scope: 'member', plan: 'any', role: 'analyst', console: true } as const;
 
-/** Signing in to the console and out of it, and what a member has to sign in with. */
+/** Registers the console's sign-in and sign-out, and the routes of a member's credentials and sessions. */
 export async function sessionRoutes(app: Api, deps: ApiDeps): Promise<void> {
   const { pool, config } = deps;
   const key = createHashKey(pool);

@@ -3,7 +3,7 @@ import type { Api, ApiDeps } from '../dependencies.ts';
 import { cutPageAt } from '../pages.ts';
 import { SignupList, SignupQuery } from './schemas.ts';
 
-/** The signups that were reported. Secret key, paid plan. */
+/** Registers the routes of reported signups. Secret key, paid plan. */
 export async function signupRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
   app.get(
     '/signups',
