@@ -19,7 +19,7 @@ export type EntryCause = (typeof ENTRY_CAUSES)[number];
 /** One entry. `amount` is minor units of the currency `unit`, or hundredths of credits of the kind `unit`. */
 export type Entry = {
   enrollmentId: string;
-  /** Whose balance it is. */
+  /** The user whose balance it is. */
   externalUserId: string;
   account: Account;
   unit: string;

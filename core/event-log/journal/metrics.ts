@@ -1,9 +1,14 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 /**
- * Why an event was lost. `budget`: the journal's disk budget is used up. `disk_full`, `disk_error`: the disk
- * refused the write. `sync`: written, but not synced while that was asked for, so it may be read all the same.
- * `too_large`: more than one batch can hold. `invalid`: not what its type promises. `closed`: appended after the close.
+ * Why an event was lost.
+ *
+ * - `budget`: the journal's disk budget is used up.
+ * - `disk_full`, `disk_error`: the disk rejected the write.
+ * - `sync`: written, but the requested sync failed; readers may see it all the same.
+ * - `too_large`: it exceeds the limit of one batch.
+ * - `invalid`: it does not match its type.
+ * - `closed`: it was appended after the close.
  */
 export type LossCause = (typeof LOSS_CAUSES)[number];
 
@@ -14,16 +19,16 @@ const SECONDS = [0.00001, 0.00002, 0.00005, 0.0001, 0.0002, 0.0005, 0.001, 0.002
 export type JournalMetrics = ReturnType<typeof createJournalMetrics>;
 
 /**
- * The writer's figures.
+ * Registers the writer's metrics.
  *
- * @param fill fraction of the disk budget in use, asked at each scrape
- * @param ahead microseconds by which the stream's time is ahead of the wall clock, asked at each scrape
+ * @param fill returns the fraction of the disk budget in use
+ * @param ahead returns how far the stream's time is ahead of the wall clock, in microseconds
  */
 export function createJournalMetrics(registry: Registry, fill: () => number, ahead: () => number) {
   const registers = [registry];
   new Gauge({
     name: 'hoplog_journal_fill_ratio',
-    help: 'Fraction of the disk budget in use by events that no consumer has freed',
+    help: 'Fraction of the disk budget used by events that are not stored yet.',
     registers,
     collect() {
       this.set(fill());
@@ -31,7 +36,7 @@ export function createJournalMetrics(registry: Registry, fill: () => number, ahe
   });
   new Gauge({
     name: 'hoplog_journal_clock_ahead_seconds',
-    help: "How far the stream's time is ahead of the wall clock. Over 5, events get times that are wrong.",
+    help: "Seconds by which the stream's time is ahead of the wall clock.",
     registers,
     collect() {
       this.set(ahead() / 1_000_000);
@@ -39,41 +44,49 @@ export function createJournalMetrics(registry: Registry, fill: () => number, ahe
   });
   const lost = new Counter({
     name: 'hoplog_journal_lost_total',
-    help: 'Events that could not be kept, by cause',
+    help: 'Events that were lost, by cause.',
     labelNames: ['cause'] as const,
     registers,
   });
-  // An alarm on any sees a series that goes from 0 to 1, and does not see one that begins at 1.
+  // Initialized to 0: `increase()` does not see a series that begins at 1.
   for (const cause of LOSS_CAUSES) lost.inc({ cause }, 0);
   return {
     lost,
     events: new Counter({
       name: 'hoplog_journal_events_total',
-      help: 'Events written to the journal, without heartbeats',
+      help: 'Events written to the journal, without heartbeats.',
       registers,
     }),
-    batches: new Counter({ name: 'hoplog_journal_batches_total', help: 'Batches written', registers }),
-    bytes: new Counter({ name: 'hoplog_journal_bytes_total', help: 'Bytes written', registers }),
+    batches: new Counter({
+      name: 'hoplog_journal_batches_total',
+      help: 'Batches written to the journal.',
+      registers,
+    }),
+    bytes: new Counter({
+      name: 'hoplog_journal_bytes_total',
+      help: 'Bytes written to the journal.',
+      registers,
+    }),
     writeSeconds: new Histogram({
       name: 'hoplog_journal_write_seconds',
-      help: 'Time to write one batch into the page cache',
+      help: 'Time to write one batch into the page cache.',
       buckets: SECONDS,
       registers,
     }),
     syncSeconds: new Histogram({
       name: 'hoplog_journal_sync_seconds',
-      help: 'Time of one fdatasync group',
+      help: 'Time of one fdatasync.',
       buckets: SECONDS,
       registers,
     }),
     syncFailures: new Counter({
       name: 'hoplog_journal_sync_failures_total',
-      help: 'Groups that the disk refused to sync',
+      help: 'Failed fdatasync calls.',
       registers,
     }),
     damagedBytes: new Counter({
       name: 'hoplog_journal_damaged_bytes_total',
-      help: 'Bytes found damaged or torn when the journal was opened',
+      help: 'Damaged or torn bytes found when the journal was opened.',
       registers,
     }),
   };
