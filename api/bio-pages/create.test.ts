@@ -17,7 +17,7 @@ afterAll(() => api.close());
 const post = (body: object, headers = {}) => shop.post<BioPageRecord>('/bio-pages', body, { headers });
 const statusOf = async (body: object) => (await post(body)).status;
 
-test('a page comes back whole: 201', async () => {
+test('a page is returned completely: 201', async () => {
   const { status, body } = await post(
     bioBody('whole', { avatar_url: 'https://img.example/a.png', external_id: 'e-1', metadata: { a: [1] } }),
   );
@@ -196,7 +196,7 @@ describe('slugs', () => {
     expect(await statusOf({ slug: slug.toUpperCase() })).toBe(400);
   });
 
-  test('one of another page, a short link or a programme code is taken: 409', async () => {
+  test('one of another page, a short link or a program code is taken: 409', async () => {
     await makeBioPage(shop, 'taken-page');
     const url = 'https://shop.example';
     await shop.post('/links', { destination_url: url, name: 'N', channel: 'x', slug: 'Taken-Link' });
@@ -210,7 +210,7 @@ describe('slugs', () => {
     }
   });
 
-  test("a page's slug is taken for links and programmes, in any case", async () => {
+  test("a page's slug is taken for links and programs, in any case", async () => {
     await makeBioPage(shop, 'page-first');
     const url = 'https://shop.example';
     const link = { destination_url: url, name: 'N', channel: 'x', slug: 'Page-First' };
@@ -220,14 +220,14 @@ describe('slugs', () => {
     ).toBe(409);
   });
 
-  test('of many creates of one slug at once one succeeds', async () => {
+  test('one of many concurrent creates of one slug succeeds', async () => {
     const statuses = await Promise.all(Array.from({ length: 8 }, () => statusOf({ slug: 'raced' })));
     expect(statuses.sort()).toEqual([201, ...Array(7).fill(409)]);
   });
 });
 
 describe('external_id', () => {
-  test('a known one gives the page and changes nothing: 200', async () => {
+  test('a known one returns the page and changes nothing: 200', async () => {
     const made = await makeBioPage(shop, 'external', { external_id: 'ext-1' });
     const again = await post({ slug: 'another', title: 'New', external_id: 'ext-1' });
     expect([again.status, again.body]).toEqual([200, made]);
@@ -249,7 +249,7 @@ describe('external_id', () => {
   });
 });
 
-test('an Idempotency-Key replays the answer', async () => {
+test('an Idempotency-Key replays the response', async () => {
   const headers = { 'idempotency-key': 'bio-1' };
   const first = await post(bioBody('idempotent'), headers);
   const second = await post(bioBody('idempotent'), headers);
@@ -310,7 +310,7 @@ describe('limits', () => {
     expect(await statusOf(name === 'no slug' ? body : { slug: 'limits', ...body })).toBe(400);
   });
 
-  test('the longest of everything is taken', async () => {
+  test('the maximum length of every field is accepted', async () => {
     const { status, body } = await post({
       slug: 'x'.repeat(40),
       title: '😀'.repeat(60),

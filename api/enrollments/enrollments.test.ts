@@ -22,7 +22,7 @@ const list = async (query = '') => (await shop.get<Page>(`/enrollments?${query}`
 const users = (enrollments: EnrollmentWithTotals[]) => enrollments.map((one) => one.external_user_id);
 
 describe('enrollments', () => {
-  test('carry the link, what was brought and what is owed', async () => {
+  test('carry the link, figures and balances', async () => {
     const program = await m.program({
       commission_rate: 20,
       hold_days: 0,
@@ -77,7 +77,7 @@ describe('enrollments', () => {
     expect((await list())[0]).toMatchObject({ referral_link: again.referral_link, totals: { clicks: 1 } });
   });
 
-  test('are found by programme, status, mode and part of id, email or name', async () => {
+  test('are found by program, status, mode and part of id, email or name', async () => {
     const first = await m.program({ allow_affiliate_upgrade: true });
     const second = await m.program();
     const a = await m.enroll('user-a', { program_id: first.id, name: 'Ünal 100%' });
@@ -138,7 +138,7 @@ describe('enrollments', () => {
     expect(rows.map(({ status }) => status)).toEqual(['approved', 'suspended', 'approved']);
   });
 
-  test('refuse what they do not understand, and who may not', async () => {
+  test('refuse invalid parameters and unauthorized callers', async () => {
     await m.program();
     const { partner_id } = await m.enroll('r');
     for (const query of ['limit=0', 'cursor=x', 'status=x', 'reward_mode=x', 'program_id=x', 'search=']) {

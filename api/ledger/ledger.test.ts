@@ -104,7 +104,7 @@ const asSums = (found: readonly Sum[]) =>
   );
 
 describe('the ledger', () => {
-  test('is listed whole, newest first, each entry once', async () => {
+  test('is listed completely, newest first, each entry once', async () => {
     const entries = await walk();
     const ids = entries.map(({ id }) => id);
     expect(ids).toEqual([...new Set(ids)].toSorted((a, b) => b - a));
@@ -118,7 +118,7 @@ describe('the ledger', () => {
     );
   });
 
-  test('says of each entry what it belongs to', async () => {
+  test('shows what each entry belongs to', async () => {
     const sale = (await walk('&order_id=o2&cause=sale')).find(({ level }) => level === 2);
     expect(sale).toEqual({
       id: expect.any(Number),

@@ -117,7 +117,7 @@ describe('payout files', () => {
     expect((await shop.get(`/payouts/${crypto.randomUUID()}/lines`)).status).toBe(404);
   });
 
-  test('that list nobody pay nothing', async () => {
+  test('without lines pay nothing', async () => {
     const { id } = await exported();
     expect(await files()).toMatchObject([{ export_id: id, referrers: 0, totals: {} }]);
     expect((await shop.get<Lines>(`/payouts/${id}/lines`)).body).toEqual({ lines: [], next_cursor: null });
@@ -125,7 +125,7 @@ describe('payout files', () => {
 });
 
 describe('eligible balances', () => {
-  test('are what a file made now would pay, and say why others wait', async () => {
+  test('are what an export would pay now, and say why others wait', async () => {
     const program = await m.program({ commission_rate: 10, hold_days: 0, min_payout: 5 });
     await sale('paid-back', 100, program);
     await shop.post('/payouts', { export_id: (await exported()).id });
@@ -160,7 +160,7 @@ describe('eligible balances', () => {
     );
   });
 
-  test('take in what has become eligible though the clock has not come round, and nothing that is held', async () => {
+  test('include rewards whose hold has ended before the job ran, and none that are held', async () => {
     const over = await m.program({ commission_rate: 10, hold_days: 1 });
     const held = await m.program({ commission_rate: 10, hold_days: 1 });
     await sale('over', 100, over);
@@ -180,7 +180,7 @@ describe('eligible balances', () => {
     expect(await eligible()).toEqual(before);
   });
 
-  test('are of one programme or all, and are walked', async () => {
+  test('are of one program or all, in pages', async () => {
     const one = await m.program({ commission_rate: 10, hold_days: 0 });
     const two = await m.program({ commission_rate: 10, hold_days: 0 });
     await sale('a', 10, one);
@@ -223,7 +223,7 @@ test('the lists of payouts need a secret key and a paid plan', async () => {
   }
 });
 
-test('an analyst of the console sees what can be paid and what was, and makes and pays no file', async () => {
+test('an analyst of the console sees what can be paid and what was, and can not export or pay', async () => {
   const analyst = await signedInAs(api, shop, 'analyst');
   const operator = await signedInAs(api, shop, 'operator');
   expect((await analyst.call('GET', '/payouts')).status).toBe(200);

@@ -13,21 +13,21 @@ describe('PostgreSQL down', () => {
   });
   afterAll(() => api.close());
 
-  test('an endpoint answers 503 with Retry-After', async () => {
+  test('an endpoint responds 503 with Retry-After', async () => {
     const shop = await api.addWorkspace();
     const answer = await shop.get('/me');
     expect([answer.status, answer.body.error.code]).toEqual([503, 'unavailable']);
     expect(answer.headers['retry-after']).toBe('1');
   });
 
-  test('the process is alive, not ready, and says which store is down', async () => {
+  test('the process is alive, not ready, and names the database that is down', async () => {
     expect((await api.app.inject('/health/live')).statusCode).toBe(200);
     const ready = await api.app.inject('/health/ready');
     expect(ready.statusCode).toBe(503);
     expect(ready.json()).toEqual({ status: 'unready', stores: { postgres: 'down', clickhouse: 'up' } });
   });
 
-  test('what needs no store is answered: 404, 405, the document, a call without a key', async () => {
+  test('responses that need no database still work: 404, 405, the document, a call without a key', async () => {
     const shop = await api.addWorkspace();
     expect((await shop.get('/nothing')).status).toBe(404);
     expect((await shop.call('PUT', '/me')).status).toBe(405);
@@ -45,7 +45,7 @@ describe('ClickHouse down', () => {
   });
   afterAll(() => api.close());
 
-  test('what reads it answers 503, what does not goes on', async () => {
+  test('endpoints that read it respond 503, the others work', async () => {
     const shop = await api.addWorkspace();
     const answer = await shop.get('/me');
     expect([answer.status, answer.headers['retry-after']]).toEqual([503, '1']);

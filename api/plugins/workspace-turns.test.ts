@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createWorkspaceTurns } from './workspace-turns.ts';
 
-test('at most so many run at a time in one workspace, in the order in which they came', async () => {
+test('concurrency in one workspace is limited, first in, first out', async () => {
   const turns = createWorkspaceTurns(2);
   const started: number[] = [];
   let running = 0;
@@ -20,7 +20,7 @@ test('at most so many run at a time in one workspace, in the order in which they
   expect(started).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
 });
 
-test('workspaces do not wait for each other, and a failure passes the turn on', async () => {
+test('workspaces do not wait for each other, and a failure frees its slot', async () => {
   const turns = createWorkspaceTurns(1);
   const release = Promise.withResolvers<void>();
   const held = turns('one', () => release.promise);

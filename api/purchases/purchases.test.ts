@@ -21,7 +21,7 @@ afterAll(() => api.close());
 const list = async (query = '') => (await shop.get<Page>(`/purchases?${query}`)).body.purchases;
 const orders = (purchases: Purchase[]) => purchases.map((one) => one.order_id);
 
-test('purchases are listed with who referred the buyer, what came of it, and why nothing did', async () => {
+test('purchases are listed with their referrer, outcome and reason', async () => {
   const program = await m.program({ commission_rate: 10, hold_days: 0, first_sale_only: true });
   const r = await m.enroll('r');
   await m.signup('n', { ref_code: r.ref });

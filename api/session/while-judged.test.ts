@@ -47,7 +47,7 @@ async function waiting(): Promise<number> {
   return rows.length;
 }
 
-test('a password that is changed while it is judged lets nobody in', async () => {
+test('a password that is changed while it is checked can not sign in', async () => {
   const { id, email } = await signedInAs(api, shop, 'operator');
   const { status, body, browser } = await signInDuring(email, async (tx) => {
     await setPassword(tx, id, 'another hash');
@@ -58,13 +58,13 @@ test('a password that is changed while it is judged lets nobody in', async () =>
   expect(rows).toEqual([]);
 });
 
-test('a member that is removed while its password is judged is refused as any other', async () => {
+test('a member who is removed while the password is checked is refused', async () => {
   const { id, email } = await signedInAs(api, shop, 'operator');
   const { status, body } = await signInDuring(email, (tx) => removeMember(tx, id));
   expect([status, body.error?.code]).toEqual([401, 'unauthorized']);
 });
 
-test('an invitation that lets a member in again ends a sign-in under way with the password before', async () => {
+test('an invitation that gives a member a new password ends a concurrent sign-in with the old one', async () => {
   const { id, email } = await signedInAs(api, shop, 'operator');
   const token = await invite(api, shop, { email });
   const other = consoleBrowser(api);
@@ -102,7 +102,7 @@ test('of two invitations for one email that are accepted at once, the second end
   expect((await begun.call).status).toBe(401);
 });
 
-test('an invitation that is ended while its acceptance waits for the workspace lets nobody in', async () => {
+test('an invitation that is revoked while its acceptance waits for the workspace is refused', async () => {
   const { pool } = api.stores;
   const { id, email } = await signedInAs(api, shop, 'operator');
   const hash = hashSessionToken(await invite(api, shop, { email })) ?? Buffer.alloc(0);
