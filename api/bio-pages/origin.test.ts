@@ -81,7 +81,7 @@ describe('a page of the console', () => {
     expect(now.body).toMatchObject({ title: 'By the key', made_in: 'console' });
   });
 
-  test('is no other workspace\u2019s', async () => {
+  test('belongs to its workspace only', async () => {
     const page = await makeInConsole('mine');
     const thief = await signedInAs(api, await api.addWorkspace(), 'owner');
     expect((await thief.call('GET', `/bio-pages/${page.id}`)).status).toBe(404);

@@ -193,7 +193,7 @@ export async function bioPageRoutes(app: Api, deps: ApiDeps): Promise<void> {
     async ({ auth, params, body, server }) => {
       const wanted = readPageRequest(body);
       const { id } = auth.workspace;
-      const saved = await server.workspaceTurns(id, () =>
+      const saved = await server.workspaceQueue(id, () =>
         inTransaction(pool, (tx) => changePage(tx, shelfOf(auth), params.id, wanted, rules)),
       );
       await hideHistory(deps, id, saved.removed);
@@ -217,7 +217,7 @@ export async function bioPageRoutes(app: Api, deps: ApiDeps): Promise<void> {
     },
     async ({ auth, params, server }) => {
       const { id } = auth.workspace;
-      const removed = await server.workspaceTurns(id, () =>
+      const removed = await server.workspaceQueue(id, () =>
         inTransaction(pool, (tx) => removePage(tx, shelfOf(auth), params.id)),
       );
       await hideHistory(deps, id, removed);

@@ -116,7 +116,7 @@ test('a framed page may connect to the given API, unless it is not an origin', a
   ]) {
     expect(await policyFor(hostile, 'iframe'), hostile).toContain("connect-src 'self';");
   }
-  // The same parameter twice is no origin either.
+  // A repeated parameter is not an origin either.
   expect((await get('/embed/referrals?api_base=a&api_base=b')).statusCode).toBe(200);
 });
 

@@ -98,7 +98,7 @@ export async function folderRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
       },
     },
     async ({ auth, params }) => {
-      const isDeleted = await app.workspaceTurns(auth.workspace.id, () =>
+      const isDeleted = await app.workspaceQueue(auth.workspace.id, () =>
         inTransaction(pool, async (tx) => {
           const { id } = await lockWorkspace(tx, auth.workspace.id);
           return deleteFolder(tx, id, params.id);

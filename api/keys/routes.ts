@@ -64,7 +64,7 @@ export async function keyRoutes(app: Api, { pool }: Pick<ApiDeps, 'pool'>): Prom
     },
     async ({ auth, body, server }, reply) => {
       const { id: workspaceId } = auth.workspace;
-      const made = await server.workspaceTurns(workspaceId, () =>
+      const made = await server.workspaceQueue(workspaceId, () =>
         inTransaction(pool, async (tx): Promise<KeyWithToken> => {
           await lockWorkspace(tx, workspaceId);
           const { key, token } = await createKey(tx, {

@@ -20,7 +20,7 @@ import { claimSlugs } from '../../sql/links/slugs.ts';
 import { programById, programOfDestination, updateProgramCode } from '../../sql/referrals/programs.ts';
 import { lockWorkspace } from '../../sql/workspaces/workspaces.ts';
 import { BUTTON_URL_LIMIT } from '../bio-pages/schemas.ts';
-import { requireCode, requireRoomForReferral } from '../programs/settings.ts';
+import { requireCode, requireRoomForReferral } from '../referrals/programs/settings.ts';
 import { checkMetadata } from '../schemas.ts';
 import { secondOnChannel } from './create.ts';
 import { keepToOwnDomain } from './own-domain.ts';

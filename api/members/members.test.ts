@@ -236,7 +236,7 @@ describe('a change of a member', () => {
       first.call('DELETE', `/members/${second.id}`),
       second.call('PATCH', `/members/${first.id}`, { body: { role: 'analyst' } }),
     ]);
-    // The later one is refused: as one that is no owner, or no member, any more, or as the last owner's end.
+    // The later one is refused: its caller is no longer an owner or member, or it would remove the last owner.
     expect(both.filter(({ status }) => status === 200)).toHaveLength(1);
     const { body } = await alone.get<Members>('/members');
     expect(body.members.filter(({ role }) => role === 'owner')).toHaveLength(1);

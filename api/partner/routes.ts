@@ -29,7 +29,7 @@ export async function partnerRoutes(app: Api, { pool }: ApiDeps): Promise<void> 
       },
     },
     async ({ body, partner, server }, reply) => {
-      const answer = await server.workspaceTurns(partner.id, () =>
+      const answer = await server.workspaceQueue(partner.id, () =>
         inTransaction(pool, (tx) => provision(tx, partner, body)),
       );
       return reply

@@ -3,8 +3,8 @@ import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, badRequest, type ErrorDetail } from '../../core/errors.ts';
 import type { Api } from '../dependencies.ts';
+import { databaseError } from './database-errors.ts';
 import { createFaultLog } from './fault-log.ts';
-import { storeError } from './store-errors.ts';
 import { validationDetail } from './validation.ts';
 
 /** `Retry-After` of a 503, in seconds. */
@@ -29,7 +29,7 @@ export function addErrors(app: Api): void {
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (isBrokenOff(error)) return callerGone();
-  const stored = storeError(error);
+  const stored = databaseError(error);
   if (stored) return stored;
   return (
     fastifyError(error as FastifyError) ??

@@ -78,7 +78,7 @@ export async function withPreparedIdempotency<T>(
   }
   const workspaceId = auth.workspace.id;
   const reservation = { workspaceId, key: idempotency.key, holder: randomUUID() };
-  const kept = await server.workspaceTurns(workspaceId, () =>
+  const kept = await server.workspaceQueue(workspaceId, () =>
     inTransaction(pool, async (tx) => {
       const before = await savedResponse(tx, workspaceId, idempotency, null);
       if (!before) await reserveKey(tx, reservation);
@@ -118,7 +118,7 @@ async function respondOnce(
     if (holder !== null) await releaseKey(tx, { workspaceId, key, holder });
     return { ...made, replayed: false };
   };
-  return request.server.workspaceTurns(workspaceId, () => inTransaction(pool, transaction));
+  return request.server.workspaceQueue(workspaceId, () => inTransaction(pool, transaction));
 }
 
 /**

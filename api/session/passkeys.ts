@@ -18,7 +18,7 @@ import {
   recordPasskeyUse,
 } from '../../sql/console/passkeys.ts';
 import type { Pool } from '../../sql/database/pool.ts';
-import { storeError } from '../plugins/store-errors.ts';
+import { databaseError } from '../plugins/database-errors.ts';
 
 const NAME = 'Hoplog';
 
@@ -130,6 +130,6 @@ export function relyingParty(appUrl: string): { id: string; origins: string[] } 
 
 /** Returns null for an invalid response, for which the library throws. Rethrows database failures. */
 function unlessStore(error: unknown): null {
-  if (storeError(error)?.code === 'unavailable') throw error;
+  if (databaseError(error)?.code === 'unavailable') throw error;
   return null;
 }
