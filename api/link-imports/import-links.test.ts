@@ -75,7 +75,7 @@ describe('our own CSV', () => {
       '5 destination_url: must be a full URL that begins with https://',
       '6 max_clicks: must be an integer from 1 to 2147483647 or null',
       expect.stringMatching(/^7 metadata: must be JSON/),
-      '8 destination_url: must be on shop.example; send external: true for a platform that is not yours',
+      '8 destination_url: must be on shop.example; send external: true for a site that is not yours',
       '9 external: must be true or false',
       '10 note: holds characters that are not UTF-8: save the file as UTF-8',
     ]);
