@@ -20,7 +20,7 @@ export type TrackedButton = BioButton & {
   destination_url: string | null;
 };
 
-/** The buttons of these pages in their order, by page. A page without buttons is left out. */
+/** Returns the buttons of these pages in their order, by page. A page without buttons is left out. */
 export async function buttonsOfPages(
   db: Queryable,
   workspaceId: string,

@@ -19,7 +19,7 @@ const COLUMNS = `m.id, m.workspace_id, m.email, m.role, m.password_hash IS NOT N
 /** SQL: can sign in. */
 const CURRENT = 'm.workspace_id = $1 AND m.removed_at IS NULL';
 
-/** The members of a workspace, oldest first. */
+/** Returns the members of a workspace, oldest first. */
 export async function listMembers(db: Queryable, workspaceId: string): Promise<Member[]> {
   const { rows } = await db.query<Member>(
     `SELECT ${COLUMNS} FROM members m WHERE ${CURRENT} ORDER BY m.created_at, m.id`,

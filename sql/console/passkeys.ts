@@ -16,7 +16,7 @@ export type Passkey = PasskeyRecord & {
 
 const SHOWN = 'p.id, p.label, p.created_at, p.last_used_at';
 
-/** The passkeys of a member, oldest first. */
+/** Returns the passkeys of a member, oldest first. */
 export async function listPasskeys(db: Queryable, memberId: string): Promise<Passkey[]> {
   const { rows } = await db.query<Passkey>(
     `SELECT ${SHOWN}, p.workspace_id, p.member_id, p.credential_id, p.public_key, p.counter, p.transports

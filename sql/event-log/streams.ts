@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { NewStream, StreamRecord } from '../../core/event-log/port.ts';
 import { uuidv7 } from '../../core/ids.ts';
@@ -185,6 +186,7 @@ export async function advanceLaneAndStreams(
   { from, to }: { from: bigint; to: bigint },
   streams: readonly StreamProgress[],
 ): Promise<boolean> {
+  assert(to >= from, `lane ${lane.consumer}/${lane.partition} can't advance from ${from} back to ${to}`);
   const { rows } = await db.query<{ advanced: boolean }>({
     name: 'advance_lane_and_streams',
     text: `WITH lane AS (

@@ -6,7 +6,7 @@ export type LinkChange = {
   xid: string;
   /** Number within the table, as text. */
   id: string;
-  kind: 'link' | 'destination' | 'workspace' | 'bio_page' | 'program' | 'key';
+  kind: 'link' | 'destination' | 'bio_page' | 'program' | 'key';
   target_id: string;
 };
 

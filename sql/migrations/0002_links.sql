@@ -67,7 +67,7 @@ CREATE UNIQUE INDEX links_slug ON links (slug);
 CREATE TABLE link_changes (
   xid     xid8 NOT NULL DEFAULT pg_current_xact_id(),
   id      bigint GENERATED ALWAYS AS IDENTITY,
-  -- 'link', 'destination', 'workspace', 'bio_page', 'program', 'key': what must be read again
+  -- 'link', 'destination', 'bio_page', 'program', 'key': what must be read again
   kind    text NOT NULL,
   target_id uuid NOT NULL,
   made_at timestamptz NOT NULL DEFAULT now(),

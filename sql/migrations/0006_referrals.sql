@@ -366,9 +366,9 @@ CREATE TRIGGER grants_moves BEFORE UPDATE ON grants FOR EACH ROW EXECUTE FUNCTIO
 CREATE FUNCTION check_commission_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF to_jsonb(NEW) - 'status' - 'paid_at' - 'eligible_at' <> to_jsonb(OLD) - 'status' - 'paid_at' - 'eligible_at'
-     OR CASE WHEN NEW.eligible_at = OLD.eligible_at THEN (OLD.status, NEW.status) NOT IN
+     OR (CASE WHEN NEW.eligible_at = OLD.eligible_at THEN (OLD.status, NEW.status) NOT IN
        (('pending', 'eligible'), ('eligible', 'paid'), ('pending', 'reversed'), ('eligible', 'reversed'))
-     ELSE NEW.eligible_at > OLD.eligible_at OR (OLD.status, NEW.status) <> ('pending', 'pending') END THEN
+     ELSE NEW.eligible_at > OLD.eligible_at OR (OLD.status, NEW.status) <> ('pending', 'pending') END) THEN
     RAISE EXCEPTION 'commission % refuses the change from % to %', OLD.id, OLD.status, NEW.status
       USING ERRCODE = 'integrity_constraint_violation', DETAIL = 'Allowed: pending to eligible or reversed, '
         'eligible to paid or reversed, and an earlier eligible_at while pending.';

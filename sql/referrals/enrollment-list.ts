@@ -28,7 +28,7 @@ export type EnrollmentFilter = {
   limit: number;
 };
 
-/** The referrers of a workspace that pass the filter, newest first. */
+/** Returns the referrers of a workspace that pass the filter, newest first. */
 export async function listEnrollments(
   db: Queryable,
   workspaceId: string,

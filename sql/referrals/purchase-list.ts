@@ -37,7 +37,7 @@ export type PurchaseFilter = {
   limit: number;
 };
 
-/** The purchases of a workspace that pass the filter, the latest known order first. */
+/** Returns the purchases of a workspace that pass the filter, the latest known order first. */
 export async function listPurchases(
   db: Queryable,
   workspaceId: string,

@@ -15,7 +15,7 @@ export type Refund = {
 
 const COLUMNS = 'id, workspace_id, refund_id, order_internal_id, amount_minor, matched, ledger_rows';
 
-/** The refund with this id in the workspace, or null. */
+/** Returns the refund with this id in the workspace, or null. */
 export async function refundById(
   db: Queryable,
   workspaceId: string,

@@ -29,7 +29,7 @@ export type SignupFilter = {
   limit: number;
 };
 
-/** The signups of a workspace that pass the filter, newest first. */
+/** Returns the signups of a workspace that pass the filter, newest first. */
 export async function listSignups(
   db: Queryable,
   workspaceId: string,

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { reversedAmount } from '../../core/referrals/refund.ts';
 import type { Queryable } from '../database/pool.ts';
 import {
@@ -82,6 +83,10 @@ async function reversePart(
     );
     return;
   }
+  assert(
+    part <= commission.remaining_minor,
+    `commission ${commission.id}: can't reverse ${part} of ${commission.remaining_minor}`,
+  );
   await appendEntries(
     tx,
     workspaceId,

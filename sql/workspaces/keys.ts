@@ -80,7 +80,7 @@ const LISTED = `id, kind, label, lookup, ${isoMicros('created_at')} AS created_a
   ${isoMicros('last_used_at')} AS last_used_at, ${isoMicros('revoked_at')} AS revoked_at`;
 
 /**
- * The keys of a workspace, newest first, revoked ones too.
+ * Returns the keys of a workspace, newest first, revoked ones too.
  *
  * @param before ISO 8601 with microseconds: older ones only
  */
