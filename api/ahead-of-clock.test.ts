@@ -55,18 +55,18 @@ async function correct(): Promise<void> {
 
 const instant = (micros: number) => formatInstant(BigInt(micros) * 1_000n, 9);
 
-test('a poll with a watermark from the future goes on where that was', async () => {
+test('a poll with a watermark from the future resumes where it was', async () => {
   await clickAt(now - 10 * SECOND);
   const since = instant(now + YEARS - 5 * SECOND);
   const poll = async () =>
     (await shop.get<{ clicks: { visitor_id: string }[] }>(`/clicks?since=${since}`)).body.clicks;
   const later = await clickAt(now - 2 * SECOND);
-  expect(await poll(), 'nobody knows of a wrong clock').toEqual([]);
+  expect(await poll(), 'the wrong clock is not known yet').toEqual([]);
   await correct();
   expect((await poll()).map(({ visitor_id }) => visitor_id)).toEqual([later]);
 });
 
-test('a live stream ends when the clock was set back, and goes on with its last id', async () => {
+test('a live stream ends when the clock is set back, and resumes from its last id', async () => {
   await markAt(now + YEARS);
   const url = `${await originOf(api.app)}/api/v1/clicks/live`;
   const authorization = `Bearer ${shop.secretKey}`;

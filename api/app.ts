@@ -7,20 +7,16 @@ import { bioPageRoutes } from './bio-pages/routes.ts';
 import { channelRoutes } from './channels/routes.ts';
 import { clickRoutes } from './clicks/routes.ts';
 import { consoleRoutes } from './console/routes.ts';
-import { creditRoutes } from './credits/routes.ts';
 import type { Api, ApiDeps } from './dependencies.ts';
 import { embedRoutes } from './embed/routes.ts';
-import { enrollmentRoutes } from './enrollments/routes.ts';
 import { folderRoutes } from './folders/routes.ts';
 import { healthRoutes } from './health/routes.ts';
 import { keyRoutes } from './keys/routes.ts';
-import { ledgerRoutes } from './ledger/routes.ts';
 import { linkRoutes } from './links/routes.ts';
 import { liveClickRoutes } from './live-clicks/routes.ts';
 import { meRoutes } from './me/routes.ts';
 import { memberRoutes } from './members/routes.ts';
 import { partnerRoutes } from './partner/routes.ts';
-import { payoutRoutes } from './payouts/routes.ts';
 import { addAuth } from './plugins/auth.ts';
 import { addBody } from './plugins/body.ts';
 import { addCompression } from './plugins/compression.ts';
@@ -37,12 +33,16 @@ import { addRequestMetrics } from './plugins/request-metrics.ts';
 import { addSerialization } from './plugins/serialization.ts';
 import { addUnknownPaths } from './plugins/unknown-paths.ts';
 import { addValidation } from './plugins/validation.ts';
-import { addWorkspaceTurns } from './plugins/workspace-turns.ts';
-import { programRoutes } from './programs/routes.ts';
-import { purchaseRoutes } from './purchases/routes.ts';
+import { addWorkspaceQueue } from './plugins/workspace-queue.ts';
+import { creditRoutes } from './referrals/credits/routes.ts';
+import { enrollmentRoutes } from './referrals/enrollments/routes.ts';
+import { ledgerRoutes } from './referrals/ledger/routes.ts';
+import { payoutRoutes } from './referrals/payouts/routes.ts';
+import { programRoutes } from './referrals/programs/routes.ts';
+import { purchaseRoutes } from './referrals/purchases/routes.ts';
 import { referralRoutes } from './referrals/routes.ts';
+import { signupRoutes } from './referrals/signups/routes.ts';
 import { sessionRoutes } from './session/routes.ts';
-import { signupRoutes } from './signups/routes.ts';
 import { statsRoutes } from './stats/routes.ts';
 import { trackRoutes } from './track/routes.ts';
 import { visitorRoutes } from './visitors/routes.ts';
@@ -51,18 +51,20 @@ import { webhookRoutes } from './webhooks/routes.ts';
 /** Bytes of a request's headers with its URL: 500 ids in a query are about 20 KB. */
 const MAX_HEADER_BYTES = 65_536;
 const BODY_LIMIT = 1_048_576;
-/** Longest time a request may take to arrive. Milliseconds. */
+/** Maximum time to receive a request. Milliseconds. */
 const ARRIVAL_LIMIT = 30_000;
 
-/** How often it is looked for requests that take longer. Milliseconds. */
+/** Interval between checks for slow requests. Milliseconds. */
 const ARRIVAL_CHECKED_EVERY = 5_000;
-/** Longest time without a byte in either direction while a request is answered: twice what a slow report takes. */
+/**
+ * Maximum time without a byte in either direction during a response: twice that of a slow report. Milliseconds.
+ */
 const SILENCE_LIMIT = 120_000;
 
-/** A resource's routes, registered under `/api/v1`. */
+/** Registers a resource's routes under `/api/v1`. */
 type Routes = (app: Api, deps: ApiDeps) => Promise<void>;
 
-/** Every resource of the API. A new one is added here and nowhere else. */
+/** Every resource of the API. Add new ones here only. */
 const RESOURCES: Routes[] = [
   meRoutes,
   keyRoutes,
@@ -89,7 +91,7 @@ const RESOURCES: Routes[] = [
   memberRoutes,
 ];
 
-/** Which addresses are proxies that say who asked. One may be written with its port by the next. */
+/** Returns whether an address is a trusted proxy. The next proxy may append a port to it. */
 function trustedProxies(blocks: readonly string[]): ((address: string) => boolean) | false {
   if (blocks.length === 0) return false;
   const isProxy = inBlocks(blocks);
@@ -97,11 +99,11 @@ function trustedProxies(blocks: readonly string[]): ((address: string) => boolea
 }
 
 /**
- * Builds the API. It listens nowhere yet: `main.ts` calls `listen`, tests `inject`. Closing it ends the requests
- * under way and leaves the stores open: they belong to the caller.
+ * Builds the API without listening: `main.ts` calls `listen`, tests `inject`. Closing it ends the requests in
+ * flight and leaves the databases open: they belong to the caller.
  *
- * The order below is the order of checks in a request: its id, CORS, load, path and method, key, scope and plan,
- * then the body, the parameters and the `Idempotency-Key`, then the handler.
+ * The order below is the order of checks in a request: id, CORS, load, path and method, key, scope and plan, then
+ * body, parameters and `Idempotency-Key`, then the handler.
  */
 export async function createApi(deps: ApiDeps): Promise<Api> {
   const app: Api = fastify<Server, IncomingMessage, ServerResponse, FastifyBaseLogger>({
@@ -113,13 +115,13 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
     connectionTimeout: SILENCE_LIMIT,
     trustProxy: trustedProxies(deps.config.trustProxy),
     forceCloseConnections: 'idle',
-    // A connection that is still open may finish what it asks: the stores are closed after the API.
+    // An open connection may finish its request: the databases close after the API.
     return503OnClosing: false,
     routerOptions: { maxParamLength: MAX_HEADER_BYTES },
     http: {
       maxHeaderSize: MAX_HEADER_BYTES,
       connectionsCheckingInterval: ARRIVAL_CHECKED_EVERY,
-      requireHostHeader: false, // addBareRefusals asks for it
+      requireHostHeader: false, // addBareRefusals checks it
     },
     clientErrorHandler: answerClientError(newRequestId),
     frameworkErrors: (error, request, reply) => {
@@ -143,7 +145,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   addIgnoredFields(app);
   addValidation(app);
   addSerialization(app);
-  addWorkspaceTurns(app);
+  addWorkspaceQueue(app);
   addIdempotency(app);
   await addOpenApi(app, deps);
 

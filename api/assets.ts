@@ -5,10 +5,10 @@ import { promisify } from 'node:util';
 import { brotliCompress, brotliCompressSync, constants, gzip, gzipSync } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from './dependencies.ts';
 
-/** Where `web/build.ts` writes. */
+/** The output directory of `web/build.ts`. */
 const DIST = new URL('../web/dist/', import.meta.url);
 
-/** A text that never changes while this process runs, ready to be sent. */
+/** A static file in memory, compressed and ready to send. */
 export type Asset = {
   type: string;
   /** Base64 of the SHA-384, for `integrity`. */
@@ -27,18 +27,18 @@ export function assetOf(content: Buffer, type: string): Asset {
   });
 }
 
-/** As {@link assetOf}, compressed off the event loop: for a text of some hundred KB that a running process makes. */
+/** {@link assetOf} with compression off the event loop, for a text of some hundred KB made at run time. */
 export async function compressedAsset(content: Buffer, type: string): Promise<Asset> {
   const [zipped, br] = await Promise.all([
     promisify(gzip)(content),
-    // The default, 11, takes ten times as long for a tenth less.
+    // The default, 11, takes ten times as long for 10 % less.
     promisify(brotliCompress)(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
   ]);
   return assetFrom(type, { identity: content, gzip: zipped, br });
 }
 
 /**
- * Reads what the browser build wrote.
+ * Reads a file of the browser build.
  *
  * @param name such as `embed.js`
  * @throws Error when it has not been built
@@ -66,7 +66,7 @@ function assetFrom(type: string, body: Asset['body']): Asset {
   };
 }
 
-/** Answers with an asset, or with 304 to who has it, in the best encoding that the caller reads. */
+/** Sends an asset in the best accepted encoding, or 304 if the client has it. */
 export function sendAsset(request: FastifyRequest, reply: FastifyReply, asset: Asset): FastifyReply {
   const encoding = encodingFor(request.headers['accept-encoding']);
   const etag = `"${asset.hash}-${encoding}"`;
@@ -93,7 +93,7 @@ function encodingFor(header: string | string[] | undefined): keyof Asset['body']
 }
 
 /**
- * The encodings that a caller reads, in its order. One with weight 0 is refused; other weights don't matter among two.
+ * Returns the accepted encodings in the header's order. Weight 0 excludes one; other weights are ignored.
  *
  * @param header `Accept-Encoding`
  */

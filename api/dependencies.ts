@@ -18,7 +18,7 @@ import type { KeyRecord } from '../sql/workspaces/keys.ts';
 import type { Partner } from '../sql/workspaces/partners.ts';
 import type { Workspace } from '../sql/workspaces/workspaces.ts';
 
-/** What the API needs of the world. `main.ts` makes it for a process, `test/support/api.ts` for a test. */
+/** The dependencies of the API. `main.ts` makes them for a process, `test/support/api.ts` for a test. */
 export type ApiDeps = {
   config: Config;
   pool: Pool;
@@ -27,13 +27,13 @@ export type ApiDeps = {
   eventLog: EventLogWriter;
   log: Logger;
   registry: Registry;
-  /** For tests: other name servers, for the addresses of webhooks. */
+  /** For tests: a resolver for the hosts of webhooks. */
   resolveHost?: ResolveHost;
-  /** For tests: what hashing a member's password costs, `MEMBER_COST` unless given. */
+  /** For tests: the cost of hashing a member's password, `MEMBER_COST` by default. */
   passwordCost?: Cost;
 };
 
-/** The Fastify instance that routes are registered on: its handlers' types come from their TypeBox schemas. */
+/** The Fastify instance with handlers typed by their TypeBox schemas. */
 export type Api = FastifyInstance<
   Server,
   IncomingMessage,
@@ -42,19 +42,19 @@ export type Api = FastifyInstance<
   TypeBoxTypeProvider
 >;
 
-/** A member of a workspace behind a session of the console. */
+/** A workspace member signed in to the console. */
 export type SignedIn = {
   id: string;
   email: string | null;
   role: Role;
   session: SessionRecord;
-  /** What its changing calls carry as `x-csrf-token`. */
+  /** The `x-csrf-token` that its writes send. */
   csrfToken: string;
 };
 
 /**
- * The workspace that a request acts for, and the key it came with. A session of the console acts as a secret key
- * of its own, within its member's role.
+ * The workspace that a request acts for, and its key. A console session acts as a secret key of its own, limited
+ * by its member's role.
  */
 export type Auth = {
   workspace: Workspace;
@@ -65,8 +65,8 @@ export type Auth = {
 };
 
 /**
- * Who may call a route. `secret`: a secret workspace key, or a member's session. `any`: a publishable key too.
- * `member`: a member's session alone. `partner`: a partner key. `public`: nobody is asked.
+ * Who may call a route. `secret`: a secret workspace key or a member's session. `any`: also a publishable key.
+ * `member`: a member's session only. `partner`: a partner key. `public`: anyone.
  */
 export type Scope = 'secret' | 'any' | 'member' | 'partner' | 'public';
 
@@ -74,37 +74,35 @@ export type PlanNeed = 'paid' | 'any';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Required on every route under `/api/v1`; a route without it is refused at start. */
+    /** Required on every route under `/api/v1`, checked at start. */
     scope?: Scope;
-    /** What a member must be to call it; without it `analyst` for GET and HEAD, `operator` for the rest. */
+    /** The minimum role of a member; by default `analyst` for GET and HEAD, `operator` for the rest. */
     role?: Role;
-    /** The plan a route needs; a function where it depends on the query. Without it: `paid`. */
+    /** The plan that a route requires, `paid` by default; a function where it depends on the query. */
     plan?: PlanNeed | ((request: FastifyRequest) => PlanNeed);
     /** The route reads clicks: the key check also selects the reading point ({@link Auth.readingPoint}). */
     readsClicks?: true;
     /**
-     * The route creates something: `Idempotency-Key` is checked and documented; see `withIdempotency`. `unkept`: its
-     * answer holds a secret and is not kept, so that the key is checked and nothing else.
+     * The route creates something: `Idempotency-Key` is validated and documented; see `withIdempotency`. `unkept`:
+     * the response holds a secret and is not saved; the key is only validated.
      */
     idempotent?: true | 'unkept';
     /**
-     * The field of the body whose elements the route judges one by one. One that could not be kept as it was sent
-     * does not refuse the request: it comes as an `UnstorableRow` (`plugins/body.ts`).
+     * The field of the body whose elements the route validates one by one. An element that can't be stored becomes
+     * an `UnstorableRow` (`plugins/body.ts`) and does not refuse the request.
      */
     rows?: string;
-    /**
-     * A page that is the same whatever stands in its address: its script reads that, and says what is wrong with it.
-     */
+    /** A page that does not depend on its address; its script validates that. */
     page?: true;
-    /** Codes that the route answers with besides those that follow from its other settings: for the document. */
+    /** For the document: error codes besides those that follow from the other settings. */
     errors?: ErrorCode[];
-    /** Answers for the document where one schema can't serialise them all. */
+    /** For the document: responses where one schema can't serialize them all. */
     answers?: Record<number, TSchema>;
-    /** Body and query for the document where the schemas that validate them say less, or more, than a client needs. */
+    /** For the document: body and query where the validating schemas differ from what a client needs. */
     document?: { body?: TSchema; querystring?: TSchema };
-    /** Response headers of its own, by their names in `openapi/headers.ts`: for the document. */
+    /** For the document: response headers of its own, by their names in `openapi/headers.ts`. */
     responseHeaders?: readonly 'ExportId'[];
-    /** The route is for the console's browser alone: it is in the console's own document. */
+    /** The route is for the console's browser only, and in the console's document. */
     console?: true;
   }
 

@@ -4,7 +4,7 @@ import { OneOf } from './schemas.ts';
 
 const CODES = Object.keys(ERROR_STATUS) as ErrorCode[];
 
-/** The body of every error, for the document: `plugins/errors.ts` writes it. */
+/** The body of every error, for the document; `plugins/errors.ts` writes it. */
 export const ErrorBody = Type.Object(
   {
     error: Type.Object({

@@ -1,11 +1,11 @@
 import { badRequest } from '../core/errors.ts';
 import { isUuid } from '../core/ids.ts';
 
-/** Ids in one parameter: about 20 KB of query. */
+/** Maximum ids in one parameter: about 20 KB of query. */
 export const ID_LIST_LIMIT = 500;
 
 /**
- * Comma-separated UUIDs as a list of different ones in lower case.
+ * Parses comma-separated UUIDs to distinct ids in lower case.
  *
  * @param path name of the parameter
  * @throws {AppError} `bad_request` when one is malformed (an empty list has one empty id) or there are too many
@@ -17,7 +17,7 @@ export function readIdList(path: string, text: string): string[] {
   if (malformed !== undefined) {
     throw badRequest(
       path,
-      `must be UUIDs with commas between, not ${JSON.stringify(malformed.slice(0, 60))}`,
+      `must be a comma-separated list of UUIDs, not ${JSON.stringify(malformed.slice(0, 60))}`,
     );
   }
   return [...new Set(ids.map((id) => id.toLowerCase()))];

@@ -72,7 +72,7 @@ async function startReady(
   return { ...started, origin: `http://127.0.0.1:${port}` };
 }
 
-test('it says ready when it answers, tracks, and ends with 0 on SIGTERM, a second time too', async () => {
+test('it reports ready, tracks, and ends with 0 on SIGTERM, also after a restart', async () => {
   const { id } = await createWorkspace(stores.pool, { name: 'Main', plan: 'pro' });
   const { token } = await createKey(stores.pool, { workspaceId: id, kind: 'secret', label: 'test' });
   for (const order_id of ['first', 'second']) {
@@ -95,7 +95,7 @@ test('it says ready when it answers, tracks, and ends with 0 on SIGTERM, a secon
   expect(rows).toEqual([{ name: 'api-0', ordinal: 0 }]);
 });
 
-test('a PostgreSQL that vanishes without a word is 503, and noticed when it is back', async () => {
+test('a PostgreSQL that vanishes silently is 503, and is noticed when it is back', async () => {
   const gate = await createSlowGate(stores.databaseUrl);
   const { origin } = await startReady(gate.url);
   const { id } = await createWorkspace(stores.pool, { name: 'Vanished', plan: 'pro' });
@@ -110,7 +110,7 @@ test('a PostgreSQL that vanishes without a word is 503, and noticed when it is b
   await gate.close();
 });
 
-test('a request under way is answered before it ends', async () => {
+test('a request in flight is completed before the process ends', async () => {
   const { origin, process: api } = await startReady();
   const blocker = await stores.pool.connect();
   const { id } = await createWorkspace(stores.pool, { name: 'Slow', plan: 'pro' });
@@ -138,7 +138,7 @@ test('a request under way is answered before it ends', async () => {
   expect(await exit).toEqual([0, null]);
 });
 
-test('after SIGTERM a connection that was left open is answered once more, and told that it ends', async () => {
+test('after SIGTERM an open connection is served once more, and told to close', async () => {
   const { origin, process: api } = await startReady();
   const port = Number(new URL(origin).port);
   const socket = connect(port, '127.0.0.1');
@@ -162,7 +162,7 @@ test('after SIGTERM a connection that was left open is answered once more, and t
   expect(await exit).toEqual([0, null]);
 });
 
-test('it takes every address for a proxy where TRUST_PROXY says so, as ingest does', async () => {
+test('it trusts every address as a proxy where TRUST_PROXY says so, as ingest does', async () => {
   const { origin } = await startReady(undefined, { TRUST_PROXY: '0.0.0.0/0, ::/0' });
   const headers = { 'x-forwarded-for': '203.0.113.9, nonsense' };
   expect((await fetch(`${origin}/health/ready`, { headers })).status).toBe(200);

@@ -1,10 +1,10 @@
 import { clampToStored, formatInstant, NANOS_PER_MICRO, requireInstant } from '../core/time/timestamps.ts';
 
 /**
- * A cursor of rows whose times have microseconds, as PostgreSQL keeps them. Rows older than it follow. A cursor
- * with finer digits is rounded up, so that "older than it" means the same.
+ * Parses a cursor of rows with PostgreSQL's microseconds; rows older than it follow. Finer digits are rounded up,
+ * which keeps "older than" exact.
  *
- * @throws {AppError} `bad_request` when it is no instant
+ * @throws {AppError} `bad_request` when it is not an instant
  */
 export function readCursor(cursor: string | undefined): string | null {
   if (cursor === undefined) return null;
@@ -14,7 +14,7 @@ export function readCursor(cursor: string | undefined): string | null {
 }
 
 /**
- * Cuts a page out of one row more than it holds.
+ * Returns a page and its next cursor from up to one row more than the page holds.
  *
  * @param rows newest first, up to `limit + 1` of them
  */
@@ -27,9 +27,9 @@ export function cutPage<T extends { created_at: string }>(
 }
 
 /**
- * The same where a row's own id is the cursor: ids of these rows rise with the time at which they were made.
+ * {@link cutPage} where a row's id is the cursor: the ids rise with creation time.
  *
- * @param cursorOf the id of a row
+ * @param cursorOf returns the id of a row
  */
 export function cutPageAt<T, Cursor>(
   rows: T[],

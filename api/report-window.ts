@@ -1,14 +1,14 @@
 import { clampToStored, nowNanos } from '../core/time/timestamps.ts';
 import { resolveWindow } from './time-window.ts';
 
-/** The window parameters of a request after its schema: `days` is a number by then. */
+/** The window parameters of a validated request. */
 export type WindowRequest = { days?: number; from?: string; to?: string };
 
-/** A window as it is shown, and as the store can compare with it. */
+/** A window as the response shows it and as ClickHouse compares it. */
 export type ReportWindow = { shown: { from: string; to: string }; span: { from: bigint; to: bigint } };
 
 /**
- * Resolves the window of a report, up to now unless the request says otherwise.
+ * Resolves the window of a report, which ends now by default.
  *
  * @throws {AppError} `bad_request` when `from` is not before `to`
  */

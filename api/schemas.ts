@@ -2,16 +2,18 @@ import { type Static, type TObject, type TProperties, type TSchema, type TUnsafe
 import { badRequest } from '../core/errors.ts';
 
 /**
- * Pieces that the schemas of several resources are made of.
+ * Shared parts of the resources' schemas.
  *
- * A schema with a `title` is a named type of the OpenAPI document: `api/openapi/components.ts` puts it into
- * `components.schemas` under that name. Validation and serialization ignore titles.
+ * A schema with a `title` is a named type of the OpenAPI document: `api/openapi/components.ts` moves it to
+ * `components.schemas`. Validation and serialization ignore titles.
  */
 
 /** Bytes of `metadata` as JSON in UTF-8. */
 export const METADATA_LIMIT = 4_096;
 
-/** `schema` or null, as one schema with two types: an error then names what is wrong, not "anyOf". */
+/**
+ * Returns `schema` or null, as one schema with two types: with `anyOf`, errors would not say what is wrong.
+ */
 export function Nullable<T extends TSchema & { type: string }>(schema: T): TUnsafe<Static<T> | null> {
   const { type, ...rest } = schema;
   const withNull =
@@ -19,7 +21,7 @@ export function Nullable<T extends TSchema & { type: string }>(schema: T): TUnsa
   return Type.Unsafe<Static<T> | null>({ ...withNull, type: [type, 'null'] });
 }
 
-/** One of `values`. With a `title` it is a named type of the document. */
+/** Returns a string enum of `values`. With a `title` it is a named type of the document. */
 export function OneOf<const T extends string>(
   values: readonly T[],
   options: { title?: string; description?: string; default?: T } = {},
@@ -27,7 +29,7 @@ export function OneOf<const T extends string>(
   return { ...Type.Unsafe<T>({ type: 'string', enum: [...values], ...options }), type: 'string' };
 }
 
-/** An object of a request body: fields that it doesn't name are dropped. */
+/** Returns the schema of a request body; unknown fields are dropped. */
 export function Body<T extends TProperties>(
   fields: T,
   options: { title?: string; description?: string } = {},
@@ -38,10 +40,10 @@ export function Body<T extends TProperties>(
 export const Uuid = Type.String({ format: 'uuid' });
 export const Instant = Type.String({ format: 'date-time' });
 
-/** The origin, host and path of something on the web, in a response. */
+/** A web URL in a response. */
 export const Url = Type.String({ format: 'uri' });
 
-/** An email address in a response or a request; the handler judges it. */
+/** An email address; the handler validates it. */
 export const Email = Type.String({ format: 'email' });
 
 /** A currency in a response. */
@@ -50,7 +52,7 @@ export const Currency = Type.String({
   description: 'ISO 4217 code in lower case.',
 });
 
-/** A currency in a request, in any case; the handler judges it. */
+/** A currency in a request, in any case; the handler validates it. */
 export const CurrencyInput = Type.String({ format: 'currency', description: 'ISO 4217 code.' });
 
 /** `external_id` of links and bio pages. */
@@ -63,7 +65,7 @@ export const ExternalUserId = Type.String({
   description: "The user's id in your product.",
 });
 
-/** A JSON object of any fields. Its size is for {@link checkMetadata} to judge. */
+/** A JSON object of any fields. {@link checkMetadata} checks its size. */
 export const Metadata = Type.Unsafe<Record<string, unknown>>({
   title: 'Metadata',
   type: 'object',
@@ -88,8 +90,8 @@ const CURSOR = { description: 'The `next_cursor` of the previous page, unchanged
 const NEXT_CURSOR = { description: 'Pass it as `cursor` to get the next page. Null on the last page.' };
 
 /**
- * `cursor` of a list whose cursor is an instant. The document calls it a plain string: a client that parses it as a date
- * loses digits, and with them rows.
+ * `cursor` of a list whose cursor is an instant. The document calls it a plain string: a client that parses it as
+ * a date loses digits, and rows with them.
  */
 export const Cursor = Type.String({ format: 'instant-cursor', ...CURSOR });
 export const NextCursor = Nullable(Type.String({ format: 'instant-cursor', ...NEXT_CURSOR }));
@@ -102,10 +104,10 @@ export const NextUuidCursor = Nullable(Type.String({ format: 'uuid-cursor', ...N
 export const NumberCursor = Type.Integer({ minimum: 1, ...CURSOR });
 export const NextNumberCursor = Nullable(Type.Integer(NEXT_CURSOR));
 
-/** Link ids of one query parameter; `readIdList` of api/id-lists.ts judges them. */
+/** A list of link ids in a query parameter, parsed by `readIdList` of api/id-lists.ts. */
 export const LinkIds = (description: string) => Type.String({ format: 'uuid-list', description });
 
-/** The query parameters of a reporting window; `resolveWindow` of api/time-window.ts says what they mean together. */
+/** The query parameters of a reporting window, resolved by `resolveWindow` of api/time-window.ts. */
 export const WINDOW_PARAMETERS = {
   days: Type.Optional(
     Type.Integer({
@@ -126,7 +128,7 @@ export const Window = Type.Object(
   { title: 'Window', description: 'The reporting window. `from` is inclusive, `to` exclusive.' },
 );
 
-/** What a report counts. */
+/** The figures of a report. */
 export const FIGURES = {
   clicks: Type.Integer(),
   visitors: Type.Integer(),

@@ -14,7 +14,7 @@ describe('a window', () => {
     expect(window.shown).toEqual({ from: '2026-10-21T10:00:00.123Z', to: '2026-11-20T10:00:00.123Z' });
   });
 
-  test('counts the days that are asked for', () => {
+  test('counts the requested days', () => {
     expect(resolveWindow({ days: '7' }, { now }).from).toBe(now - 7n * NANOS_PER_DAY);
   });
 
@@ -74,7 +74,7 @@ test('an edge that leaves the years 0000 to 9999 is refused by its name', () => 
   });
 });
 
-test('other places have other limits of days', () => {
+test('callers may set other limits of days', () => {
   const rules = { minDays: 7, maxDays: 90, defaultDays: 30 };
   expect(daysOf(undefined, rules)).toBe(30);
   expect(daysOf('7', rules)).toBe(7);

@@ -6,11 +6,11 @@ import {
   requireInstant,
 } from '../core/time/timestamps.ts';
 
-/** A half-open span of time `[from, to)` in nanoseconds since the epoch, and how it is shown. */
+/** A half-open time span `[from, to)` in nanoseconds since the epoch, and its shown form. */
 export type TimeWindow = {
   from: bigint;
   to: bigint;
-  /** The answer's `window`. */
+  /** The `window` of the response. */
   shown: { from: string; to: string };
 };
 
@@ -24,10 +24,10 @@ export type WindowQuery = {
 export type WindowRules = { now: bigint; minDays?: number; maxDays?: number; defaultDays?: number };
 
 /**
- * Resolves `days`, `from` and `to`: `from` and `to` win over `days`, `to` defaults to now, `to` without `from`
- * counts `days` back from `to`. Every parameter that is given must be valid, also one that decides nothing.
+ * Resolves `days`, `from` and `to`. `from` and `to` override `days`, `to` defaults to now, and `to` without `from`
+ * counts `days` back from `to`. Every given parameter must be valid, also an overridden one.
  *
- * @param rules `days` is 1 to 365 and 30 by default unless said otherwise
+ * @param rules `days` is 1 to 365 and 30 by default unless set here
  * @throws {AppError} `bad_request` that names the parameter
  */
 export function resolveWindow(query: WindowQuery, rules: WindowRules): TimeWindow {
@@ -41,9 +41,9 @@ export function resolveWindow(query: WindowQuery, rules: WindowRules): TimeWindo
 }
 
 /**
- * The `days` parameter alone.
+ * Parses the `days` parameter.
  *
- * @throws {AppError} `bad_request` when it is no integer in range; never clamped
+ * @throws {AppError} `bad_request` when it is not an integer in range; it is never clamped
  */
 export function daysOf(text: string | undefined, rules: Omit<WindowRules, 'now'>): number {
   const { minDays = 1, maxDays = 365, defaultDays = 30 } = rules;

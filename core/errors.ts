@@ -52,7 +52,7 @@ export class AppError extends Error {
   }
 }
 
-/** Returns a 400 that names the field (`path`, dotted) and tells what is wrong with it. */
+/** Returns a 400 that names the field (`path`, dotted). @param message what the field must be, as a predicate */
 export function badRequest(path: string, message: string): AppError {
-  return new AppError('bad_request', `${path}: ${message}`, [{ path, message }]);
+  return new AppError('bad_request', `\`${path}\` ${message}`, [{ path, message }]);
 }

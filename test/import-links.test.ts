@@ -111,7 +111,7 @@ test('the guide names why a row is refused as the command does', async () => {
     [3, '"abc" is taken'],
     [4, 'must begin with https://'],
     [5, 'must match pattern'],
-    [6, '"…" is reserved'],
+    [6, 'slug is reserved'],
   ]);
   expect((await cli.json<ImportResult>(...links(file))).skipped).toBe(1);
 });

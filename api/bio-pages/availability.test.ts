@@ -46,7 +46,7 @@ describe('GET /bio-pages/availability', () => {
     expect((await shop.delete('/bio-pages/availability')).status).toBe(200);
   });
 
-  test('the slug of a deleted page is free for its workspace and for nobody else', async () => {
+  test('the slug of a deleted page is free for its workspace and no other', async () => {
     await makeBioPage(shop, 'deleted-one');
     await shop.delete('/bio-pages/deleted-one');
     const other = await api.addWorkspace();

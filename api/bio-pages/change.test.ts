@@ -105,7 +105,7 @@ describe('the theme', () => {
     expect(merged.theme).toEqual({ ...page.theme, buttonRadius: 'md', font: 'serif', textColor: '#111111' });
   });
 
-  test.each(['dark', null, [], 7])('%j is no theme: 400', async (theme) => {
+  test.each(['dark', null, [], 7])('%j is not a theme: 400', async (theme) => {
     await shop.post('/bio-pages', bioBody('bad-theme'));
     expect((await shop.patch('/bio-pages/bad-theme', { theme })).status).toBe(400);
   });
@@ -168,7 +168,7 @@ describe('buttons', () => {
     expect((await link(two.shop)).status).toBe(200);
   });
 
-  test('a short link that was deleted by itself leaves the button without one; saving again makes another', async () => {
+  test('a short link that was deleted alone leaves the button without one; saving again makes another', async () => {
     const before = await makeBioPage(shop, 'orphan');
     const id = trackedLinks(before).shop;
     await shop.delete(`/links/${id}`);

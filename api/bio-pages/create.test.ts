@@ -17,7 +17,7 @@ afterAll(() => api.close());
 const post = (body: object, headers = {}) => shop.post<BioPageRecord>('/bio-pages', body, { headers });
 const statusOf = async (body: object) => (await post(body)).status;
 
-test('a page comes back whole: 201', async () => {
+test('a page is returned completely: 201', async () => {
   const { status, body } = await post(
     bioBody('whole', { avatar_url: 'https://img.example/a.png', external_id: 'e-1', metadata: { a: [1] } }),
   );
@@ -196,7 +196,7 @@ describe('slugs', () => {
     expect(await statusOf({ slug: slug.toUpperCase() })).toBe(400);
   });
 
-  test('one of another page, a short link or a programme code is taken: 409', async () => {
+  test('one of another page, a short link or a program code is taken: 409', async () => {
     await makeBioPage(shop, 'taken-page');
     const url = 'https://shop.example';
     await shop.post('/links', { destination_url: url, name: 'N', channel: 'x', slug: 'Taken-Link' });
@@ -210,7 +210,7 @@ describe('slugs', () => {
     }
   });
 
-  test("a page's slug is taken for links and programmes, in any case", async () => {
+  test("a page's slug is taken for links and programs, in any case", async () => {
     await makeBioPage(shop, 'page-first');
     const url = 'https://shop.example';
     const link = { destination_url: url, name: 'N', channel: 'x', slug: 'Page-First' };
@@ -220,14 +220,14 @@ describe('slugs', () => {
     ).toBe(409);
   });
 
-  test('of many creates of one slug at once one succeeds', async () => {
+  test('one of many concurrent creates of one slug succeeds', async () => {
     const statuses = await Promise.all(Array.from({ length: 8 }, () => statusOf({ slug: 'raced' })));
     expect(statuses.sort()).toEqual([201, ...Array(7).fill(409)]);
   });
 });
 
 describe('external_id', () => {
-  test('a known one gives the page and changes nothing: 200', async () => {
+  test('a known one returns the page and changes nothing: 200', async () => {
     const made = await makeBioPage(shop, 'external', { external_id: 'ext-1' });
     const again = await post({ slug: 'another', title: 'New', external_id: 'ext-1' });
     expect([again.status, again.body]).toEqual([200, made]);
@@ -249,7 +249,7 @@ describe('external_id', () => {
   });
 });
 
-test('an Idempotency-Key replays the answer', async () => {
+test('an Idempotency-Key replays the response', async () => {
   const headers = { 'idempotency-key': 'bio-1' };
   const first = await post(bioBody('idempotent'), headers);
   const second = await post(bioBody('idempotent'), headers);
@@ -271,7 +271,7 @@ describe('limits', () => {
     ['a title of 61 characters', { title: 'x'.repeat(61) }],
     ['a title of null', { title: null }],
     ['a bio of 281', { bio: 'x'.repeat(281) }],
-    ['an avatar that is no URL', { avatar_url: 'me.png' }],
+    ['an avatar that is not a URL', { avatar_url: 'me.png' }],
     ['an empty avatar', { avatar_url: '' }],
     ['a script as avatar', { avatar_url: 'javascript:alert(1)' }],
     ['51 buttons', { links: Array.from({ length: 51 }, () => ({ type: 'section', label: 'S' })) }],
@@ -288,7 +288,7 @@ describe('limits', () => {
     ['an id with a dot', button({ id: 'a.b' })],
     ['an empty id', button({ id: '' })],
     ['another type', button({ type: 'video' })],
-    ['a button image that is no URL', button({ image_url: '/a.png' })],
+    ['a button image that is not a URL', button({ image_url: '/a.png' })],
     ['an id twice', { links: [0, 1].map(() => ({ id: 'same', type: 'section' })) }],
     ['13 social links', { social_links: Array(13).fill({ platform: 'x', url: 'https://x.com/a' }) }],
     ['another platform', { social_links: [{ platform: 'myspace', url: 'https://m.example' }] }],
@@ -297,7 +297,7 @@ describe('limits', () => {
       'a mailto for another platform than email',
       { social_links: [{ platform: 'x', url: 'mailto:a@b.example' }] },
     ],
-    ['an email that is none', { social_links: [{ platform: 'email', url: 'mailto:nobody' }] }],
+    ['a malformed email', { social_links: [{ platform: 'email', url: 'mailto:nobody' }] }],
     ['a theme that is a text', { theme: 'dark' }],
     ['a theme that is a list', { theme: [] }],
     ['a theme that is null', { theme: null }],
@@ -310,7 +310,7 @@ describe('limits', () => {
     expect(await statusOf(name === 'no slug' ? body : { slug: 'limits', ...body })).toBe(400);
   });
 
-  test('the longest of everything is taken', async () => {
+  test('the maximum length of every field is accepted', async () => {
     const { status, body } = await post({
       slug: 'x'.repeat(40),
       title: '😀'.repeat(60),

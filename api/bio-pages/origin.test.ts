@@ -81,14 +81,14 @@ describe('a page of the console', () => {
     expect(now.body).toMatchObject({ title: 'By the key', made_in: 'console' });
   });
 
-  test('is no other workspace\u2019s', async () => {
+  test('belongs to its workspace only', async () => {
     const page = await makeInConsole('mine');
     const thief = await signedInAs(api, await api.addWorkspace(), 'owner');
     expect((await thief.call('GET', `/bio-pages/${page.id}`)).status).toBe(404);
     expect((await thief.call<List>('GET', '/bio-pages')).body.bio_pages).toEqual([]);
   });
 
-  test('can be read by an analyst, and changed by nobody of that role', async () => {
+  test('can be read but not changed by an analyst', async () => {
     const analyst = await signedInAs(api, shop, 'analyst');
     const page = await makeInConsole('read-only');
     expect((await analyst.call('GET', `/bio-pages/${page.id}`)).status).toBe(200);

@@ -7,10 +7,10 @@ import type { BioButton } from '../../sql/bio/buttons.ts';
 import { checkMetadata } from '../schemas.ts';
 import { BUTTON_URL_LIMIT, type ButtonBody, type ChangeBody } from './schemas.ts';
 
-/** A button before it has a short link. */
+/** A button without its short link. */
 export type WantedButton = Omit<BioButton, 'link_id'>;
 
-/** What a create or a change asks for, checked. Undefined: not sent. */
+/** A validated create or change. Undefined: not sent. */
 export type PageRequest = Omit<ChangeBody, 'links' | 'social_links'> & {
   buttons: WantedButton[] | undefined;
   social_links: SocialLink[] | undefined;
@@ -20,7 +20,7 @@ const EMAIL_ADDRESS = /^[^\s@<>()[\]\\,;:"?&#%/]{1,64}@[^\s@<>()[\]\\,;:"?&#%/]+
 const EMAIL_LIMIT = 254;
 
 /**
- * Checks what the schema can't.
+ * Validates a page body beyond its schema.
  *
  * @throws {AppError} `bad_request` that names the field
  */
@@ -40,22 +40,23 @@ export function readPageRequest(body: ChangeBody): PageRequest {
 }
 
 /**
- * The slug as it is stored: without spaces and capitals.
+ * Returns the slug as stored: trimmed, in lower case.
  *
- * @throws {AppError} `bad_request` when it is reserved or can't be one
+ * @throws {AppError} `bad_request` when it is reserved or malformed
  */
 export function readBioSlug(text: string): string {
   const slug = normalizeBioSlug(text);
   const problem = bioSlugProblem(slug);
-  if (problem === 'reserved') throw badRequest('slug', `"${slug}" is reserved`);
-  if (problem) throw badRequest('slug', 'must be 3-40 lowercase letters, digits and hyphens');
+  if (problem === 'reserved') throw badRequest('slug', `must not be "${slug}": this name is reserved`);
+  if (problem) throw badRequest('slug', 'must be 3 to 40 lowercase letters, digits and hyphens');
   return slug;
 }
 
 function readButtons(links: ButtonBody[]): WantedButton[] {
   const sent = new Set<string>();
   for (const [index, { id }] of links.entries()) {
-    if (id !== undefined && sent.has(id)) throw badRequest(`links.${index}.id`, 'is in the list twice');
+    if (id !== undefined && sent.has(id))
+      throw badRequest(`links.${index}.id`, 'must not repeat an id of the list');
     if (id !== undefined) sent.add(id);
   }
   return links.map((link, index) => {
@@ -92,7 +93,7 @@ function readSocialUrl(path: string, platform: SocialLink['platform'], text: str
     return `mailto:${address}`;
   }
   if (platform === 'email' && !/^https?:/i.test(text)) {
-    throw badRequest(path, 'must be an email address (without a subject) or a full URL');
+    throw badRequest(path, 'must be an email address without a subject, or a full URL');
   }
   requireWebUrl(path, text, BUTTON_URL_LIMIT);
   return text;

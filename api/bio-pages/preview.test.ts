@@ -16,7 +16,7 @@ afterAll(() => api.close());
 const preview = (body: object) => shop.post('/bio-pages/preview', body);
 
 describe('POST /bio-pages/preview', () => {
-  test('answers with the HTML of the public page, but for the short links, which it has not', async () => {
+  test('responds with the HTML of the public page, without short links', async () => {
     const theme = { canvasMode: 'gradient', canvasValue: 'ocean', cardMode: 'glass', buttonStyle: 'soft' };
     const body = bioBody('seen', { theme, avatar_url: 'https://img.example/a.png' });
     const { links } = await makeBioPage(shop, 'seen', body);
@@ -50,14 +50,14 @@ describe('POST /bio-pages/preview', () => {
     ]);
   });
 
-  test('keeps nothing', async () => {
+  test('saves nothing', async () => {
     await preview(bioBody('not-kept'));
     expect((await shop.get('/bio-pages/not-kept')).status).toBe(404);
     const free = await shop.get<{ available: boolean }>('/bio-pages/availability?slug=not-kept');
     expect(free.body.available).toBe(true);
   });
 
-  test('shows a page of which nothing is known yet, and falls back on its slug for a title', async () => {
+  test('shows an empty page, and falls back on its slug for a title', async () => {
     expect((await preview({})).text).toContain('<h1 dir="auto">your-page</h1>');
     expect((await preview({ slug: 'Ada L' })).text).toContain('<h1 dir="auto">ada-l</h1>');
   });

@@ -5,12 +5,12 @@ import { normalizeBioSlug } from '../../core/links/slugs.ts';
 import { readPageRequest } from './page-request.ts';
 import type { PreviewBody } from './schemas.ts';
 
-/** What stands where a page without a title has its slug, while it has none either. */
+/** Shown instead of the slug of a page without a title while it has no slug. */
 const NAMELESS = 'your-page';
 
 /**
- * The public page that a body would make, from the renderer of the public pages. Nothing is looked up or kept:
- * buttons lead straight to their URLs, as they have no short links here.
+ * Renders the public page of a body, with the renderer of the public pages. Nothing is looked up or stored:
+ * buttons link straight to their URLs.
  *
  * @throws {AppError} `bad_request` as creating the page would
  */
@@ -36,7 +36,7 @@ export function previewPage(body: PreviewBody, origins: Origins): RenderedBioPag
   return renderBioPage(normalizeBioSlug(slug ?? '') || NAMELESS, page, origins);
 }
 
-/** The page's own policy, in a frame of the console only, and with nothing in it that could run or submit. */
+/** The preview's Content-Security-Policy: framed by the console only, without scripts or forms. */
 export function previewPolicy(policy: string): string {
   return `${policy}; frame-ancestors 'self'; sandbox`;
 }

@@ -6,7 +6,7 @@ import type { BioPageRecord } from './schemas.ts';
 
 type Origins = Pick<Config, 'publicUrl' | 'shortUrl'>;
 
-/** Pages of a workspace as the API shows them, in the order given. */
+/** Returns pages of a workspace as the API shows them, in the given order. */
 export async function toRecords(
   db: Queryable,
   workspaceId: string,
@@ -21,7 +21,7 @@ export async function toRecords(
   return pages.map((page) => toRecord(page, buttons.get(page.id) ?? [], origins));
 }
 
-/** A page as the API shows it. */
+/** Returns a page as the API shows it. */
 export function toRecord(
   page: BioPage,
   buttons: TrackedButton[],

@@ -34,7 +34,7 @@ const PREVIEW_ANSWER = {
   content: { 'text/html': { schema: { type: 'string' } } },
 };
 
-/** Link-in-bio pages, whose buttons are tracked links. Any plan; stats need a paid one. */
+/** Registers the bio page routes; a page's buttons are tracked links. Any plan; stats require a paid one. */
 export async function bioPageRoutes(app: Api, deps: ApiDeps): Promise<void> {
   const { pool, config } = deps;
   const rules = { shortUrl: config.shortUrl, log: deps.log };
@@ -118,7 +118,7 @@ export async function bioPageRoutes(app: Api, deps: ApiDeps): Promise<void> {
     },
     async ({ auth, query }): Promise<Availability | BioPageRecord> => {
       if (query.slug === undefined) {
-        // A page may have this path's last segment as its slug.
+        // The last segment of this path may be a page's slug.
         const { workspaceId, madeIn } = shelfOf(auth);
         const page = await findBioPage(pool, workspaceId, { id: null, slug: 'availability', madeIn });
         if (!page) throw badRequest('slug', 'is required');
@@ -193,7 +193,7 @@ export async function bioPageRoutes(app: Api, deps: ApiDeps): Promise<void> {
     async ({ auth, params, body, server }) => {
       const wanted = readPageRequest(body);
       const { id } = auth.workspace;
-      const saved = await server.workspaceTurns(id, () =>
+      const saved = await server.workspaceQueue(id, () =>
         inTransaction(pool, (tx) => changePage(tx, shelfOf(auth), params.id, wanted, rules)),
       );
       await hideHistory(deps, id, saved.removed);
@@ -217,7 +217,7 @@ export async function bioPageRoutes(app: Api, deps: ApiDeps): Promise<void> {
     },
     async ({ auth, params, server }) => {
       const { id } = auth.workspace;
-      const removed = await server.workspaceTurns(id, () =>
+      const removed = await server.workspaceQueue(id, () =>
         inTransaction(pool, (tx) => removePage(tx, shelfOf(auth), params.id)),
       );
       await hideHistory(deps, id, removed);

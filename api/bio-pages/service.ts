@@ -28,21 +28,21 @@ import { type TrackingRules, trackButtons } from './tracking.ts';
 
 export const noSuchPage = () => new AppError('not_found', 'the workspace has no such bio page');
 
-/** Page and buttons as they are after a save, and links whose history must go. */
+/** The saved page and buttons, and the links whose history must be deleted. */
 export type Saved = { page: BioPage; buttons: TrackedButton[]; removed: string[] };
 
 /**
- * A workspace and which of its pages the caller has before it. Pages that were made by the API don't exist for the
- * console; a key has all of them before it (`madeIn` null).
+ * A workspace, and the pages that the caller may see: the console does not see pages made by the API; a key sees
+ * all (`madeIn` null).
  */
 export type Shelf = { workspaceId: string; madeIn: PageOrigin | null };
 
-/** The pages that a caller may see and change. */
+/** Returns the pages that a caller may see and change. */
 export function shelfOf({ workspace, member }: Auth): Shelf {
   return { workspaceId: workspace.id, madeIn: member ? 'console' : null };
 }
 
-/** The page that a path names by id or by slug. @throws {AppError} `not_found` */
+/** Returns the page with an id or slug. @throws {AppError} `not_found` */
 export async function requirePage(
   db: Queryable,
   { workspaceId, madeIn }: Shelf,
@@ -58,10 +58,10 @@ export async function requirePage(
 }
 
 /**
- * Creates a page with its buttons and their short links. With a known `external_id` it makes nothing and gives that
- * page as it is.
+ * Creates a page with its buttons and their short links. A known `external_id` creates nothing and returns its
+ * page.
  *
- * @param slug checked and normalised
+ * @param slug validated and normalized
  * @throws {AppError} `conflict` when the slug is taken, or the `external_id` by a page that the caller may not see
  */
 export async function createPage(
@@ -74,7 +74,7 @@ export async function createPage(
   if (request.external_id !== null) {
     const known = await bioPageByExternalId(tx, workspaceId, request.external_id);
     if (known && madeIn !== null && known.made_in !== madeIn) {
-      throw new AppError('conflict', 'a page of the API has this external_id');
+      throw new AppError('conflict', 'the `external_id` belongs to another page of the workspace');
     }
     if (known) return { ...(await withButtons(tx, known)), made: false };
   }
@@ -92,7 +92,9 @@ export async function createPage(
   return { ...saved, made: true };
 }
 
-/** Changes a page. Buttons that have no short link get one if they can, also when the request names none. */
+/**
+ * Changes a page. Buttons without a short link get one if possible, also when the request names no buttons.
+ */
 export async function changePage(
   tx: PoolClient,
   shelf: Shelf,
@@ -110,7 +112,7 @@ export async function changePage(
 /**
  * Deletes a page, its buttons and their short links.
  *
- * @returns the links whose history must go
+ * @returns the links whose history must be deleted
  */
 export async function removePage(tx: PoolClient, shelf: Shelf, idOrSlug: string): Promise<string[]> {
   const { workspaceId } = shelf;
@@ -124,8 +126,8 @@ export async function removePage(tx: PoolClient, shelf: Shelf, idOrSlug: string)
 }
 
 /**
- * Takes removed links out of every answer, once their removal is committed. With the store of clicks down there is
- * no answer either, and the workers do it when it is back: the erasure has been asked for in the same transaction.
+ * Hides removed links from reports once their removal is committed. If ClickHouse is down, the workers do it
+ * later: the erasure was requested in the same transaction.
  */
 export async function hideHistory(
   { clickhouse, log }: Pick<ApiDeps, 'clickhouse' | 'log'>,
@@ -138,7 +140,10 @@ export async function hideHistory(
       links.map((targetId) => ({ workspaceId, targetId })),
     );
   } catch (error) {
-    log.warn({ err: error, workspace: workspaceId, links }, 'history of removed buttons not hidden yet');
+    log.warn(
+      { err: error, workspace: workspaceId, links },
+      'failed to hide the history of removed buttons; will retry',
+    );
   }
 }
 

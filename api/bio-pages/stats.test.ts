@@ -106,7 +106,7 @@ test('by id as by slug', async () => {
   expect(byId.body.totals).toEqual((await stats()).body.totals);
 });
 
-test('a button without a short link has zeros, a renamed one keeps its figures, a removed one is gone', async () => {
+test('a button without a short link has zeros, a renamed one keeps its figures, a removed one is not listed', async () => {
   const after = await changeBioPage(shop, 'stats', {
     links: [
       { id: 'shop', label: 'Store', url: 'https://store.example' },

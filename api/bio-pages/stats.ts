@@ -14,8 +14,8 @@ import type { Stats } from './schemas.ts';
 import { requirePage, shelfOf } from './service.ts';
 
 /**
- * What each button of a page brought in a window, in the order of the page: all short links that it ever had, together.
- * Bots count in nothing, and a button that never had a short link has no figures to count.
+ * Returns the figures of each button of a page in a window, in the order of the page, over all short links that it
+ * ever had. Bots are excluded. A button that never had a short link has no figures.
  *
  * @throws {AppError} `bad_request` for a window that ends before it begins, `not_found`
  */
@@ -59,7 +59,7 @@ export async function pageStats(
     })),
   };
 
-  /** Who clicked two links of a button is one visitor of it. */
+  /** A visitor who clicked two links of a button counts once. */
   async function visitorsOf(links: LinkFigures[]): Promise<number> {
     const clicked = links.filter((row) => row.clicks > 0);
     if (clicked.length <= 1) return clicked[0]?.visitors ?? 0;

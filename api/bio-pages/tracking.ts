@@ -19,24 +19,26 @@ import type { Workspace } from '../../sql/workspaces/workspaces.ts';
 import type { WantedButton } from './page-request.ts';
 
 const CHANNEL = 'bio';
-/** A taken random slug is tried again; that many times in a row does not happen by chance. */
+/** Attempts to generate a free random slug; this many collisions in a row are not chance. */
 const SLUG_TRIES = 8;
 
 export type TrackingRules = { shortUrl: string; log: Pick<Logger, 'warn'> };
 
-/** Buttons as they are to be stored, and every short link that buttons had which are gone: their history must go too. */
+/**
+ * Buttons as they are to be stored, and all short links of removed buttons: their history must be deleted.
+ */
 export type TrackedList = { buttons: BioButton[]; removed: string[] };
 
 type Page = { id: string; slug: string };
 
 /**
- * Gives each link button its short link: the one that it has, as long as its id stays, or a new one. Nothing about
- * it makes a save fail: a button that gets none leads straight to its URL, and the next save tries again. Of one that
- * has moved to where no short link may lead, the link is set aside: deleted, but brought back when it may lead there.
- * The caller holds the workspace's lock, so that the cap is exact.
+ * Gives each link button its short link: the existing one while its id stays, or a new one. A failure here does
+ * not fail the save: the button links straight to its URL, and the next save tries again. If a button moves to a
+ * URL that no short link may have, its link is set aside: deleted, and restored when the URL is allowed again.
+ * Requires the workspace's lock, which makes the cap exact.
  *
- * @param page the slug is what the links' `utm_campaign` says
- * @param current what the page has now
+ * @param page its slug is the links' `utm_campaign`
+ * @param current the page's current buttons
  */
 export async function trackButtons(
   tx: PoolClient,
@@ -47,7 +49,7 @@ export async function trackButtons(
   rules: TrackingRules,
 ): Promise<TrackedList> {
   const key = { id: page.id, workspaceId: workspace.id };
-  // What becomes a heading has no history either.
+  // A button that becomes a heading loses its history.
   const staying = wanted.filter((button) => button.type === 'link').map((button) => button.id);
   const removed = await deleteLinksOfOtherButtons(tx, key, staying);
   for (const id of removed) await deleteLink(tx, workspace.id, id);
@@ -66,17 +68,21 @@ export async function trackButtons(
   return { buttons: await linkButtons(tx, workspace, page, { buttons, aside, rules }), removed };
 }
 
-/** A short link that led to a short link could lead to itself. */
+/** A short link to a short link could lead to itself. */
 function mayHaveLink({ type, url }: WantedButton, { shortUrl }: TrackingRules): boolean {
   return type === 'link' && url !== null && !isOnOrigin(url, shortUrl);
 }
 
-/** Deletes a button's link so that it can come back, unless somebody has deleted it meanwhile: then it must not. */
+/**
+ * Deletes a button's link so that it can be restored. One that someone else deleted meanwhile must not be.
+ */
 async function setAside(tx: PoolClient, workspaceId: string, linkId: string): Promise<void> {
   if (await deleteLink(tx, workspaceId, linkId)) await markSetAside(tx, workspaceId, linkId, true);
 }
 
-/** A short link leads where its button says, and its campaign is called what the button is; also while it is set aside. */
+/**
+ * Moves short links to their buttons' URLs and names their campaigns after the buttons, also while set aside.
+ */
 async function followButton(
   tx: PoolClient,
   workspaceId: string,
@@ -93,7 +99,7 @@ async function followButton(
   });
 }
 
-/** Brings links back that were set aside, and makes those that are missing, as far as there is room. */
+/** Restores links that were set aside, and creates missing ones within the cap. */
 async function linkButtons(
   tx: PoolClient,
   workspace: Workspace,
@@ -119,7 +125,7 @@ async function linkButtons(
     await tx.query('ROLLBACK TO SAVEPOINT tracking');
     rules.log.warn(
       { err: error, workspace: workspace.id, page: page.slug },
-      'buttons saved without short links',
+      'failed to create short links of buttons; saved the page without them',
     );
     return buttons;
   }
@@ -137,7 +143,7 @@ async function makeLink(tx: PoolClient, workspaceId: string, page: Page, button:
     workspace_id: workspaceId,
     name: campaignName(button),
     destination_url: button.url ?? '',
-    // A button may lead to any site, and never sets or needs the workspace's own domain.
+    // A button may lead to any site, and neither sets nor requires the workspace's domain.
     external: true,
     tags: [],
     folder_id: null,
@@ -170,7 +176,7 @@ async function claimRandomSlug(tx: PoolClient, workspaceId: string, targetId: st
     const claimed = await claimSlugs(tx, [{ slug, kind: 'link', targetId, workspaceId }]);
     if (claimed.length > 0) return slug;
   }
-  throw new Error('no random slug is free');
+  throw new Error('could not generate a unique slug');
 }
 
 function campaignName({ label, url }: WantedButton): string {

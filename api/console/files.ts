@@ -1,25 +1,25 @@
 import { readFileSync } from 'node:fs';
 import { type Asset, builtAsset } from '../assets.ts';
 
-/** The console as `web/build.ts` wrote it, ready to be sent. */
+/** The files of the console, ready to send. */
 export type ConsoleFiles = {
-  /** By name; each has its content's hash in it. */
+  /** By name, which contains the content's hash. */
   assets: ReadonlyMap<string, Asset>;
   script: string;
   /** Modules that the script imports statically. */
   imports: string[];
   styles: string[];
-  /** Further modules by page: a pattern of paths below `/console`. The first that matches counts. */
+  /** Further modules by path pattern below `/console`; the first match counts. */
   pages: { pattern: RegExp; imports: string[] }[];
 };
 
-/** `manifest.json`, as `web/build.ts` writes it. */
+/** The `manifest.json` of the console's build. */
 type Manifest = Omit<ConsoleFiles, 'assets' | 'pages'> & {
   files: string[];
   pages: { pattern: string; imports: string[] }[];
 };
 
-/** Where `web/build.ts` writes. */
+/** The output directory of the console's build. */
 const DIST = new URL('../../web/dist/console/', import.meta.url);
 
 /**

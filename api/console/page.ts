@@ -3,11 +3,10 @@ import type { ConsoleFiles } from './files.ts';
 const assetPath = (name: string) => `/console/assets/${name}`;
 
 /**
- * The console's one page: its script shows the rest. It names all that the shown page needs, so that the browser asks
- * for it at once: modules, and who is signed in.
+ * Returns the console's page, which its script renders. It preloads the modules of the shown path and the session.
  *
  * @param path below `/console`
- * @param nonce of this answer: what the script makes of style elements carries it
+ * @param nonce of this response, for style elements made by the script
  */
 export function consoleHtml(files: ConsoleFiles, nonce: string, path: string): string {
   const page = files.pages.find(({ pattern }) => pattern.test(path));
@@ -35,10 +34,10 @@ ${preloads.join('')}<script type="module" nonce="${nonce}" src="${assetPath(file
 }
 
 /**
- * The page's Content-Security-Policy: its own scripts, styles of its own or with the nonce, images of anybody
- * (avatars and previews of bio pages), connections to its own origin.
+ * Returns the page's Content-Security-Policy: its own scripts, styles of its own or with the nonce, images of any
+ * site (avatars and bio page previews), connections to its own origin.
  *
- * @param frames origins that it may show in a frame: where public bio pages are
+ * @param frames origins that it may frame: the public bio pages
  */
 export function consolePolicy(nonce: string, frames: readonly string[]): string {
   return [

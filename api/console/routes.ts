@@ -6,10 +6,10 @@ import { consoleHtml, consolePolicy } from './page.ts';
 
 const FOREVER = 'public, max-age=31536000, immutable';
 
-/** The console: its page at every path below `/console`, and its files. Who is signed in is the API's question. */
+/** Registers the console's page at every path below `/console`, and its files. The API checks the session. */
 export async function consoleRoutes(app: Api, { config }: Pick<ApiDeps, 'config'>): Promise<void> {
   let read: ConsoleFiles | null = null;
-  // Read at the first request: the API is of use without the browser's files, as in most tests.
+  // Read at the first request: the API works without the browser build, as in most tests.
   const files = (): ConsoleFiles => {
     read ??= readConsoleFiles();
     return read;

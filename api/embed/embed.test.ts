@@ -47,7 +47,7 @@ test('the page has no inline script or style, and its policy allows none', async
   expect(page.headers['x-frame-options']).toBeUndefined();
 });
 
-test('files have their hash in the name and are kept for ever; the page and the loader are asked for again', async () => {
+test('files have their hash in the name and are cached forever; the page and the loader are revalidated', async () => {
   const files = await filesOfPage();
   for (const path of files) {
     const file = await get(path);
@@ -60,7 +60,7 @@ test('files have their hash in the name and are kept for ever; the page and the 
   expect((await get('/embed/assets/page-0000000000000000.js')).statusCode).toBe(404);
 });
 
-test('who has the newest already is told so', async () => {
+test('a client with the current version gets a 304', async () => {
   for (const path of ['/embed.js', '/embed/referrals', ...(await filesOfPage())]) {
     const first = await get(path, { 'accept-encoding': 'gzip, br' });
     const again = await get(path, {
@@ -83,7 +83,7 @@ test('each encoding holds the same bytes', async () => {
   expect((await get('/embed.js', { 'accept-encoding': 'br' })).headers['content-encoding']).toBe('br');
 });
 
-test('a framed page may connect to the API that it is told of, and to no text that is no origin', async () => {
+test('a framed page may connect to the given API, unless it is not an origin', async () => {
   const policyFor = async (apiBase: string, destination: string) => {
     const answer = await get(`/embed/referrals?api_base=${encodeURIComponent(apiBase)}`, {
       'sec-fetch-dest': destination,
@@ -116,11 +116,11 @@ test('a framed page may connect to the API that it is told of, and to no text th
   ]) {
     expect(await policyFor(hostile, 'iframe'), hostile).toContain("connect-src 'self';");
   }
-  // The same parameter twice is no origin either.
+  // A repeated parameter is not an origin either.
   expect((await get('/embed/referrals?api_base=a&api_base=b')).statusCode).toBe(200);
 });
 
-test('other methods are refused, HEAD is answered', async () => {
+test('other methods are refused, HEAD is accepted', async () => {
   expect((await api.app.inject({ method: 'HEAD', url: '/embed.js' })).statusCode).toBe(200);
   expect((await api.app.inject({ method: 'POST', url: '/embed/referrals' })).statusCode).toBe(405);
 });

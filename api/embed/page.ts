@@ -1,14 +1,14 @@
 import { embedOrigin } from '../../core/links/embed-origin.ts';
 import type { Asset } from '../assets.ts';
 
-/** Where a page's files are found, their content's hash in the name. */
+/** Paths of a page's files, with their content's hash. */
 export const assetPath = (name: string, { hash }: Asset, extension: string) =>
   `/embed/assets/${name}-${hash}.${extension}`;
 
 /**
- * The dashboard page: the same for everyone, since its script reads the query.
+ * Returns the dashboard page, the same for everyone: its script reads the query.
  *
- * @param apiBase the API's origin where it is another than the page's; null: the page's own
+ * @param apiBase the API's origin; null: the page's own
  */
 export function pageHtml(script: Asset, style: Asset, apiBase: string | null): string {
   return `<!doctype html>
@@ -31,8 +31,8 @@ ${apiBase === null ? '' : `<meta name="api-base" content="${apiBase}">\n`}<title
 }
 
 /**
- * The page's Content-Security-Policy: its own script and style, connections to the API, and nothing else. Any site
- * may frame it.
+ * Returns the page's Content-Security-Policy: its own script and style, and connections to the API. Any site may
+ * frame it.
  *
  * @param apis origins of the API besides the page's own
  */
@@ -51,13 +51,12 @@ export function pagePolicy(apis: readonly string[]): string {
 }
 
 /**
- * The API's origin that a framed page asks for (`api_base`), or null.
+ * Returns the API origin that a framed page asks for (`api_base`), or null.
  *
- * Only a framed page is let connect elsewhere: whoever frames it could show anything under their own name, while as a
- * page of its own it stands under this deployment's.
+ * Only a framed page may connect elsewhere: a top-level page would show foreign data under this deployment's name.
  *
- * @param destination the request's `Sec-Fetch-Dest`; browsers before 2023 leave it out, and the page's script asks
- *   the same question itself
+ * @param destination the request's `Sec-Fetch-Dest`; browsers before 2023 omit it, and the page's script checks it
+ *   too
  */
 export function requestedApi(value: unknown, destination: string | undefined): string | null {
   if (typeof value !== 'string' || destination === 'document') return null;

@@ -2,19 +2,21 @@ import { type Asset, addVary, assetOf, builtAsset, sendAsset } from '../assets.t
 import type { Api, ApiDeps } from '../dependencies.ts';
 import { assetPath, pageHtml, pagePolicy, requestedApi } from './page.ts';
 
-/** Sites get a new loader within minutes, and never wait for it. */
+/** Sites get a new loader within minutes, without waiting for it. */
 const LOADER_CACHE = 'public, max-age=300, stale-while-revalidate=86400';
 const FOREVER = 'public, max-age=31536000, immutable';
-/** Asked for anew each time, answered with 304: a page never names files that are gone. */
+/** Revalidated at each load: a page never names files that are gone. */
 const REVALIDATED = 'no-cache';
 
 type Files = { loader: Asset; page: Asset; script: Asset; style: Asset };
 
-/** The embeddable referral dashboard: `/embed.js`, `/embed/referrals` and its files. No key is asked for. */
+/**
+ * Registers the embeddable referral dashboard: `/embed.js`, `/embed/referrals` and its files. No authentication.
+ */
 export async function embedRoutes(app: Api, { config }: Pick<ApiDeps, 'config'>): Promise<void> {
   const ownApi = config.baseUrl === config.appUrl ? null : config.baseUrl;
   let read: Files | null = null;
-  // Read at the first request: the API is of use without the browser's files, as in most tests.
+  // Read at the first request: the API works without the browser build, as in most tests.
   const files = (): Files => {
     read ??= readFiles(ownApi);
     return read;
@@ -31,7 +33,7 @@ export async function embedRoutes(app: Api, { config }: Pick<ApiDeps, 'config'>)
     reply
       .header('cache-control', REVALIDATED)
       .header('content-security-policy', pagePolicy(apis))
-      // The address holds who the user is.
+      // The URL identifies the user.
       .header('referrer-policy', 'no-referrer')
       .header('permissions-policy', 'camera=(), geolocation=(), microphone=(), payment=()');
     addVary(reply, 'Sec-Fetch-Dest');

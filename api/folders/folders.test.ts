@@ -59,7 +59,7 @@ test('a deleted folder leaves its campaigns', async () => {
   expect(list.body.links.map((link) => link.folder_id)).toEqual([null]);
 });
 
-test('deleting a folder while links move into it answers each call: moved before, or no such folder', async () => {
+test('deleting a folder while links move into it responds to each call: moved before, or no such folder', async () => {
   shop = await api.addWorkspace();
   const rows = Array.from({ length: 60 }, () => ({
     destination_url: 'https://shop.example',

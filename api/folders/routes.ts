@@ -18,7 +18,7 @@ const CONFIG = { scope: 'secret', plan: 'any' } as const;
 const tags = ['Folders'];
 const notFound = () => new AppError('not_found', 'the workspace has no such folder');
 
-/** Folders, which campaigns are sorted into. Any plan. */
+/** Registers the routes of folders, which group campaigns. Any plan. */
 export async function folderRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
   app.get(
     '/folders',
@@ -98,7 +98,7 @@ export async function folderRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
       },
     },
     async ({ auth, params }) => {
-      const isDeleted = await app.workspaceTurns(auth.workspace.id, () =>
+      const isDeleted = await app.workspaceQueue(auth.workspace.id, () =>
         inTransaction(pool, async (tx) => {
           const { id } = await lockWorkspace(tx, auth.workspace.id);
           return deleteFolder(tx, id, params.id);

@@ -3,8 +3,9 @@ import { storesUp } from '../../core/tier/health.ts';
 import type { Api, ApiDeps } from '../dependencies.ts';
 
 /**
- * `/health/live`: the process answers. `/health/ready`: its stores answer too, each reported by name, and it is not
- * stopping. `/track` needs the event log's shipper to have started. A store's blip makes it unready and restarts nothing.
+ * Registers `/health/live`: the process responds, and `/health/ready`: its databases respond too, each by name,
+ * and it is not stopping. `/track` requires that the event log's shipper has started. A short outage makes it
+ * unready and restarts nothing.
  */
 export async function healthRoutes(app: Api, deps: ApiDeps): Promise<void> {
   let stopping = false;

@@ -21,7 +21,7 @@ async function create(body: object, workspace = shop): Promise<KeyWithToken> {
 const list = async (query = '', workspace = shop) => (await workspace.get<List>(`/keys${query}`)).body;
 
 describe('POST /keys', () => {
-  test('makes a key that works at once; its token is in this answer and nowhere else', async () => {
+  test('makes a key that works at once; its token is in this response and nowhere else', async () => {
     const { token, ...key } = await create({ kind: 'secret', label: ' checkout ' });
     expect(key).toEqual({
       id: expect.any(String),
@@ -51,7 +51,7 @@ describe('POST /keys', () => {
     expect((await shop.delete(`/keys/${own?.id}`, { key: token })).status).toBe(403);
   });
 
-  test('keeps no answer for an Idempotency-Key: the token would be in it', async () => {
+  test('saves no response for an Idempotency-Key: it would hold the token', async () => {
     const options = { headers: { 'idempotency-key': 'one' } };
     const first = await shop.post<KeyWithToken>('/keys', { kind: 'secret' }, options);
     const second = await shop.post<KeyWithToken>('/keys', { kind: 'secret' }, options);
@@ -98,7 +98,7 @@ describe('GET /keys', () => {
     expect((await other.get('/keys?limit=501')).status).toBe(400);
   });
 
-  test('tells when a key was last used', async () => {
+  test('shows when a key was last used', async () => {
     const other = await api.addWorkspace();
     const { id, token } = await create({ kind: 'secret' }, other);
     await other.get('/me', { key: token });

@@ -19,12 +19,12 @@ const noSuchKey = () => new AppError('not_found', 'the workspace has no such key
 
 const PREFIX = { secret: 'lk_live_', publishable: 'pk_live_' } as const;
 
-/** A key as it is shown: never its token, never its hash. */
+/** Returns a key as the API shows it: without its token or hash. */
 function shown({ lookup, ...key }: ListedKey): KeyRecord {
   return { ...key, prefix: `${PREFIX[key.kind]}${lookup}` };
 }
 
-/** Keys of the workspace. A secret key, or an owner in the console; any plan. */
+/** Registers the routes of workspace keys. A secret key, or an owner's session; any plan. */
 export async function keyRoutes(app: Api, { pool }: Pick<ApiDeps, 'pool'>): Promise<void> {
   app.get(
     '/keys',
@@ -64,7 +64,7 @@ export async function keyRoutes(app: Api, { pool }: Pick<ApiDeps, 'pool'>): Prom
     },
     async ({ auth, body, server }, reply) => {
       const { id: workspaceId } = auth.workspace;
-      const made = await server.workspaceTurns(workspaceId, () =>
+      const made = await server.workspaceQueue(workspaceId, () =>
         inTransaction(pool, async (tx): Promise<KeyWithToken> => {
           await lockWorkspace(tx, workspaceId);
           const { key, token } = await createKey(tx, {

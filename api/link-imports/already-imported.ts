@@ -6,8 +6,8 @@ import type { BulkRow } from '../links/create-each.ts';
 import type { CreateRequest } from '../links/create-request.ts';
 
 /**
- * Of the rows of a batch those whose links the workspace has already, by their slugs: each slug in the row's exact
- * spelling names a link that leads where the row says. Rows with an `external_id` are for the create to recognise.
+ * Returns the rows of a batch whose links exist: each slug, in the row's exact spelling, belongs to a link with
+ * the row's destination. Rows with an `external_id` are left to the create.
  */
 export async function alreadyImported(
   tx: PoolClient,

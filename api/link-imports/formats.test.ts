@@ -64,7 +64,7 @@ describe('an export of', () => {
     expect((await target.links())[0]?.tags).toEqual(['launch', 'press']);
   });
 
-  test('Dub (JSON) keeps expiry, password, external id, channel and what targeting can be kept', async () => {
+  test('Dub (JSON) keeps expiry, password, external id, channel and the supported targeting', async () => {
     await target.importRows(await fixture('dub.json'));
     const [app, onlyUrl] = await target.links();
     expect(app).toMatchObject({

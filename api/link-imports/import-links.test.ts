@@ -51,7 +51,7 @@ describe('our own CSV', () => {
     ]);
   });
 
-  test('is judged as a create is, row by row, in the words of the file', async () => {
+  test('is validated as a create is, row by row, in terms of the columns of the file', async () => {
     const { created, errors } = await target.importRows(
       csv(
         'destination_url,name,slug,max_clicks,metadata,external,password,note',
@@ -69,14 +69,14 @@ describe('our own CSV', () => {
     );
     expect(created).toBe(1);
     expect(errors.map(({ line, column, message }) => `${line} ${column}: ${message}`)).toEqual([
-      '2 slug: "admin" is reserved',
+      '2 slug: must not be "admin": this slug is reserved',
       '3 slug: must match pattern "^[A-Za-z0-9_-]+$"',
-      '4 name: is required without destination_id',
+      '4 name: is required without `destination_id`',
       '5 destination_url: must be a full URL that begins with https://',
-      '6 max_clicks: must be integer,null',
+      '6 max_clicks: must be an integer from 1 to 2147483647 or null',
       expect.stringMatching(/^7 metadata: must be JSON/),
-      '8 destination_url: must be on shop.example; send external: true for a platform that is not yours',
-      '9 external: must be boolean',
+      '8 destination_url: must be on shop.example; send external: true for a site that is not yours',
+      '9 external: must be true or false',
       '10 note: holds characters that are not UTF-8: save the file as UTF-8',
     ]);
     expect(errors[5]?.row).toMatchObject({ metadata: '{broken', password: '***' });
@@ -135,7 +135,7 @@ describe('an import', () => {
     expect(elsewhere).toMatchObject({ created: 0, skipped: 0, errors: [{ line: 2 }] });
   });
 
-  test('takes a row that stands twice in the file once', async () => {
+  test('imports a duplicate row once', async () => {
     const row = 'https://shop.example/twice,A,';
     const result = await target.importRows(
       csv('destination_url,name,slug', `${row}dup`, `${row}dup`, row, row),
@@ -157,7 +157,7 @@ describe('an import', () => {
     expect(stored).toEqual([{ primary_domain: null }]);
   });
 
-  test('gives rows without a channel the one that is asked for, or makes them Smart Links', async () => {
+  test('gives rows without a channel the requested one, or makes them Smart Links', async () => {
     await target.importRows(csv('destination_url,name', 'https://shop.example/a,A'), {
       channel: 'newsletter',
     });
@@ -173,7 +173,7 @@ describe('an import', () => {
     expect(result.errors[0]).toMatchObject({ line: 27, column: null, message: 'the plan allows 25 links' });
   });
 
-  test('that is cut off has done whole batches, and goes on where it is run again', async () => {
+  test('that is interrupted has done whole batches, and resumes when it is run again', async () => {
     const rows = Array.from({ length: 250 }, (_, n) => `https://shop.example/${n},N,n${n}`);
     const seen: number[] = [];
     const cutOff = target.importRows(csv('destination_url,name,slug', ...rows), {

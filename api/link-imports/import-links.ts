@@ -18,28 +18,28 @@ const BATCH = 100;
 
 export type ImportResult = {
   created: number;
-  /** Rows whose link was there already. */
+  /** Rows whose link exists already. */
   skipped: number;
   errors: RowError[];
 };
 
-/** What is imported, and for whom. */
+/** The source and options of an import. */
 export type ImportSource = ImportDefaults & {
   /** Origin of short links. */
   shortUrl: string;
   rows: AsyncIterable<ReadRow> | Iterable<ReadRow>;
-  /** Is told the format, once it is known, and the columns of the first row. */
+  /** Called with the format, once it is known, and the columns of the first row. */
   onFormat(format: Format, columns: string[]): void;
 };
 
 export type ImportOptions = ImportSource & {
   pool: Pool;
   workspaceId: string;
-  /** Is told of every batch. */
+  /** Called after every batch. */
   onProgress(result: Readonly<ImportResult>): void;
 };
 
-/** A row on its way, with the create that it asks for. */
+/** A row with its create request. */
 type Pending = {
   source: SourceRow;
   columnOf: Readonly<Record<string, string>>;
@@ -48,15 +48,15 @@ type Pending = {
 
 const check = bodyCheck(CreateBody);
 
-/** Rows that passed every check which needs no store, or why they did not. */
+/** Valid rows, or their errors. */
 type Batch = { pending: Pending[]; checked: BulkRow[] };
 
 /**
- * Creates a link for each row exactly as `POST /links` would, in batches, and holds no more than one of them. A row
- * that is refused is an error of its own. A row whose link is there already, because its `external_id` or its slug
- * with the same destination is, is skipped, so an import that was cut off is simply run again.
+ * Creates a link for each row exactly as `POST /links` would, in batches, and holds one batch in memory. A refused
+ * row is an error of its own. A row whose link exists, by `external_id` or by slug and destination, is skipped: an
+ * interrupted import can be run again.
  *
- * @throws {UnknownFormat} when the file is of no known format; the stores' errors, with the batches before them done
+ * @throws {UnknownFormat} when the format is unknown; database errors, with the earlier batches done
  */
 export async function importLinks(options: ImportOptions): Promise<ImportResult> {
   const { pool, workspaceId, onProgress } = options;
@@ -69,13 +69,13 @@ export async function importLinks(options: ImportOptions): Promise<ImportResult>
   return inOrder(result);
 }
 
-/** An import that was read whole, for {@link writeImport}. */
+/** A parsed import, for {@link writeImport}. */
 export type ReadImport = { batches: Batch[]; errors: ImportErrors };
 
 /**
- * Reads an import that fits into memory, outside of any transaction: passwords are hashed here.
+ * Parses an import that fits into memory, outside of any transaction: passwords are hashed here.
  *
- * @throws {UnknownFormat} when it is of no known format
+ * @throws {UnknownFormat} when the format is unknown
  */
 export async function readImport(source: ImportSource): Promise<ReadImport> {
   const errors = new ImportErrors();
@@ -84,7 +84,7 @@ export async function readImport(source: ImportSource): Promise<ReadImport> {
   return { batches, errors };
 }
 
-/** {@link importLinks} of what was read before, all in the caller's transaction. */
+/** Creates the links of a parsed import, all in the caller's transaction. */
 export async function writeImport(
   tx: PoolClient,
   workspaceId: string,
@@ -109,7 +109,7 @@ async function writeBatches(
   for (const batch of batches) await createBatch(tx, workspaceId, batch, into);
 }
 
-/** A row that can't be read is known before the batch that is under way. */
+/** An unreadable row is reported before the current batch. */
 function inOrder(result: ImportResult): ImportResult {
   result.errors.sort((a, b) => a.line - b.line);
   return result;
@@ -139,7 +139,7 @@ async function* batchesOf(source: ImportSource, errors: ImportErrors): AsyncGene
     }
     for (const link of pendingOf(row, format, source, errors)) {
       const { slug } = link.body;
-      // A slug that stands twice in a file has to be found by the second row: batches are judged as a whole.
+      // The second row with a slug must find the first one's link: batches are checked as a whole.
       if (pending.length === BATCH || (typeof slug === 'string' && slugs.has(slugKey(slug)))) {
         yield await take();
       }
@@ -205,7 +205,7 @@ async function createBatch(
   }
 }
 
-/** The create's refusal in the words of the file. */
+/** Returns the create's error in terms of the file's columns. */
 function problemOf(error: AppError, { columnOf }: Pending): RowProblem {
   const [detail] = error.details ?? [];
   if (!detail) return new RowProblem(null, error.message);

@@ -34,7 +34,7 @@ async function importText(text: string, more: object = {}): Promise<Imported> {
 const links = async () =>
   (await shop.get<{ links: LinkRecord[] }>('/links?view=records&limit=500')).body.links.toReversed();
 
-test('creates a link for each row, names what is refused by line, and skips what is there', async () => {
+test('creates a link for each row, reports refused rows by line, and skips existing links', async () => {
   const text = [
     'destination_url,name,slug,tags,note',
     'https://shop.example/a,"A,\nin two lines 🐇",one,"x,y",',
@@ -100,7 +100,7 @@ test('characters beyond 16 bits stay whole wherever the text is cut', async () =
   for (const { name } of await links()) expect(name.replaceAll('🐇', '')).toMatch(/^[01]$/);
 });
 
-test('JSON that nests without end refuses its row and stops nothing', async () => {
+test('JSON that nests too deep refuses its row only', async () => {
   const deep = `{"a":${'['.repeat(20_000)}${']'.repeat(20_000)}}`;
   const cell = `"${deep.replaceAll('"', '""')}"`;
   const rows = `https://a.example/,One,reddit,${cell}\nhttps://b.example/,Two,reddit,{}`;
@@ -113,7 +113,7 @@ test('JSON that nests without end refuses its row and stops nothing', async () =
   expect(json).toMatchObject({ created: 1, errors: [{ line: 2 }] });
 });
 
-test('JSON with what PostgreSQL can not keep refuses its row and stops nothing', async () => {
+test('JSON that PostgreSQL can not store refuses its row only', async () => {
   const rows = ['"a\\u0000"', '"\\ud800"', '1e999', '{"b\\u0000":1}', '"fine"'].map(
     (value, n) => `https://${n}.example/,N${n},reddit,"${`{"a":${value}}`.replaceAll('"', '""')}"`,
   );
@@ -124,7 +124,7 @@ test('JSON with what PostgreSQL can not keep refuses its row and stops nothing',
   });
 });
 
-test('columns that are called as what every object has are unknown ones', async () => {
+test('columns named like inherited properties of objects are unknown ones', async () => {
   const names = ['__defineGetter__', '__proto__', 'constructor', 'toString', 'valueOf', 'hasOwnProperty'];
   const text = `destination_url,name,${names}\nhttps://shop.example/a,A,1,2,3,4,5,6`;
   expect(await importText(text)).toMatchObject({
@@ -135,7 +135,7 @@ test('columns that are called as what every object has are unknown ones', async 
   });
 });
 
-test('a single object of JSON is a row, JSON lines are rows, and what is no object is refused by line', async () => {
+test('a JSON object is a row, JSON lines are rows, and other values are refused by line', async () => {
   const link = (slug: string) =>
     `{"destination_url":"https://shop.example/${slug}","name":"A","slug":"${slug}"}`;
   expect(await importText(link('only'))).toMatchObject({ format: 'Hoplog', created: 1, errors: [] });
@@ -159,7 +159,7 @@ test('rows without a channel get the one that is given, or become Smart Links', 
   expect((await links()).map((link) => link.channel)).toEqual(['twitter', null]);
 });
 
-test('a text that is no export, is empty or has too many rows makes nothing', async () => {
+test('a text that is not an export, is empty or has too many rows creates nothing', async () => {
   const many = ['destination_url,name', ...Array(1_001).fill('https://shop.example,A')].join('\n');
   const json = JSON.stringify(Array(1_001).fill({ destination_url: 'https://shop.example', name: 'A' }));
   for (const text of ['a,b\n1,2', 'any text', 'null', '{"a":1}\n{"a":2}', '{}', '', many, json]) {
@@ -179,7 +179,7 @@ test('a text that is no export, is empty or has too many rows makes nothing', as
   expect(await links()).toEqual([]);
 });
 
-test('an Idempotency-Key replays the answer, and an import that failed half-way is made anew', async () => {
+test('an Idempotency-Key replays the response, and an import that failed half-way runs again', async () => {
   const rows = Array.from({ length: 150 }, (_, n) => `https://shop.example/${n},A`);
   const body = { text: ['destination_url,name', ...rows].join('\n') };
   const options = { headers: { 'idempotency-key': 'import' } };

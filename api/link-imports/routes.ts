@@ -12,10 +12,10 @@ import { withIdempotency } from '../plugins/idempotency.ts';
 import { type ImportSource, type ReadImport, readImport, writeImport } from './import-links.ts';
 import { IMPORT_LIMIT, ImportBody, Imported } from './schemas.ts';
 
-/** Bytes of a body: as many as `POST /links/bulk` takes. */
+/** Bytes of a body, as for `POST /links/bulk`. */
 const IMPORT_BODY_LIMIT = 16 * 1_048_576;
 
-/** `POST /links/import`: links out of another system's export. Any plan, up to its cap of links. */
+/** Registers `POST /links/import`: links from another system's export. Any plan, up to its cap of links. */
 export async function linkImportRoutes(app: Api, { config, pool }: ApiDeps): Promise<void> {
   const { shortUrl } = config;
 
@@ -55,7 +55,7 @@ export async function linkImportRoutes(app: Api, { config, pool }: ApiDeps): Pro
             unknown_columns: unknown,
             created,
             skipped,
-            // Not the rows themselves, which the caller has: a refused one may hold a password.
+            // Without the rows: the client has them, and they may hold passwords.
             errors: errors.map(({ line, column, message }) => ({ line, column, message })),
           },
         };
@@ -64,18 +64,19 @@ export async function linkImportRoutes(app: Api, { config, pool }: ApiDeps): Pro
   );
 }
 
-/** @throws {AppError} `bad_request` when the text is of no known format, or has too many rows */
+/** @throws {AppError} `bad_request` when the format is unknown, or there are too many rows */
 async function readWhole(text: string, source: Omit<ImportSource, 'rows'>): Promise<ReadImport> {
   try {
     return await readImport({ ...source, rows: await readRows(text) });
   } catch (error) {
-    if (error instanceof UnknownFormat) throw badRequest('text', error.message);
+    if (error instanceof UnknownFormat)
+      throw badRequest('text', `must be in a known format: ${error.message}`);
     throw error;
   }
 }
 
 /**
- * Reads every row before the first link is made, so that a text with too many is refused whole.
+ * Parses all rows before the first link is made, so that a text with too many is refused as a whole.
  *
  * @throws {AppError} `bad_request` when there are more than {@link IMPORT_LIMIT}
  */
@@ -85,7 +86,7 @@ async function readRows(text: string): Promise<ReadRow[]> {
   const rows: ReadRow[] = [];
   for await (const row of form.kind === 'json' ? jsonRows(inPieces(whole)) : csvRows(inPieces(whole), form)) {
     if (rows.length === IMPORT_LIMIT) {
-      throw badRequest('text', `must have at most ${IMPORT_LIMIT} rows: send the rest in another call`);
+      throw badRequest('text', `must have at most ${IMPORT_LIMIT} rows; send the rest in another request`);
     }
     rows.push(row);
   }
@@ -94,11 +95,11 @@ async function readRows(text: string): Promise<ReadRow[]> {
 
 const PIECE = 65_536;
 
-/** Reading ends within a piece of the row that is too much. */
+/** Splits the text, so that parsing stops soon after too many rows. */
 async function* inPieces(text: string): AsyncGenerator<string> {
   for (let at = 0, end = 0; at < text.length; at = end) {
     end = at + PIECE;
-    // Never between the halves of a character, which each piece alone would lose.
+    // Never inside a surrogate pair, which would be lost.
     if (/[\uD800-\uDBFF]/.test(text.charAt(end - 1))) end += 1;
     yield text.slice(at, end);
   }

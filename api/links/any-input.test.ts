@@ -56,7 +56,7 @@ test('POST /links', async () => {
   );
 });
 
-test('POST /links with one field that is anything', async () => {
+test('POST /links with any value in one field', async () => {
   const one = fc.tuple(fc.constantFrom(...Object.keys(CreateBody.properties)), value);
   await fc.assert(
     fc.asyncProperty(one, async ([name, given]) => {
@@ -107,7 +107,7 @@ test('GET /links in both views', async () => {
   );
 });
 
-test('an id that is anything', async () => {
+test('any text as an id', async () => {
   await fc.assert(
     fc.asyncProperty(fc.string({ unit: 'grapheme', minLength: 1 }), async (id) => {
       const path = `/links/${encodeURIComponent(id.toWellFormed())}`;

@@ -61,7 +61,7 @@ test('each row has its own outcome, in order, and a refused one changes nothing 
   expect(await countOfLinks()).toBe(4);
 });
 
-test('a row that can not be kept as it was sent is refused by itself, with its field', async () => {
+test('a row that can not be stored as sent is refused alone, with its field', async () => {
   const deep = `${'['.repeat(30_000)}${']'.repeat(30_000)}`;
   const rows = [
     row(),
@@ -106,7 +106,7 @@ test('a row that can not be kept as it was sent is refused by itself, with its f
   expect(await countOfLinks()).toBe(2);
 });
 
-test('outside of the rows a body that can not be kept is refused whole', async () => {
+test('outside of the rows a body that can not be stored is refused as a whole', async () => {
   expect((await shop.post('/links/bulk', { links: [row()], more: '\0' })).status).toBe(400);
   expect((await shop.post('/links/bulk', { links: '\0' })).status).toBe(400);
   expect((await shop.post('/links/bulk', ['\0'])).status).toBe(400);

@@ -9,13 +9,13 @@ import { readCreateRequest, withoutIgnored } from './create-request.ts';
 import { toRecord } from './record.ts';
 import type { CreateBody } from './schemas.ts';
 
-/** A row's own outcome: what `POST /links` would have answered. */
+/** The outcome of one row: the status and body of `POST /links`. */
 export type RowResult = { index: number; status: number; body: unknown };
 
-/** Passwords that are hashed at a time: as many as libuv has threads would starve everything else. */
+/** Concurrent password hashes: one per libuv thread would starve all other work of the pool. */
 const ROWS_AT_A_TIME = 2;
 
-/** Checks each row as `POST /links` does, before any transaction is open. */
+/** Validates each row as `POST /links` does, before a transaction is open. */
 export async function readBulkRows(
   rows: unknown[],
   check: BodyCheck,
@@ -44,7 +44,7 @@ async function readRow(given: unknown, check: BodyCheck, rules: { shortUrl: stri
   }
 }
 
-/** {@link createEach} in the form in which the API answers. */
+/** {@link createEach} with the outcomes as the API sends them. */
 export async function createInBulk(
   tx: PoolClient,
   request: FastifyRequest,

@@ -38,7 +38,7 @@ describe('GET /links/:id', () => {
     expect((await shop.get(`/links/${link.id.toUpperCase()}`)).status).toBe(200);
   });
 
-  test('is 404 outside the workspace and 400 for what is no uuid', async () => {
+  test('is 404 outside the workspace and 400 for a malformed UUID', async () => {
     const other = await api.addWorkspace();
     expect((await other.get(`/links/${link.id}`)).status).toBe(404);
     expect((await shop.get(`/links/${UNKNOWN}`)).body.error.code).toBe('not_found');
@@ -126,7 +126,7 @@ describe('PATCH /links/:id', () => {
     });
   });
 
-  test('what every link has can not be cleared', async () => {
+  test('required fields can not be cleared', async () => {
     for (const field of ['slug', 'destination_url', 'name']) {
       const answer = await shop.patch(`/links/${link.id}`, { [field]: null });
       expect([answer.status, answer.body.error.details?.[0]?.path]).toEqual([400, field]);
@@ -159,7 +159,7 @@ describe('PATCH /links/:id', () => {
     expect((await shop.patch(`/links/${link.id}`, { channel: 'reddit', id: UNKNOWN })).body).toEqual(link);
   });
 
-  test('a taken slug is 409, the own one in other letters is not', async () => {
+  test('a taken slug is 409, the own one in another case is not', async () => {
     const other = await create({ name: 'Other', slug: 'Occupied' });
     const answer = await shop.patch(`/links/${link.id}`, { slug: 'oCCupied' });
     expect([answer.status, answer.body.error.code]).toEqual([409, 'conflict']);
@@ -167,7 +167,7 @@ describe('PATCH /links/:id', () => {
     expect([recased.status, recased.body.slug]).toEqual([200, 'occuPIED']);
   });
 
-  test('a slug that was given up stays reserved for its link', async () => {
+  test('a released slug stays reserved for its link', async () => {
     const other = await create({ name: 'Other' });
     await shop.patch(`/links/${link.id}`, { slug: 'before' });
     await shop.patch(`/links/${link.id}`, { slug: 'after' });
@@ -234,7 +234,7 @@ describe('PATCH /links/:id', () => {
 });
 
 describe('DELETE /links/:id', () => {
-  test('answers ok once; the link is gone from every links endpoint', async () => {
+  test('responds ok once; the link is gone from every links endpoint', async () => {
     const answer = await shop.delete(`/links/${link.id}`);
     expect([answer.status, answer.body]).toEqual([200, { ok: true }]);
     expect((await shop.delete(`/links/${link.id}`)).status).toBe(404);
@@ -267,7 +267,7 @@ describe('DELETE /links/:id', () => {
   });
 });
 
-test('a change is noted for the redirect tier', async () => {
+test('a change is recorded for the redirect tier', async () => {
   const changes = async () => {
     const { rows } = await api.stores.pool.query<{ kind: string; target_id: string }>(
       'SELECT kind, target_id FROM link_changes ORDER BY id',

@@ -20,7 +20,7 @@ import { claimSlugs } from '../../sql/links/slugs.ts';
 import { programById, programOfDestination, updateProgramCode } from '../../sql/referrals/programs.ts';
 import { lockWorkspace } from '../../sql/workspaces/workspaces.ts';
 import { BUTTON_URL_LIMIT } from '../bio-pages/schemas.ts';
-import { requireCode, requireRoomForReferral } from '../programs/settings.ts';
+import { requireCode, requireRoomForReferral } from '../referrals/programs/settings.ts';
 import { checkMetadata } from '../schemas.ts';
 import { secondOnChannel } from './create.ts';
 import { keepToOwnDomain } from './own-domain.ts';
@@ -30,11 +30,11 @@ import { slugTaken } from './slug-choice.ts';
 
 export const noSuchLink = () => new AppError('not_found', 'the workspace has no such link');
 
-/** A change of a link and its campaign, once everything that needs no store has been checked. */
+/** A validated change of a link and its campaign. */
 export type ChangeRequest = { link: LinkChange; campaign: DestinationChange; destinationUrl: URL | null };
 
 /**
- * Checks a change body beyond its schema.
+ * Validates a change body beyond its schema.
  *
  * @throws {AppError} `bad_request` that names the field
  */
@@ -44,7 +44,7 @@ export async function readChangeRequest(
 ): Promise<ChangeRequest> {
   checkMetadata(body.metadata);
   if (body.slug !== undefined && linkSlugProblem(body.slug)) {
-    throw badRequest('slug', `"${body.slug}" is reserved`);
+    throw badRequest('slug', `must not be "${body.slug}": this slug is reserved`);
   }
   const destinationUrl =
     body.destination_url === undefined
@@ -68,11 +68,11 @@ export async function readChangeRequest(
 }
 
 /**
- * Changes a link and, for all its links, its campaign. A slug that the link gives up stays reserved for it: nobody
- * else can take over printed links, and the link can take it back. A programme follows a change of its links, and a bio
- * page where its button's link leads.
+ * Changes a link and, for all its links, its campaign. A released slug stays reserved for the link: nobody else
+ * can take over printed links, and the link can have it again. A program follows a change of its links; a bio page
+ * follows its button's link.
  *
- * @throws {AppError} `not_found` (link, folder), `bad_request` (domain, a programme's rules), `conflict` (slug,
+ * @throws {AppError} `not_found` (link, folder), `bad_request` (domain, a program's rules), `conflict` (slug,
  *   external_id, channel)
  */
 export async function changeLink(
@@ -82,7 +82,7 @@ export async function changeLink(
   request: ChangeRequest,
 ): Promise<Link> {
   const { link: change, campaign, destinationUrl } = request;
-  // Always first, as in a create, so that the two never wait for each other.
+  // Always first, as in a create: the same lock order prevents deadlocks.
   const workspace = await lockWorkspace(tx, workspaceId);
   const link = await lockLink(tx, workspaceId, id);
   if (!link) throw noSuchLink();
@@ -92,13 +92,13 @@ export async function changeLink(
   if (code !== undefined) requireCode('slug', code);
   if (destinationUrl && !link.external) await keepToOwnDomain(tx, workspace, [destinationUrl]);
   if (campaign.folder_id && !(await lockFolderShared(tx, workspaceId, campaign.folder_id))) {
-    throw new AppError('not_found', 'folder_id: the workspace has no such folder');
+    throw new AppError('not_found', 'the workspace has no folder with this `folder_id`');
   }
   await refuseTaken(tx, link, change);
   if (change.external_id === null) await refuseSecondOnChannel(tx, link);
   await updateDestination(tx, workspaceId, link.destination_id, campaign);
   const { destination_url: url } = campaign;
-  // A bio button leads where its campaign does, by the rules of its page.
+  // A bio button's destination follows the rules of its page.
   if (url !== undefined && (await updateButtonUrls(tx, workspaceId, link.destination_id, url))) {
     requireWebUrl('destination_url', url, BUTTON_URL_LIMIT);
   }
@@ -110,22 +110,22 @@ export async function changeLink(
 }
 
 /**
- * Deletes a link, but not the one that a programme's code is: a programme has a code as long as there is the programme.
+ * Deletes a link, unless it is the code of a program: a program always has a code.
  *
- * @throws {AppError} `not_found`; `conflict` that names the programme
+ * @throws {AppError} `not_found`; `conflict` that names the program
  */
 export async function removeLink(db: Queryable, workspaceId: string, id: string): Promise<void> {
   const program = await programById(db, workspaceId, id);
   if (program && (await linkById(db, workspaceId, id))) {
     throw new AppError(
       'conflict',
-      `the link is the code of the programme "${program.name}", which may get another code instead`,
+      `the link is the code of the program "${program.name}"; change the code of the program instead`,
     );
   }
   if (!(await deleteLink(db, workspaceId, id))) throw noSuchLink();
 }
 
-/** The links of a programme's campaign add `ref` to wherever they lead. */
+/** Requires that a program's links can add `ref` to their destinations. */
 function keepProgramRules({ link, destinationUrl }: ChangeRequest): void {
   if (destinationUrl) requireRoomForReferral('destination_url', destinationUrl);
   const { mobile, desktop } = link.targeting ?? {};
@@ -149,13 +149,16 @@ async function refuseTaken(tx: PoolClient, link: Link, { slug, external_id }: Li
   if (claimed.length === 0) throw slugTaken(slug);
 }
 
-/** What a create needs of a second link on a channel, it keeps. Referral links of a campaign have none, and are many. */
+/**
+ * Requires an `external_id` on a second link on a channel, as a create does. Referral links are exempt: a campaign
+ * has many without one.
+ */
 async function refuseSecondOnChannel(tx: PoolClient, link: Link): Promise<void> {
   if (link.external_id === null || link.channel === 'referral') return;
   const siblings = await linksOfDestination(tx, link.workspace_id, link.destination_id);
   const first = siblings.find((sibling) => sibling.channel === link.channel);
   if (!first || first.id === link.id) return;
   throw new AppError('conflict', secondOnChannel(link.channel), [
-    { path: 'external_id', message: 'is needed by a second link on the channel' },
+    { path: 'external_id', message: 'is required for a second link on the channel' },
   ]);
 }

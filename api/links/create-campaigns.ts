@@ -18,20 +18,19 @@ import type { CreateRequest, NewCampaign } from './create-request.ts';
 import { keepToOwnDomain } from './own-domain.ts';
 import { claimFresh, type Draft, slugDrafts } from './slug-choice.ts';
 
-/** The links that a create answers with, whether it made them, and the workspace as it is afterwards. */
+/** The links of a create, whether it made them, and the workspace afterwards. */
 export type Created = { made: boolean; destinationId: string; links: Link[]; workspace: Workspace };
 
-/** A create that does not name a campaign. */
+/** A create that makes its campaign. */
 export type CampaignRequest = CreateRequest & { campaign: NewCampaign };
 
 /**
- * Creates campaigns with their links, in as many statements as one of them takes; for a known `external_id` it creates
- * nothing and gives that link. All of it happens under the workspace's lock (`lockWorkspace`).
+ * Creates campaigns with their links in a fixed number of statements. A known `external_id` creates nothing and
+ * returns its link. Requires the workspace's lock (`lockWorkspace`).
  *
- * @param requests no two of which have one `external_id` or want one slug
+ * @param requests no two with one `external_id` or one slug
  * @returns the outcomes in the order of the requests
- * @throws {AppError} what one of them is refused for, in the order of `createLinks`; the caller undoes what was done for
- *   the others
+ * @throws {AppError} the first error of any request, in the order of `createLinks`; the caller rolls back
  */
 export async function createCampaigns(
   tx: PoolClient,
@@ -45,12 +44,12 @@ export async function createCampaigns(
   return requests.map((request) => {
     const links = made.get(request) ?? known.get(request) ?? [];
     const [first] = links;
-    if (!first) throw new Error('a create came to no link');
+    if (!first) throw new Error('the request created no link');
     return { made: made.has(request), destinationId: first.destination_id, links, workspace: after };
   });
 }
 
-/** Of the requests with an `external_id` that a link has already those, with it. */
+/** Returns the existing links of the requests whose `external_id` is known. */
 async function knownLinks(
   tx: PoolClient,
   workspaceId: string,
@@ -85,7 +84,7 @@ async function createUnknown(
   return { made: await insertTheirLinks(tx, workspace.id, campaigns), primaryDomain };
 }
 
-/** @throws {AppError} `limit_reached` when the plan does not allow that many more links */
+/** @throws {AppError} `limit_reached` when the plan does not allow `more` links */
 export async function refuseBeyondCap(tx: PoolClient, workspace: Workspace, more: number): Promise<void> {
   const { links: cap } = limitsOf(workspace);
   if (cap === null || (await countLinks(tx, workspace.id, cap)) + more <= cap) return;
@@ -100,7 +99,7 @@ async function insertCampaigns(
   const folders = new Set(requests.flatMap(({ campaign }) => campaign.folderId ?? []));
   for (const folder of folders) {
     if (await lockFolderShared(tx, workspaceId, folder)) continue;
-    throw new AppError('not_found', 'folder_id: the workspace has no such folder');
+    throw new AppError('not_found', 'the workspace has no folder with this `folder_id`');
   }
   const campaigns = await insertDestinations(
     tx,
@@ -141,12 +140,12 @@ async function insertTheirLinks(
   return made;
 }
 
-/** A link for each channel that is asked for. */
+/** Returns a draft for each requested channel. */
 export function draftsOf({ channels }: CreateRequest): Draft[] {
   return channels.map((channel) => ({ id: newLinkId(), channel }));
 }
 
-/** The link that a create asks for on one channel. @param siblings that the campaign has already, oldest first */
+/** Returns the new link of one channel. @param siblings the campaign's existing links, oldest first */
 export function newLink(
   request: CreateRequest,
   campaign: Destination,
@@ -168,7 +167,7 @@ export function newLink(
   };
 }
 
-/** What a new link of the campaign has when the create does not say: what its first link has. */
+/** Returns the settings that a new link copies from the campaign's first link. */
 function inheritedSettings(campaign: Destination, siblings: Link[]): LinkSettings {
   const [first] = siblings;
   return {

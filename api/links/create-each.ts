@@ -9,12 +9,14 @@ import { type CampaignRequest, type Created, createCampaigns } from './create-ca
 import type { CreateRequest } from './create-request.ts';
 import { slugsWanted } from './slug-choice.ts';
 
-/** A row that passed every check that needs no store, or why it did not. */
+/** A valid row, or its error. */
 export type BulkRow = CreateRequest | AppError;
 
 type Outcome = Created | AppError;
 
-/** Locks the workspace and holds the custom slugs of all rows that {@link createEach} is to create in this transaction. */
+/**
+ * Locks the workspace and the custom slugs of all rows that {@link createEach} will create in this transaction.
+ */
 export async function holdSlugsOf(tx: PoolClient, workspaceId: string, rows: BulkRow[]): Promise<void> {
   await lockWorkspace(tx, workspaceId);
   const slugs = rows.flatMap((row) => (row instanceof AppError ? [] : customSlugs(row)));
@@ -22,10 +24,9 @@ export async function holdSlugsOf(tx: PoolClient, workspaceId: string, rows: Bul
 }
 
 /**
- * Creates row after row in one transaction. A row that is refused is undone alone and changes nothing for the
- * others; a store that fails undoes them all. Until the transaction ends, ingest sees no later change of any workspace: so
- * rows are made many at a time, and fewer where one among them is refused. Before the first call of a transaction comes
- * {@link holdSlugsOf}.
+ * Creates rows in order in one transaction. A refused row is rolled back alone; a database failure rolls back all.
+ * Until the transaction ends, ingest sees no later change of any workspace, so many rows are made in one step, and
+ * fewer where one is refused. Call {@link holdSlugsOf} first.
  *
  * @returns the outcome of each row, in their order
  */
@@ -48,12 +49,12 @@ export async function createEach(tx: PoolClient, workspaceId: string, rows: Bulk
   });
 }
 
-/** What is made at once. */
+/** Rows created in one step. */
 type Step = { alone: CreateRequest } | { together: CampaignRequest[] };
 
 /**
- * What adds to a campaign stands alone, as does what wants a slug that is taken and will be refused. A row with the
- * `external_id` or the slug of one before it is of another step than that: it has to find its link.
+ * Splits rows into steps. A row that adds to a campaign, or wants a taken slug, is a step of its own. A row with
+ * the `external_id` or slug of an earlier row goes to a later step, where it finds that row's link.
  */
 function stepsOf(rows: CreateRequest[], taken: Set<string>): Step[] {
   const steps: Step[] = [];
@@ -80,7 +81,7 @@ function stepsOf(rows: CreateRequest[], taken: Set<string>): Step[] {
   return steps;
 }
 
-/** What no two rows of a step may have. */
+/** Keys that no two rows of a step may share. */
 function namesOf(row: CreateRequest): string[] {
   const slugs = customSlugs(row).map((slug) => `slug ${slugKey(slug)}`);
   return row.externalId === null ? slugs : [...slugs, `external_id ${row.externalId}`];
@@ -92,17 +93,17 @@ function customSlugs({ slug, channels }: CreateRequest): string[] {
 
 async function createStep(tx: PoolClient, workspace: Workspace, step: Step): Promise<Outcome[]> {
   if ('together' in step) return createTogether(tx, workspace, step.together);
-  return [await undoneIfRefused(tx, () => createLinks(tx, workspace, step.alone))];
+  return [await rolledBackIfRefused(tx, () => createLinks(tx, workspace, step.alone))];
 }
 
-/** All at once, or each half by itself where one row is refused, down to that row. */
+/** Creates all rows of a step at once; on a refusal, each half separately, down to the refused row. */
 async function createTogether(
   tx: PoolClient,
   workspace: Workspace,
   rows: CampaignRequest[],
 ): Promise<Outcome[]> {
   if (rows.length === 0) return [];
-  const made = await undoneIfRefused(tx, () => createCampaigns(tx, workspace, rows));
+  const made = await rolledBackIfRefused(tx, () => createCampaigns(tx, workspace, rows));
   if (!(made instanceof AppError)) return made;
   if (rows.length === 1) return [made];
   const half = rows.length >> 1;
@@ -116,8 +117,8 @@ function workspaceAfter(outcomes: Outcome[], before: Workspace): Workspace {
   return last === undefined || last instanceof AppError ? before : last.workspace;
 }
 
-/** What was made, or the refusal, of which nothing is left in the store. */
-async function undoneIfRefused<T>(tx: PoolClient, make: () => Promise<T>): Promise<T | AppError> {
+/** Returns what was made, or the error after a rollback. */
+async function rolledBackIfRefused<T>(tx: PoolClient, make: () => Promise<T>): Promise<T | AppError> {
   try {
     const made = await make();
     await tx.query('RELEASE SAVEPOINT before_rows; SAVEPOINT before_rows');

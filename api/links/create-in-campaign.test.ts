@@ -133,7 +133,7 @@ describe('adding to a campaign', () => {
     );
   });
 
-  test('the place of a deleted link on its channel is free', async () => {
+  test('a deleted link frees its channel', async () => {
     const { destination_id, first } = await created(campaign());
     await shop.delete(`/links/${first.id}`);
     expect((await created({ destination_id, channel: 'facebook' })).first.channel).toBe('facebook');
@@ -151,7 +151,7 @@ describe('external_id', () => {
     await created(campaign({ channel: undefined, smart: true, external_id: 'e2' }));
   });
 
-  test('a known one answers 200 with that link and makes nothing', async () => {
+  test('a known one is a 200 with that link and creates nothing', async () => {
     const { first, destination_id } = await created(campaign({ external_id: 'known' }));
     const again = await shop.post<CreatedLinks>(
       '/links',

@@ -28,7 +28,7 @@ describe('the own-site domain', () => {
     await created(campaign({ destination_url: 'https://other.shop.co.uk/z' }));
   });
 
-  test('is not set by a host that names nothing', async () => {
+  test('is not set by a host without a registrable domain', async () => {
     for (const destination_url of ['https://.', 'https://a..example', 'https://..example']) {
       await refused(campaign({ destination_url }), 400, 'destination_url');
     }
@@ -82,7 +82,7 @@ describe('the cap of the plan', () => {
     expect((await free.post('/links', campaign())).status).toBe(402);
   });
 
-  test('a known external_id is answered at the cap, and a deleted link gives its place back', async () => {
+  test('a known external_id works at the cap, and a deleted link frees its slot', async () => {
     const free = await api.addWorkspace({ plan: 'free' });
     const made = await free.post<CreatedLinks>('/links', campaign({ external_id: 'a' }));
     const { channel: _, ...rest } = campaign();

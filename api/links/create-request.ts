@@ -8,7 +8,7 @@ import type { CreateBody } from './schemas.ts';
 import { readSettings } from './settings.ts';
 import { slugsWanted } from './slug-choice.ts';
 
-/** A new campaign's fields as they were asked for. */
+/** The fields of a new campaign, as sent. */
 export type NewCampaign = {
   kind: 'new';
   name: string;
@@ -19,27 +19,30 @@ export type NewCampaign = {
   folderId: string | null;
 };
 
-/** What a create asks for, once everything that needs no store has been checked. */
+/** A validated create request; database checks follow. */
 export type CreateRequest = {
   campaign: NewCampaign | { kind: 'existing'; id: string };
   /** One link each; null is a Smart Link. */
   channels: (CreatableChannel | null)[];
   externalId: string | null;
   metadata: Record<string, unknown> | null;
-  /** A custom slug; with several channels the first part of each. */
+  /** A custom slug; with several channels, the prefix of each. */
   slug: string | null;
-  /** What was not sent is undefined. */
+  /** Undefined: not sent. */
   settings: Partial<LinkSettings>;
 };
 
-/** A create body without what a campaign that it names makes meaningless: that is ignored, so it need not be valid. */
+/**
+ * Removes the campaign's fields from a create body with a `destination_id`. They are ignored and need not be
+ * valid.
+ */
 export function withoutIgnored(body: unknown): unknown {
   if (typeof body !== 'object' || body === null || !('destination_id' in body)) return body;
   return { ...body, destination_url: undefined, name: undefined };
 }
 
 /**
- * Checks a create body beyond its schema.
+ * Validates a create body beyond its schema.
  *
  * @throws {AppError} `bad_request` that names the field
  */
@@ -66,9 +69,9 @@ export async function readCreateRequest(
 
 function readCampaign(body: CreateBody, rules: { shortUrl: string }): NewCampaign {
   if (body.destination_url === undefined) {
-    throw badRequest('destination_url', 'is required without destination_id');
+    throw badRequest('destination_url', 'is required without `destination_id`');
   }
-  if (body.name === undefined) throw badRequest('name', 'is required without destination_id');
+  if (body.name === undefined) throw badRequest('name', 'is required without `destination_id`');
   return {
     kind: 'new',
     name: body.name,
@@ -82,14 +85,22 @@ function readCampaign(body: CreateBody, rules: { shortUrl: string }): NewCampaig
 
 function readChannels({ channel, channels, smart }: CreateBody): (CreatableChannel | null)[] {
   const given = [channel !== undefined, channels !== undefined, smart === true].filter(Boolean).length;
-  if (given !== 1) throw badRequest('channel', 'send exactly one of channel, channels and smart: true');
+  if (given !== 1)
+    throw badRequest(
+      'channel',
+      'is required, or `channels` or `smart: true` instead; send exactly one of them',
+    );
   if (smart === true) return [null];
   const keys = (channels ?? [channel ?? '']).map((name, index) => {
     const key = creatableChannel(name);
-    if (!key) throw badRequest(channels ? `channels.${index}` : 'channel', 'is no channel');
+    if (!key)
+      throw badRequest(
+        channels ? `channels.${index}` : 'channel',
+        'must be a known channel; see GET /api/v1/channels',
+      );
     return key;
   });
-  if (new Set(keys).size < keys.length) throw badRequest('channels', 'must not name a channel twice');
+  if (new Set(keys).size < keys.length) throw badRequest('channels', 'must not repeat a channel');
   return keys;
 }
 
@@ -97,9 +108,9 @@ function readSlug(slug: string | undefined, channels: (CreatableChannel | null)[
   if (slug === undefined) return null;
   for (const whole of slugsWanted(slug, channels)) {
     const problem = linkSlugProblem(whole);
-    if (problem === 'reserved') throw badRequest('slug', `"${whole}" is reserved`);
+    if (problem === 'reserved') throw badRequest('slug', `must not be "${whole}": this slug is reserved`);
     if (problem) {
-      throw badRequest('slug', `"${whole}" must be 1 to ${SLUG_LIMIT} characters of A-Z a-z 0-9 - _`);
+      throw badRequest('slug', `must be 1 to ${SLUG_LIMIT} characters of A-Z a-z 0-9 - _, not "${whole}"`);
     }
   }
   return slug;

@@ -18,7 +18,7 @@ import {
 /** Bytes of a bulk body: 1,000 rows of 16 KiB. */
 const BULK_BODY_LIMIT = 16 * 1_048_576;
 
-/** `POST /links` and `POST /links/bulk`. Any plan, up to its cap of links. */
+/** Registers `POST /links` and `POST /links/bulk`. Any plan, up to its cap of links. */
 export async function linkCreateRoutes(app: Api, { config, pool }: ApiDeps): Promise<void> {
   const { shortUrl } = config;
 

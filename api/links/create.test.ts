@@ -61,7 +61,7 @@ describe('forms of a create', () => {
     expect((await send()).body).toEqual(body);
   });
 
-  test('every channel can be asked for in one create, one link each, in the order of the request', async () => {
+  test('every channel can be in one create, one link each, in the order of the request', async () => {
     const { links } = await created(campaign({ channel: undefined, channels: CREATABLE_CHANNELS }));
     expect(links.map((link) => link.channel)).toEqual(CREATABLE_CHANNELS);
     expect(links.map((link) => link.utm_source)).toEqual(CREATABLE_CHANNELS);
@@ -233,7 +233,7 @@ describe('types and limits', () => {
     });
   });
 
-  test('a password is kept as a scrypt hash and never comes back', async () => {
+  test('a password is stored as a scrypt hash and never returned', async () => {
     const answer = await shop.post<CreatedLinks>('/links', campaign({ password: 'open sesame' }));
     expect(answer.text).not.toContain('sesame');
     expect(answer.body.links[0]?.password_protected).toBe(true);
@@ -257,7 +257,7 @@ describe('types and limits', () => {
     expect((await created(campaign({ utm_campaign: null }))).first.utm_campaign).toBeNull();
   });
 
-  test('tags are kept once each', async () => {
+  test('duplicate tags are stored once', async () => {
     expect((await created(campaign({ tags: ['a', 'b', 'a'] }))).first.tags).toEqual(['a', 'b']);
   });
 });

@@ -9,9 +9,9 @@ import type { CreateRequest } from './create-request.ts';
 import { chooseSlugs } from './slug-choice.ts';
 
 /**
- * Creates a campaign with its links, or adds links to one; with a known `external_id` it creates nothing and gives
- * that link. All of it happens under the workspace's lock (`lockWorkspace`), so that the cap is exact, a first own-site link sets the
- * domain once, and of two creates with one `external_id` the second finds the first's link.
+ * Creates a campaign with its links, or adds links to one. A known `external_id` creates nothing and returns its
+ * link. Requires the workspace's lock (`lockWorkspace`): it makes the cap exact, sets the domain once, and lets
+ * the second of two creates with one `external_id` find the first's link.
  *
  * @throws {AppError} `limit_reached`, `bad_request` (domain), `not_found` (campaign, folder), `conflict` (slug,
  *   channel), in this order
@@ -24,7 +24,7 @@ export async function createLinks(
   const { campaign } = request;
   if (campaign.kind === 'existing') return addLinks(tx, workspace, request, campaign.id);
   const [created] = await createCampaigns(tx, workspace, [{ ...request, campaign }]);
-  if (!created) throw new Error('a create had no outcome');
+  if (!created) throw new Error('the request created no campaign');
   return created;
 }
 
@@ -40,7 +40,7 @@ async function addLinks(
   }
   await refuseBeyondCap(tx, workspace, request.channels.length);
   const campaign = await destinationById(tx, workspace.id, campaignId);
-  if (!campaign) throw new AppError('not_found', 'destination_id: the workspace has no such campaign');
+  if (!campaign) throw new AppError('not_found', 'the workspace has no campaign with this `destination_id`');
   const siblings = await linksOfDestination(tx, workspace.id, campaign.id);
   refuseSecondOnChannel(request, siblings);
   const drafts = draftsOf(request);
@@ -60,8 +60,8 @@ function refuseSecondOnChannel(request: CreateRequest, siblings: Link[]): void {
   throw new AppError('conflict', secondOnChannel(taken));
 }
 
-/** Why a campaign's second link on a channel is refused; null: a Smart Link. */
+/** Returns the message for a campaign's second link on a channel. Null: a Smart Link. */
 export function secondOnChannel(channel: Channel | null): string {
   const has = channel === null ? 'a Smart Link' : `a link on ${channel}`;
-  return `the campaign has ${has}; a second one needs a distinct external_id`;
+  return `the campaign has ${has}; a second one requires an \`external_id\` of its own`;
 }

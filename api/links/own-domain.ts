@@ -4,10 +4,10 @@ import type { Queryable } from '../../sql/database/pool.ts';
 import { updateWorkspace, type Workspace } from '../../sql/workspaces/workspaces.ts';
 
 /**
- * Holds own-site destinations against the workspace's one domain; the first one ever sets it.
+ * Requires own-site destinations to be on the workspace's domain. The first destination sets it.
  *
  * @param workspace as locked by this transaction
- * @returns the domain; null: there was none before, and no destination now
+ * @returns the domain; null when none is set and there is no destination
  * @throws {AppError} `bad_request` for another domain
  */
 export async function keepToOwnDomain(
@@ -21,7 +21,7 @@ export async function keepToOwnDomain(
   if (!destinations.every((destination) => isOnDomain(destination, domain))) {
     throw badRequest(
       'destination_url',
-      `must be on ${domain}; send external: true for a platform that is not yours`,
+      `must be on ${domain}; send external: true for a site that is not yours`,
     );
   }
   if (workspace.primary_domain === null) await updateWorkspace(tx, workspace.id, { primary_domain: domain });

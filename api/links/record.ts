@@ -2,7 +2,7 @@ import { formatInstantShort, parseInstant } from '../../core/time/timestamps.ts'
 import type { Link } from '../../sql/links/links.ts';
 import type { LinkRecord } from './schemas.ts';
 
-/** A link as the API shows it: never its password. */
+/** Returns a link as the API shows it, without its password. */
 export function toRecord(link: Link, shortUrl: string): LinkRecord {
   return {
     id: link.id,
@@ -32,7 +32,7 @@ export function toRecord(link: Link, shortUrl: string): LinkRecord {
   };
 }
 
-/** `…:00.000000Z` as it was most likely sent: `…:00.000Z`. */
+/** Returns `…:00.000000Z` as it was most likely sent: `…:00.000Z`. */
 function shortened(instant: string): string {
   const nanos = parseInstant(instant);
   return nanos === null ? instant : formatInstantShort(nanos);

@@ -58,7 +58,7 @@ describe('a walk', () => {
     expect(seen).toEqual(newestFirst());
   });
 
-  test('is not disturbed by links that are made meanwhile', async () => {
+  test('is not disturbed by concurrent creates', async () => {
     const other = await api.addWorkspace();
     const create = async (count: number) => {
       const bodies = Array.from({ length: count }, () => ({
@@ -176,7 +176,7 @@ test('an unknown view is 400', async () => {
   expect([answer.status, answer.body.error.details?.[0]?.path]).toEqual([400, 'view']);
 });
 
-test("another workspace's links are never there", async () => {
+test("another workspace's links are never returned", async () => {
   const other = await api.addWorkspace();
   expect((await other.get<Page>('/links?view=records')).body).toEqual({ links: [], next_cursor: null });
   const theirs = await other.get<Page>(`/links?view=records&destination_id=${made[0]?.destination_id}`);

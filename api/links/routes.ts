@@ -21,7 +21,7 @@ import {
 } from './schemas.ts';
 import { linkSearchRoutes } from './search-routes.ts';
 
-/** Everything on links. Their creation, import and search, which have files of their own, it registers too. */
+/** Registers all link routes, including those in files of their own: create, import and search. */
 export async function linkRoutes(app: Api, deps: ApiDeps): Promise<void> {
   const { pool } = deps;
   const { shortUrl } = deps.config;
@@ -47,7 +47,7 @@ export async function linkRoutes(app: Api, deps: ApiDeps): Promise<void> {
         querystring: ListQuery,
       },
       preValidation: async ({ query }) => {
-        // Ignored, so it need not be valid.
+        // Ignored, and so not validated.
         if (query.ids !== undefined) (query as Partial<Query>).limit = undefined;
       },
     },
@@ -106,7 +106,7 @@ export async function linkRoutes(app: Api, deps: ApiDeps): Promise<void> {
     },
     async ({ auth, params, body }) => {
       const change = await readChangeRequest(body, { shortUrl });
-      const link = await app.workspaceTurns(auth.workspace.id, () =>
+      const link = await app.workspaceQueue(auth.workspace.id, () =>
         inTransaction(pool, (tx) => changeLink(tx, auth.workspace.id, params.id, change)),
       );
       return toRecord(link, shortUrl);

@@ -5,7 +5,7 @@ import { FoundLinks, type SearchQuery as Query, SearchQuery, Tags } from './sear
 
 const TAGS_SHOWN = 500;
 
-/** `GET /links/search`, and `GET /links/tags` for its filter. */
+/** Registers `GET /links/search`, and `GET /links/tags` for its filter. */
 export async function linkSearchRoutes(app: Api, deps: ApiDeps): Promise<void> {
   app.get(
     '/links/search',

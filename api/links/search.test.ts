@@ -63,7 +63,7 @@ describe('a search', () => {
     expect(await names('q=nothing')).toEqual([]);
   });
 
-  test('finds links by their ids, whatever else has their slug in it, and no others', async () => {
+  test('finds links by their ids, and no others', async () => {
     const a = await make('A', { slug: 'go' });
     await make('Let us go');
     const c = await make('C', { expires_at: '2020-01-01T00:00:00Z' });
@@ -98,7 +98,7 @@ describe('a search', () => {
     expect(await names(`tag=hot&folder_id=${folder}&channel=facebook`)).toEqual(['A']);
   });
 
-  test('tells expired and used-up links from active ones', async () => {
+  test('distinguishes expired and used-up links from active ones', async () => {
     const used = await make('Used', { max_clicks: 2 });
     await make('Half used', { max_clicks: 3 });
     await make('Over', { expires_at: '2020-01-01T00:00:00Z' });
@@ -184,7 +184,7 @@ describe('the order', () => {
 });
 
 describe('a page', () => {
-  test('passes over the offset, tells the total, and carries record and figures', async () => {
+  test('skips the offset, has the total, and carries record and figures', async () => {
     const first = await make('A', { tags: ['x'] });
     for (const name of ['B', 'C', 'D', 'E']) await make(name);
     await storeClicks(api.stores, clicksOf(first, 2));
@@ -252,7 +252,7 @@ test('the tags of all links come with the most used first', async () => {
   });
 });
 
-test('a taken slug and a taken external_id are refusals of their fields', async () => {
+test('a taken slug and a taken external_id are errors of their fields', async () => {
   const link = await make('A', { slug: 'mine', external_id: 'one' });
   const other = await make('B');
   const again = await shop.post('/links', {

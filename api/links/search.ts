@@ -12,16 +12,16 @@ import { reportWindow } from '../report-window.ts';
 import { toRecord } from './record.ts';
 import type { FoundLinks, SearchQuery } from './search-schemas.ts';
 
-/** Links that a figure sorts, the best of them; further ones count as if they had none. */
+/** Maximum links that a figure sorts; further ones count as zero. */
 const SORTED_LINKS = 100_000;
 
 type Stores = Pick<ApiDeps, 'pool' | 'clickhouse' | 'config'>;
 
 /**
- * One page of links by what they are, sorted by what they are or did, with their figures in the window.
+ * Returns one page of links that match a search, sorted by a field or a figure, with their figures in the window.
  *
- * @throws {AppError} `bad_request` for malformed or too many `ids`, for a folder that is no UUID, for a window that
- *   ends before it begins, and for a sort by a figure without figures
+ * @throws {AppError} `bad_request` for malformed or too many `ids`, a folder that is not a UUID, a window that
+ *   ends before it begins, and a sort by a figure without figures
  */
 export async function findLinks(deps: Stores, auth: Auth, query: SearchQuery): Promise<FoundLinks> {
   const { pool, clickhouse, config } = deps;
@@ -30,7 +30,8 @@ export async function findLinks(deps: Stores, auth: Auth, query: SearchQuery): P
   const { sort } = query;
   const shownWindow = query.figures === 'include' ? reportWindow(query) : null;
   const figure = sort === 'created' || sort === 'name' ? null : sort;
-  if (figure && !shownWindow) throw badRequest('sort', 'must be created or name where figures are excluded');
+  if (figure && !shownWindow)
+    throw badRequest('sort', 'must be "created" or "name" when figures are excluded');
   const window = shownWindow && {
     workspaceId: workspace.id,
     span: shownWindow.span,
@@ -59,7 +60,7 @@ export async function findLinks(deps: Stores, auth: Auth, query: SearchQuery): P
     total,
     links: found.flatMap(({ id, status }) => {
       const link = recordOf.get(id);
-      // Deleted between the two looks.
+      // Deleted between the two queries.
       if (!link) return [];
       const figures = figuresOf.get(id) ?? { clicks: 0, visitors: 0, conversions: 0, revenueMinor: 0n };
       return [
@@ -80,7 +81,7 @@ export async function findLinks(deps: Stores, auth: Auth, query: SearchQuery): P
 
 function searchOf({ ids, q, channel, folder_id, tag, status }: SearchQuery): LinkSearch {
   if (folder_id !== undefined && folder_id !== 'none' && !isUuid(folder_id)) {
-    throw badRequest('folder_id', 'must be a UUID or none');
+    throw badRequest('folder_id', 'must be a UUID or "none"');
   }
   return {
     ids: ids === undefined ? null : readIdList('ids', ids),

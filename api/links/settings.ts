@@ -6,8 +6,7 @@ import type { LinkSettings, Retargeting, Targeting } from '../../sql/links/links
 import type { SettingFields } from './schemas.ts';
 
 /**
- * Pixel ids as each platform writes them. Strict, because they end up in a page of ours: nothing that could close
- * a string or a tag gets through.
+ * Pixel ids of each platform. They appear in a page of ours: nothing that could close a string or a tag may pass.
  */
 const PIXEL_IDS: Record<keyof Retargeting, RegExp> = {
   facebook: /^\d{5,20}$/,
@@ -22,8 +21,8 @@ const EARLIEST_EXPIRY = 0n;
 const LATEST_EXPIRY = BigInt(Date.UTC(9999, 0)) * NANOS_PER_MILLI;
 
 /**
- * What a body says of a link's own settings, checked and in the form in which they are stored. A field that was not
- * sent stays undefined; null clears it. The password is hashed here, before any transaction is open.
+ * Validates a link's own settings and returns them as stored. Undefined: not sent; null clears. Hashes the
+ * password here, before a transaction is open.
  *
  * @throws {AppError} `bad_request` that names the field
  */
@@ -48,11 +47,11 @@ export async function readSettings(
   return settings;
 }
 
-/** Within the years that every part of the service can hold. */
+/** Parses an expiry within the years that every part of the service can store. */
 function readExpiry(text: string): string {
   const nanos = requireInstant('expires_at', text);
   if (nanos < EARLIEST_EXPIRY || nanos >= LATEST_EXPIRY) {
-    throw badRequest('expires_at', 'must be in the years 1970 to 9998');
+    throw badRequest('expires_at', 'must be between the years 1970 and 9998');
   }
   return formatInstant(nanos, 6);
 }

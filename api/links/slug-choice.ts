@@ -5,18 +5,18 @@ import type { Queryable } from '../../sql/database/pool.ts';
 import type { Link } from '../../sql/links/links.ts';
 import { claimSlugs, type SlugClaim } from '../../sql/links/slugs.ts';
 
-/** A link that is about to be made. */
+/** A link to be created. */
 export type Draft = { id: string; channel: Channel | null };
 
-/** A taken random slug is tried again; that many times in a row does not happen by chance. */
+/** Attempts to generate a free random slug; this many collisions in a row are not chance. */
 const GENERATE_TRIES = 8;
 
 /**
- * Claims a slug for each link: random ones, or the custom slug, verbatim for one link and `<slug>-<channel>` for
- * several. Where the campaign's link on the same channel has the custom slug already, the new link gets the first
- * free one of `<slug>-2`, `<slug>-3`…
+ * Claims a slug for each link: random, or the custom slug. One link gets it verbatim, several get
+ * `<slug>-<channel>`. If the campaign's link on the same channel already has the custom slug, the new link gets
+ * the first free one of `<slug>-2`, `<slug>-3`…
  *
- * @param siblings the links that the campaign has
+ * @param siblings the campaign's existing links
  * @returns the slugs in the order of the drafts
  * @throws {AppError} `conflict` when a custom slug is taken
  */
@@ -34,10 +34,10 @@ export async function chooseSlugs(
   return claimFresh(tx, workspaceId, slugDrafts(drafts, custom));
 }
 
-/** A draft with the custom slug that its link is to have; null: a random one. */
+/** A draft with its custom slug. Null: a random one. */
 export type SlugDraft = Draft & { slug: string | null };
 
-/** The drafts of one create, each with its own slug. */
+/** Returns the drafts of one create, each with its own slug. */
 export function slugDrafts(drafts: Draft[], custom: string | null): SlugDraft[] {
   const channels = drafts.map(({ channel }) => channel);
   const wanted = custom === null ? [] : slugsWanted(custom, channels);
@@ -45,9 +45,9 @@ export function slugDrafts(drafts: Draft[], custom: string | null): SlugDraft[] 
 }
 
 /**
- * Claims a slug for each link: the custom one, or a random one.
+ * Claims a custom or random slug for each link.
  *
- * @param drafts no two of which want one slug
+ * @param drafts no two with one custom slug
  * @returns the slugs in the order of the drafts
  * @throws {AppError} `conflict` when a custom slug is taken
  */
@@ -67,10 +67,10 @@ export async function claimFresh(tx: Queryable, workspaceId: string, drafts: Slu
     if (open.length === 0) return slugs;
     for (const { index } of open) slugs[index] = randomBeside(keys);
   }
-  throw new Error('no random slug is free');
+  throw new Error('could not generate a unique slug');
 }
 
-/** A random slug that none of these is, and which is then one of them. */
+/** Returns a random slug that is not in `keys`, and adds it. */
 function randomBeside(keys: Set<string>): string {
   for (;;) {
     const slug = generateSlug();
@@ -80,12 +80,12 @@ function randomBeside(keys: Set<string>): string {
   }
 }
 
-/** What a custom slug becomes for each link. */
+/** Returns the custom slug of each link. */
 export function slugsWanted(custom: string, channels: (Channel | null)[]): string[] {
   return channels.map((channel) => (channel && channels.length > 1 ? channelSlug(custom, channel) : custom));
 }
 
-/** The refusal of a slug that something of the deployment has. */
+/** Returns the error for a slug that is taken anywhere in the deployment. */
 export function slugTaken(slug: string): AppError {
   const message = `the slug "${slug}" is taken`;
   return new AppError('conflict', message, [{ path: 'slug', message: `"${slug}" is taken` }]);
@@ -95,7 +95,7 @@ function isTakenBySibling(custom: string, draft: Draft, siblings: Link[]): boole
   return siblings.some((link) => link.channel === draft.channel && slugKey(link.slug) === slugKey(custom));
 }
 
-/** Numbers are tried up to this; a campaign has not that many links of one slug on one channel. */
+/** The highest number tried: no campaign has that many links of one slug on one channel. */
 const LAST_NUMBER = 10_000;
 
 async function claimNumbered(

@@ -12,7 +12,7 @@ afterEach(async () => {
   await api?.close();
 });
 
-test('connections end with the server, at once and also when nothing happens on them', async () => {
+test('connections end with the server at once, also idle ones', async () => {
   api = await testApi();
   const shop = await api.addWorkspace();
   const url = `${await originOf(api.app)}/api/v1/clicks/live`;
@@ -28,7 +28,7 @@ test('connections end with the server, at once and also when nothing happens on 
   for (const { rest } of live) expect(rest()).toBe('');
 });
 
-test('it is 503 while the store of clicks is away, and a connection ends when it stays away', async () => {
+test('it is 503 while ClickHouse is down, and a connection ends when it stays down', async () => {
   let isAway = false;
   api = await testApi(({ clickhouse }) => ({
     clickhouse: Object.assign(clickhouse, { queries: awayWhen(clickhouse.queries, () => isAway) }),

@@ -8,46 +8,46 @@ import { Position } from './position.ts';
 
 type Stores = Pick<ApiDeps, 'pool' | 'clickhouse'>;
 
-/** Pause between two looks at the store. Milliseconds. */
+/** Poll interval of ClickHouse. Milliseconds. */
 const POLL_MS = 500;
 const BATCH = 1_000;
-/** The store may be away that long before those who listen are sent away. Milliseconds. */
+/** Time that ClickHouse may be down before listeners are disconnected. Milliseconds. */
 const PATIENCE_MS = 10_000;
 
 /**
- * The watermark goes back only where a clock was ahead and was set back. Readers then connect again, and go on where they were.
- * Nanoseconds, more than what the oldest live click moves between two looks.
+ * A step back of the watermark beyond this means that a clock was ahead and was corrected. Clients then reconnect
+ * and resume. Nanoseconds, more than the oldest live click moves between two polls.
  */
 const SET_BACK = 5n * NANOS_PER_SECOND;
 
-/** New clicks, oldest first; afterwards every click before `settled` was given. */
+/** New clicks, oldest first; with them, every click before `settled` has been sent. */
 export type Listener = {
   clicks(clicks: readonly ShownClick[], settled: bigint): void;
-  /** The store has not answered for a while: nothing more will come. */
+  /** ClickHouse has been down too long: the feed has ended. */
   lost(): void;
 };
 
 /**
- * How far back the live stream goes. A stream of the event log whose process is dead holds the watermark, for days
- * perhaps: clicks older than this are for `GET /clicks`.
+ * Age of the oldest live click. The stream of a dead process may hold the watermark for days: older clicks are for
+ * `GET /clicks`.
  */
 export const oldestLive = (): bigint => nowNanos() - NANOS_PER_DAY;
 
-/** The watermark, in nanoseconds and no older than {@link oldestLive}. Read it before the clicks. */
+/** Returns the watermark in nanoseconds, at least {@link oldestLive}. Read it before the clicks. */
 export async function settledBefore({ pool }: Pick<Stores, 'pool'>): Promise<bigint> {
   const visible = BigInt((await watermark(pool)) ?? 0) * NANOS_PER_MICRO;
   const oldest = oldestLive();
   return visible > oldest ? visible : oldest;
 }
 
-/** What is settled after a batch: of a full one no more than what it reached. */
+/** Returns the settled time after a batch: that of a full batch ends at its last click. */
 export function settledAfter(clicks: readonly ShownClick[], limit: number, visible: bigint): bigint {
   const last = clicks.at(-1);
   if (clicks.length < limit || !last) return visible;
   return last.tsNanos < visible ? last.tsNanos : visible;
 }
 
-/** The next clicks after a position, oldest first. */
+/** Returns the next clicks after a position, oldest first. */
 export function nextClicks(
   { clickhouse }: Pick<Stores, 'clickhouse'>,
   position: Position,
@@ -57,17 +57,19 @@ export function nextClicks(
   return clicksSince(clickhouse, { ...filter, since: position.settled, given: position.newest }, limit);
 }
 
-/** A workspace's new clicks, looked for while somebody listens, once for all of them. */
+/** A workspace's new clicks, polled once for all listeners while there are any. */
 export type Feed = {
-  /** From now on the listener gets exactly what follows {@link Feed.position}. @returns false when the feed has ended */
+  /**
+   * Adds a listener, which gets exactly what follows {@link Feed.position}. @returns false when the feed has ended
+   */
   listen(listener: Listener): boolean;
   position(): Position;
   leave(listener: Listener): void;
 };
 
-/** The feeds of all workspaces that somebody listens to. */
+/** The feeds of all workspaces with listeners. */
 export type Feeds = {
-  /** Listens to a workspace's clicks until it leaves. @throws when a store is down */
+  /** Adds a listener to a workspace's clicks. @throws when a database is down */
   join(workspaceId: string, listener: Listener): Promise<Feed>;
 };
 
@@ -86,7 +88,7 @@ export function createFeeds(deps: Stores & Pick<ApiDeps, 'log'>): Feeds {
   return {
     async join(workspaceId, listener) {
       for (;;) {
-        // Without a listener a feed ends, perhaps in this moment.
+        // A feed without listeners ends, possibly right now.
         const feed = await feedOf(workspaceId);
         if (feed.listen(listener)) return feed;
       }
@@ -105,7 +107,7 @@ async function startFeed(
   let isOver = false;
   const filter = { workspaceId, linkIds: null, channel: null, country: null, bots: true };
 
-  /** @returns whether there may be more at once */
+  /** @returns whether there may be more clicks now */
   async function look(): Promise<boolean> {
     const before = await settledBefore(deps);
     if (before < position.settled - SET_BACK) {
@@ -131,7 +133,7 @@ async function startFeed(
         answeredAt = Date.now();
       } catch (error) {
         more = false;
-        deps.log.debug({ err: error }, 'live clicks could not be read');
+        deps.log.debug({ err: error }, 'failed to read live clicks; will retry');
         if (Date.now() - answeredAt > PATIENCE_MS) break;
       }
     }

@@ -71,7 +71,7 @@ const visitors = (...connections: EventStream[]): string[] =>
   connections.flatMap(({ events }) => events.map(({ data }) => JSON.parse(data).visitor_id as string));
 
 describe('a connection', () => {
-  test('gets the clicks that come from now on, as GET /clicks shows them, and none that were there', async () => {
+  test('gets new clicks, as GET /clicks shows them, and no earlier ones', async () => {
     await click(3);
     const live = await connect();
     expect([live.status, live.headers['content-type'], live.headers['x-accel-buffering']]).toEqual([
@@ -86,7 +86,7 @@ describe('a connection', () => {
     expect(live.events.map(({ event }) => event)).toEqual(['click', 'click']);
   });
 
-  test('begins where it is told to: at an instant, such as the watermark of GET /clicks', async () => {
+  test('begins at a given instant, such as the watermark of GET /clicks', async () => {
     await click(2);
     const { body } = await shop.get<{ watermark: string; clicks: { visitor_id: string }[] }>(
       '/clicks?limit=500',
@@ -97,7 +97,7 @@ describe('a connection', () => {
       .toEqual(body.clicks.map((one) => one.visitor_id).toSorted());
   });
 
-  test('gets what its filters want', async () => {
+  test('gets the clicks of its filters', async () => {
     const linkId = uuidv7();
     const [byLink, byChannel, byCountry, withBots] = await Promise.all([
       connect(`link_ids=${linkId},${uuidv7()}`),
@@ -122,7 +122,7 @@ describe('a connection', () => {
     await expect.poll(() => visitors(again), PATIENCE).toEqual(last);
   });
 
-  test("gets nothing of another workspace's, also when it asks for its links and begins in the past", async () => {
+  test('gets nothing of another workspace, also when it filters by its links and begins in the past', async () => {
     const other = await api.addWorkspace();
     const linkId = uuidv7();
     const since = new Date(Date.now() - 60_000).toISOString();
@@ -137,7 +137,7 @@ describe('a connection', () => {
     expect(visitors(own)).toEqual(made);
   });
 
-  test('ends after the seconds that it asked for', async () => {
+  test('ends after the requested seconds', async () => {
     const live = await connect('seconds=1');
     await live.ended;
     expect(live.events).toEqual([]);
@@ -146,7 +146,7 @@ describe('a connection', () => {
 });
 
 describe('every click comes exactly once', () => {
-  test('over a connection that breaks off again and again, while streams are behind each other', async () => {
+  test('over a connection that breaks repeatedly, while streams lag behind each other', async () => {
     const made: string[] = [];
     const connections: EventStream[] = [await connect()];
     const late: GivenClick[] = [];
@@ -175,7 +175,7 @@ describe('every click comes exactly once', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test('of a burst that is more than a look at the store takes', async () => {
+  test('of a burst larger than a poll batch', async () => {
     const live = await connect();
     const made = await click(5_000);
     await expect.poll(() => live.events.length, PATIENCE).toBe(made.length);
@@ -185,7 +185,7 @@ describe('every click comes exactly once', () => {
     expect(visitors(again)).toEqual(made.slice(100));
   });
 
-  test('for a reader too slow: it is cut off, and goes on where it was', async () => {
+  test('for a slow reader: it is cut off, and resumes', async () => {
     const slow = await connect();
     slow.pause();
     const made = await click(20_000, { referer: `https://a.example/?${'long'.repeat(250)}` });
@@ -218,7 +218,7 @@ describe('it is refused:', () => {
     expect([answer.status, answer.body.error?.details?.[0]?.path]).toEqual([400, path]);
   });
 
-  test('a Last-Event-ID that is none', async () => {
+  test('a malformed Last-Event-ID', async () => {
     const answer = await shop.get('/clicks/live', { headers: { 'last-event-id': '7' } });
     expect([answer.status, answer.body.error.details?.[0]?.path]).toEqual([400, 'Last-Event-ID']);
   });
@@ -230,7 +230,7 @@ describe('it is refused:', () => {
     expect((await free.get('/clicks/live')).status).toBe(402);
   });
 
-  test('the twenty-first connection of a workspace, until another has hung up', async () => {
+  test('the twenty-first connection of a workspace, until another has closed', async () => {
     await Promise.all(Array.from({ length: 20 }, () => connect()));
     const refused = await connect();
     expect([refused.status, refused.headers['retry-after']]).toEqual([503, '1']);

@@ -5,7 +5,7 @@ import { Position } from './position.ts';
 
 const AT = parseInstant('2026-11-20T10:00:00Z') ?? 0n;
 
-test('each click of a stream is taken once, and none before one that was taken', () => {
+test('each click of a stream is accepted once, and none before an accepted one', () => {
   const position = new Position(AT);
   expect(position.take(AT - 1n)).toBe(false);
   expect(position.take(AT + 5_003n)).toBe(true);
@@ -15,7 +15,7 @@ test('each click of a stream is taken once, and none before one that was taken',
   expect(position.take(AT + 6_003n)).toBe(true);
 });
 
-test('what is settled is not given again, and is left out of the text', () => {
+test('settled clicks are not sent again, and are left out of the text', () => {
   const position = new Position(AT);
   position.take(AT + 5_003n);
   position.take(AT + 9_004n);
@@ -27,7 +27,7 @@ test('what is settled is not given again, and is left out of the text', () => {
   expect(position.settled).toBe(AT + 6_000n);
 });
 
-test('as text it is the same position, whatever was given', () => {
+test('as text it is the same position, whatever was sent', () => {
   const time = fc.bigInt({ min: 0n, max: 10_000_000_000n });
   fc.assert(
     fc.property(fc.array(time), time, fc.array(time), (given, settled, later) => {
@@ -41,7 +41,7 @@ test('as text it is the same position, whatever was given', () => {
   );
 });
 
-test('an instant is a position with nothing given from it on', () => {
+test('an instant is a position with nothing sent from it on', () => {
   expect(Position.parse('2026-11-20T12:00:00+02:00')?.take(AT)).toBe(true);
   expect(Position.parse('2026-11-20T12:00:00+02:00')?.take(AT - 1n)).toBe(false);
 });
@@ -54,4 +54,4 @@ test.each([
   '2026-11-20T10:00:00Z~0',
   '2026-11-20T10:00:00Z~5~x',
   'x~5',
-])('%j is no position', (text) => expect(Position.parse(text)).toBeNull());
+])('%j is not a position', (text) => expect(Position.parse(text)).toBeNull());

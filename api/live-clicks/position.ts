@@ -1,29 +1,30 @@
 import { formatInstant, parseInstant } from '../../core/time/timestamps.ts';
 
-/** Streams that there can be: a click's stream is its time's last three digits. */
+/** Maximum number of streams: the last three digits of a click's time are its stream. */
 const STREAMS = 1_000n;
 const TEXT = /^([^~]+)((?:~[1-9]\d{0,16}){0,1000})$/;
 
 /**
- * Which clicks of a workspace were given. Clicks come as they become visible, which is in the order of their times
- * for one stream only: every click before `settled` was given (or is not wanted), and of each stream those up to its
- * newest one. As text it is the id of an event, short because few streams have clicks that new:
- * `2026-11-20T10:00:00.123456789Z~5000003~7200004`, an instant, then nanoseconds from it to the newest click of each.
+ * Which clicks of a workspace have been sent. Clicks become visible in the order of their times within one stream
+ * only. Sent are all clicks before `settled`, and of each stream those up to its newest one. As text it is the id
+ * of an event, short because few streams have clicks past `settled`:
+ * `2026-11-20T10:00:00.123456789Z~5000003~7200004`, an instant, then the nanoseconds from it to the newest click
+ * of each stream.
  */
 export class Position {
   #settled: bigint;
   readonly #newest = new Map<bigint, bigint>();
 
   /**
-   * @param settled nanoseconds: clicks before it count as given
-   * @param newest times of clicks: they and the earlier ones of their streams count as given
+   * @param settled nanoseconds: clicks before it count as sent
+   * @param newest times of clicks: they and the earlier ones of their streams count as sent
    */
   constructor(settled: bigint, newest: Iterable<bigint> = []) {
     this.#settled = settled;
     for (const time of newest) this.take(time);
   }
 
-  /** Reads an event's id, or an instant: nothing from it on was given. Null when it is neither. */
+  /** Parses an event's id, or an instant, from which on nothing was sent. Null when it is neither. */
   static parse(text: string): Position | null {
     const parts = TEXT.exec(text);
     const settled = parseInstant(parts?.[1] ?? '');
@@ -39,12 +40,12 @@ export class Position {
     return this.#settled;
   }
 
-  /** Times of the newest clicks that were given, of each stream that has one not before {@link settled}. */
+  /** Times of the newest clicks sent, of each stream with one not before {@link settled}. */
   get newest(): bigint[] {
     return [...this.#newest.values()];
   }
 
-  /** The place before the clock was set right, as it is since. */
+  /** Returns the position corrected for a clock that was ahead. */
   earlier(nanos: bigint): Position {
     return new Position(
       this.#settled - nanos,
@@ -56,7 +57,7 @@ export class Position {
     return new Position(this.#settled, this.newest);
   }
 
-  /** Counts a click as given. @returns false when it was already */
+  /** Marks a click as sent. @returns false when it already was */
   take(tsNanos: bigint): boolean {
     const stream = tsNanos % STREAMS;
     const last = this.#newest.get(stream);
@@ -65,7 +66,7 @@ export class Position {
     return true;
   }
 
-  /** Says that every click before `nanos` was given. Never goes back. */
+  /** Marks every click before `nanos` as sent. Never moves back. */
   settle(nanos: bigint): void {
     if (nanos <= this.#settled) return;
     this.#settled = nanos;
@@ -73,7 +74,7 @@ export class Position {
   }
 
   toString(): string {
-    // One more, so that a click of the very instant is no zero.
+    // Plus one, so that a click at the very instant is not 0.
     const deltas = this.newest.map((time) => `~${time - this.#settled + 1n}`);
     return `${formatInstant(this.#settled, 9)}${deltas.join('')}`;
   }

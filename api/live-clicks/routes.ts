@@ -11,10 +11,10 @@ import { Position } from './position.ts';
 import { LiveQuery } from './schemas.ts';
 import { type LiveStream, openLiveStream } from './stream.ts';
 
-/** Open connections at a time, of a workspace and of the process. */
+/** Maximum open connections of a workspace and of the process. */
 const MAX_OF_WORKSPACE = 20;
 const MAX_OF_PROCESS = 200;
-/** Ids of a quiet connection may be a day old when they are given. */
+/** Ids of a quiet connection may be a day old when they come back. */
 const SLACK = 3_600n * NANOS_PER_SECOND;
 
 const ANSWER = {
@@ -24,7 +24,7 @@ const ANSWER = {
   content: { 'text/event-stream': { schema: { type: 'string' } } },
 };
 
-/** `GET /clicks/live`: clicks as they become visible. */
+/** Registers `GET /clicks/live`: clicks as they become visible. */
 export async function liveClickRoutes(app: Api, deps: ApiDeps): Promise<void> {
   const feeds = createFeeds(deps);
   const open = new Map<string, number>();
@@ -37,11 +37,11 @@ export async function liveClickRoutes(app: Api, deps: ApiDeps): Promise<void> {
     for (const stream of streams) stream.end();
   });
 
-  /** Takes a place for a connection. @returns gives it back */
+  /** Takes a slot for a connection. @returns a function that releases it */
   function occupy(workspaceId: string): () => void {
     const of = open.get(workspaceId) ?? 0;
     if (closing || of >= MAX_OF_WORKSPACE || all >= MAX_OF_PROCESS) {
-      throw new AppError('unavailable', `${all} live streams are open (${of} of yours), try again`);
+      throw new AppError('unavailable', `${all} live streams are open, ${of} of them yours; try again later`);
     }
     open.set(workspaceId, of + 1);
     all += 1;
@@ -82,7 +82,7 @@ export async function liveClickRoutes(app: Api, deps: ApiDeps): Promise<void> {
         bots: query.bots === 'include',
       };
       const workspaceId = request.auth.workspace.id;
-      // A caller who has hung up by now will not be seen to do so again.
+      // A client that has disconnected emits no second `close`.
       if (reply.raw.destroyed) throw callerGone();
       reply.raw.once('close', occupy(workspaceId));
       const stream = await openLiveStream(deps, feeds, {
@@ -97,14 +97,14 @@ export async function liveClickRoutes(app: Api, deps: ApiDeps): Promise<void> {
         clearTimeout(end);
         streams.delete(stream);
       });
-      // A caller who hung up while the stores were asked, or a server that began to stop.
+      // The client disconnected during the queries, or the server began to stop.
       if (reply.raw.destroyed || closing) stream.end();
       return (
         reply
           .type('text/event-stream; charset=utf-8')
           .header('cache-control', 'no-store, no-transform')
           .header('x-accel-buffering', 'no')
-          // The next connection may go to another process; a kept one would hold up this one's end.
+          // The next connection may go to another process; keep-alive would delay this one's exit.
           .header('connection', 'close')
           .send(stream.body)
       );
@@ -112,7 +112,7 @@ export async function liveClickRoutes(app: Api, deps: ApiDeps): Promise<void> {
   );
 }
 
-/** @throws {AppError} `bad_request` for what is no position, or one that is more than a day away */
+/** @throws {AppError} `bad_request` for a malformed position, or one that is more than a day away */
 async function positionOf(
   { pool }: Pick<ApiDeps, 'pool'>,
   { headers }: FastifyRequest,
@@ -123,12 +123,12 @@ async function positionOf(
     typeof header === 'string' && header !== '' ? ['Last-Event-ID', header] : ['since', since];
   if (text === undefined) return null;
   const given = Position.parse(text);
-  if (!given) throw badRequest(path, "must be an event's id or an ISO 8601 instant");
+  if (!given) throw badRequest(path, 'must be the id of an event or an ISO 8601 instant');
   const ahead = await aheadOfClock(pool, given.settled);
   const position = ahead === 0n ? given : given.earlier(ahead);
   const { settled } = position;
   if (settled < oldestLive() - SLACK || settled > nowNanos() + NANOS_PER_DAY) {
-    throw badRequest(path, 'must be at most a day away; GET /clicks has what is older');
+    throw badRequest(path, 'must be at most a day away; use GET /clicks for older clicks');
   }
   return position;
 }

@@ -5,20 +5,20 @@ import type { ApiDeps } from '../dependencies.ts';
 import { type Feed, type Feeds, type Listener, nextClicks, settledAfter, settledBefore } from './feed.ts';
 import type { Position } from './position.ts';
 
-/** Also how often it is asked whether the connection may go on. */
+/** Also the interval of the access check. Milliseconds. */
 const HEARTBEAT_MS = 15_000;
-/** What a browser waits before it connects again. Milliseconds. */
+/** Delay before a browser reconnects. Milliseconds. */
 const RETRY_MS = 1_000;
 /**
- * Bytes that may wait for a slow reader when more clicks come. Past it the connection is cut: its next one goes on
- * where it was. What comes at once is no more than a batch, so nobody is cut for a burst alone.
+ * Maximum bytes buffered for a slow reader when more clicks come. Past it the connection is cut, and the next one
+ * resumes. New clicks come in batches of a limited size, so a burst alone cuts nobody.
  */
 const MOST_WAITING = 1_048_576;
-/** Clicks of the feed that are held while older ones are sent. */
+/** Clicks of the feed buffered while older ones are sent. */
 const MOST_HELD = 1_000;
 const BATCH = 500;
 
-/** Which clicks a connection is sent. */
+/** The clicks that a connection receives. */
 export type LiveFilter = {
   linkIds: readonly string[] | null;
   channel: string | null;
@@ -29,23 +29,23 @@ export type LiveFilter = {
 export type LiveRequest = {
   workspaceId: string;
   filter: LiveFilter;
-  /** What was given already; null: begin with what comes from now on. */
+  /** The position to resume from; null: only new clicks. */
   after: Position | null;
-  /** Whether the caller still has what opened the connection. */
+  /** Returns whether the client still has access. */
   isStillAllowed: () => Promise<boolean>;
 };
 
 export type LiveStream = {
-  /** The answer's body. */
+  /** The body of the response. */
   body: Readable;
-  /** Ends the answer now; what its reader has not taken yet comes with its next connection. */
+  /** Ends the response now; the next connection sends what its reader has not received. */
   end(): void;
 };
 
 /**
- * A connection's events: first the clicks after `after` from the store, then those of the feed, each exactly once.
+ * Streams the clicks after `after` from ClickHouse, then those of the feed, each exactly once.
  *
- * @throws when a store is down, before anything is sent
+ * @throws when a database is down, before anything is sent
  */
 export async function openLiveStream(
   deps: Pick<ApiDeps, 'pool' | 'clickhouse' | 'log'>,
@@ -88,7 +88,7 @@ export async function openLiveStream(
     position.settle(settled);
   }
 
-  /** Sends what the store has, no faster than it is read, until there is nothing that the feed does not have too. */
+  /** Sends stored clicks at the reader's pace until the feed has all that follow. */
   async function catchUp(): Promise<void> {
     while (body.writable) {
       const before = await settledBefore(deps);
@@ -97,7 +97,7 @@ export async function openLiveStream(
       if (body.writableNeedDrain) await drainedOrClosed(body);
       if (found.length === BATCH) continue;
       if (heldClicks <= MOST_HELD) break;
-      // Too many came in the meantime: they are in the store as well.
+      // The buffer overflowed; the clicks are in ClickHouse as well.
       held.length = 0;
       heldClicks = 0;
     }
@@ -114,12 +114,12 @@ export async function openLiveStream(
     try {
       if (!(await isStillAllowed())) end();
     } catch (error) {
-      // Asked again with the next heartbeat; the feed ends what a store that stays away can't serve.
-      deps.log.debug({ err: error }, 'whether a live stream may go on could not be asked');
+      // Retried at the next heartbeat; the feed ends when ClickHouse stays down.
+      deps.log.debug({ err: error }, 'failed to check the access of a live stream');
     }
   }
 
-  // A comment keeps proxies from closing a quiet connection; the id says how far a quiet reader is.
+  // A comment keeps proxies from closing a quiet connection; the id is the reader's position.
   const heartbeat = setInterval(() => {
     if (body.writable) body.write(`: heartbeat\nid: ${position}\n\n`);
     void endUnlessAllowed();
@@ -131,7 +131,7 @@ export async function openLiveStream(
   body.write(`retry: ${RETRY_MS}\nid: ${position}\n\n`);
   if (isCatchingUp) {
     catchUp().catch((error: unknown) => {
-      if (!body.destroyed) deps.log.debug({ err: error }, 'live clicks could not be caught up with');
+      if (!body.destroyed) deps.log.debug({ err: error }, 'failed to read missed live clicks');
       body.destroy();
     });
   }

@@ -67,7 +67,7 @@ test('it shows the workspace, the plan and the key of the call, with every docum
   });
 });
 
-test('a publishable key may ask, and sees itself', async () => {
+test('a publishable key may call it, and sees itself', async () => {
   const shop = await api.addWorkspace();
   const { status, body } = await shop.get<Me>('/me', { key: shop.publishableKey });
   expect([status, body.key.scopes]).toEqual([200, ['publishable']]);
@@ -93,7 +93,7 @@ test.each([
   expect(body.workspace.primary_domain).toBe('');
 });
 
-test('links that exist are used, deleted ones are not', async () => {
+test('existing links count as used, deleted ones do not', async () => {
   const shop = await api.addWorkspace();
   const { body } = await shop.post<{ links: { id: string }[] }>('/links', {
     destination_url: 'https://shop.example',

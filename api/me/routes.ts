@@ -2,7 +2,7 @@ import type { Api, ApiDeps } from '../dependencies.ts';
 import { Me } from './schemas.ts';
 import { describeCaller } from './service.ts';
 
-/** `GET /me`: the first call to make with a key. */
+/** Registers `GET /me`: the first call to make with a key. */
 export async function meRoutes(app: Api, deps: ApiDeps): Promise<void> {
   app.get(
     '/me',

@@ -4,7 +4,7 @@ import { commissionUsed, countLinks } from '../../sql/workspaces/usage.ts';
 import type { ApiDeps, Auth } from '../dependencies.ts';
 import type { Me } from './schemas.ts';
 
-/** The specification's flags, then one for every extension that exists. Only ever added to. */
+/** The specification's flags, then one for each extension. Append only. */
 const FEATURES = [
   'idempotency',
   'external_id',
@@ -22,7 +22,7 @@ const FEATURES = [
   'webhooks',
 ];
 
-/** Whom a key speaks for, what the plan allows and how much of it is used. */
+/** Returns the key's workspace, the plan's limits and their usage. */
 export async function describeCaller(
   { pool, clickhouse }: Pick<ApiDeps, 'pool' | 'clickhouse'>,
   { workspace, key }: Auth,

@@ -50,7 +50,7 @@ describe('roles', () => {
     if (status === 403) expect(answer.body.error.message).toContain(role);
   });
 
-  test('the role is asked for before plan, parameters and body', async () => {
+  test('the role is checked before plan, parameters and body', async () => {
     const free = await api.addWorkspace({ plan: 'free' });
     const browser = await signedInAs(api, free, 'analyst');
     expect((await browser.call('PATCH', '/links/not-an-id', { body: {} })).status).toBe(403);
@@ -59,7 +59,7 @@ describe('roles', () => {
 });
 
 describe('an invitation by the API', () => {
-  test('lets somebody in with the role that it names', async () => {
+  test('makes a member with the role that it names', async () => {
     const owner = await signedInAs(api, shop, 'owner');
     const made = await owner.call<Invite>('POST', '/members/invites', {
       body: { email: ' New@Shop.example', role: 'operator' },
@@ -94,7 +94,7 @@ describe('an invitation by the API', () => {
     expect([refused.status, refused.body.error.details?.[0]?.path]).toEqual([400, path]);
   });
 
-  test('for a member who is removed meanwhile is of no use', async () => {
+  test('for a member who is removed meanwhile is refused', async () => {
     const member = await signedInAs(api, shop, 'analyst');
     const made = await shop.post<Invite>('/members/invites', { email: member.email, role: 'owner' });
     expect(made.body.invite.role).toBe('analyst');
@@ -105,7 +105,7 @@ describe('an invitation by the API', () => {
     expect(accepted.status).toBe(401);
   });
 
-  describe('ends with the right of whoever made it', () => {
+  describe('ends when its maker loses the right to invite', () => {
     const accept = async (body: Invite, email?: string) =>
       (
         await consoleBrowser(api).call('POST', '/session/invite', {
@@ -128,7 +128,7 @@ describe('an invitation by the API', () => {
       expect(await accept(other.body, 'another-owner@members.example')).toBe(200);
     });
 
-    test('nor one who is an owner no more, not when made one again either', async () => {
+    test('nor does a former owner, not even when made one again', async () => {
       const demoted = await signedInAs(api, shop, 'owner');
       const made = await demoted.call<Invite>('POST', '/members/invites', { body: { role: 'owner' } });
       for (const role of ['operator', 'owner']) {
@@ -137,14 +137,14 @@ describe('an invitation by the API', () => {
       }
     });
 
-    test('one that is made while its maker is removed is of no use', async () => {
+    test('one that is made while its maker is removed is refused', async () => {
       const gone = await signedInAs(api, shop, 'owner');
       const made = await gone.call<Invite>('POST', '/members/invites', { body: { role: 'owner' } });
       await api.stores.pool.query('UPDATE members SET removed_at = now() WHERE id = $1', [gone.id]);
       expect([await view(made.body), await accept(made.body, 'late@members.example')]).toEqual([401, 401]);
     });
 
-    test('a second invitation to the email of a member who was removed makes nobody', async () => {
+    test('a second invitation to the email of a removed member is refused', async () => {
       const email = 'twice@members.example';
       const invite = () => shop.post<Invite>('/members/invites', { email, role: 'owner' });
       const [first, second, third] = [await invite(), await invite(), await invite()];
@@ -236,7 +236,7 @@ describe('a change of a member', () => {
       first.call('DELETE', `/members/${second.id}`),
       second.call('PATCH', `/members/${first.id}`, { body: { role: 'analyst' } }),
     ]);
-    // The later one is refused: as one that is no owner, or no member, any more, or as the last owner's end.
+    // The later one is refused: its caller is no longer an owner or member, or it would remove the last owner.
     expect(both.filter(({ status }) => status === 200)).toHaveLength(1);
     const { body } = await alone.get<Members>('/members');
     expect(body.members.filter(({ role }) => role === 'owner')).toHaveLength(1);
@@ -282,7 +282,7 @@ describe('own sessions', () => {
     expect((await here.call('GET', '/session')).status).toBe(200);
   });
 
-  test('of other members are not to be seen or ended, by owners neither', async () => {
+  test('of other members can not be seen or ended, not even by owners', async () => {
     const owner = await signedInAs(api, shop, 'owner');
     const member = await signedInAs(api, shop, 'analyst');
     const { body } = await member.call<Sessions>('GET', '/sessions');

@@ -28,7 +28,9 @@ const view = ({ id, email, role, created_at, last_seen_at }: Member) => ({
   last_seen_at: last_seen_at?.toISOString() ?? null,
 });
 
-/** The members of a workspace. Secret key, or an owner's session; every member may read. */
+/**
+ * Registers the routes of a workspace's members. Secret key, or an owner's session; every member may read.
+ */
 export async function memberRoutes(app: Api, { pool, config }: ApiDeps): Promise<void> {
   app.get(
     '/members',
@@ -130,7 +132,9 @@ export async function memberRoutes(app: Api, { pool, config }: ApiDeps): Promise
   );
 }
 
-/** The member, with the workspace locked: owners come and go one after the other. @throws {AppError} `not_found` */
+/**
+ * Returns the member and locks the workspace, which serializes changes of owners. @throws {AppError} `not_found`
+ */
 async function lockedMember(tx: PoolClient, workspaceId: string, id: string): Promise<Member> {
   await lockWorkspace(tx, workspaceId);
   const member = await memberById(tx, workspaceId, id);
@@ -138,9 +142,9 @@ async function lockedMember(tx: PoolClient, workspaceId: string, id: string): Pr
   return member;
 }
 
-/** @throws {AppError} `conflict` when nobody would be left who may let others in */
+/** @throws {AppError} `conflict` when no owner would remain */
 async function refuseLastOwner(tx: PoolClient, { workspace_id, role }: Member): Promise<void> {
   if (role === 'owner' && (await countOwners(tx, workspace_id)) === 1) {
-    throw new AppError('conflict', 'the workspace needs an owner: make somebody else one first');
+    throw new AppError('conflict', 'the workspace must keep an owner; make another member an owner first');
   }
 }

@@ -40,7 +40,7 @@ const me = (key: string | null) => shop.get<Me>('/me', { key });
 const keyOf = (answer: Answer<Provisioned>) => answer.body.key ?? '';
 
 describe('POST /partner/workspaces', () => {
-  test('refuses a malformed Idempotency-Key, and keeps no answer for another', async () => {
+  test('refuses a malformed Idempotency-Key, and saves no response for a valid one', async () => {
     const post = (idempotencyKey: string) =>
       shop.post<Provisioned & ErrorBody>(
         '/partner/workspaces',
@@ -174,7 +174,7 @@ describe('POST /partner/workspaces', () => {
     expect((await platform.find('bad')).status).toBe(404);
   });
 
-  test('200 characters of either are taken', async () => {
+  test('200 characters of either are accepted', async () => {
     const body = { external_id: '😀'.repeat(200), name: '😀'.repeat(100) };
     expect((await platform.post(body)).status).toBe(201);
     expect((await platform.find(body.external_id)).body.workspace.name).toBe(body.name);

@@ -11,8 +11,8 @@ import { createWorkspace } from '../../sql/workspaces/workspaces.ts';
 import type { ProvisionBody, Provisioned } from './schemas.ts';
 
 /**
- * Makes the partner's workspace for an `external_id`, or finds the one that is there: of any number of calls at once
- * one makes it. A key comes back when the workspace is made or `rotate_key` asks for one, and only then.
+ * Creates the partner's workspace of an `external_id`, or returns the existing one. Safe to call concurrently.
+ * Returns a key only for a new workspace or with `rotate_key`.
  */
 export async function provision(
   tx: PoolClient,

@@ -7,7 +7,7 @@ import { ExternalIdParams, PartnerWorkspaceAnswer, ProvisionBody, Provisioned } 
 
 const tags = ['Partner workspaces'];
 
-/** Workspaces that a platform runs for its customers. Asked for with a partner key. */
+/** Registers the routes of workspaces that a platform runs for its customers. Partner key. */
 export async function partnerRoutes(app: Api, { pool }: ApiDeps): Promise<void> {
   app.post(
     '/partner/workspaces',
@@ -29,7 +29,7 @@ export async function partnerRoutes(app: Api, { pool }: ApiDeps): Promise<void> 
       },
     },
     async ({ body, partner, server }, reply) => {
-      const answer = await server.workspaceTurns(partner.id, () =>
+      const answer = await server.workspaceQueue(partner.id, () =>
         inTransaction(pool, (tx) => provision(tx, partner, body)),
       );
       return reply
@@ -55,7 +55,7 @@ export async function partnerRoutes(app: Api, { pool }: ApiDeps): Promise<void> 
     },
     async ({ params, partner }) => {
       const workspace = await partnerWorkspace(pool, partner.id, params.external_id);
-      if (!workspace) throw new AppError('not_found', 'none of your workspaces has this external_id');
+      if (!workspace) throw new AppError('not_found', 'none of your workspaces has this `external_id`');
       return { workspace };
     },
   );

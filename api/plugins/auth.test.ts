@@ -37,7 +37,7 @@ describe('401', () => {
     expect(answer.headers['www-authenticate']).toBe('Bearer');
   });
 
-  test('a right look-up with a wrong secret', async () => {
+  test('a known prefix with a wrong secret', async () => {
     const wrong = shop.secretKey.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
     expect(await status('/me', wrong)).toBe(401);
   });
@@ -93,7 +93,7 @@ describe('the order of checks', () => {
     expect((await shop.patch(unknown, { slug: 'free' })).status).toBe(404);
   });
 
-  test('a body that is no JSON is judged after key, scope and plan', async () => {
+  test('a malformed body is validated after key, scope and plan', async () => {
     const headers = { 'content-type': 'application/json' };
     const free = await api.addWorkspace({ plan: 'free' });
     const path = '/links/01a1fda0-08a1-7000-b1c0-3017c3a6f7c2';
@@ -138,7 +138,7 @@ describe('last_used_at', () => {
     return rows[0]?.last_used_at?.getTime() ?? null;
   };
 
-  test('is noted at the first use, and not again within a minute', async () => {
+  test('is updated at the first use, and not again within a minute', async () => {
     const other = await api.addWorkspace();
     expect(await noted(other.secretKey)).toBeNull();
     await other.get('/me');

@@ -9,13 +9,13 @@ import type { Api, ApiDeps, Auth, Scope } from '../dependencies.ts';
 import { callerOfCookie, refuseRole } from '../session/caller.ts';
 import { refuseUncovered } from './plan.ts';
 
-/** How old a key's `last_used_at` gets before another use is noted. Milliseconds. */
+/** Minimum interval between two updates of a key's `last_used_at`. Milliseconds. */
 const USE_NOTED_EVERY = 60_000;
 
 /**
- * Asks every route for the key that it declares, before parameters and body are looked at: key (401), scope or role
- * (403), plan (402). A request without a key may come with a session's cookie instead. Nothing is cached, so a revoked
- * key or session, another role and a changed plan hold with the next request.
+ * Authenticates each request for its route's scope, before parameters and body are read: key (401), scope or role
+ * (403), plan (402). A request without a key may send a session's cookie instead. Nothing is cached, so a revoked
+ * key or session, a new role and a new plan apply from the next request.
  */
 export async function addAuth(app: Api, deps: ApiDeps): Promise<void> {
   await app.register(cookie);
@@ -32,7 +32,7 @@ export async function addAuth(app: Api, deps: ApiDeps): Promise<void> {
       return;
     }
     await admit(deps, request, scope);
-    // A browser sends its cookie by itself: no cache on the way may give one member's answers to another.
+    // A browser sends its cookie with every request: no shared cache may give one member's response to another.
     if (request.auth.member) reply.header('cache-control', 'no-store');
   });
 }
@@ -46,13 +46,14 @@ async function admit(deps: ApiDeps, request: FastifyRequest, scope: WorkspaceSco
 }
 
 /**
- * Whether a request that was admitted would be today: for answers that go on after it was asked.
+ * Returns whether an admitted request would still be admitted, for responses that last.
  *
  * @throws when PostgreSQL is down
  */
 export async function isStillAdmitted(deps: ApiDeps, request: FastifyRequest): Promise<boolean> {
   const { scope } = request.routeOptions.config;
-  if (!scope || scope === 'public' || scope === 'partner') throw new Error("the route is no workspace's");
+  if (!scope || scope === 'public' || scope === 'partner')
+    throw new Error('the route does not belong to a workspace');
   try {
     await admit(deps, request, scope);
     return true;
@@ -80,7 +81,7 @@ function tokenOf(request: FastifyRequest): string {
     throw unauthorized('send your key as "Authorization: Bearer <key>"');
   }
   const token = bearerOf(request);
-  if (token === null) throw unauthorized('the Authorization header is not "Bearer <key>"');
+  if (token === null) throw unauthorized('the Authorization header must be "Bearer <key>"');
   return token;
 }
 
@@ -94,22 +95,22 @@ async function checkWorkspaceKey(
   readsClicks: boolean,
 ): Promise<Auth> {
   const parsed = parseKey(token);
-  if (parsed?.kind === 'partner') throw unauthorized('a partner key works on /api/v1/partner/* only');
+  if (parsed?.kind === 'partner') throw unauthorized('a partner key is valid for /api/v1/partner/* only');
   const find = readsClicks ? clickReaderByLookup : callerByLookup;
   const caller: (Caller & Pick<Auth, 'readingPoint'>) | null =
     parsed && (await find(deps.pool, parsed.lookup));
-  if (!caller || !keyMatches(token, caller.key.hash)) throw unauthorized('there is no such key');
-  if (caller.key.revoked_at) throw unauthorized('this key was revoked');
+  if (!caller || !keyMatches(token, caller.key.hash)) throw unauthorized('unknown key');
+  if (caller.key.revoked_at) throw unauthorized('this key is revoked');
   const { hash: _, ...key } = caller.key;
   if (scope === 'secret' && key.kind !== 'secret') {
-    throw new AppError('forbidden', 'this endpoint needs a secret key');
+    throw new AppError('forbidden', 'this endpoint requires a secret key');
   }
   const now = new Date();
   if (!key.last_used_at || now.getTime() - key.last_used_at.getTime() >= USE_NOTED_EVERY) {
     key.last_used_at = now;
-    // Not awaited: bookkeeping never delays an answer, and the next use makes up for a failed note.
+    // Not awaited: bookkeeping must not delay the response, and the next use makes up for a failed update.
     recordKeyUse(deps.pool, key.id).catch((error: unknown) =>
-      deps.log.debug({ err: error, key: key.id }, 'key use not noted'),
+      deps.log.debug({ err: error, key: key.id }, 'failed to record the use of a key; continuing'),
     );
   }
   const { workspace, readingPoint } = caller;
@@ -118,9 +119,9 @@ async function checkWorkspaceKey(
 
 async function checkPartner(deps: ApiDeps, token: string) {
   const parsed = parseKey(token);
-  if (parsed && parsed.kind !== 'partner') throw unauthorized('this endpoint needs a partner key');
+  if (parsed && parsed.kind !== 'partner') throw unauthorized('this endpoint requires a partner key');
   const found = parsed && (await partnerByLookup(deps.pool, parsed.lookup));
-  if (!found || !keyMatches(token, found.hash)) throw unauthorized('there is no such partner key');
+  if (!found || !keyMatches(token, found.hash)) throw unauthorized('unknown partner key');
   const { hash: _, ...partner } = found;
   return partner;
 }

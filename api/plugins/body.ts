@@ -6,8 +6,8 @@ import { type Unstorable, unstorableIn } from '../../core/text/storable.ts';
 import type { Api } from '../dependencies.ts';
 
 /**
- * What stands in a body for a row that can't be kept; see `rows` of a route's settings. Of the row itself nothing is
- * left: it may be too deep even for the fingerprint of an `Idempotency-Key`.
+ * Stands in a body for a row that can't be stored; see `rows` of a route's configuration. The row itself is
+ * dropped: it may be too deep even for the fingerprint of an `Idempotency-Key`.
  */
 export class UnstorableRow {
   readonly problem: Unstorable;
@@ -17,14 +17,16 @@ export class UnstorableRow {
   }
 }
 
-/** Of a body that comes without a key, unless its route says otherwise: the longest are passkeys, of some KiB. */
+/**
+ * Bytes of a body on public routes, unless the route sets another limit: passkeys, the largest, have some KiB.
+ */
 const PUBLIC_BODY_LIMIT = 65_536;
 
 /**
- * Reads JSON bodies, and refuses before any schema sees it what no part of the service could keep as it was sent:
- * bytes that are no UTF-8, NUL (PostgreSQL has no such character), half a surrogate pair, numbers beyond a double's
- * range, and nesting that would overflow a stack. The same goes for text in the query and the path. Where a route judges
- * rows one by one, such a row is the route's to refuse. A body of another type is refused by routes that take one.
+ * Parses JSON bodies, and refuses before validation what could not be stored as sent: bytes that are not UTF-8,
+ * NUL (PostgreSQL has no such character), half a surrogate pair, numbers beyond a double's range, and nesting that
+ * would overflow a stack. The same applies to the query and the path. Where a route validates rows one by one, the
+ * route refuses such a row. Other content types are refused by routes with a body.
  */
 export function addBody(app: Api): void {
   app.removeContentTypeParser(['application/json', 'text/plain']);
@@ -36,24 +38,24 @@ export function addBody(app: Api): void {
       if (body.length === 0) return undefined;
       const { 'content-encoding': encoding } = request.headers;
       if (encoding !== undefined && encoding !== 'identity') {
-        throw new AppError('unsupported_media_type', 'send the body as it is, without content-encoding');
+        throw new AppError('unsupported_media_type', 'the body must not have a content-encoding');
       }
-      if (!isUtf8(body)) throw new AppError('bad_request', 'the body is not UTF-8');
+      if (!isUtf8(body)) throw new AppError('bad_request', 'the body must be UTF-8');
       let value: unknown;
       try {
         value = JSON.parse(body.toString('utf8'));
       } catch {
-        throw new AppError('bad_request', 'the body is not valid JSON');
+        throw new AppError('bad_request', 'the body must be valid JSON');
       }
       const { rows } = request.routeOptions.config;
       if (rows === undefined) refuseUnstorable('body', value);
-      else judgeRowsApart(value, rows);
+      else markUnstorableRows(value, rows);
       return value;
     },
   );
   app.addContentTypeParser('*', async (request: FastifyRequest, payload: Readable) => {
     if (request.routeOptions.schema?.body) throw new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE();
-    // Nobody asked for this body. Clients name the type of one that is empty: `curl -d ''` says it is a form.
+    // The route has no body. Clients name the type of an empty one: `curl -d ''` declares a form.
     payload.resume();
   });
   app.addHook('onRoute', (route) => {
@@ -66,7 +68,7 @@ export function addBody(app: Api): void {
   });
 }
 
-function judgeRowsApart(body: unknown, field: string): void {
+function markUnstorableRows(body: unknown, field: string): void {
   const fields = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
   const rows = Object.hasOwn(fields, field) ? fields[field] : null;
   if (!Array.isArray(rows)) {

@@ -3,14 +3,14 @@ import { gzip } from 'node:zlib';
 import { acceptedEncodings, addVary } from '../assets.ts';
 import type { Api } from '../dependencies.ts';
 
-/** Shorter answers fit into a packet as they are. Characters. */
+/** Shorter responses fit into one packet. Characters. */
 const WORTH_IT = 1_400;
-/** As small as the default makes lists of ids, within 3 %, in less time. */
+/** Within 3 % of the default level's size for lists of ids, in less time. */
 const LEVEL = 2;
 
 const compress = promisify(gzip);
 
-/** Compresses long JSON answers for who reads gzip, outside the thread that answers. Lists become a tenth. */
+/** Compresses large JSON responses with gzip, off the event loop. */
 export function addCompression(app: Api): void {
   app.addHook('onSend', async (request, reply, payload) => {
     if (typeof payload !== 'string' || payload.length < WORTH_IT) return payload;

@@ -3,18 +3,18 @@ import type { Socket } from 'node:net';
 import { AppError } from '../../core/errors.ts';
 import type { Api } from '../dependencies.ts';
 
-/** Requests that one connection may have in flight. Browsers and proxies have one: they don't pipeline. */
-const MOST_AT_A_TIME = 16;
+/** Requests in flight on one connection. Browsers and proxies don't pipeline and have one. */
+const MAX_IN_FLIGHT = 16;
 
-/** What a connection has asked for and not got yet. */
+/** A connection's responses that are not finished. */
 type Connection = { open: Set<ServerResponse>; isEnding: boolean };
 
 /**
- * Lets a connection have a few requests in flight: what it asks beyond is answered 503, with which it ends. Otherwise one
- * that never reads could ask for as much as fits into its packets.
+ * Limits the requests in flight of a connection. The request beyond gets a 503 and the connection ends. Without
+ * the limit, a client that never reads could pipeline as many requests as fit into its packets.
  *
- * It also closes every answer of a connection that is gone. Node does that for the one that was being sent and forgets
- * those behind it, which would hold forever what their `close` gives back.
+ * Also closes every response of a connection that has closed. Node closes only the one that was being sent; the
+ * ones behind it would never release what their `close` releases.
  */
 export function addConnectionLimit(app: Api): void {
   const connections = new WeakMap<Socket, Connection>();
@@ -25,7 +25,7 @@ export function addConnectionLimit(app: Api): void {
     const connection: Connection = { open: new Set(), isEnding: false };
     connections.set(socket, connection);
     socket.once('close', () => {
-      for (const answer of connection.open) closeAnswer(answer);
+      for (const response of connection.open) closeResponse(response);
     });
     return connection;
   }
@@ -38,15 +38,15 @@ export function addConnectionLimit(app: Api): void {
     }
     connection.open.add(reply.raw);
     reply.raw.once('close', () => connection.open.delete(reply.raw));
-    if (connection.open.size <= MOST_AT_A_TIME) return;
+    if (connection.open.size <= MAX_IN_FLIGHT) return;
     connection.isEnding = true;
     reply.header('connection', 'close');
-    throw new AppError('unavailable', `a connection may have ${MOST_AT_A_TIME} requests in flight`);
+    throw new AppError('unavailable', `a connection may have at most ${MAX_IN_FLIGHT} requests in flight`);
   });
 }
 
-function closeAnswer(answer: ServerResponse): void {
-  if (answer.destroyed) return;
-  answer.destroy();
-  answer.emit('close');
+function closeResponse(response: ServerResponse): void {
+  if (response.destroyed) return;
+  response.destroy();
+  response.emit('close');
 }

@@ -2,8 +2,8 @@ import cors from '@fastify/cors';
 import type { Api } from '../dependencies.ts';
 
 /**
- * Any origin, without credentials. Preflights are answered before keys are asked for. Awaited before the other
- * hooks are added, so that errors of theirs carry the headers too.
+ * Allows any origin, without credentials. Preflights are answered before authentication. Await it before other
+ * hooks are added, so that their errors carry the headers.
  */
 export async function addCors(app: Api): Promise<void> {
   await app.register(cors, {

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { answerClientError } from './errors.ts';
 
-test('a request that does not arrive whole in time is 408 with the envelope, not one that is wrong', async () => {
+test('a request that does not arrive in time is a 408 with the envelope, not a 400', async () => {
   const server = createServer({ requestTimeout: 200, headersTimeout: 200, connectionsCheckingInterval: 50 });
   server.on(
     'clientError',
@@ -21,7 +21,7 @@ test('a request that does not arrive whole in time is 408 with the envelope, not
     expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toEqual({
       error: {
         code: 'request_timeout',
-        message: 'the request did not arrive whole in time',
+        message: 'the request did not arrive in time',
         request_id: 'the-id',
       },
     });

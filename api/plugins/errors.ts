@@ -1,21 +1,21 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import { AppError, type ErrorDetail } from '../../core/errors.ts';
+import { AppError, badRequest, type ErrorDetail } from '../../core/errors.ts';
 import type { Api } from '../dependencies.ts';
+import { databaseError } from './database-errors.ts';
 import { createFaultLog } from './fault-log.ts';
-import { storeError } from './store-errors.ts';
 import { validationDetail } from './validation.ts';
 
-/** Seconds after which a caller may try again when a store is down or the API is full. */
+/** `Retry-After` of a 503, in seconds. */
 const RETRY_AFTER = '1';
 
-/** Every error of the API in its one form. */
+/** The body of every error response. */
 export type ErrorEnvelope = {
   error: { code: string; message: string; request_id: string; details?: ErrorDetail[] };
 };
 
-/** Answers errors in the envelope: ours, Fastify's, the stores', and as `internal` whatever is left. */
+/** Sends every error in the envelope: ours, Fastify's, the databases', and any other as `internal`. */
 export function addErrors(app: Api): void {
   const logFault = createFaultLog();
   app.setErrorHandler((error, request, reply) => {
@@ -25,19 +25,25 @@ export function addErrors(app: Api): void {
   });
 }
 
-/** The error in the form the API speaks. */
+/** Converts any thrown value to the error that the API sends. */
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (isBrokenOff(error)) return callerGone();
-  const stored = storeError(error);
+  const stored = databaseError(error);
   if (stored) return stored;
-  return fastifyError(error as FastifyError) ?? new AppError('internal', 'something went wrong on our side');
+  return (
+    fastifyError(error as FastifyError) ??
+    new AppError('internal', 'internal error; report it with its request_id')
+  );
 }
 
-/** For a caller who hung up, and so will not read it: no store's failing, and nothing for the log. */
-export const callerGone = () => new AppError('bad_request', 'the caller has gone');
+/** The error of a request whose client disconnected. It is not read and is not logged. */
+export const callerGone = () => new AppError('bad_request', 'the client closed the connection');
 
-/** Whether a body ended before it was whole: Fastify marks that as the caller's doing, no store's connection. */
+/**
+ * Whether the client disconnected before its body was complete. Fastify marks that with status 400; a database
+ * connection's reset has none.
+ */
 function isBrokenOff(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code, statusCode } = error as FastifyError;
@@ -47,7 +53,7 @@ function isBrokenOff(error: unknown): boolean {
 function fastifyError(error: FastifyError): AppError | null {
   if (error.validation) {
     const detail = validationDetail(error.validation, error.validationContext);
-    return new AppError('bad_request', `${detail.path}: ${detail.message}`, [detail]);
+    return badRequest(detail.path, detail.message);
   }
   switch (error.statusCode) {
     case 413:
@@ -55,7 +61,7 @@ function fastifyError(error: FastifyError): AppError | null {
     case 415:
       return new AppError('unsupported_media_type', 'send JSON with content-type: application/json');
     case 503:
-      return new AppError('unavailable', 'the API is stopping, try again');
+      return new AppError('unavailable', 'the API is shutting down; try again');
     default:
       return error.statusCode && error.statusCode >= 400 && error.statusCode < 500
         ? new AppError('bad_request', error.message)
@@ -63,7 +69,7 @@ function fastifyError(error: FastifyError): AppError | null {
   }
 }
 
-/** Sends the envelope. */
+/** Sends an error in the envelope. */
 export function sendError(answer: AppError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (answer.code === 'unavailable') reply.header('retry-after', RETRY_AFTER);
   if (answer.retryAfter !== undefined) reply.header('retry-after', String(answer.retryAfter));
@@ -75,7 +81,7 @@ export function sendError(answer: AppError, request: FastifyRequest, reply: Fast
     .send(JSON.stringify(envelope(answer, request.id)));
 }
 
-/** The body of an error. */
+/** Returns the body of an error response. */
 export function envelope(error: AppError, requestId: string): ErrorEnvelope {
   return {
     error: {
@@ -88,8 +94,8 @@ export function envelope(error: AppError, requestId: string): ErrorEnvelope {
 }
 
 /**
- * Answers what Node refuses before there is a request: a 400 for what is none or has more than 64 KiB of headers, a 408
- * for what did not arrive in time; with the envelope, then the connection ends.
+ * Responds to requests that Node refuses before there is a request: 400 for malformed requests and headers over 64
+ * KiB, 408 for requests that are too slow. Sends the envelope and closes the connection.
  */
 export function answerClientError(newId: () => string) {
   return (error: NodeJS.ErrnoException, socket: Socket): void => {
@@ -97,11 +103,11 @@ export function answerClientError(newId: () => string) {
       socket.destroy();
       return;
     }
-    const refusal = refusalOf(error);
+    const failure = clientErrorOf(error);
     const id = newId();
-    const body = JSON.stringify(envelope(refusal, id));
+    const body = JSON.stringify(envelope(failure, id));
     socket.end(
-      `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\nx-request-id: ${id}\r\naccess-control-allow-origin: *\r\n` +
+      `HTTP/1.1 ${failure.status} ${STATUS_CODES[failure.status]}\r\nx-request-id: ${id}\r\naccess-control-allow-origin: *\r\n` +
         `content-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\n` +
         `connection: close\r\n\r\n${body}`,
     );
@@ -109,21 +115,22 @@ export function answerClientError(newId: () => string) {
 }
 
 /**
- * Takes over two refusals that Node sends without an envelope and an id: HTTP/1.1 without a Host header is a 400 like others,
- * and an expectation that nobody knows is passed over, as RFC 9110 (10.1.1) lets servers do. Needs `requireHostHeader: false`.
+ * Replaces two responses that Node sends without an envelope and an id: HTTP/1.1 without a Host header is a 400
+ * like others, and an unknown expectation is ignored, as RFC 9110 (10.1.1) allows. Requires `requireHostHeader:
+ * false`.
  */
 export function addBareRefusals(app: Api): void {
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.addHook('onRequest', async ({ raw, headers }) => {
     if (raw.httpVersion === '1.1' && headers.host === undefined) {
-      throw new AppError('bad_request', 'the request has no Host header');
+      throw new AppError('bad_request', 'the request must have a Host header');
     }
   });
 }
 
-function refusalOf({ code }: NodeJS.ErrnoException): AppError {
+function clientErrorOf({ code }: NodeJS.ErrnoException): AppError {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
-    return new AppError('request_timeout', 'the request did not arrive whole in time');
+    return new AppError('request_timeout', 'the request did not arrive in time');
   if (code === 'HPE_HEADER_OVERFLOW') return new AppError('bad_request', 'the request headers are too large');
-  return new AppError('bad_request', 'not a valid HTTP request');
+  return new AppError('bad_request', 'malformed HTTP request');
 }

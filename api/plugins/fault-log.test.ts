@@ -34,27 +34,27 @@ afterEach(async () => {
   await app.close();
 });
 
-test('what a limit refused is one line a second, without a stack, with how many there were', async () => {
+test('requests refused by a limit are one log line a second, with their number and without a stack', async () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   const refuse = async (times: number) => {
     for (let time = 0; time < times; time++) expect((await app.inject('/full')).statusCode).toBe(503);
   };
   await refuse(100);
   expect(lines).toHaveLength(1);
-  expect(lines[0]).toMatchObject({ msg: 'requests refused: unavailable', why: 'full', refused: 1 });
+  expect(lines[0]).toMatchObject({ msg: 'refused requests: unavailable', why: 'full', refused: 1 });
   vi.advanceTimersByTime(1_001);
   await refuse(100);
   expect(lines.map(({ refused }) => refused)).toEqual([1, 100]);
   expect(JSON.stringify(lines)).not.toContain('.ts:');
 });
 
-test('a store that is down is logged with each request and its cause', async () => {
+test('a database that is down is logged with each request and its cause', async () => {
   await app.inject('/down');
   await app.inject('/down');
   expect(lines.map(({ err }) => err?.message)).toEqual(['connect ECONNREFUSED', 'connect ECONNREFUSED']);
 });
 
-test('a caller who hangs up within a body is nothing for the log', async () => {
+test('a client that disconnects within a body is not logged', async () => {
   await app.listen({ host: '127.0.0.1', port: 0 });
   const answered = vi.fn();
   app.server.on('request', (_request, response) => response.once('close', answered));

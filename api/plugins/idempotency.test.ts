@@ -102,7 +102,7 @@ describe('what a key may be', () => {
     expect([answer.status, answer.body.error.details?.[0]?.path]).toEqual([400, 'Idempotency-Key']);
   });
 
-  test.each(['/links/import', '/keys', '/members/invites'])('%s looks at it too', async (path) => {
+  test.each(['/links/import', '/keys', '/members/invites'])('%s validates it too', async (path) => {
     const given = { text: 'destination_url,name', kind: 'secret', role: 'viewer' };
     const answer = await shop.post(path, given, withKey('x'.repeat(201)));
     expect([answer.status, answer.body.error?.details?.[0]?.path]).toEqual([400, 'Idempotency-Key']);
@@ -114,14 +114,14 @@ describe('what a key may be', () => {
     expect((await create('with space !"#$%&')).status).toBe(201);
   });
 
-  test('it is judged after the key, like any parameter', async () => {
+  test('it is validated after the key, like any parameter', async () => {
     const answer = await shop.post('/links', body, { ...withKey(''), key: null });
     expect(answer.status).toBe(401);
   });
 });
 
 describe('errors', () => {
-  test('made nothing and are judged anew', async () => {
+  test('create nothing, and a retry runs again', async () => {
     expect((await create('retry', { ...body, slug: 'idem', channels: ['x'] })).status).toBe(201);
     const taken = { ...body, slug: 'idem', channels: ['slack'] };
     expect((await create('error', taken)).status).toBe(409);
@@ -140,7 +140,7 @@ describe('errors', () => {
   });
 });
 
-test('of 50 concurrent identical creates one makes the campaign, the others replay it or wait to', async () => {
+test('one of 50 concurrent identical creates makes the campaign, the others replay it or get a 409', async () => {
   const answers = await Promise.all(Array.from({ length: 50 }, () => create('burst')));
   expect(await count('destinations')).toBe(1);
   expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([201, 409]));
@@ -181,7 +181,7 @@ test('a failure half-way leaves neither the work nor the record, and the retry m
   expect([await count('folders'), await count('idempotency_keys')]).toEqual([1, 1]);
 });
 
-test('a connection that dies half-way leaves neither the work nor the record, and answers 503', async () => {
+test('a connection that dies half-way leaves neither the work nor the record, and is a 503', async () => {
   half = async () => {
     await api.stores.pool.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -194,7 +194,7 @@ test('a connection that dies half-way leaves neither the work nor the record, an
   expect([await count('folders'), await count('idempotency_keys')]).toEqual([0, 0]);
 });
 
-test('a record is of no account after 24 hours, and goes in time', async () => {
+test('a record is ignored after 24 hours, and deleted later', async () => {
   const first = await create('old');
   await create('older');
   await api.stores.pool.query(

@@ -15,7 +15,7 @@ import type { Api } from '../dependencies.ts';
 
 const PRINTABLE = /^[\x20-\x7e]{1,200}$/;
 
-/** Checks `Idempotency-Key` on the routes that create, and takes the request's fingerprint as it was sent. */
+/** Validates `Idempotency-Key` on creating routes and takes the request's fingerprint as sent. */
 export function addIdempotency(app: Api): void {
   app.decorateRequest('idempotency', null);
   app.addHook('preValidation', async (request) => {
@@ -32,21 +32,21 @@ export function addIdempotency(app: Api): void {
 }
 
 /**
- * What a key is kept as. Anyone has a publishable key: what is asked with it must not take the keys of the workspace's own
- * servers, which can be guessed (order numbers). The mark is none of the characters that a key may have.
+ * Returns the key as stored. A publishable key is public, so its requests must not take the guessable keys (order
+ * numbers) of the workspace's servers. The prefix can't be sent in a key.
  */
 function keyOf({ auth }: FastifyRequest, key: string): string {
   return auth.key.kind === 'publishable' ? `\u0001${key}` : key;
 }
 
 /**
- * Answers a creating request, once per `Idempotency-Key`. `work` runs in a transaction; what it answers with 2xx is
- * kept in that same transaction, so a crash half-way leaves neither the work nor the record. A replay sends the kept
- * answer with `Idempotent-Replayed: true`.
+ * Responds to a creating request once per `Idempotency-Key`. `work` runs in a transaction, and its 2xx response is
+ * saved in the same transaction: a crash leaves neither. A replay sends the saved response with
+ * `Idempotent-Replayed: true`.
  *
- * @param work makes the answer; throws an AppError to refuse, which undoes all it did
+ * @param work makes the response; throws an AppError to refuse, which rolls back
  * @throws {AppError} `idempotency_in_progress` while the first request runs, `idempotency_key_reused` when the key
- *   came with another method, path or body before
+ *   came with another method, path or body
  */
 export async function withIdempotency(
   pool: Pool,
@@ -54,15 +54,15 @@ export async function withIdempotency(
   reply: FastifyReply,
   work: (tx: PoolClient) => Promise<StoredResponse>,
 ): Promise<FastifyReply> {
-  return send(reply, await answerOnce(pool, request, null, work));
+  return send(reply, await respondOnce(pool, request, null, work));
 }
 
 /**
- * {@link withIdempotency} for work that waits for something first. `prepare` does that without a connection; meanwhile
- * the key is reserved, so that a second request is told that the first runs. A replay does not prepare anything.
+ * {@link withIdempotency} for work that waits for something first. `prepare` does so without a connection;
+ * meanwhile the key is reserved, so a second request gets `idempotency_in_progress`. A replay prepares nothing.
  *
- * A process that dies leaves the key reserved for some seconds. A request that takes longer than that may find that
- * another one has taken its key over; then that one's answer counts.
+ * A process that dies leaves the key reserved for some seconds. If a request takes longer, another one may take
+ * its key over; then that one's response counts.
  */
 export async function withPreparedIdempotency<T>(
   pool: Pool,
@@ -78,9 +78,9 @@ export async function withPreparedIdempotency<T>(
   }
   const workspaceId = auth.workspace.id;
   const reservation = { workspaceId, key: idempotency.key, holder: randomUUID() };
-  const kept = await server.workspaceTurns(workspaceId, () =>
+  const kept = await server.workspaceQueue(workspaceId, () =>
     inTransaction(pool, async (tx) => {
-      const before = await answerBefore(tx, workspaceId, idempotency, null);
+      const before = await savedResponse(tx, workspaceId, idempotency, null);
       if (!before) await reserveKey(tx, reservation);
       return before;
     }),
@@ -88,28 +88,28 @@ export async function withPreparedIdempotency<T>(
   if (kept) return send(reply, { ...kept, replayed: true });
   try {
     const prepared = await prepare();
-    return send(reply, await answerOnce(pool, request, reservation.holder, (tx) => work(tx, prepared)));
+    return send(reply, await respondOnce(pool, request, reservation.holder, (tx) => work(tx, prepared)));
   } catch (error) {
-    // What went wrong is for the caller to know; a reservation that stays ends by itself.
+    // The original error matters more; a reservation that remains expires.
     await releaseKey(pool, reservation).catch(() => undefined);
     throw error;
   }
 }
 
-type Answer = StoredResponse & { replayed: boolean };
+type Response = StoredResponse & { replayed: boolean };
 type RequestKey = NonNullable<FastifyRequest['idempotency']>;
 
-async function answerOnce(
+async function respondOnce(
   pool: Pool,
   request: FastifyRequest,
   holder: string | null,
   work: (tx: PoolClient) => Promise<StoredResponse>,
-): Promise<Answer> {
+): Promise<Response> {
   const { idempotency } = request;
   const workspaceId = request.auth.workspace.id;
-  const transaction = async (tx: PoolClient): Promise<Answer> => {
+  const transaction = async (tx: PoolClient): Promise<Response> => {
     if (!idempotency) return { ...(await work(tx)), replayed: false };
-    const kept = await answerBefore(tx, workspaceId, idempotency, holder);
+    const kept = await savedResponse(tx, workspaceId, idempotency, holder);
     if (kept) return { ...kept, replayed: true };
     const made = await work(tx);
     const { key, fingerprint } = idempotency;
@@ -118,11 +118,13 @@ async function answerOnce(
     if (holder !== null) await releaseKey(tx, { workspaceId, key, holder });
     return { ...made, replayed: false };
   };
-  return request.server.workspaceTurns(workspaceId, () => inTransaction(pool, transaction));
+  return request.server.workspaceQueue(workspaceId, () => inTransaction(pool, transaction));
 }
 
-/** The answer that a request with this key got before, or null: then the key's lock is held until the transaction ends. */
-async function answerBefore(
+/**
+ * Returns the saved response of this key, or null. Null: the key's lock is held until the transaction ends.
+ */
+async function savedResponse(
   tx: PoolClient,
   workspaceId: string,
   { key, fingerprint }: RequestKey,
@@ -135,7 +137,7 @@ async function answerBefore(
     if (!kept.fingerprint.equals(fingerprint)) {
       throw new AppError(
         'idempotency_key_reused',
-        'this Idempotency-Key came with another request in the last 24 hours',
+        'this Idempotency-Key was used with a different request in the last 24 hours',
       );
     }
     return { status: kept.status, body: kept.body };
@@ -145,11 +147,11 @@ async function answerBefore(
 }
 
 const inProgress = () =>
-  new AppError('idempotency_in_progress', 'the first request with this Idempotency-Key still runs');
+  new AppError('idempotency_in_progress', 'the first request with this Idempotency-Key is still running');
 
-function send(reply: FastifyReply, answer: Answer): FastifyReply {
-  if (answer.replayed) reply.header('Idempotent-Replayed', 'true');
-  return reply.status(answer.status).send(answer.body);
+function send(reply: FastifyReply, response: Response): FastifyReply {
+  if (response.replayed) reply.header('Idempotent-Replayed', 'true');
+  return reply.status(response.status).send(response.body);
 }
 
 function fingerprintOf(request: FastifyRequest): Buffer {
@@ -159,7 +161,7 @@ function fingerprintOf(request: FastifyRequest): Buffer {
     .digest();
 }
 
-/** JSON with the keys of every object in one order. Depth is bounded where bodies are read. */
+/** Returns JSON with sorted object keys. Depth is bounded where bodies are parsed. */
 function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, part: unknown) =>
     typeof part === 'object' && part !== null && !Array.isArray(part)

@@ -26,7 +26,7 @@ test('unknown body fields are named in x-ignored-fields, nested ones with their 
   ]);
 });
 
-test('a body whose fields are all known gets no header, and neither does one that is no object', async () => {
+test('a body with known fields only gets no header, and neither does one that is not an object', async () => {
   expect(await ignoredBy('/folders', { name: 'B' })).toEqual([201, undefined]);
   expect(await ignoredBy('/folders', ['name'])).toEqual([400, undefined]);
 });

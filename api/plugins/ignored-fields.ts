@@ -1,15 +1,15 @@
 import type { Api } from '../dependencies.ts';
 
-/** Names in one header. */
+/** Maximum names in the header. */
 const MOST = 20;
-/** Characters of one name in the header. */
+/** Maximum characters of one name. */
 const LONGEST = 200;
 
 type Schema = { additionalProperties?: unknown; properties?: Record<string, Schema>; items?: Schema };
 
 /**
- * Names the body fields that a route does not know in the header `x-ignored-fields`: validation drops them, and a misspelled
- * field would go unnoticed. Added after the bodies are read and before they are validated.
+ * Lists unknown body fields in the header `x-ignored-fields`. Validation drops them, and a misspelled field would
+ * go unnoticed. Register it after bodies are parsed and before they are validated.
  */
 export function addIgnoredFields(app: Api): void {
   app.addHook('preValidation', async (request, reply) => {
@@ -41,5 +41,5 @@ function collect(schema: Schema, value: unknown, path: string, names: string[]):
   }
 }
 
-/** A field's name may hold a comma, a line break or any character, which a header may not. */
+/** Encodes a field's name: it may hold commas and line breaks. */
 const headerText = (name: string): string => encodeURIComponent(name).slice(0, LONGEST);

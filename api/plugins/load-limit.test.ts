@@ -53,7 +53,7 @@ async function statusOf(socket: Socket): Promise<number> {
   return Number(head.toString('latin1', 9, 12));
 }
 
-test('a request holds its place while it is worked on, and no longer', async () => {
+test('a request counts while it is processed, and no longer', async () => {
   const first = get('/work');
   await expect.poll(async () => statusOf(get('/quick'))).toBe(503);
   expect(await statusOf(get('/health/live'))).toBe(404); // never 503
@@ -62,7 +62,7 @@ test('a request holds its place while it is worked on, and no longer', async () 
   expect(await statusOf(get('/quick'))).toBe(200);
 });
 
-test('a body on its way holds no place, and asks for one when it is whole', async () => {
+test('a body being received does not count as processed until it is complete', async () => {
   const body = post('/work', '{');
   await expect.poll(async () => statusOf(post('/work', '{}'))).toBe(503); // another body
   expect(await statusOf(get('/quick'))).toBe(200);
@@ -76,7 +76,7 @@ test('a body on its way holds no place, and asks for one when it is whole', asyn
   expect(await statusOf(post('/work', '{}'))).toBe(200);
 });
 
-test('an answer on its way holds no place; of too many, whoever has read longest is cut off', async () => {
+test('a response being sent does not count as processed; of too many, the oldest is cut off', async () => {
   const [first, second] = [get('/long'), get('/long')];
   const stream = get('/stream');
   await expect.poll(async () => statusOf(get('/quick'))).toBe(200);
@@ -93,7 +93,7 @@ test('an answer on its way holds no place; of too many, whoever has read longest
   expect(await Promise.all([first, second, stream, third].map(whole))).toEqual([false, true, true, true]);
 });
 
-test('a caller who hangs up gives every place back', async () => {
+test('a client that disconnects frees all its slots', async () => {
   for (const begin of [() => get('/work'), () => post('/work', '{'), () => get('/long')]) {
     for (let time = 0; time < 4; time++) {
       const socket = begin();

@@ -2,26 +2,25 @@ import { Gauge } from 'prom-client';
 import { AppError } from '../../core/errors.ts';
 import type { Api, ApiDeps, FastifyReply, FastifyRequest } from '../dependencies.ts';
 
-/** How much one process takes on at a time. */
+/** Concurrency limits of one process. */
 export type LoadLimits = {
-  /** Requests that are worked on. Beyond it a queue would only make every answer late. */
+  /** Requests being processed. A queue beyond it would only delay every response. */
   working: number;
-  /** Bodies that callers with a key are sending: each is held until it is whole. */
+  /** Bodies being received from authenticated clients, each held in memory. */
   arriving: number;
-  /** Answers that wait for their readers, each in memory. Beyond it whoever has waited longest is cut off. */
+  /** Responses waiting for their readers, each in memory. Beyond it the oldest is cut off. */
   unread: number;
 };
 
 const LIMITS: LoadLimits = { working: 1_000, arriving: 1_000, unread: 1_000 };
 
 /**
- * Answers 503 at once instead of queueing without end. Health checks always pass.
+ * Responds 503 at once instead of queueing without a limit. Health checks always pass.
  *
- * A request counts while something is done for it: from its headers on, with its key looked up, then from its whole
- * body to its ready answer. How fast a caller sends a body or reads an answer is the caller's to say, so waiting for
- * either holds no place, only memory, which has bounds of its own. Exports and live streams, which go on after their
- * answers have begun, have limits of their own too. Add it after whatever makes payloads smaller or larger (`onSend`),
- * which is work as well.
+ * A request counts while it is processed: from its headers through the key check, then from its complete body to
+ * its ready response. The client decides how fast it sends a body or reads a response, so waiting for it counts
+ * against the limits for memory only. Exports and live streams have limits of their own. Register it after the
+ * hooks that transform payloads (`onSend`), whose work counts too.
  */
 export function addLoadLimit(
   app: Api,
@@ -33,7 +32,7 @@ export function addLoadLimit(
   const unread = new Set<FastifyRequest>();
   new Gauge({
     name: 'hoplog_api_requests_in_flight',
-    help: 'Requests that are being worked on now.',
+    help: 'Requests being processed.',
     registers: [registry],
     collect() {
       this.set(working.size);
@@ -42,13 +41,13 @@ export function addLoadLimit(
 
   function begin(request: FastifyRequest, reply: FastifyReply): void {
     if (working.size >= limits.working && !request.url.startsWith('/health/')) throw full();
-    // Whoever has hung up by now will not be seen to do so again.
+    // A client that has disconnected emits no second `close`.
     if (!reply.raw.destroyed) working.add(request);
   }
 
   app.addHook('onRequest', async (request, reply) => {
     begin(request, reply);
-    // `close` comes once for every answer, also when the caller hangs up before it is sent.
+    // `close` fires once for every response, also when the client disconnects first.
     reply.raw.once('close', () => {
       working.delete(request);
       arriving.delete(request);
@@ -56,9 +55,9 @@ export function addLoadLimit(
   });
 
   app.addHook('preParsing', async (request, reply) => {
-    if (!bringsBody(request)) return;
+    if (!hasBody(request)) return;
     working.delete(request);
-    // What nobody is asked a key for takes no more than some KiB: see plugins/body.ts.
+    // Bodies of public routes are limited to some KiB: see plugins/body.ts.
     if (request.routeOptions.config.scope === 'public') return;
     if (arriving.size >= limits.arriving) throw full();
     if (!reply.raw.destroyed) arriving.add(request);
@@ -72,7 +71,7 @@ export function addLoadLimit(
   app.addHook('onSend', async (request, reply, payload) => {
     working.delete(request);
     arriving.delete(request);
-    if (reply.raw.destroyed || !isHeldWhole(payload)) return;
+    if (reply.raw.destroyed || !isBuffered(payload)) return;
     unread.add(request);
     reply.raw.once('close', () => unread.delete(request));
     const [longest] = unread;
@@ -82,10 +81,10 @@ export function addLoadLimit(
   });
 }
 
-const full = () => new AppError('unavailable', 'the API is at its limit, try again');
+const full = () => new AppError('unavailable', 'the API is at its limit of concurrent requests; try again');
 
-const bringsBody = ({ headers }: FastifyRequest): boolean =>
+const hasBody = ({ headers }: FastifyRequest): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > 0;
 
-/** A stream is read as fast as it is taken. */
-const isHeldWhole = (payload: unknown): boolean => typeof payload === 'string' || Buffer.isBuffer(payload);
+/** Streams are not held in memory. */
+const isBuffered = (payload: unknown): boolean => typeof payload === 'string' || Buffer.isBuffer(payload);

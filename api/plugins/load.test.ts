@@ -23,7 +23,7 @@ test('beyond 1,000 requests at a time the next is 503 at once, and health checks
   expect(await api.deps.registry.getSingleMetricAsString('hoplog_api_requests_in_flight')).toMatch(/ 0$/m);
 });
 
-test('latency is measured by route pattern, so that ids make no series', async () => {
+test('latency is measured by route pattern, without a series for each id', async () => {
   await shop.get('/links/01a1fda0-08a1-7000-b1c0-3017c3a6f7c2');
   await shop.get('/nowhere-1');
   const text = await api.deps.registry.getSingleMetricAsString('hoplog_api_request_seconds');

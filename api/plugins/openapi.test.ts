@@ -10,7 +10,7 @@ afterAll(() => api.close());
 
 const PATHS = ['/api/v1/openapi.json', '/api/v1/console-openapi.json'];
 
-test.each(PATHS)('%s needs no key and is kept compressed', async (path) => {
+test.each(PATHS)('%s needs no key and is cached compressed', async (path) => {
   const plain = await api.app.inject(path);
   expect([plain.statusCode, plain.headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);
   expect(plain.json().openapi).toBe('3.1.0');
@@ -22,7 +22,7 @@ test.each(PATHS)('%s needs no key and is kept compressed', async (path) => {
   expect([again.statusCode, again.body]).toEqual([304, '']);
 });
 
-test('the document is written once, not for each request', async () => {
+test('the document is generated once, not for each request', async () => {
   const { app } = api;
   await app.inject('/api/v1/openapi.json');
   const original = app.swagger;
@@ -41,7 +41,7 @@ test('the document is written once, not for each request', async () => {
   expect(written).toBe(0);
 });
 
-test('what is no JSON is in the document by its own media type', async () => {
+test('responses other than JSON are in the document by their media type', async () => {
   type Paths = Record<string, Record<string, { responses: Record<string, { content?: object }> }>>;
   const { paths } = (await api.app.inject('/api/v1/openapi.json')).json<{ paths: Paths }>();
   const shop = await api.addWorkspace();
@@ -66,7 +66,7 @@ test('what is no JSON is in the document by its own media type', async () => {
   }
 });
 
-test('the page at /docs loads nothing from elsewhere, and shows the public document', async () => {
+test('the page at /docs loads nothing from other hosts, and shows the public document', async () => {
   const page = await api.app.inject('/docs');
   expect(page.statusCode).toBe(200);
   expect(page.headers['content-type']).toContain('text/html');

@@ -11,15 +11,16 @@ import {
 import { documented, errorsOf } from '../openapi/routes.ts';
 import { CONSOLE, PUBLIC } from '../openapi/text.ts';
 
-/** Where the document of keys is, and the one of the console's browser. */
+/** Paths of the API's document and of the one for the console's browser. */
 export const DOCUMENT_PATHS = {
   public: '/api/v1/openapi.json',
   console: '/api/v1/console-openapi.json',
 } as const;
 
 /**
- * Two OpenAPI 3.1 documents, made from the routes' own schemas: of what keys may call, and of what only the console's
- * browser calls. `/docs` shows the first one and loads nothing from elsewhere. Awaited before the routes are registered.
+ * Serves two OpenAPI 3.1 documents, made from the routes' schemas: one for calls with keys, one for the console's
+ * own calls. `/docs` shows the first and loads nothing from other hosts. Await it before the routes are
+ * registered.
  */
 export async function addOpenApi(app: Api, { config }: Pick<ApiDeps, 'config'>): Promise<void> {
   const routes = new Map<string, DocumentedRoute>();
@@ -44,16 +45,16 @@ export async function addOpenApi(app: Api, { config }: Pick<ApiDeps, 'config'>):
   });
 
   const send = (part: DocumentPart) => {
-    let kept: Promise<Asset> | null = null;
-    // Written and compressed for its first request, then sent as it is.
+    let cached: Promise<Asset> | null = null;
+    // Generated and compressed at its first request.
     const document = (): Promise<Asset> => {
       const raw = app.swagger() as unknown as RawDocument;
       const text = JSON.stringify(documentOf(raw, routes, part));
       return compressedAsset(Buffer.from(text), 'application/json; charset=utf-8');
     };
     return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-      kept ??= document();
-      return sendAsset(request, reply, await kept);
+      cached ??= document();
+      return sendAsset(request, reply, await cached);
     };
   };
   const sendPublic = send(PUBLIC);
@@ -63,10 +64,10 @@ export async function addOpenApi(app: Api, { config }: Pick<ApiDeps, 'config'>):
 
   await app.register(swaggerUi, {
     routePrefix: '/docs',
-    // Without the bar of the other layout: it holds another product's logo, with a style that the policy forbids, and a
-    // field for other documents' addresses.
+    // Without the top bar of the other layout: it shows another product's logo and violates the policy's style
+    // rules.
     uiConfig: { deepLinking: true, layout: 'BaseLayout' },
-    // The page's own routes would write the document anew for each request.
+    // The plugin's own routes would generate the document for each request.
     uiHooks: {
       onRequest: async (request, reply) => {
         const { url } = request.routeOptions;
@@ -82,8 +83,8 @@ export async function addOpenApi(app: Api, { config }: Pick<ApiDeps, 'config'>):
 }
 
 /**
- * The page's Content-Security-Policy: its own files, and calls of the API that its forms make. Without
- * `upgrade-insecure-requests`, with which a deployment on plain HTTP would ask itself for its files by HTTPS.
+ * Returns the page's Content-Security-Policy: its own files, and API calls by its forms. Without
+ * `upgrade-insecure-requests`, which would break a deployment on plain HTTP.
  */
 const docsPolicy = (baseUrl: string): Record<string, string> => ({
   'default-src': "'none'",
@@ -96,5 +97,5 @@ const docsPolicy = (baseUrl: string): Record<string, string> => ({
   'frame-ancestors': "'none'",
 });
 
-/** Tables scroll in themselves where they are too wide for a phone. */
+/** Tables scroll horizontally on narrow screens. */
 const DOCS_STYLE = '.swagger-ui .renderedMarkdown table { display: block; overflow-x: auto }';

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { isPaid } from '../../core/access/plans.ts';
 import { AppError } from '../../core/errors.ts';
 
-/** A 402 when the route needs an active paid plan and the workspace has none. */
+/** Throws a 402 when the route requires an active paid plan and the workspace has none. */
 export function refuseUncovered(request: FastifyRequest): void {
   const { plan = 'paid' } = request.routeOptions.config;
   const need = typeof plan === 'function' ? plan(request) : plan;
@@ -10,6 +10,6 @@ export function refuseUncovered(request: FastifyRequest): void {
   if (need === 'any' || isPaid(workspace)) return;
   throw new AppError(
     'payment_required',
-    `this endpoint needs an active paid plan; the workspace is on ${workspace.plan} (${workspace.plan_status})`,
+    `this endpoint requires an active paid plan; the workspace is on ${workspace.plan} (${workspace.plan_status})`,
   );
 }

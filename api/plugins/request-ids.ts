@@ -1,10 +1,10 @@
 import { uuidv7 } from '../../core/ids.ts';
 import type { Api } from '../dependencies.ts';
 
-/** The id of a request: ours, never the caller's, so that it can't be forged in the logs. */
+/** Returns a new request id. It is never the client's, which could forge log entries. */
 export const newRequestId = (): string => uuidv7();
 
-/** Sends the request's id as `x-request-id` with every answer, errors too. */
+/** Sends the request's id as `x-request-id` with every response, including errors. */
 export function addRequestIds(app: Api): void {
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);

@@ -26,15 +26,15 @@ test('every error has the envelope, and its request_id is the x-request-id heade
   expect(answer.body).toEqual({
     error: {
       code: 'bad_request',
-      message: 'name: must be string',
+      message: '`name` must be a string of 1 to 100 characters',
       request_id: answer.headers['x-request-id'],
-      details: [{ path: 'name', message: 'must be string' }],
+      details: [{ path: 'name', message: 'must be a string of 1 to 100 characters' }],
     },
   });
   expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
 });
 
-test("x-request-id comes with every answer, and is ours, not the caller's", async () => {
+test("x-request-id comes with every response, and is never the client's", async () => {
   const answer = await shop.get('/me', { headers: { 'x-request-id': 'forged' } });
   expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);
 });
@@ -76,7 +76,7 @@ describe('bodies', () => {
     expect((await post('{"name":"a"}', { ...headers, 'content-encoding': 'identity' })).status).toBe(201);
   });
 
-  test('a route that takes none minds neither the type of an empty body nor a body', async () => {
+  test('a route without a body ignores a body and its content type', async () => {
     const unknown = uuidv7();
     for (const [method, path] of [
       ['POST', '/credits/5/mark-delivered'],
@@ -90,7 +90,7 @@ describe('bodies', () => {
     }
   });
 
-  test('a charset and other letters in the type do no harm', async () => {
+  test('a charset and other capitals in the content type are accepted', async () => {
     expect((await post('{"name":"a"}', { 'content-type': 'Application/JSON; charset=UTF-8' })).status).toBe(
       201,
     );
@@ -101,13 +101,13 @@ describe('bodies', () => {
     expect([answer.status, answer.body.error.code]).toEqual([413, 'payload_too_large']);
   });
 
-  test('__proto__ and constructor are fields like any unknown one', async () => {
+  test('__proto__ and constructor are unknown fields like any other', async () => {
     const answer = await post('{"name":"a","__proto__":{"admin":true},"constructor":{"prototype":{"x":1}}}');
     expect(answer.status).toBe(201);
     expect(({} as Record<string, unknown>).admin).toBeUndefined();
   });
 
-  test('NUL in metadata, deep metadata and huge integers are no 500', async () => {
+  test('NUL in metadata, deep metadata and huge integers are a 400, not a 500', async () => {
     const create = (metadata: string) =>
       shop.call('POST', '/links', {
         body: `{"destination_url":"https://shop.example","name":"N","smart":true,"metadata":${metadata}}`,
@@ -200,7 +200,7 @@ describe('paths and queries', () => {
     }
   });
 
-  test('HEAD answers as GET without a body', async () => {
+  test('HEAD responds like GET without a body', async () => {
     const answer = await shop.call('HEAD', '/me');
     expect([answer.status, answer.text]).toEqual([200, '']);
   });
@@ -267,7 +267,7 @@ describe('CORS', () => {
 describe('over a socket', () => {
   const authorization = () => ({ authorization: `Bearer ${shop.secretKey}` });
 
-  test('a URL with 500 ids is answered', async () => {
+  test('a URL with 500 ids is accepted', async () => {
     const ids = Array.from({ length: 500 }, () => crypto.randomUUID()).join(',');
     const response = await fetch(`${origin}/api/v1/links?view=records&ids=${ids}`, {
       headers: authorization(),
@@ -285,7 +285,7 @@ describe('over a socket', () => {
     expect(response.headers.get('x-request-id')).toBe(body.error.request_id);
   });
 
-  test('bytes that are no HTTP are answered 400 and the connection ends', async () => {
+  test('malformed HTTP is a 400 and the connection ends', async () => {
     const text = await exchange('nonsense\r\n\r\n');
     expect(text).toMatch(/^HTTP\/1.1 400 /);
     expect(text).toContain('"code":"bad_request"');
@@ -296,12 +296,12 @@ describe('over a socket', () => {
     expect(text).toMatch(/^HTTP\/1.1 400 /);
     const id = /x-request-id: (\S+)/.exec(text)?.[1] ?? 'none';
     expect(text).toContain(
-      `"code":"bad_request","message":"the request has no Host header","request_id":"${id}"`,
+      `"code":"bad_request","message":"the request must have a Host header","request_id":"${id}"`,
     );
     expect(await exchange('GET /api/v1/openapi.json HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1.1 200 /);
   });
 
-  test('an expectation that nobody knows is passed over', async () => {
+  test('an unknown expectation is ignored', async () => {
     const text = await exchange(
       `GET /api/v1/me HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${shop.secretKey}\r\n` +
         'expect: a-miracle\r\nconnection: close\r\n\r\n',
@@ -310,7 +310,7 @@ describe('over a socket', () => {
     expect(text).toContain('x-request-id: ');
   });
 
-  test('a body that is larger than it may be is refused without reading it all', async () => {
+  test('a body over the limit is refused before it is read completely', async () => {
     const text = await exchange(
       `POST /api/v1/folders HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${shop.secretKey}\r\n` +
         'content-type: application/json\r\ncontent-length: 99999999\r\nconnection: close\r\n\r\n{',
@@ -318,7 +318,7 @@ describe('over a socket', () => {
     expect(text).toMatch(/^HTTP\/1.1 413 /);
   });
 
-  test('a caller that hangs up half-way leaves the API answering', async () => {
+  test('a client that disconnects half-way does not affect the API', async () => {
     const { port } = new URL(origin);
     const socket = connect(Number(port), '127.0.0.1');
     socket.write(

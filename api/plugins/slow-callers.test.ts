@@ -44,7 +44,7 @@ async function statusOf(path: string, init?: RequestInit): Promise<number> {
   return answer.status;
 }
 
-test('answers that are never read, and bodies that never come, keep nobody else from an answer', async () => {
+test('unread responses and bodies that never arrive do not block other clients', async () => {
   // The first request writes and compresses the document.
   expect(await statusOf('/api/v1/openapi.json')).toBe(200);
   await connection(get('/api/v1/openapi.json').repeat(1_500));
@@ -61,13 +61,13 @@ test('answers that are never read, and bodies that never come, keep nobody else 
   expect(signIn).toBe(401);
 });
 
-test('a connection is answered 16 requests at a time, then 503, and ends', async () => {
+test('a connection has at most 16 requests in flight, then gets a 503 and ends', async () => {
   const socket = await connection(get('/api/v1/me').repeat(40));
   const answers = (await textOf(socket)).match(/HTTP\/1.1 \d+/g);
   expect(answers).toEqual([...Array(16).fill('HTTP/1.1 401'), 'HTTP/1.1 503']);
 });
 
-test('one request after the other may go over a connection without end', async () => {
+test('sequential requests over one connection are not limited', async () => {
   const socket = (await connection('')).resume();
   let text = '';
   socket.setEncoding('latin1').on('data', (data: string) => {
@@ -79,7 +79,7 @@ test('one request after the other may go over a connection without end', async (
   }
 });
 
-test('requests behind a live stream give their places back when the connection is gone', async () => {
+test('requests behind a live stream free their slots when the connection closes', async () => {
   const live = get('/api/v1/clicks/live', `authorization: Bearer ${shop.secretKey}\r\n`);
   for (let round = 0; round < 3; round++) {
     const socket = await connection(live.repeat(10));
@@ -96,7 +96,7 @@ test('requests behind a live stream give their places back when the connection i
   await expect.poll(inFlight).toBe(0);
 });
 
-test('an answer that nobody reads is cut off, later than the slowest report is answered', async () => {
+test('an unread response is cut off, later than the slowest report takes', async () => {
   const { server } = api.app;
   const limit = server.timeout;
   expect(limit).toBeGreaterThan(60_000);

@@ -5,17 +5,18 @@ import type { Api } from '../dependencies.ts';
 type Path = { pattern: RegExp; methods: Set<string>; isFixed: boolean };
 
 /**
- * An unknown path is a 404, a known path with a wrong method a 405 with `Allow`. Both are decided before the body is read,
- * so that no body turns them into another error. Added before the routes: it learns them as they are registered.
+ * Responds 404 to an unknown path, and 405 with `Allow` to a known path with a wrong method. Both come before the
+ * body is read. Call it before the routes are registered.
  *
- * `GET /links/bulk` would reach `/links/:id`, for the id `bulk`. Where a parameter can only be a UUID, the fixed path wins.
+ * `GET /links/bulk` would match `/links/:id`, with the id `bulk`. Where every parameter is a UUID, the fixed path
+ * wins.
  */
 export function addUnknownPaths(app: Api): void {
   const paths = new Map<string, Path>();
   const idPaths = new Set<string>();
 
   app.addHook('onRoute', (route) => {
-    if (route.url === '*') return; // the preflights' own
+    if (route.url === '*') return; // CORS preflights
     const isFixed = !/[:*]/.test(route.url);
     const entry = paths.get(route.url) ?? {
       pattern: patternOf(route.url),
@@ -27,7 +28,7 @@ export function addUnknownPaths(app: Api): void {
     if (!isFixed && hasOnlyIds(route)) idPaths.add(route.url);
   });
 
-  /** The methods of a path: those of the fixed path, if its text is none of the ids that other routes take. */
+  /** Returns the methods of a path. A fixed path hides the routes whose ids it can't be. */
   function methodsOf(path: string): string[] {
     const matching = [...paths].filter(([, { pattern }]) => pattern.test(path));
     const fixed = matching.some(([, { isFixed }]) => isFixed);
@@ -41,12 +42,12 @@ export function addUnknownPaths(app: Api): void {
     const path = request.url.split('?', 1)[0] ?? '';
     if (!request.is404 && !paths.get(path)?.isFixed) return;
     const methods = methodsOf(path);
-    if (methods.length === 0) throw new AppError('not_found', 'there is nothing at this path');
+    if (methods.length === 0) throw new AppError('not_found', 'unknown path');
     reply.header('allow', methods.join(', '));
-    throw new AppError('method_not_allowed', `${request.method} is not offered at this path`);
+    throw new AppError('method_not_allowed', `${request.method} is not supported at this path`);
   });
   app.setNotFoundHandler(() => {
-    throw new AppError('not_found', 'there is nothing at this path');
+    throw new AppError('not_found', 'unknown path');
   });
 }
 

@@ -1,7 +1,7 @@
 import Ajv from 'ajv';
 import type { FastifySchemaValidationError } from 'fastify';
 import type { TSchema } from 'typebox';
-import { AppError, type ErrorDetail } from '../../core/errors.ts';
+import { type AppError, badRequest, type ErrorDetail } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
 import { parseInstant } from '../../core/time/timestamps.ts';
 import type { Api } from '../dependencies.ts';
@@ -10,11 +10,11 @@ import { compiledLater } from './compiled-later.ts';
 type Schema = { type?: unknown; properties?: Record<string, { type?: unknown }> };
 
 /**
- * Validation by JSON Schema. Bodies are judged as they are: `"19.99"` is no number. Query and path parameters are
- * text, so those that a schema calls integer, number or boolean are read first, strictly (`1e2`, `0x10` and an
- * empty text are no integers). Unknown body fields are dropped: object schemas of bodies say
- * `additionalProperties: false`. The first thing wrong is reported, not all of them, so that a body of a million
- * wrong values costs no more than one. A schema is compiled for its first request.
+ * Validates requests by JSON Schema. Bodies are not coerced: `"19.99"` is not a number. Query and path parameters
+ * of type integer, number or boolean are parsed first, strictly: `1e2`, `0x10` and an empty text are not integers.
+ * Unknown body fields are dropped: object schemas of bodies set `additionalProperties: false`. Only the first
+ * error is reported, which bounds the cost of a body with a million wrong values. A schema is compiled at its
+ * first request.
  */
 export function addValidation(app: Api): void {
   const ajv = bodyAjv();
@@ -43,12 +43,12 @@ export function addValidation(app: Api): void {
   });
 }
 
-/** Judges something as a body that a schema describes. Gives what is wrong with it, or null. */
+/** Validates a value as a body of a schema. Returns the error, or null. */
 export type BodyCheck = (body: unknown) => AppError | null;
 
 /**
- * The validation that a route's body gets, for bodies that no route of their own brings. As there, defaults are set
- * and unknown fields dropped in the body itself.
+ * Returns the validation of a route's body, for bodies without a route of their own. Like a route's, it sets
+ * defaults and drops unknown fields in the body itself.
  */
 export function bodyCheck(schema: TSchema): BodyCheck {
   const validator = compiledLater(() => bodyAjv().compile(schema));
@@ -56,7 +56,7 @@ export function bodyCheck(schema: TSchema): BodyCheck {
     const validate = validator();
     if (validate(body) === true) return null;
     const detail = validationDetail(validate.errors ?? [], 'body');
-    return new AppError('bad_request', `${detail.path}: ${detail.message}`, [detail]);
+    return badRequest(detail.path, detail.message);
   };
 }
 
@@ -65,6 +65,7 @@ function bodyAjv(): Ajv.Ajv {
     useDefaults: true,
     removeAdditional: true,
     allErrors: false,
+    verbose: true, // errors carry the schema that failed, for their message
     strict: true,
     allowUnionTypes: true,
     keywords: ['example'],
@@ -73,7 +74,7 @@ function bodyAjv(): Ajv.Ajv {
       'date-time': (text: string) => parseInstant(text) !== null,
       'instant-cursor': (text: string) => parseInstant(text) !== null,
       'uuid-cursor': isUuid,
-      // For the document only: the handlers judge these, with a message that helps.
+      // For the document only: the handlers validate these, with a better message.
       uri: true,
       email: true,
       currency: true,
@@ -82,19 +83,19 @@ function bodyAjv(): Ajv.Ajv {
   });
 }
 
-/** What a parameter's text means, or the text itself when it means nothing, for the schema to refuse. */
+/** Parses a parameter's text, or returns it unchanged for the schema to refuse. */
 const READERS: Record<string, (text: string) => unknown> = {
   integer: (text) => (/^-?\d{1,15}$/.test(text) ? Number(text) : text),
   number: (text) => (/^-?\d{1,15}(\.\d{1,15})?$/.test(text) ? Number(text) : text),
   boolean: (text) => (text === 'true' ? true : text === 'false' ? false : text),
 };
 
-/** What to tell the caller: the dotted path of the field, and what is wrong with it. */
+/** Returns the dotted path of the first invalid field, and what it must be. */
 export function validationDetail(
   errors: FastifySchemaValidationError[],
   context: string | undefined,
 ): ErrorDetail {
-  const [error] = errors;
+  const [error] = errors as (FastifySchemaValidationError & { parentSchema?: ValueSchema })[];
   const where = context === 'querystring' ? 'query' : context === 'params' ? 'path' : (context ?? 'body');
   if (!error) return { path: where, message: 'is invalid' };
   const parts = error.instancePath.split('/').slice(1).map(unescapePointer);
@@ -108,7 +109,73 @@ export function validationDetail(
   }
   if (error.keyword === 'format')
     return { path, message: FORMAT_MESSAGES[String(error.params.format)] ?? 'is invalid' };
+  if (error.parentSchema !== undefined && DESCRIBED_KEYWORDS.has(error.keyword)) {
+    const expected = describeValue(error.parentSchema);
+    if (expected !== null) return { path, message: `must be ${expected}` };
+  }
   return { path, message: error.message ?? 'is invalid' };
+}
+
+/** Keywords whose message says all that the schema allows: "must be an integer from 1 to 500". */
+const DESCRIBED_KEYWORDS = new Set([
+  'type',
+  'minimum',
+  'maximum',
+  'exclusiveMinimum',
+  'minLength',
+  'maxLength',
+  'minItems',
+  'maxItems',
+]);
+
+type ValueSchema = {
+  type?: string | string[];
+  minimum?: number;
+  maximum?: number;
+  exclusiveMinimum?: number;
+  minLength?: number;
+  maxLength?: number;
+  minItems?: number;
+  maxItems?: number;
+};
+
+/** The values that a schema of simple types allows, or null for another schema. */
+function describeValue(schema: ValueSchema): string | null {
+  const types = [schema.type ?? []].flat();
+  const described = types.map((type) => describeType(type, schema));
+  return described.length === 0 || described.includes(null) ? null : described.join(' or ');
+}
+
+function describeType(type: string, schema: ValueSchema): string | null {
+  const { minimum, maximum, exclusiveMinimum, minLength, maxLength, minItems, maxItems } = schema;
+  switch (type) {
+    case 'integer':
+    case 'number': {
+      const noun = type === 'integer' ? 'an integer' : 'a number';
+      if (exclusiveMinimum === undefined) return `${noun}${range(minimum, maximum, 'from')}`;
+      return `${noun} greater than ${exclusiveMinimum}${range(undefined, maximum, 'and')}`;
+    }
+    case 'string':
+      return `a string${range(minLength, maxLength, 'of', ' characters')}`;
+    case 'array':
+      return `a list${range(minItems, maxItems, 'of', ' items')}`;
+    case 'boolean':
+      return 'true or false';
+    case 'object':
+      return 'an object';
+    case 'null':
+      return 'null';
+    default:
+      return null;
+  }
+}
+
+/** A range with a space before it, or an empty text where there is no limit. */
+function range(least: number | undefined, most: number | undefined, preposition: string, unit = ''): string {
+  if (least !== undefined && most !== undefined) return ` ${preposition} ${least} to ${most}${unit}`;
+  const joint = preposition === 'from' ? 'of' : preposition;
+  if (least !== undefined) return ` ${joint} at least ${least}${unit}`;
+  return most === undefined ? '' : ` ${joint} at most ${most}${unit}`;
 }
 
 const INSTANT_MESSAGE =

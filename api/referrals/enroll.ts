@@ -13,7 +13,7 @@ import { latestProgram, type Program, programById } from '../../sql/referrals/pr
 import { createReferralLink, referralSlug } from '../../sql/referrals/referral-links.ts';
 import { lockWorkspace } from '../../sql/workspaces/workspaces.ts';
 
-/** Whoever is to be enrolled. Null: not said. */
+/** The user to enroll. Null: not sent. */
 export type EnrollRequest = {
   externalUserId: string;
   email: string | null;
@@ -21,7 +21,7 @@ export type EnrollRequest = {
   deviceId: string | null;
   addressHash: Buffer | null;
   tier: Tier;
-  /** A server that says another tier than before changes it; a browser's word is good for the first call only. */
+  /** A server may change the tier; a browser may set it only in the first call. */
   mayChangeTier: boolean;
   programId: string | null;
 };
@@ -29,10 +29,10 @@ export type EnrollRequest = {
 export type Enrolled = { enrollment: Enrollment; slug: string };
 
 /**
- * Enrolls a user once in a workspace and mints the referral link. A user who is enrolled keeps programme and link;
- * what was not known of them before is added.
+ * Enrolls a user once in a workspace and creates the referral link. An enrolled user keeps program and link;
+ * missing details are added.
  *
- * @throws {AppError} `bad_request` (email); `not_found` when there is no such programme, or none at all
+ * @throws {AppError} `bad_request` (email); `not_found` when the program, or any program, does not exist
  */
 export async function enroll(
   tx: Queryable,
@@ -47,7 +47,7 @@ export async function enroll(
   const known = await lockEnrollmentOfUser(tx, workspaceId, externalUserId);
   if (known) return completed(tx, known, request, now);
   const program = asked ?? (await latestProgram(tx, workspaceId));
-  if (!program) throw new AppError('not_found', 'the workspace has no programme to enroll in');
+  if (!program) throw new AppError('not_found', 'the workspace has no program to enroll in');
   await lockWorkspace(tx, workspaceId);
   const made = await insertEnrollment(
     tx,
@@ -69,7 +69,7 @@ export async function enroll(
   return completed(tx, overtaking, request, now);
 }
 
-/** The enrollment of a user with its link, made when there is none. Only then is anything locked or written. */
+/** Returns a user's enrollment with its link, created if missing. Locks and writes only then. */
 export async function enrolled(
   pool: Pool,
   workspaceId: string,
@@ -86,7 +86,7 @@ export async function enrolled(
   return inTransaction(pool, (tx) => enroll(tx, workspaceId, request, now));
 }
 
-/** The enrollment with what this call adds, and with a live link: a new one where the last was deleted. */
+/** Returns the enrollment with the details of this call and a live link, replaced if deleted. */
 async function completed(
   tx: Queryable,
   known: Enrollment,
@@ -113,11 +113,11 @@ async function completed(
 
 async function requireProgram(db: Queryable, workspaceId: string, id: string): Promise<Program> {
   const program = await programById(db, workspaceId, id);
-  if (!program) throw new AppError('not_found', 'the workspace has no such programme');
+  if (!program) throw new AppError('not_found', 'the workspace has no such program');
   return program;
 }
 
-/** @throws {AppError} `bad_request` when an email is given that is none */
+/** @throws {AppError} `bad_request` when the email is malformed */
 export function requireEmail(path: string, email: string | null): void {
   if (email !== null && !isEmail(email)) throw badRequest(path, 'must be an email address');
 }

@@ -6,12 +6,13 @@ import { type Program, programById } from '../../sql/referrals/programs.ts';
 import { requireEmail } from './enroll.ts';
 import type { PayoutMethodBody, SavedMethod } from './schemas.ts';
 
-/** What a referrer chooses: the reward mode, and where an affiliate is paid. */
+/** A referrer's choices: the reward mode, and where an affiliate is paid. */
 
 /**
- * Switches what a referrer's future conversions earn. What was earned stays.
+ * Switches the reward mode of a referrer's future conversions. Earned rewards stay.
  *
- * @throws {AppError} `not_found` when the user is not enrolled; `forbidden` when the programme allows no upgrade
+ * @throws {AppError} `not_found` when the user is not enrolled; `forbidden` when the program does not allow the
+ *   upgrade
  */
 export async function switchRewardMode(
   tx: Queryable,
@@ -21,7 +22,7 @@ export async function switchRewardMode(
   const { enrollment, program } = await lockReferrer(tx, workspaceId, given.externalUserId);
   const upgrades = given.mode === 'affiliate' && enrollment.reward_mode !== 'affiliate';
   if (upgrades && !program.allow_affiliate_upgrade) {
-    throw new AppError('forbidden', 'the programme does not allow the affiliate upgrade');
+    throw new AppError('forbidden', 'the program does not allow the affiliate upgrade');
   }
   return updateEnrollment(tx, enrollment, { reward_mode: given.mode }, given.now);
 }
@@ -29,8 +30,8 @@ export async function switchRewardMode(
 /**
  * Saves where an affiliate is paid.
  *
- * @throws {AppError} `bad_request` (email); `not_found` when the user is not enrolled; `forbidden` outside affiliate
- *   mode; `method_not_offered`
+ * @throws {AppError} `bad_request` (email); `not_found` when the user is not enrolled; `forbidden` outside
+ *   affiliate mode; `method_not_offered`
  */
 export async function savePayoutMethod(
   tx: Queryable,
@@ -43,13 +44,13 @@ export async function savePayoutMethod(
   requireEmail('email', email);
   const { enrollment, program } = await lockReferrer(tx, workspaceId, body.external_user_id);
   if (enrollment.reward_mode !== 'affiliate') {
-    throw new AppError('forbidden', 'a payout method can be saved in affiliate mode only');
+    throw new AppError('forbidden', 'a payout method requires affiliate mode');
   }
   const method = program.payout_methods.find((offered): offered is PayoutMethod => offered === body.method);
   if (!method) {
     throw new AppError(
       'method_not_offered',
-      `the programme offers ${program.payout_methods.join(', ') || 'none'}`,
+      `the program offers ${program.payout_methods.join(', ') || 'no payout method'}`,
     );
   }
   return updateEnrollment(tx, enrollment, { payout_method: method, payout_email: email.trim() }, now);
@@ -63,11 +64,11 @@ async function lockReferrer(
   const enrollment = await lockEnrollmentOfUser(tx, workspaceId, externalUserId);
   if (!enrollment) throw new AppError('not_found', 'this user is not enrolled');
   const program = await programById(tx, workspaceId, enrollment.program_id);
-  if (!program) throw new Error(`programme ${enrollment.program_id} is gone`);
+  if (!program) throw new Error(`program ${enrollment.program_id} is gone`);
   return { enrollment, program };
 }
 
-/** The saved method with its address masked, or null. */
+/** Returns the saved method with its address masked, or null. */
 export function savedMethod({
   payout_method,
   payout_email,
@@ -81,7 +82,7 @@ export function savedMethod({
   };
 }
 
-/** `jane@example.com` as `j***@example.com`. */
+/** Returns `jane@example.com` as `j***@example.com`. */
 export function maskEmail(email: string): string {
   const at = email.lastIndexOf('@');
   const [first = ''] = email;

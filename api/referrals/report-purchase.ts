@@ -9,7 +9,7 @@ import { requireEmail } from './enroll.ts';
 import type { PurchaseBody } from './schemas.ts';
 
 /**
- * A purchase as it is recorded.
+ * Validates a purchase and returns it as recorded.
  *
  * @throws {AppError} `bad_request` that names the field
  */
@@ -28,11 +28,12 @@ export function readPurchase(body: PurchaseBody, now: Date): PurchaseReport {
 
 function readPurchasedAt(text: string): Date {
   const nanos = requireInstant('purchased_at', text);
-  if (nanos < 0n || nanos > STORED_MAX_NANOS) throw badRequest('purchased_at', 'must be from 1970 to 2262');
+  if (nanos < 0n || nanos > STORED_MAX_NANOS)
+    throw badRequest('purchased_at', 'must be between the years 1970 and 2262');
   return new Date(Number(nanos / NANOS_PER_MILLI));
 }
 
-/** What a report of a purchase answers, the first time and every time. */
+/** Returns the response to a purchase report, the same at each replay. */
 export function purchaseAnswer(purchase: Purchase) {
   return {
     matched: purchase.enrollment_id !== null,
@@ -43,7 +44,7 @@ export function purchaseAnswer(purchase: Purchase) {
   };
 }
 
-/** What a report of a refund answers; null: of an order that no server has reported. */
+/** Returns the response to a refund report. Null: no server has reported the order. */
 export function refundAnswer(refund: Refund | null) {
   return {
     matched: refund?.matched ?? false,

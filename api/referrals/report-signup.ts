@@ -9,15 +9,15 @@ import type { ApiDeps } from '../dependencies.ts';
 import type { SignupAnswer, SignupBody } from './schemas.ts';
 
 /**
- * How long a report by `_vid` waits for the watermark to pass it: until then a newer click of the visitor may be on
- * its way. A pipeline that keeps its promise passes within a second. Milliseconds.
+ * How long a report by `_vid` waits for the watermark to pass it: until then a newer click of the visitor may be
+ * in flight. The pipeline's target is a second. Milliseconds.
  */
 const VISIBLE_WITHIN = 2_000;
 const LOOK_EVERY = 40;
 
 /**
- * Who referred a user, by the report of the signup: `ref_code`, then the visitor, then `referrer_external_user_id`.
- * Whoever is named last counts only once no click of the visitor can tell.
+ * Finds the referrer of a signup: by `ref_code`, then the visitor, then `referrer_external_user_id`. The last
+ * counts only once no click of the visitor can decide.
  *
  * @param visitorId the report's `_vid`, or that of an earlier report that is still pending
  * @returns `none`: nobody referred the user
@@ -53,20 +53,22 @@ async function referrerOfVisitor(
     await sleep(LOOK_EVERY);
     isVisible = await hasPassed(pool, askedAt);
   }
-  // An older click that is visible says nothing: a newer one may be on its way.
+  // A visible click decides nothing yet: a newer one may be in flight.
   if (!isVisible) return 'unknown';
   const links = await referralLinksClicked(clickhouse, { workspaceId, visitorId, before: null });
   const enrollmentId = await enrollmentOfLinks(pool, workspaceId, links);
   return enrollmentId ? { enrollmentId } : 'none';
 }
 
-/** Whether every click before the instant (milliseconds) is visible; without streams there are no clicks. */
+/**
+ * Returns whether every click before the instant (milliseconds) is visible. Without streams there are no clicks.
+ */
 async function hasPassed(pool: ApiDeps['pool'], millis: number): Promise<boolean> {
   const mark = await watermark(pool);
   return mark === null || mark >= millis * 1_000;
 }
 
-/** What a report of a signup answers. */
+/** Returns the response to a signup report. */
 export function signupAnswer(signup: Signup | null): SignupAnswer {
   if (signup?.state !== 'matched') return { matched: false };
   return {

@@ -35,7 +35,7 @@ const ANY_KEY = { scope: 'any', plan: 'paid' } as const;
 const SECRET_KEY = { scope: 'secret', plan: 'paid' } as const;
 const tags = ['Referrals'];
 
-/** Referrers, whom they referred, and what it earned. Paid plan. */
+/** Registers the referral routes: referrers, their referees and rewards. Paid plan. */
 export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
   const { pool, config } = deps;
   const hashOfCaller = callerHasher(deps);
@@ -178,9 +178,9 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
   app.get(
     '/referrals/stats',
     {
-      // It writes, though it is a GET: an analyst only reads.
+      // A GET that writes: analysts may only read.
       config: { ...ANY_KEY, role: 'operator', errors: ['not_found'] },
-      // A HEAD changes nothing, and this would enroll.
+      // A HEAD must not write, and this would enroll.
       exposeHeadRoute: false,
       schema: {
         tags,
@@ -265,8 +265,8 @@ export async function referralRoutes(app: Api, deps: ApiDeps): Promise<void> {
 }
 
 /**
- * The keyed hash of a caller's address, for calls with a publishable key; null for a server's. The key is read once,
- * at the first call, so that the API starts with Postgres down.
+ * Returns the keyed hash of the client's address for calls with a publishable key, or null for a server's. The key
+ * is read at the first call: the API starts with PostgreSQL down.
  */
 function callerHasher({ pool }: Pick<ApiDeps, 'pool'>) {
   let secrets: DeploymentSecrets | null = null;

@@ -15,12 +15,12 @@ import { savedMethod } from './payout-method.ts';
 import type { Stats } from './schemas.ts';
 
 const DAY_MS = 86_400_000;
-/** How many commissions and payouts a dashboard shows. */
+/** Number of commissions and payouts on a dashboard. */
 const RECENT = 20;
 
 /**
- * What a referrer's dashboard shows. The window is whole UTC days up to now, so the series has exactly `days`
- * entries and its sums are the stats.
+ * Returns a referrer's dashboard. The window is whole UTC days up to now: the series has exactly `days` entries,
+ * and its sums are the stats.
  */
 export async function referralStats(
   deps: Pick<ApiDeps, 'pool' | 'clickhouse' | 'config'>,
@@ -43,7 +43,7 @@ export async function referralStats(
     recentCommissions(pool, enrollment.id, RECENT),
     payoutsOf(pool, enrollment.id, RECENT),
   ]);
-  if (!program) throw new Error(`programme ${enrollment.program_id} is gone`);
+  if (!program) throw new Error(`program ${enrollment.program_id} is gone`);
   const { currency } = program.terms;
   const series = seriesOf(from, days, clicks, activity);
   const cash = cashOf(balances, currency);
@@ -89,7 +89,7 @@ export async function referralStats(
   };
 }
 
-/** How a referrer is named in every answer. */
+/** Returns a referrer as every response names one. */
 export function partnerOf(enrollment: Enrollment, slug: string, shortUrl: string) {
   return {
     partner_id: enrollment.id,
@@ -123,7 +123,7 @@ function totalsOf(series: readonly Day[]): Stats['stats'] {
     clicks,
     signups: sum((day) => day.signups),
     purchases,
-    // A purchase may follow a click of before the window: never more than all of them.
+    // A purchase may follow a click before the window: at most 100 %.
     conversion_rate: clicks === 0 ? 0 : Math.min(1, purchases / clicks),
   };
 }
@@ -134,7 +134,7 @@ function cashOf(balances: readonly Balance[], currency: string) {
   return { pending: of('cash_pending'), eligible: of('cash_eligible'), paid: of('cash_paid') };
 }
 
-/** Credits by kind, as every answer shows them. */
+/** Returns credits by kind, as every response shows them. */
 export function creditsOf(balances: readonly Balance[]): Stats['rewards']['credits'] {
   const credits = balances.filter(({ account }) => account.startsWith('credit_'));
   const byKind = Map.groupBy(credits, ({ unit }) => unit);

@@ -13,9 +13,11 @@ import type { MemberPasswords } from './passwords.ts';
 import type { AcceptBody } from './schemas.ts';
 
 const noSuchInvite = () =>
-  new AppError('unauthorized', 'this invitation was used, has expired or never was; ask for another one');
+  new AppError('unauthorized', 'the invitation is unknown, used or expired; ask for a new one');
 
-/** The invitation that a token opens. @throws {AppError} `unauthorized` when it is of no use (any more) */
+/**
+ * Returns the invitation of a token. @throws {AppError} `unauthorized` when it is unknown, used or expired
+ */
 export async function requireInvite(
   db: Queryable,
   token: string,
@@ -26,30 +28,29 @@ export async function requireInvite(
   return invite;
 }
 
-/** The email that a member is to have: the invitation's own, else what the person says. @throws {AppError} */
-export function emailOf(invite: Pick<Invite, 'email'>, said: string | undefined): string | null {
+/** Returns the email of the future member: the invitation's own, or the one sent. @throws {AppError} */
+export function emailOf(invite: Pick<Invite, 'email'>, sent: string | undefined): string | null {
   if (invite.email !== null) return invite.email;
-  return said === undefined ? null : requireEmail(said);
+  return sent === undefined ? null : requireEmail(sent);
 }
 
-/** The email that a password goes with. @throws {AppError} `bad_request` where there is none */
+/** Returns the email that a password requires. @throws {AppError} `bad_request` without one */
 function emailFor(email: string | null): string {
-  if (email === null) throw badRequest('email', 'is required beside a password');
+  if (email === null) throw badRequest('email', 'is required with a password');
   return email;
 }
 
-/** @returns the address trimmed and in lower case @throws {AppError} `bad_request` when it is none */
+/** @returns the address trimmed and in lower case @throws {AppError} `bad_request` when it is malformed */
 export function requireEmail(text: string): string {
   if (!isEmail(text)) throw badRequest('email', 'must be an email address');
   return normalizeEmail(text);
 }
 
 /**
- * Accepts an invitation with a password or a passkey: makes the member, or lets one whose email it names in again,
- * whose other sessions end then. All of it happens or nothing, and the invitation is used up with it.
+ * Accepts an invitation with a password or a passkey: creates the member, or gives a named existing one new
+ * credentials and ends their other sessions. Atomic; uses up the invitation.
  *
- * @throws {AppError} `unauthorized` for an invitation that is of no use, `conflict` for an email that a member has,
- *   `bad_request`
+ * @throws {AppError} `unauthorized` for an invalid invitation, `conflict` for a member's email, `bad_request`
  */
 export async function acceptInvite(
   { pool, passkeys, passwords }: { pool: Pool; passkeys: Passkeys; passwords: MemberPasswords },
@@ -57,7 +58,7 @@ export async function acceptInvite(
   userAgent: string,
 ): Promise<SigningIn> {
   if ((body.password === undefined) === (body.passkey === undefined)) {
-    throw badRequest('password', 'give either a password or a passkey');
+    throw badRequest('password', 'is required, or `passkey` instead; send exactly one of them');
   }
   const invite = await requireInvite(pool, body.token);
   const email = emailOf(invite, body.email);
@@ -81,24 +82,24 @@ export async function acceptInvite(
         transports: credential.transports,
         label: body.label ?? agentName(userAgent),
       });
-      if (!kept) throw new AppError('conflict', 'this passkey is in use already');
+      if (!kept) throw new AppError('conflict', 'this passkey is already registered');
     }
     return { workspaceId: taken.workspace_id, memberId, ...(passwordHash !== null && { passwordHash }) };
   });
 }
 
 async function memberOf(tx: Queryable, invite: Invite, email: string | null): Promise<string> {
-  // Only who made the invitation may mean a member that there is: whoever accepts it may say any address.
+  // Only the inviter may name an existing member: the person who accepts may send any address.
   const known = invite.email === null ? null : await memberByEmail(tx, invite.workspace_id, invite.email);
   if (known) {
-    // Held until the password is another one: who signs in with the old one meanwhile finds it changed.
+    // Locked until the password has changed: a concurrent sign-in with the old one then fails.
     await lockMember(tx, known.id);
     await endOtherSessions(tx, known.id, null);
     return known.id;
   }
   const id = invite.member_id;
   if (!(await insertMember(tx, { id, workspaceId: invite.workspace_id, email, role: invite.role }))) {
-    throw new AppError('conflict', 'the workspace has a member with this email; sign in instead');
+    throw new AppError('conflict', 'a member of the workspace has this email; sign in instead');
   }
   return id;
 }

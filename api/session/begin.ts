@@ -15,13 +15,13 @@ import type { SignedIn } from '../dependencies.ts';
 import { sessionTokenOf, setSessionCookie } from './cookie.ts';
 import type { SessionBody } from './schemas.ts';
 
-/** Characters of a user agent that a session keeps. */
+/** Maximum characters of a user agent in a session. */
 const USER_AGENT_LIMIT = 500;
 
 /**
- * Signs a member in with the answer: a new session in the place of the one that the browser had, and its cookie.
+ * Signs a member in: replaces the browser's session with a new one and sets its cookie.
  *
- * @throws {AppError} `unauthorized` when the member was removed, or the password changed, since they were judged
+ * @throws {AppError} `unauthorized` when the member was removed, or the password changed, since it was checked
  */
 export async function beginSession(
   { pool, config }: { pool: Pool; config: Config },
@@ -35,11 +35,11 @@ export async function beginSession(
   const { token, caller } = await inTransaction(pool, async (tx) => {
     if (beforeHash) await endSessionByToken(tx, beforeHash);
     const token = await createSession(tx, { ...who, userAgent });
-    // Read here: as soon as the transaction is over, somebody else may end the session.
+    // Read in the transaction: after it, the session may be ended concurrently.
     const caller =
       token === null ? null : await callerBySession(tx, hashSessionToken(token) ?? Buffer.alloc(0));
     if (token === null || caller === null) {
-      throw new AppError('unauthorized', 'you can not sign in with this any more');
+      throw new AppError('unauthorized', 'these credentials are no longer valid; sign in again');
     }
     return { token, caller };
   });
@@ -48,7 +48,7 @@ export async function beginSession(
   return describeSession(config, caller.workspace, { ...caller.member, csrfToken: csrfTokenOf(token) });
 }
 
-/** Who is signed in, where, and what the console needs to know of the deployment. */
+/** Describes a session: member, workspace, and what the console needs to know of the deployment. */
 export function describeSession(
   { baseUrl, appUrl, shortUrl, publicUrl }: Config,
   workspace: Workspace,

@@ -7,16 +7,16 @@ import type { ApiDeps, Auth, SignedIn } from '../dependencies.ts';
 import { sessionTokenOf } from './cookie.ts';
 import { refuseForeignPage } from './own-origin.ts';
 
-/** How old a session's `last_seen_at` gets before another use is noted. Milliseconds. */
+/** Minimum interval between two updates of a session's `last_seen_at`. Milliseconds. */
 const USE_NOTED_EVERY = 60_000;
 
 const isRead = ({ method }: FastifyRequest) => method === 'GET' || method === 'HEAD';
 
 /**
- * Whom the request's cookie speaks for, or null when it has none that is good: a member's workspace, with the session
- * in the place of a key.
+ * Returns the member of the request's session cookie, with the session in place of a key, or null without a valid
+ * one.
  *
- * @throws {AppError} `forbidden` when a page of another origin sent the request, or a changing one lacks its CSRF token
+ * @throws {AppError} `forbidden` when a page of another origin sent the request, or a write lacks its CSRF token
  */
 export async function callerOfCookie(deps: ApiDeps, request: FastifyRequest): Promise<Auth | null> {
   const token = sessionTokenOf(request);
@@ -24,9 +24,9 @@ export async function callerOfCookie(deps: ApiDeps, request: FastifyRequest): Pr
   if (!caller || token === null) return null;
   refuseForeignPage(request, deps.config);
   if (!isRead(request) && !csrfTokenMatches(String(request.headers['x-csrf-token'] ?? ''), token)) {
-    // By the path the console tells it from other refusals: its page knows an older session of this browser.
-    throw new AppError('forbidden', 'send the csrf_token of GET /session as "x-csrf-token"', [
-      { path: 'x-csrf-token', message: 'must be the csrf_token of this session' },
+    // The console recognizes this error by its path: its page knows an older session of this browser.
+    throw new AppError('forbidden', 'send the `csrf_token` of GET /session as the header `x-csrf-token`', [
+      { path: 'x-csrf-token', message: 'must be the `csrf_token` of this session' },
     ]);
   }
   const { workspace, session, member } = caller;
@@ -35,7 +35,10 @@ export async function callerOfCookie(deps: ApiDeps, request: FastifyRequest): Pr
     session.last_seen_at = now;
     // Not awaited, as with keys.
     recordSessionUse(deps.pool, session.id).catch((error: unknown) =>
-      deps.log.debug({ err: error, session: session.id }, 'use of a session not noted'),
+      deps.log.debug(
+        { err: error, session: session.id },
+        'failed to record the use of a session; continuing',
+      ),
     );
   }
   return {
@@ -59,15 +62,15 @@ async function sessionOf({ pool }: Pick<ApiDeps, 'pool'>, token: string): Promis
   return hash && callerBySession(pool, hash);
 }
 
-/** @throws {AppError} `forbidden` when the route is for members of a greater role */
+/** @throws {AppError} `forbidden` when the route requires a higher role */
 export function refuseRole(request: FastifyRequest, { role }: SignedIn): void {
   const needed = request.routeOptions.config.role ?? (isRead(request) ? 'analyst' : 'operator');
   if (!mayDo(role, needed)) {
-    throw new AppError('forbidden', `this needs the role ${needed}; yours is ${role}`);
+    throw new AppError('forbidden', `this endpoint requires the role ${needed}; your role is ${role}`);
   }
 }
 
-/** The member that calls: for routes of scope `member`. */
+/** Returns the calling member, on routes of scope `member`. */
 export function signedIn({ member }: Auth): SignedIn {
   if (!member) throw new Error('a route of scope "member" was called without one');
   return member;

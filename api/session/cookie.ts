@@ -1,20 +1,20 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SESSION_SECONDS } from '../../sql/console/sessions.ts';
 
-/** Name of the cookie that a signed-in browser has. */
+/** Name of the session cookie. */
 export const SESSION_COOKIE = 'hoplog_session';
 
-/** The cookie's value, or null. */
+/** Returns the session token of the cookie, or null. */
 export function sessionTokenOf(request: FastifyRequest): string | null {
   return request.cookies[SESSION_COOKIE] || null;
 }
 
-/** Gives the browser its session: out of scripts' reach, and not sent along by other sites' forms and images. */
+/** Sets the session cookie: hidden from scripts, and not sent with other sites' forms and images. */
 export function setSessionCookie(reply: FastifyReply, token: string, appUrl: string): void {
   reply.setCookie(SESSION_COOKIE, token, { ...attributes(appUrl), maxAge: SESSION_SECONDS });
 }
 
-/** Takes it away again. */
+/** Clears the session cookie. */
 export function clearSessionCookie(reply: FastifyReply, appUrl: string): void {
   reply.setCookie(SESSION_COOKIE, '', { ...attributes(appUrl), maxAge: 0 });
 }

@@ -65,7 +65,7 @@ describe('a page of another site', () => {
     expect((await browser.call(method, '/session', { headers })).status).toBe(403);
   });
 
-  test('may not send a cookie along, and gets no leave to read or to send the CSRF header', async () => {
+  test('can not use the cookie, read responses or send the CSRF header', async () => {
     const preflight = await api.app.inject({
       method: 'OPTIONS',
       url: '/api/v1/folders',
@@ -112,7 +112,7 @@ test('a key that is wrong is refused, also beside a session that is good', async
   expect((await shop.get('/links', { key: null, headers })).status).toBe(200);
 });
 
-test('a session is of no use where a partner key is needed', async () => {
+test('a session is refused where a partner key is required', async () => {
   const browser = await signedInAs(api, shop, 'owner');
   expect((await browser.call('GET', '/partner/workspaces/x')).status).toBe(401);
 });

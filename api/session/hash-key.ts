@@ -1,7 +1,7 @@
 import type { Pool } from '../../sql/database/pool.ts';
 import { readSecrets } from '../../sql/database/secrets.ts';
 
-/** The deployment's key for hashes of accounts and addresses, read once. */
+/** Returns the deployment's key for hashes of accounts and addresses, read once. */
 export type HashKey = () => Promise<Buffer>;
 
 export function createHashKey(pool: Pool): HashKey {
@@ -10,7 +10,7 @@ export function createHashKey(pool: Pool): HashKey {
     secret ??= readSecrets(pool).then(
       ({ addressHash }) => addressHash,
       (error: unknown) => {
-        secret = undefined; // PostgreSQL was away: asked again next time
+        secret = undefined; // PostgreSQL was down: retried at the next call
         throw error;
       },
     );

@@ -15,7 +15,9 @@ import {
 
 const tags = ['Invitations'];
 
-/** What an invitation's link leads to: looking at it, and accepting it with a password or a passkey. */
+/**
+ * Registers the routes of an invitation's link: showing it, and accepting it with a password or a passkey.
+ */
 export async function inviteRoutes(
   app: Api,
   deps: ApiDeps,

@@ -2,11 +2,11 @@ import type { FastifyRequest } from 'fastify';
 import { AppError } from '../../core/errors.ts';
 import type { Config } from '../../core/settings/config.ts';
 
-/** What browsers say of a call that a page of this very origin makes, or that somebody typed in. */
+/** `Sec-Fetch-Site` of a request by a page of this origin, or typed into the address bar. */
 const OWN_SITES = ['same-origin', 'none'];
 
 /**
- * Refuses what a page of another origin made a browser send. Callers that are no browsers send neither header.
+ * Refuses requests that a page of another origin made. Clients other than browsers send neither header.
  *
  * @throws {AppError} `forbidden`
  */
@@ -16,14 +16,14 @@ export function refuseForeignPage(
 ): void {
   const { origin, 'sec-fetch-site': site } = headers;
   if (origin !== undefined && ![appUrl, baseUrl, `${protocol}://${host}`].includes(origin)) {
-    throw new AppError('forbidden', `a page of ${origin} may not use the console's session`);
+    throw new AppError('forbidden', `a page of ${origin} must not use the session of the console`);
   }
   if (site !== undefined && !OWN_SITES.includes(String(site))) {
-    throw new AppError('forbidden', "a page of another site may not use the console's session");
+    throw new AppError('forbidden', 'a page of another site must not use the session of the console');
   }
 }
 
-/** The same as a hook, for routes that ask for no key or session yet. */
+/** {@link refuseForeignPage} as a hook, for routes without authentication. */
 export function ownPage(config: Pick<Config, 'appUrl' | 'baseUrl'>) {
   return async (request: FastifyRequest): Promise<void> => refuseForeignPage(request, config);
 }

@@ -28,7 +28,7 @@ const view = ({ id, label, created_at, last_used_at }: PasskeyRecord) => ({
   last_used_at: last_used_at?.toISOString() ?? null,
 });
 
-/** What the member who calls signs in with: passkeys and a password. */
+/** Registers the routes of a member's own credentials: passkeys and a password. */
 export async function ownPasskeyRoutes(
   app: Api,
   { pool }: ApiDeps,
@@ -94,7 +94,7 @@ export async function ownPasskeyRoutes(
         transports: credential.transports,
         label: body.label ?? agentName(headers['user-agent'] ?? ''),
       });
-      if (!kept) throw new AppError('conflict', 'this passkey is in use already');
+      if (!kept) throw new AppError('conflict', 'this passkey is already registered');
       return reply.status(201).send(view(kept));
     },
   );
@@ -115,14 +115,14 @@ export async function ownPasskeyRoutes(
     async ({ auth, params }) => {
       const { id: memberId } = signedIn(auth);
       await inTransaction(pool, async (tx) => {
-        // One after the other, so that two at once do not each leave the other's to sign in with.
+        // Serialized: two concurrent deletions would each leave the other's passkey.
         await lockMember(tx, memberId);
         if (!(await deletePasskey(tx, memberId, params.id))) {
           throw new AppError('not_found', 'you have no such passkey');
         }
         const left = (await listPasskeys(tx, memberId)).length;
         if (left === 0 && (await passwordHashOf(tx, memberId)) === null) {
-          throw new AppError('conflict', 'it is all that you can sign in with: set a password first');
+          throw new AppError('conflict', 'this passkey is your only way to sign in; set a password first');
         }
       });
       return { ok: true as const };
@@ -145,7 +145,7 @@ export async function ownPasskeyRoutes(
     },
     async ({ auth, body, ip }) => {
       const { id, email, session } = signedIn(auth);
-      if (email === null) throw new AppError('conflict', 'a password needs an email to sign in with');
+      if (email === null) throw new AppError('conflict', 'a password requires an account with an email');
       const hash = await passwordHashOf(pool, id);
       if (hash !== null) {
         const { current_password: current } = body;

@@ -101,7 +101,7 @@ describe('a new passkey is refused', () => {
     expect(await add(device().create(forSignIn))).toBe(400);
   });
 
-  test('when somebody has it already', async () => {
+  test('when it is already registered', async () => {
     const [ann, bob] = [await signedInAs(api, shop, 'analyst'), await signedInAs(api, shop, 'analyst')];
     const key = device();
     expect((await addPasskey(ann, key)).status).toBe(201);
@@ -162,7 +162,7 @@ describe('a sign-in is refused', () => {
   });
 });
 
-test('a removed passkey signs nobody in, and the last way in can not be removed', async () => {
+test('a removed passkey can not sign in, and the last credential can not be removed', async () => {
   const browser = await signedInAs(api, shop, 'analyst');
   const key = device();
   const added = await addPasskey(browser, key);
@@ -192,7 +192,7 @@ test('passkeys belong to the host of APP_URL, on this machine to localhost, and 
   expect(relyingParty('http://[2001:db8::1]')).toBeNull();
 });
 
-test('where APP_URL is an address the API says that passkeys can not be', async () => {
+test('where APP_URL has an IP address the API refuses passkeys', async () => {
   const other = await testApi(({ config }) => ({ config: { ...config, appUrl: 'http://192.0.2.1' } }));
   try {
     const answer = await consoleBrowser(other).call('POST', '/session/passkey/options');

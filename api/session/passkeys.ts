@@ -18,22 +18,26 @@ import {
   recordPasskeyUse,
 } from '../../sql/console/passkeys.ts';
 import type { Pool } from '../../sql/database/pool.ts';
-import { storeError } from '../plugins/store-errors.ts';
+import { databaseError } from '../plugins/database-errors.ts';
 
 const NAME = 'Hoplog';
 
-/** Whose passkey is made. */
+/** The owner of a new passkey. */
 export type PasskeyOwner = { memberId: string; email: string | null; workspaceName: string };
 
-/** The ceremonies of WebAuthn. Each challenge is kept in PostgreSQL and answered once. */
+/** The WebAuthn ceremonies. Challenges are stored in PostgreSQL and used once. */
 export type Passkeys = {
-  /** Options of a new passkey. @throws {AppError} `conflict` where passkeys can't work */
+  /** Returns the options of a new passkey. @throws {AppError} `conflict` when APP_URL allows no passkeys */
   creationOptions(owner: PasskeyOwner): Promise<Record<string, unknown>>;
-  /** The new credential. @throws {AppError} `bad_request` when it does not answer a challenge of this member */
+  /**
+   * Returns the new credential. @throws {AppError} `bad_request` when it does not match a challenge of this member
+   */
   checkNew(memberId: string, answer: unknown): Promise<WebAuthnCredential & { transports: string[] }>;
-  /** Options of a sign-in with any passkey. @throws {AppError} `conflict` as above */
+  /** Returns the options of a sign-in with any passkey. @throws {AppError} `conflict` as above */
   signInOptions(): Promise<Record<string, unknown>>;
-  /** The passkey that answered, its use noted; null when the answer is not good. */
+  /**
+   * Returns the passkey that signed the challenge and records its use, or null when the signature is invalid.
+   */
   checkSignIn(answer: unknown): Promise<Passkey | null>;
 };
 
@@ -41,7 +45,7 @@ export function createPasskeys(pool: Pool, { appUrl }: Pick<Config, 'appUrl'>): 
   const party = relyingParty(appUrl);
   const requireParty = () => {
     if (party) return party;
-    throw new AppError('conflict', 'passkeys need an APP_URL with a host name, not an address');
+    throw new AppError('conflict', 'passkeys require an APP_URL with a host name instead of an IP address');
   };
 
   return {
@@ -55,7 +59,7 @@ export function createPasskeys(pool: Pool, { appUrl }: Pick<Config, 'appUrl'>): 
         userDisplayName: `${email ?? 'Console'} (${workspaceName})`,
         attestationType: 'none',
         excludeCredentials: known.map(({ credential_id: id, transports }) => ({ id, transports })),
-        // It stands alone, without an email or a password: found by the browser, and unlocked by its owner.
+        // The only credential: discoverable by the browser, and requires user verification.
         authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
       });
       await insertChallenge(pool, options.challenge, memberId);
@@ -71,7 +75,10 @@ export function createPasskeys(pool: Pool, { appUrl }: Pick<Config, 'appUrl'>): 
         expectedRPID: id,
       }).catch(unlessStore);
       if (!checked?.verified)
-        throw badRequest('passkey', 'is not an answer to the options, or came too late');
+        throw badRequest(
+          'passkey',
+          'must be a response to the current options; get new options and try again',
+        );
       const { credential } = checked.registrationInfo;
       return { ...credential, transports: (credential.transports ?? []).slice(0, 10) };
     },
@@ -110,8 +117,8 @@ export function createPasskeys(pool: Pool, { appUrl }: Pick<Config, 'appUrl'>): 
 }
 
 /**
- * Whom passkeys are made for: the host of APP_URL. Browsers make none for addresses; this machine's own has a name,
- * `localhost`. Null for every other address.
+ * Returns the relying party: the host of APP_URL, or null for an IP address, for which browsers create no
+ * passkeys. Loopback addresses count as `localhost`.
  */
 export function relyingParty(appUrl: string): { id: string; origins: string[] } | null {
   const { hostname, port, protocol } = new URL(appUrl);
@@ -121,8 +128,8 @@ export function relyingParty(appUrl: string): { id: string; origins: string[] } 
   return { id: hostname, origins: [appUrl] };
 }
 
-/** The library throws what is wrong with an answer; only a store that is down is nobody's wrong answer. */
+/** Returns null for an invalid response, for which the library throws. Rethrows database failures. */
 function unlessStore(error: unknown): null {
-  if (storeError(error)?.code === 'unavailable') throw error;
+  if (databaseError(error)?.code === 'unavailable') throw error;
   return null;
 }

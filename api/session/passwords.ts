@@ -16,25 +16,24 @@ import type { HashKey } from './hash-key.ts';
 /**
  * The passwords of members.
  *
- * Anybody may make a member of any address in a workspace of their own, so no number of such members may keep another
- * one out, or make a try dear. All passwords of one email are therefore hashed with one salt, which only the deployment
- * can tell: a try costs one hash for each of the costs that hashes have had, however many workspaces know the email, and
- * every one of them is judged. An older hash is made anew when its password is there: with the next sign-in.
+ * Anyone may create a member with any address in a workspace of their own, and such members must neither lock out
+ * another one nor make an attempt expensive. All passwords of one email therefore share one salt, derived by the
+ * deployment only: an attempt costs one hash per cost in use, in however many workspaces the email is known. A
+ * hash of an older cost is replaced at the next sign-in.
  */
 export type MemberPasswords = {
-  /** Hashes the password of a member with this email. */
+  /** Hashes a member's password. */
   hash(email: string, password: string): Promise<string>;
   /**
-   * Whose email and password these are, in every workspace where they fit, or in the one that is named, with the hash
-   * that was found to fit. An unknown email costs the same work as a wrong password, so the time that an answer takes
-   * tells nobody who is a member.
+   * Returns the members with this email and password, in every workspace or in one, with the matching hash. An
+   * unknown email costs the same work as a wrong password, so the response time does not reveal members.
    */
   holders(email: string, password: string, workspaceId: string | null): Promise<PasswordHolder[]>;
 };
 
-/** @param cost of a new hash */
+/** @param cost of new hashes */
 export function createMemberPasswords(pool: Pool, key: HashKey, cost: Cost = MEMBER_COST): MemberPasswords {
-  // The older ones cost what those of links do.
+  // Older hashes have the cost of link passwords.
   const costs: readonly Cost[] = [LINK_COST, cost];
   const saltOf = async (email: string): Promise<Buffer> =>
     createHmac('sha256', await key())

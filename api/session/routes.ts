@@ -19,7 +19,7 @@ import { createTries } from './tries.ts';
 const tags = ['Sessions'];
 const MEMBER = { scope: 'member', plan: 'any', role: 'analyst', console: true } as const;
 
-/** Signing in to the console and out of it, and what a member has to sign in with. */
+/** Registers the console's sign-in and sign-out, and the routes of a member's credentials and sessions. */
 export async function sessionRoutes(app: Api, deps: ApiDeps): Promise<void> {
   const { pool, config } = deps;
   const key = createHashKey(pool);
@@ -128,7 +128,7 @@ export async function sessionRoutes(app: Api, deps: ApiDeps): Promise<void> {
     },
     async (request, reply) => {
       const passkey = await tries({ address: request.ip }, () => passkeys.checkSignIn(request.body.passkey));
-      if (!passkey) throw new AppError('unauthorized', 'this passkey is not known here, or came too late');
+      if (!passkey) throw new AppError('unauthorized', 'unknown passkey, or expired options; try again');
       const who = { workspaceId: passkey.workspace_id, memberId: passkey.member_id };
       return beginSession(deps, request, reply, who);
     },

@@ -10,7 +10,7 @@ import { EndedSessions, SessionList } from './schemas.ts';
 const tags = ['Sessions'];
 const MEMBER = { scope: 'member', plan: 'any', role: 'analyst', console: true } as const;
 
-/** Where the member who calls is signed in. */
+/** Registers the routes of a member's own sessions. */
 export async function ownSessionRoutes(app: Api, { pool, config }: ApiDeps): Promise<void> {
   app.get(
     '/sessions',

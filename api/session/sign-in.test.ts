@@ -21,7 +21,7 @@ let addresses = 0;
 const elsewhere = () => `198.51.100.${++addresses}`;
 
 describe('an invitation', () => {
-  test('makes a member with a password, signs in and tells who and where', async () => {
+  test('makes a member with a password, signs in and returns member and workspace', async () => {
     const browser = consoleBrowser(api);
     const token = await invite(api, shop, { role: 'operator', email: 'Ann@Example.com' });
     const view = await browser.call('POST', '/session/invite/view', { body: { token } });
@@ -71,7 +71,7 @@ describe('an invitation', () => {
     expect((await accept()).body.error.code).toBe('unauthorized');
   });
 
-  test('is of no use after 15 minutes', async () => {
+  test('is refused after 15 minutes', async () => {
     const token = await invite(api, shop, { email: 'late@example.com' });
     const age = (time: string) =>
       api.stores.pool.query(
@@ -118,7 +118,7 @@ describe('an invitation', () => {
     expect(accepted.status).toBe(200);
   });
 
-  test("without an email can't be used to become somebody who is a member", async () => {
+  test('without an email can not take over an existing member', async () => {
     const owner = await signedInAs(api, shop, 'owner');
     const token = await invite(api, shop, { role: 'analyst' });
     const stolen = await consoleBrowser(api).call('POST', '/session/invite', {
@@ -158,7 +158,7 @@ describe('an invitation', () => {
 });
 
 describe('sign-in with a password', () => {
-  test('sets a cookie that no script sees and no other site sends', async () => {
+  test('sets a cookie that scripts can not read and other sites can not send', async () => {
     const { email } = await signedInAs(api, shop, 'analyst');
     const browser = consoleBrowser(api, elsewhere());
     const answer = await browser.call<SignInAnswer>('POST', '/session', {
@@ -183,7 +183,7 @@ describe('sign-in with a password', () => {
     }
   });
 
-  test('says the same of an unknown email and of a wrong password', async () => {
+  test('responds the same to an unknown email and a wrong password', async () => {
     const { email } = await signedInAs(api, shop, 'analyst');
     const refused = async (given: string) => {
       const answer = await consoleBrowser(api, elsewhere()).call('POST', '/session', {
@@ -249,7 +249,7 @@ describe('sign-in with a password', () => {
       expect(asked.body.workspaces.map(({ id }) => id).toSorted()).toEqual(theirs.toSorted());
     });
 
-    test('lets in who chose the password before all of an email shared their salt', async () => {
+    test('accepts a password hash from before the members of an email shared a salt', async () => {
       const email = 'early@example.com';
       await taken(email, 2);
       await api.stores.pool.query(
@@ -260,7 +260,7 @@ describe('sign-in with a password', () => {
       expect([status, body.session?.workspace.id]).toEqual([200, shop.workspace.id]);
     });
 
-    test('costs one hash a try, however many they are', async () => {
+    test('costs one hash an attempt, however many members there are', async () => {
       const email = 'many@example.com';
       const [theirs = ''] = await taken(email, 1);
       const saltOf = `split_part(password_hash, '$', 5)`;
@@ -289,7 +289,7 @@ describe('sign-in with a password', () => {
     });
   });
 
-  test('makes an older, cheaper hash anew with the next right password, and with no wrong one', async () => {
+  test('replaces an older, cheaper hash at the next right password, and at no wrong one', async () => {
     const { pool } = api.stores;
     const { passwordCost: _, ...deps } = api.deps; // at the real cost
     const dear = await createApi({ ...deps, registry: new Registry() });
@@ -410,7 +410,7 @@ describe('a session', () => {
     },
   );
 
-  test('is for people: a key can not ask for one', async () => {
+  test('can not be requested with a key', async () => {
     expect((await shop.get('/session')).status).toBe(401);
     expect((await shop.get('/sessions')).status).toBe(401);
   });

@@ -27,7 +27,7 @@ const wait = (time: string) =>
     [time],
   );
 
-test('five wrong tries lock an account for a minute from everywhere, for the right password too', async () => {
+test('five failed attempts lock an account for a minute from all addresses, also for the right password', async () => {
   const { email } = await signedInAs(api, shop, 'owner');
   for (let wrong = 0; wrong < 5; wrong++) expect((await signIn(email, `wrong ${wrong}`)).status).toBe(401);
   const locked = await signIn(email.toUpperCase(), PASSWORD);
@@ -40,7 +40,7 @@ test('five wrong tries lock an account for a minute from everywhere, for the rig
   expect((await signIn(email, PASSWORD)).status).toBe(200);
 });
 
-test('tries while it is locked do not lengthen the lock', async () => {
+test('attempts while it is locked do not extend the lock', async () => {
   const { email } = await signedInAs(api, shop, 'owner');
   for (let wrong = 0; wrong < 5; wrong++) await signIn(email, 'wrong password');
   await wait('55 seconds');
@@ -49,7 +49,7 @@ test('tries while it is locked do not lengthen the lock', async () => {
   expect((await signIn(email, PASSWORD)).status).toBe(200);
 });
 
-test('four wrong tries lock nothing, and right ones between them do not count', async () => {
+test('four failed attempts lock nothing, and successes between them do not count', async () => {
   const { email } = await signedInAs(api, shop, 'owner');
   const address = elsewhere();
   for (let round = 0; round < 4; round++) {
@@ -60,7 +60,7 @@ test('four wrong tries lock nothing, and right ones between them do not count', 
   expect((await signIn(email, PASSWORD, address)).status).toBe(429);
 });
 
-test('wrong tries that are more than a minute apart do not add up', async () => {
+test('failed attempts more than a minute apart do not add up', async () => {
   const { email } = await signedInAs(api, shop, 'owner');
   for (let wrong = 0; wrong < 12; wrong++) {
     expect((await signIn(email, 'wrong password')).status).toBe(401);
@@ -69,7 +69,7 @@ test('wrong tries that are more than a minute apart do not add up', async () => 
   expect((await signIn(email, PASSWORD)).status).toBe(200);
 });
 
-test('five wrong tries from one address lock that address for every account, and no other address', async () => {
+test('five failed attempts from one address lock that address for every account, and no other address', async () => {
   const { email } = await signedInAs(api, shop, 'owner');
   const address = elsewhere();
   for (let wrong = 0; wrong < 5; wrong++) {
@@ -118,7 +118,7 @@ test('behind proxies that write ports an address is counted without them', async
   }
 });
 
-test('of many tries at once no more than five are made', async () => {
+test('of many concurrent attempts at most five are made', async () => {
   const { email } = await signedInAs(api, shop, 'owner');
   const answers = await Promise.all(Array.from({ length: 20 }, () => signIn(email, 'wrong password')));
   const statuses = answers.map(({ status }) => status);

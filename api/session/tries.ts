@@ -5,24 +5,26 @@ import { beginAttempt, withdrawAttempt } from '../../sql/console/sign-in-attempt
 import type { Pool } from '../../sql/database/pool.ts';
 import type { HashKey } from './hash-key.ts';
 
-/** Whose wrong tries are counted together: an account's from everywhere, and an address's at every account. */
+/**
+ * The keys that failed attempts are counted by: the account from all addresses, and the address for all accounts.
+ */
 export type TriedBy = { account?: string; address: string };
 
-/** Runs one try to sign in. `check` gives null when it was wrong. */
+/** Runs one sign-in attempt. `check` returns null when it failed. */
 export type Tries = <T>(by: TriedBy, check: () => Promise<T | null>) => Promise<T | null>;
 
 /**
- * Bounds guessing: after five wrong tries in a minute at one account, or from one address, none is made for a minute.
- * A try counts from its beginning, so many at once are no way around it; what is right, or fails for another reason,
- * does not count.
+ * Limits guessing: after five failed attempts in a minute for one account, or from one address, further ones are
+ * refused for a minute. An attempt counts from its start, so concurrency is no way around it. Successes and other
+ * errors do not count.
  *
- * @throws {AppError} `too_many_requests`, from the function that it makes
+ * @throws {AppError} `too_many_requests`, from the returned function
  */
 export function createTries(pool: Pool, key: HashKey): Tries {
   async function subjectsOf({ account, address }: TriedBy): Promise<Buffer[]> {
     const secret = await key();
     const keyed = (text: string) => createHmac('sha256', secret).update(text).digest();
-    // What is no address is nobody's own: all such callers are counted as one, not let off.
+    // Malformed addresses share one counter instead of having none.
     const subjects = [addressHash(secret, 'sign-in', address) ?? keyed('no address')];
     if (account !== undefined) subjects.push(keyed(`account ${account}`));
     return subjects;
@@ -48,11 +50,6 @@ export function createTries(pool: Pool, key: HashKey): Tries {
 }
 
 const tooMany = (seconds: number) =>
-  new AppError(
-    'too_many_requests',
-    `too many wrong tries; the next one may be made in ${seconds} s`,
-    undefined,
-    {
-      retryAfter: seconds,
-    },
-  );
+  new AppError('too_many_requests', `too many failed attempts; try again in ${seconds} s`, undefined, {
+    retryAfter: seconds,
+  });

@@ -135,11 +135,11 @@ test.each(['Europe/Berlin', 'europe/berlin', 'UTC', 'Asia/Kolkata', 'Asia/Calcut
 test.each(['', 'Mars/Olympus', '+01:00', '-0500', 'Europe/Berlin ', '../etc', 'Europe\0'])(
   '%j is none',
   (name) => {
-    expect(() => checkTimeZone('timezone', name)).toThrow('timezone: must be an IANA time zone');
+    expect(() => checkTimeZone('timezone', name)).toThrow('`timezone` must be an IANA time zone');
   },
 );
 
 test('a window of more than a hundred years is refused', () => {
-  expect(() => bucketsOf({ from: at('1900-01-01'), to: at('2026-01-01') }, 'UTC')).toThrow('from: must be');
+  expect(() => bucketsOf({ from: at('1900-01-01'), to: at('2026-01-01') }, 'UTC')).toThrow('`from` must be');
   expect(bucketsOf({ from: at('1926-01-02'), to: at('2026-01-01') }, 'UTC').starts).toHaveLength(1_200);
 });

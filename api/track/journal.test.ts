@@ -34,7 +34,7 @@ async function ordersOnDisk(): Promise<string[]> {
   return orders;
 }
 
-test('every answered order is on disk, and once the journal is full the answer is 503', async () => {
+test('every acknowledged order is on disk, and a full journal is a 503', async () => {
   const answered: string[] = [];
   let refused = 0;
   for (let n = 0; n < 5_000 && refused < 3; n++) {

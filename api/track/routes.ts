@@ -7,7 +7,7 @@ import { writeEvent } from './service.ts';
 
 const tags = ['Tracking'];
 
-/** `POST /track/identify` and `POST /track/order`: what the pixel reports, from a server. */
+/** Registers `POST /track/identify` and `POST /track/order`: the pixel's reports, from a server. */
 export async function trackRoutes(app: Api, { eventLog }: ApiDeps): Promise<void> {
   const config = { scope: 'secret', plan: 'paid' } as const;
 

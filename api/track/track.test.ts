@@ -47,7 +47,7 @@ async function post(path: string, body: object) {
 const visitor = '019a0000-0000-7000-8000-00000000000A';
 
 describe('POST /track/identify', () => {
-  test('writes the event before it answers 202', async () => {
+  test('writes the event before it responds 202', async () => {
     const answer = await post('/track/identify', {
       visitor_id: visitor,
       email: ' Ann@Example.COM ',
@@ -127,7 +127,7 @@ describe('POST /track/order', () => {
   });
 });
 
-test('what the journal could not take is a 503 with Retry-After', async () => {
+test('an event that the journal refuses is a 503 with Retry-After', async () => {
   outcome = 'lost';
   const answer = await post('/track/identify', { email: 'a@example.com' });
   expect([answer.status, answer.body.error.code]).toEqual([503, 'unavailable']);

@@ -81,7 +81,7 @@ describe('a journey', () => {
     expect((await journey(visitorId.toUpperCase())).visitor.id).toBe(visitorId);
   });
 
-  test('shows an order once, as its highest version says, also whose it is', async () => {
+  test('shows an order once, with the data and visitor of its highest version', async () => {
     const rightful = uuidv7();
     const order = { ...own(), orderId: 'o-1', tsNanos: second(1) };
     await storeClicks(api.stores, [own(), { ...own(), visitorId: rightful }]);
@@ -108,7 +108,7 @@ describe('a journey', () => {
     ]);
   });
 
-  test('has the orders that name a user whom the visitor gave and no visitor', async () => {
+  test('has the orders of a user whom the visitor identified as, without a visitor', async () => {
     const workspaceId = shop.workspace.id;
     await storeIdentifies(api.stores, [{ ...own(), externalUserId: 'u-7', tsNanos: second(1) }]);
     await storeOrders(api.stores, [
@@ -150,7 +150,7 @@ describe('a journey', () => {
     expect(got.visitor.first_seen).toBe('2026-11-20T10:00:00.000000Z');
   });
 
-  test("loses a deleted bio button's clicks, and the visitor who had nothing else", async () => {
+  test("loses a deleted bio button's clicks, and a visitor with no other events", async () => {
     const [made] = await storeClicks(api.stores, [own()]);
     await deleteWithHistory(api.stores, shop.workspace.id, made?.linkId);
     expect((await shop.get(`/visitors/${visitorId}/journey`)).status).toBe(404);
@@ -176,7 +176,7 @@ describe('a visitor', () => {
     expect([answer.status, answer.body.error.code]).toEqual([404, 'not_found']);
   });
 
-  test('without an id is nobody: events without a visitor are in no journey', async () => {
+  test('with the zero id is not found: events without a visitor are in no journey', async () => {
     await storeIdentifies(api.stores, [{ ...own(), visitorId: NO_UUID }]);
     expect((await shop.get(`/visitors/${NO_UUID}/journey`)).status).toBe(404);
   });

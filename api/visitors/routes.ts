@@ -9,10 +9,10 @@ import { IdParams } from '../schemas.ts';
 import { Journey, JourneyQuery, Visitors, VisitorsQuery } from './schemas.ts';
 import { listVisitors } from './service.ts';
 
-/** Entries of a journey: the newest that many. */
+/** Maximum entries of a journey, the newest. */
 const JOURNEY_LIMIT = 10_000;
 
-/** `GET /visitors`: who was there; `GET /visitors/:id/journey`: what one of them did. */
+/** Registers `GET /visitors` and `GET /visitors/:id/journey`. */
 export async function visitorRoutes(app: Api, deps: ApiDeps): Promise<void> {
   const { pool, clickhouse } = deps;
 

@@ -10,13 +10,13 @@ import type { VisitorsQuery } from './schemas.ts';
 
 type Stores = Pick<ApiDeps, 'pool' | 'clickhouse'>;
 
-/** A visitor on its way: what is known of one, from either store. */
+/** A visitor with the data of either database. */
 type Known = { id: string; email: string | null; seenNanos: bigint; click: ShownClick | null };
 
 /**
- * Visitors: those who clicked last, or those who gave an email.
+ * Returns visitors: the most recent ones, or those with an email.
  *
- * @throws {AppError} `bad_request` when `email` is none
+ * @throws {AppError} `bad_request` when `email` is malformed
  */
 export async function listVisitors(stores: Stores, workspaceId: string, { email, limit }: VisitorsQuery) {
   if (email !== undefined && !isEmail(email)) throw badRequest('email', 'must be an email address');

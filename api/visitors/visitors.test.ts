@@ -85,7 +85,7 @@ test('the visitors who clicked last come once each, newest first, with their new
   expect((await listed('limit=2')).map(({ id }) => id)).toEqual([ann, bob]);
 });
 
-test('an email finds who gave it, in any case, also without a click', async () => {
+test('an email finds its visitors, in any case, also without a click', async () => {
   const [ann, phone, bob] = [uuidv7(), uuidv7(), uuidv7()];
   const now = nextNanos();
   await storeClicks(api.stores, [click(ann, { tsNanos: now - 2n * DAY, city: 'Oslo' }), click(bob)]);
@@ -101,7 +101,7 @@ test('an email finds who gave it, in any case, also without a click', async () =
   expect((found[0]?.last_seen ?? '') > (found[1]?.last_seen ?? '')).toBe(true);
 });
 
-test('what is no email, and a limit beyond 100, is refused by name', async () => {
+test('a malformed email and a limit over 100 are refused by name', async () => {
   for (const [query, path] of [
     ['email=ann', 'email'],
     ['email=', 'email'],
@@ -113,7 +113,7 @@ test('what is no email, and a limit beyond 100, is refused by name', async () =>
   }
 });
 
-test('a journey has what is known of its clicks when it is asked for', async () => {
+test('a journey has the details of its clicks on request', async () => {
   const ann = uuidv7();
   await storeClicks(api.stores, [
     click(ann, { city: 'Oslo', country: 'NO', referer: 'https://news.example/' }),

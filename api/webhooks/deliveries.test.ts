@@ -44,7 +44,7 @@ function addDelivery({ id }: Hook, type: string, data: object = {}): Promise<Del
   });
 }
 
-test('deliveries of a test are listed newest first, and can be asked for by status', async () => {
+test('deliveries of a test are listed newest first, and can be filtered by status', async () => {
   const hook = await create();
   const made: Delivery[] = [];
   for (let test = 0; test < 5; test++) {
@@ -66,7 +66,7 @@ test('deliveries of a test are listed newest first, and can be asked for by stat
   expect((await shop.get(`${path}?cursor=yesterday`)).status).toBe(400);
 });
 
-test('deliveries can be asked for by type, together with a status and in pages', async () => {
+test('deliveries can be filtered by type, together with a status and in pages', async () => {
   const hook = await create();
   const made: Delivery[] = [];
   for (const type of ['click.created', 'sale.created', 'click.created', 'sale.created', 'click.created']) {
@@ -87,7 +87,7 @@ test('deliveries can be asked for by type, together with a status and in pages',
   expect((await shop.get(`${path}?type=click.deleted`)).status).toBe(400);
 });
 
-test('deliveries are made again only for a webhook that is active and a delivery that it has', async () => {
+test('deliveries are repeated only for an active webhook and a delivery of its own', async () => {
   const [hook, other] = [await create(), await create()];
   const { body: delivery } = await shop.post<Delivery>(`/webhooks/${hook.id}/test`);
   const again = (id: string) => shop.post<Delivery>(`/webhooks/${id}/deliveries/${delivery.id}/redeliver`);

@@ -4,7 +4,7 @@ import type { EventType, TEST_EVENT } from '../../core/webhooks/event-types.ts';
 import type { GrantRecord as Grant } from '../../sql/referrals/grants.ts';
 import type { RecordEvent } from '../../sql/webhooks/outbox.ts';
 import { Click } from '../clicks/schemas.ts';
-import { GrantRecord } from '../credits/schemas.ts';
+import { GrantRecord } from '../referrals/credits/schemas.ts';
 import { Currency, Email, Instant, Nullable, OneOf, Uuid } from '../schemas.ts';
 
 /** `data` of each event, as the code that writes the event types it. */

@@ -3,19 +3,19 @@ import { badRequest } from '../../core/errors.ts';
 import { requireWebUrl } from '../../core/links/web-urls.ts';
 import { allowedAddresses, RefusedAddress, type ResolveHost } from '../../core/webhooks/resolve-host.ts';
 
-/** A name server that does not answer must not hold up the request: the address is checked again at each delivery. */
+/** Maximum wait for DNS. The address is checked again at each delivery. Milliseconds. */
 const LOOK_MS = 2_000;
 
-/** Most characters of a webhook's `url`. */
+/** Maximum characters of a webhook's `url`. */
 export const RECEIVER_URL_LIMIT = 2_048;
 
-/** Where a webhook wants its deliveries. @throws {AppError} `bad_request` when it is no http(s) URL or has credentials */
+/** Validates a webhook's URL. @throws {AppError} `bad_request` when it is not http(s) or has credentials */
 export function parseReceiverUrl(text: string): URL {
   requireWebUrl('url', text, RECEIVER_URL_LIMIT);
   return new URL(text);
 }
 
-/** Looks where a webhook's deliveries would go. @throws {AppError} `bad_request` when that is not globally reachable */
+/** Resolves a webhook's host. @throws {AppError} `bad_request` when an address is not globally reachable */
 export async function requireReachable(
   { hostname }: URL,
   rules: { resolve: ResolveHost; allowPrivate: boolean },
@@ -27,8 +27,9 @@ export async function requireReachable(
       delay(LOOK_MS, undefined, { signal: looked.signal }),
     ]);
   } catch (error) {
-    if (error instanceof RefusedAddress) throw badRequest('url', error.message);
-    // It does not resolve yet.
+    if (error instanceof RefusedAddress)
+      throw badRequest('url', `must be globally reachable: ${error.message}`);
+    // It does not resolve yet, which is allowed.
   } finally {
     looked.abort();
   }

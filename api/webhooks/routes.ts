@@ -35,7 +35,7 @@ import {
 const CONFIG = { scope: 'secret', plan: 'paid' } as const;
 const tags = ['Webhooks'];
 
-/** Webhooks and the log of their deliveries. Secret key, paid plan. Delivering is the workers' part. */
+/** Registers the routes of webhooks and their delivery log. Secret key, paid plan. The workers deliver. */
 export async function webhookRoutes(app: Api, deps: ApiDeps): Promise<void> {
   const { pool, config } = deps;
   const rules = {
@@ -82,7 +82,7 @@ export async function webhookRoutes(app: Api, deps: ApiDeps): Promise<void> {
       },
     },
     async (request, reply) => {
-      // A replay is not judged anew: its host may have another address by now.
+      // A replay is not checked again: its host may have a new address.
       const prepare = async () => requireReachable(parseReceiverUrl(request.body.url), rules);
       return withPreparedIdempotency(pool, request, reply, prepare, async (tx) => ({
         status: 201,
@@ -128,7 +128,7 @@ export async function webhookRoutes(app: Api, deps: ApiDeps): Promise<void> {
     },
     async ({ auth, params, body }) => {
       if (body.url !== undefined) {
-        // What is wrong by itself comes before what is not there, and no host is looked up for nothing.
+        // Validation errors come before 404, and save a DNS lookup.
         const url = parseReceiverUrl(body.url);
         if (!(await webhookById(pool, auth.workspace.id, params.id))) throw noSuchWebhook();
         await requireReachable(url, rules);

@@ -25,10 +25,10 @@ import type { DeliveryWithRequest, WebhookBody, WebhookChange, WebhookShown } fr
 export const noSuchWebhook = () => new AppError('not_found', 'the workspace has no such webhook');
 const noSuchDelivery = () => new AppError('not_found', 'the webhook has no such delivery');
 
-/** How long a secret that was rotated out goes on signing beside the new one. Milliseconds. */
+/** How long a rotated secret still signs beside the new one. Milliseconds. */
 const OVERLAP_MS = 86_400_000;
 
-/** Creates a webhook. Its URL has been checked. */
+/** Creates a webhook with a checked URL. */
 export async function createWebhook(
   tx: Queryable,
   workspaceId: string,
@@ -46,7 +46,7 @@ export async function createWebhook(
   return { ...webhook, secret: printSecret(secret) };
 }
 
-/** Webhooks as they are read: each with what its newest delivery came to. */
+/** Returns webhooks with the outcome of each one's newest delivery. */
 export async function withLastDelivery(
   db: Queryable,
   workspaceId: string,
@@ -60,7 +60,7 @@ export async function withLastDelivery(
   }));
 }
 
-/** Changes the given settings and leaves the others. @throws {AppError} `not_found` */
+/** Changes the given settings only. @throws {AppError} `not_found` */
 export async function changeWebhook(
   tx: Queryable,
   workspaceId: string,
@@ -79,7 +79,7 @@ export async function changeWebhook(
   return changed;
 }
 
-/** Puts a new secret in force beside those of the last 24 hours. @throws {AppError} `not_found` */
+/** Adds a new secret beside those of the last 24 hours. @throws {AppError} `not_found` */
 export async function rotate(
   tx: Queryable,
   workspaceId: string,
@@ -91,7 +91,10 @@ export async function rotate(
   return { ...webhook, secret: printSecret(secret) };
 }
 
-/** Makes an event of its own for a webhook, whatever that subscribes to. @throws {AppError} `not_found`, `conflict` */
+/**
+ * Creates a test event for one webhook, regardless of its subscriptions. @throws {AppError} `not_found`,
+ * `conflict`
+ */
 export async function sendTest(tx: Queryable, workspaceId: string, id: string): Promise<Delivery> {
   requireActive(await webhookById(tx, workspaceId, id));
   const eventId = uuidv7();
@@ -106,14 +109,14 @@ export async function sendTest(tx: Queryable, workspaceId: string, id: string): 
   });
 }
 
-/** A delivery with what its last attempt sent. @throws {AppError} `not_found` */
+/** Returns a delivery with the request of its last attempt. @throws {AppError} `not_found` */
 export async function deliveryWithRequest(
   db: Queryable,
   workspaceId: string,
   id: string,
   deliveryId: string,
 ): Promise<DeliveryWithRequest> {
-  // A webhook that was deleted has its deliveries for a while yet.
+  // Deliveries outlive a deleted webhook for a while.
   if (!(await webhookById(db, workspaceId, id))) throw noSuchWebhook();
   const found = await deliveryById(db, workspaceId, id, deliveryId);
   if (!found) throw noSuchDelivery();
@@ -121,7 +124,7 @@ export async function deliveryWithRequest(
   return { ...delivery, request: { url: request?.url ?? null, headers: request?.headers ?? null, body } };
 }
 
-/** Makes a delivery due at once. @throws {AppError} `not_found`, `conflict` */
+/** Schedules a delivery for now. @throws {AppError} `not_found`, `conflict` */
 export async function redeliverNow(
   tx: Queryable,
   workspaceId: string,
@@ -140,7 +143,7 @@ async function requireLocked(tx: Queryable, workspaceId: string, id: string): Pr
   return webhook;
 }
 
-/** @throws {AppError} `not_found`, or `conflict`: a webhook that is not active gets nothing */
+/** @throws {AppError} `not_found`; `conflict` when the webhook is not active */
 function requireActive(webhook: Webhook | null): void {
   if (!webhook) throw noSuchWebhook();
   if (!webhook.is_active) throw new AppError('conflict', 'the webhook is not active');

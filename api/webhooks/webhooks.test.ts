@@ -113,7 +113,7 @@ describe('a webhook', () => {
     expect((await shop.get<Hook>(`/webhooks/${hook.id}`)).body).toEqual({ ...off.body, last_delivery: null });
   });
 
-  test('is read with what its newest delivery came to', async () => {
+  test('is read with the outcome of its newest delivery', async () => {
     const hook = await create();
     const other = await create();
     await shop.post<Delivery>(`/webhooks/${hook.id}/test`);
@@ -161,7 +161,7 @@ describe('a webhook', () => {
     expect(second.headers['idempotent-replayed']).toBe('true');
   });
 
-  test('is shown again to a replay, also when its host has an address by then that would be refused', async () => {
+  test('is returned to a replay, also when its host has a refused address by then', async () => {
     const body = { ...BODY, url: 'https://moving.example/hook' };
     const headers = { 'idempotency-key': 'one webhook that moves' };
     NAMES['moving.example'] = ['8.8.8.8'];
@@ -215,7 +215,7 @@ describe('a webhook', () => {
   });
 });
 
-test('a webhook that is not there is a 404, after what is wrong by itself and before any look-up', async () => {
+test('an unknown webhook is a 404, after validation and before any DNS lookup', async () => {
   const path = '/webhooks/01890000-0000-7000-8000-000000000000';
   for (const url of [
     'ftp://x',

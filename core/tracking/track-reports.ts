@@ -16,7 +16,7 @@ export type Person = { visitorId: Uint8Array | null; email: string | null; exter
 export function readPerson(request: PersonRequest): Person {
   const { visitor_id: visitor, email, external_user_id: user } = request;
   if (!visitor && !email && !user) {
-    throw badRequest('visitor_id', 'send at least one of visitor_id, email and external_user_id');
+    throw badRequest('visitor_id', 'is required, or `email` or `external_user_id` instead');
   }
   return readOptionalPerson(request);
 }
@@ -50,7 +50,8 @@ export function readAmount(amount: number, currency: string): { amountMinor: num
     if (!(error instanceof MoneyError)) throw error;
     if (error.problem === 'unknown_currency') throw badRequest('currency', 'must be an ISO 4217 code');
     // Beyond the range of numbers is beyond the limit.
-    if (error.problem !== 'out_of_range') throw badRequest('amount', `can't be an amount: ${error.message}`);
+    if (error.problem !== 'out_of_range')
+      throw badRequest('amount', `must be an amount of money: ${error.message}`);
   }
   throw badRequest('amount', `must be at most ${toMajor(AMOUNT_LIMIT, currency)} ${currency}`);
 }

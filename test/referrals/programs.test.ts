@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { ProgramRecord } from '../../api/programs/schemas.ts';
+import type { ProgramRecord } from '../../api/referrals/programs/schemas.ts';
 import { inTransaction } from '../../sql/database/pool.ts';
 import { programHasCommissions } from '../../sql/referrals/programs.ts';
 import { recordPurchase } from '../../sql/transactions/record-purchase.ts';

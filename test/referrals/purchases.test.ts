@@ -126,7 +126,7 @@ describe('report-purchase', () => {
   test.each([10_000_000_000.01, 1e15, 1e300])('for %d is told what the most is', async (amount) => {
     const body = { external_user_id: 'n', order_id: 'o', amount };
     const { message } = (await shop.post('/referrals/report-purchase', body)).body.error;
-    expect(message).toBe('amount: must be at most 10000000000 usd');
+    expect(message).toBe('`amount` must be at most 10000000000 usd');
   });
 
   test('fires sale.created and commission.created with their data', async () => {

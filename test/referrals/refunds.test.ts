@@ -54,7 +54,7 @@ describe('a refund', () => {
     const { status, body } = await shop.post('/referrals/report-refund', refund);
     expect([status, body.error.message]).toEqual([
       400,
-      'amount: must be at most 100 usd, what is left of the order',
+      '`amount` must be at most 100 usd, what is left of the order',
     ]);
   });
 

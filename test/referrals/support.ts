@@ -1,5 +1,5 @@
 import { parse } from 'csv-parse/sync';
-import type { ProgramRecord } from '../../api/programs/schemas.ts';
+import type { ProgramRecord } from '../../api/referrals/programs/schemas.ts';
 import type { Stats } from '../../api/referrals/schemas.ts';
 import type { GrantRecord } from '../../sql/referrals/grants.ts';
 import type { Answer, TestApi, TestWorkspace } from '../support/api.ts';

@@ -51,7 +51,7 @@ export function explainRefusal({ status, code, message }: Failure): string {
   if (status === 0) return 'No connection. Nothing was changed; try again.';
   if (code === 'method_not_offered') return 'This payout method is no longer offered.';
   if (status === 403) return 'The program does not allow this.';
-  if (status === 400) return message.replace(/^[\w.]+: /, 'The address ');
+  if (status === 400) return message.replace(/^`[\w.]+` /, 'The address ');
   return 'That did not work. Nothing was changed; try again in a moment.';
 }
 

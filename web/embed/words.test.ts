@@ -40,6 +40,6 @@ test('explains every failure to the user, and hints the developer', () => {
   expect(explain({ status: 401, code: 'unauthorized', message: '' }).hint).toContain('401');
   expect(explain({ status: 402, code: 'payment_required', message: '' }).hint).toContain('402');
   expect(
-    explainRefusal({ status: 400, code: 'bad_request', message: 'email: must be an email address' }),
+    explainRefusal({ status: 400, code: 'bad_request', message: '`email` must be an email address' }),
   ).toBe('The address must be an email address');
 });

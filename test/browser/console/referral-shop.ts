@@ -1,6 +1,6 @@
 import type { Locator } from 'playwright-core';
 import { expect } from 'vitest';
-import type { ProgramRecord } from '../../../api/programs/schemas.ts';
+import type { ProgramRecord } from '../../../api/referrals/programs/schemas.ts';
 import type { ConsolePage, ConsoleSite } from './console-site.ts';
 
 /** Each test looks at several states in both themes and widths, on a machine that may have other things to do. */

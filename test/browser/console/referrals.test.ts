@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ProgramRecord } from '../../../api/programs/schemas.ts';
+import type { ProgramRecord } from '../../../api/referrals/programs/schemas.ts';
 import { inChromium } from '../in-chromium.ts';
 import { type ConsoleSite, consoleSite, expectGood } from './console-site.ts';
 import {

@@ -162,7 +162,7 @@ test('after five wrong tries the page says how long to wait', async () => {
     if ((await message.textContent())?.includes('Too many')) break;
   }
   await signIn(page, 'nobody@demo.example', 'wrong again');
-  await page.getByText(/Too many wrong tries; the next one may be made in \d+ s/).waitFor();
+  await page.getByText(/Too many failed attempts; try again in \d+ s/).waitFor();
   await expectGood(page, 'sign-in-locked');
   await page.close();
 });

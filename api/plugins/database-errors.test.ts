@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createClickHouse } from '../../clickhouse/client.ts';
+import { createPool } from '../../sql/database/pool.ts';
+import { type TestApi, testApi } from '../../test/support/api.ts';
+import { databaseError } from './database-errors.ts';
+
+const UNUSED_PORT = '127.0.0.1:1';
+
+describe('PostgreSQL down', () => {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await testApi(() => ({ pool: createPool(`postgres://u:p@${UNUSED_PORT}/none`) }));
+  });
+  afterAll(() => api.close());
+
+  test('an endpoint responds 503 with Retry-After', async () => {
+    const shop = await api.addWorkspace();
+    const answer = await shop.get('/me');
+    expect([answer.status, answer.body.error.code]).toEqual([503, 'unavailable']);
+    expect(answer.headers['retry-after']).toBe('1');
+  });
+
+  test('the process is alive, not ready, and names the database that is down', async () => {
+    expect((await api.app.inject('/health/live')).statusCode).toBe(200);
+    const ready = await api.app.inject('/health/ready');
+    expect(ready.statusCode).toBe(503);
+    expect(ready.json()).toEqual({ status: 'unready', stores: { postgres: 'down', clickhouse: 'up' } });
+  });
+
+  test('responses that need no database still work: 404, 405, the document, a call without a key', async () => {
+    const shop = await api.addWorkspace();
+    expect((await shop.get('/nothing')).status).toBe(404);
+    expect((await shop.call('PUT', '/me')).status).toBe(405);
+    expect((await shop.get('/openapi.json')).status).toBe(200);
+    expect((await shop.get('/me', { key: null })).status).toBe(401);
+  });
+});
+
+describe('ClickHouse down', () => {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await testApi(() => ({
+      clickhouse: createClickHouse({ url: `http://${UNUSED_PORT}`, database: 'none' }),
+    }));
+  });
+  afterAll(() => api.close());
+
+  test('endpoints that read it respond 503, the others work', async () => {
+    const shop = await api.addWorkspace();
+    const answer = await shop.get('/me');
+    expect([answer.status, answer.headers['retry-after']]).toEqual([503, '1']);
+    expect((await shop.get('/links?view=records')).status).toBe(200);
+    expect((await shop.post('/folders', { name: 'F' })).status).toBe(201);
+  });
+});
+
+test('both up: ready', async () => {
+  const api = await testApi();
+  expect((await api.app.inject('/health/ready')).json()).toEqual({
+    status: 'ready',
+    stores: { postgres: 'up', clickhouse: 'up' },
+  });
+  await api.close();
+});
+
+describe('databaseError', () => {
+  const failing = (message: string, code?: string) => Object.assign(new Error(message), { code });
+
+  test.each([
+    [failing('terminating connection', '57P01')],
+    [failing('canceling statement due to statement timeout', '57014')],
+    [failing('too many clients', '53300')],
+    [failing('deadlock detected', '40P01')],
+    [failing('connect', 'ECONNREFUSED')],
+    [failing('timeout exceeded when trying to connect')],
+    [failing('Connection terminated unexpectedly')],
+    [new AggregateError([failing('connect', 'ECONNREFUSED')])],
+  ])('%s is 503', (error) => {
+    expect(databaseError(error)?.code).toBe('unavailable');
+  });
+
+  test('a value that PostgreSQL refuses is 400', () => {
+    expect(databaseError(failing('date out of range', '22008'))?.code).toBe('bad_request');
+  });
+
+  test('anything else is a fault of ours', () => {
+    expect(databaseError(failing('syntax error', '42601'))).toBeNull();
+    expect(databaseError(new TypeError('x is undefined'))).toBeNull();
+    expect(databaseError('text')).toBeNull();
+  });
+});

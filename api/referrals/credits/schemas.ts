@@ -1,0 +1,63 @@
+import { type Static, Type } from 'typebox';
+import { GRANT_STATUSES } from '../../../sql/referrals/grants.ts';
+import { Instant, Limit, Nullable, OneOf, Uuid } from '../../schemas.ts';
+
+export const GrantRecord = Type.Object(
+  {
+    id: Type.Integer(),
+    program_id: Uuid,
+    partner_id: Type.String({
+      format: 'uuid',
+      description: "The referrer, also for the referee's own credit.",
+    }),
+    commission_id: Nullable(
+      Type.String({ format: 'uuid', description: 'Always null: a credit is not part of a commission.' }),
+    ),
+    credit_kind: Type.String(),
+    amount: Type.Number({ description: 'Number of credits.' }),
+    status: OneOf(GRANT_STATUSES, {
+      title: 'CreditStatus',
+      description: '`revoked`: blocked as a self-referral. It never counted.',
+    }),
+    external_user_id: Type.String({ description: 'The user who gets the credit.' }),
+    referee_external_user_id: Type.String({ description: 'The referred user.' }),
+    earned_at: Nullable(Instant),
+    delivered_at: Nullable(Instant),
+    created_at: Instant,
+  },
+  { title: 'CreditGrant' },
+);
+
+export const CreditsQuery = Type.Object({
+  partner_id: Type.Optional(
+    Type.String({
+      format: 'uuid',
+      description: 'Grants of this referrer, including the credits of their referees.',
+    }),
+  ),
+  external_user_id: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 200, description: 'Grants to this user.' }),
+  ),
+  status: OneOf(['earned', 'delivered', 'all'], { default: 'all' }),
+  limit: Limit(500, 100),
+});
+export type CreditsQuery = Static<typeof CreditsQuery>;
+
+export const Credits = Type.Object(
+  {
+    grants: Type.Array(GrantRecord),
+    balance: Type.Record(
+      Type.String(),
+      Type.Object({ earned: Type.Number(), delivered: Type.Number() }, { title: 'CreditSums' }),
+      { description: 'By credit kind: sums by current status, over all matching grants.' },
+    ),
+  },
+  { title: 'Credits' },
+);
+
+export const Delivered = Type.Object(
+  { ok: Type.Literal(true), already: Type.Optional(Type.Literal(true)) },
+  { title: 'Delivered' },
+);
+
+export const GrantParams = Type.Object({ id: Type.Integer({ minimum: 1 }) });

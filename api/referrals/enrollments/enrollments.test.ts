@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { linkIdOf, type Merchant, merchant, storeClicks } from '../../../test/referrals/support.ts';
+import { type TestApi, type TestWorkspace, testApi } from '../../../test/support/api.ts';
+import type { EnrollmentRecord, EnrollmentWithTotals } from './schemas.ts';
+
+type Page = { enrollments: EnrollmentWithTotals[]; next_cursor: string | null };
+
+let api: TestApi;
+let shop: TestWorkspace;
+let m: Merchant;
+
+beforeAll(async () => {
+  api = await testApi();
+});
+beforeEach(async () => {
+  shop = await api.addWorkspace();
+  m = merchant(shop);
+});
+afterAll(() => api.close());
+
+const list = async (query = '') => (await shop.get<Page>(`/enrollments?${query}`)).body.enrollments;
+const users = (enrollments: EnrollmentWithTotals[]) => enrollments.map((one) => one.external_user_id);
+
+describe('enrollments', () => {
+  test('carry the link, figures and balances', async () => {
+    const program = await m.program({
+      commission_rate: 20,
+      hold_days: 0,
+      allow_affiliate_upgrade: true,
+      payout_methods: ['wise'],
+    });
+    const made = await m.enroll('r', { name: 'Rosa' });
+    const linkId = await linkIdOf(api, made.ref);
+    const at = new Date(Date.now() - 60_000);
+    await storeClicks(api, { workspaceId: shop.workspace.id, linkId, at, count: 3 });
+    await storeClicks(api, { workspaceId: shop.workspace.id, linkId, at, count: 2, isBot: true });
+    await m.signup('n', { ref_code: made.ref });
+    await m.signup('r', { ref_code: made.ref }); // self-referral
+    await m.purchase('n', 'o1', 49.95);
+    await m.purchase('r', 'o2', 10); // of a blocked signup
+    await m.mode('r', 'affiliate');
+    await shop.post('/referrals/payout-method', {
+      external_user_id: 'r',
+      method: 'wise',
+      email: 'rosa@bank.example',
+    });
+    const [enrollment] = await list();
+    expect(enrollment).toEqual({
+      partner_id: made.partner_id,
+      program_id: program.id,
+      external_user_id: 'r',
+      email: 'r@mail.example',
+      name: 'Rosa',
+      tier: 'free',
+      status: 'approved',
+      reward_mode: 'affiliate',
+      payout_method: { method: 'wise', email: 'r***@bank.example' },
+      created_at: expect.any(String),
+      updated_at: expect.any(String),
+      referral_link: made.referral_link,
+      totals: { clicks: 3, signups: 1, blocked_signups: 1, purchases: 1 },
+      balances: { cash: { usd: { pending: 0, eligible: 9.99, paid: 0 } }, credits: {} },
+    });
+    expect((await shop.get(`/enrollments/${made.partner_id}`)).body).toEqual(enrollment);
+    const { stats } = await m.stats('r');
+    expect(stats).toMatchObject({ clicks: 3, signups: 1, purchases: 1 });
+  });
+
+  test('count the clicks of every link that the referrer had, and have none where all were deleted', async () => {
+    await m.program();
+    const made = await m.enroll('r');
+    const linkId = await linkIdOf(api, made.ref);
+    await storeClicks(api, { workspaceId: shop.workspace.id, linkId, at: new Date(Date.now() - 60_000) });
+    await shop.delete(`/links/${linkId}`);
+    expect((await list())[0]).toMatchObject({ referral_link: null, totals: { clicks: 1 } });
+    const again = await m.enroll('r');
+    expect((await list())[0]).toMatchObject({ referral_link: again.referral_link, totals: { clicks: 1 } });
+  });
+
+  test('are found by program, status, mode and part of id, email or name', async () => {
+    const first = await m.program({ allow_affiliate_upgrade: true });
+    const second = await m.program();
+    const a = await m.enroll('user-a', { program_id: first.id, name: 'Ünal 100%' });
+    await m.enroll('user-b', { program_id: second.id, email: 'Bee@Hive.example' });
+    await m.enroll('user-c', { program_id: first.id });
+    await m.mode('user-a', 'affiliate');
+    await shop.patch(`/enrollments/${a.partner_id}`, { status: 'suspended' });
+    expect(users(await list())).toEqual(['user-c', 'user-b', 'user-a']);
+    expect(users(await list(`program_id=${first.id}`))).toEqual(['user-c', 'user-a']);
+    expect(users(await list('status=suspended'))).toEqual(['user-a']);
+    expect(users(await list('reward_mode=referrer'))).toEqual(['user-c', 'user-b']);
+    expect(users(await list('search=hive'))).toEqual(['user-b']);
+    expect(users(await list('search=USER-'))).toEqual(['user-c', 'user-b', 'user-a']);
+    expect(users(await list(`search=${encodeURIComponent('0%')}`))).toEqual(['user-a']);
+    expect(users(await list('search=%25r'))).toEqual([]);
+    expect(users(await list(`search=user&program_id=${first.id}&status=approved`))).toEqual(['user-c']);
+    expect(await list(`program_id=${crypto.randomUUID()}`)).toEqual([]);
+  });
+
+  test('are walked, each once, newest first', async () => {
+    await m.program();
+    const made: string[] = [];
+    for (let n = 0; n < 7; n++) made.push((await m.enroll(`r${n}`)).partner_id);
+    const seen: string[] = [];
+    let cursor = '';
+    for (;;) {
+      const { body } = await shop.get<Page>(`/enrollments?limit=3${cursor}`);
+      seen.push(...body.enrollments.map((one) => one.partner_id));
+      if (body.next_cursor === null) break;
+      cursor = `&cursor=${body.next_cursor}`;
+    }
+    expect(seen).toEqual(made.toReversed());
+  });
+
+  test('that are suspended earn nothing and are paid nothing, until they are approved', async () => {
+    await m.program({ commission_rate: 10, hold_days: 0 });
+    const made = await m.enroll('r');
+    await m.signup('n', { ref_code: made.ref });
+    await m.purchase('n', 'o1', 100);
+    const suspended = await shop.patch<EnrollmentRecord>(`/enrollments/${made.partner_id}`, {
+      status: 'suspended',
+    });
+    expect([suspended.status, suspended.body.status]).toEqual([200, 'suspended']);
+    expect(suspended.body).not.toHaveProperty('totals');
+    expect((await m.purchase('n', 'o2', 100)).body).toMatchObject({ rewarded: false, reason: 'suspended' });
+    expect((await shop.get<string>('/payouts/export')).text.trim().split('\r\n')).toHaveLength(1);
+    const again = await shop.patch<EnrollmentRecord>(`/enrollments/${made.partner_id}`, {
+      status: 'suspended',
+    });
+    expect(again.body).toEqual(suspended.body);
+    await shop.patch(`/enrollments/${made.partner_id}`, { status: 'approved' });
+    expect((await m.purchase('n', 'o3', 100)).body).toMatchObject({ rewarded: true });
+    expect((await list())[0]?.balances.cash.usd).toEqual({ pending: 0, eligible: 20, paid: 0 });
+    const { rows } = await api.stores.pool.query(
+      'SELECT status FROM enrollment_changes WHERE enrollment_id = $1 ORDER BY id',
+      [made.partner_id],
+    );
+    expect(rows.map(({ status }) => status)).toEqual(['approved', 'suspended', 'approved']);
+  });
+
+  test('refuse invalid parameters and unauthorized callers', async () => {
+    await m.program();
+    const { partner_id } = await m.enroll('r');
+    for (const query of ['limit=0', 'cursor=x', 'status=x', 'reward_mode=x', 'program_id=x', 'search=']) {
+      expect([query, (await shop.get(`/enrollments?${query}`)).status]).toEqual([query, 400]);
+    }
+    for (const body of [{}, { status: 'deleted' }, { status: null }]) {
+      const answer = await shop.patch(`/enrollments/${partner_id}`, body);
+      expect([answer.status, answer.body.error.details?.[0]?.path]).toEqual([400, 'status']);
+    }
+    expect((await shop.patch(`/enrollments/${crypto.randomUUID()}`, { status: 'approved' })).status).toBe(
+      404,
+    );
+    expect((await shop.get(`/enrollments/${crypto.randomUUID()}`)).status).toBe(404);
+    expect((await shop.get('/enrollments/r')).status).toBe(400);
+    const options = { key: shop.publishableKey };
+    expect((await shop.get('/enrollments', options)).status).toBe(403);
+    expect((await shop.patch(`/enrollments/${partner_id}`, { status: 'suspended' }, options)).status).toBe(
+      403,
+    );
+    const free = await api.addWorkspace({ plan: 'free' });
+    expect((await free.get('/enrollments')).status).toBe(402);
+  });
+});

@@ -1,0 +1,92 @@
+import { clicksOnLinks } from '../../../clickhouse/queries/clicks-on-links.ts';
+import { AppError } from '../../../core/errors.ts';
+import { toMajor } from '../../../core/money/money.ts';
+import type { EnrollmentStatus } from '../../../core/referrals/terms.ts';
+import type { Queryable } from '../../../sql/database/pool.ts';
+import type { ListedEnrollment } from '../../../sql/referrals/enrollment-list.ts';
+import { type Enrollment, lockEnrollment, updateEnrollment } from '../../../sql/referrals/enrollments.ts';
+import type { Balance } from '../../../sql/referrals/ledger.ts';
+import { balancesOfUsers } from '../../../sql/referrals/ledger-list.ts';
+import type { ApiDeps } from '../../dependencies.ts';
+import { savedMethod } from '../payout-method.ts';
+import { creditsOf } from '../stats.ts';
+import type { EnrollmentRecord, EnrollmentWithTotals } from './schemas.ts';
+
+export const noSuchEnrollment = () => new AppError('not_found', 'the workspace has no such enrollment');
+
+/**
+ * Suspends or approves a referrer. Earned rewards stay, and are paid once the referrer is approved.
+ *
+ * @throws {AppError} `not_found`
+ */
+export async function changeStatus(
+  tx: Queryable,
+  workspaceId: string,
+  given: { id: string; status: EnrollmentStatus; now: Date },
+): Promise<Enrollment> {
+  const known = await lockEnrollment(tx, workspaceId, given.id);
+  if (!known) throw noSuchEnrollment();
+  return updateEnrollment(tx, known, { status: given.status }, given.now);
+}
+
+/** Returns a referrer as the API shows one, with a masked payout address. */
+export function enrollmentRecord(enrollment: Enrollment): EnrollmentRecord {
+  return {
+    partner_id: enrollment.id,
+    program_id: enrollment.program_id,
+    external_user_id: enrollment.external_user_id,
+    email: enrollment.email,
+    name: enrollment.name,
+    tier: enrollment.tier,
+    status: enrollment.status,
+    reward_mode: enrollment.reward_mode,
+    payout_method: savedMethod(enrollment),
+    created_at: enrollment.created_at.toISOString(),
+    updated_at: enrollment.updated_at.toISOString(),
+  };
+}
+
+/** Returns referrers with their figures and balances: one query to each database for all. */
+export async function withTotals(
+  { pool, clickhouse, config }: Pick<ApiDeps, 'pool' | 'clickhouse' | 'config'>,
+  workspaceId: string,
+  listed: readonly ListedEnrollment[],
+): Promise<EnrollmentWithTotals[]> {
+  const [clicks, balances] = await Promise.all([
+    clicksOnLinks(clickhouse, {
+      workspaceId,
+      linkIds: listed.flatMap(({ link_ids }) => link_ids),
+      now: new Date(),
+    }),
+    balancesOfUsers(
+      pool,
+      workspaceId,
+      listed.map(({ external_user_id }) => external_user_id),
+    ),
+  ]);
+  return listed.map((enrollment) => {
+    const owed = balances.get(enrollment.external_user_id) ?? [];
+    return {
+      ...enrollmentRecord(enrollment),
+      referral_link: enrollment.slug === null ? null : `${config.shortUrl}/${enrollment.slug}`,
+      totals: {
+        clicks: enrollment.link_ids.reduce((sum, id) => sum + (clicks.get(id) ?? 0), 0),
+        signups: enrollment.signups,
+        blocked_signups: enrollment.blocked_signups,
+        purchases: enrollment.purchases,
+      },
+      balances: { cash: cashOf(owed), credits: creditsOf(owed) },
+    };
+  });
+}
+
+function cashOf(balances: readonly Balance[]): EnrollmentWithTotals['balances']['cash'] {
+  const cash: EnrollmentWithTotals['balances']['cash'] = {};
+  for (const { account, unit, amount } of balances) {
+    if (account !== 'cash_pending' && account !== 'cash_eligible' && account !== 'cash_paid') continue;
+    cash[unit] ??= { pending: 0, eligible: 0, paid: 0 };
+    const status = { cash_pending: 'pending', cash_eligible: 'eligible', cash_paid: 'paid' } as const;
+    cash[unit][status[account]] = toMajor(amount, unit);
+  }
+  return cash;
+}

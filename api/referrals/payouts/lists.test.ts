@@ -1,0 +1,238 @@
+import { parse } from 'csv-parse/sync';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Merchant, merchant } from '../../../test/referrals/support.ts';
+import { type TestApi, type TestWorkspace, testApi } from '../../../test/support/api.ts';
+import { signedInAs } from '../../../test/support/members.ts';
+
+type File = { export_id: string; totals: Record<string, number>; referrers: number; paid_at: string | null };
+type Files = { payouts: File[]; next_cursor: string | null };
+type Line = { external_user_id: string; amount: number; currency: string };
+type Lines = { lines: Line[]; next_cursor: string | null };
+type Eligible = {
+  referrers: number;
+  totals: Record<string, number>;
+  balances: (Line & { held_back: string | null })[];
+  next_cursor: string | null;
+};
+
+let api: TestApi;
+let shop: TestWorkspace;
+let m: Merchant;
+
+beforeAll(async () => {
+  api = await testApi();
+});
+beforeEach(async () => {
+  shop = await api.addWorkspace();
+  m = merchant(shop);
+});
+afterAll(() => api.close());
+
+async function exported(query = '') {
+  const answer = await shop.get<string>(`/payouts/export${query}`);
+  if (answer.status !== 200) throw new Error(answer.text);
+  const lines = parse(answer.text, { columns: true }) as Record<string, string>[];
+  return { id: String(answer.headers['x-export-id']), lines };
+}
+
+const files = async (query = '') => (await shop.get<Files>(`/payouts?${query}`)).body.payouts;
+const eligible = async (query = '') => (await shop.get<Eligible>(`/payouts/eligible?${query}`)).body;
+
+/** A referrer of the program with a referee who bought for this amount. */
+async function sale(user: string, amount: number, program: { id: string; currency: string }) {
+  const { ref, partner_id } = await m.enroll(user, { program_id: program.id });
+  await m.signup(`n-${user}`, { ref_code: ref });
+  await m.purchase(`n-${user}`, `o-${user}`, amount, { currency: program.currency });
+  return partner_id;
+}
+
+describe('payout files', () => {
+  test('are listed with what each pays, and when it was paid', async () => {
+    const dollars = await m.program({ commission_rate: 10, hold_days: 0 });
+    const yen = await m.program({ commission_rate: 10, hold_days: 0, currency: 'jpy' });
+    await sale('a', 123.45, dollars);
+    await sale('b', 0.1, dollars);
+    await sale('c', 5_000, yen);
+    const one = await exported(`?program_id=${yen.id}`);
+    const all = await exported();
+    const paid = await shop.post<{ paid: number; totals: object }>('/payouts', { export_id: all.id });
+    expect(await files()).toEqual([
+      {
+        export_id: all.id,
+        program_id: null,
+        referrers: paid.body.paid,
+        totals: paid.body.totals,
+        created_at: expect.any(String),
+        paid_at: expect.any(String),
+      },
+      {
+        export_id: one.id,
+        program_id: yen.id,
+        referrers: 1,
+        totals: { jpy: 500 },
+        created_at: expect.any(String),
+        paid_at: null,
+      },
+    ]);
+    expect(paid.body).toEqual({ paid: 3, totals: { usd: 12.35, jpy: 500 } });
+    expect((await files('paid=true')).map((file) => file.export_id)).toEqual([all.id]);
+    expect((await files('paid=false')).map((file) => file.export_id)).toEqual([one.id]);
+    const { body } = await shop.get<Files>('/payouts?limit=1');
+    expect(body.next_cursor).toBe(all.id);
+    expect((await files(`limit=1&cursor=${body.next_cursor}`)).map((file) => file.export_id)).toEqual([
+      one.id,
+    ]);
+  });
+
+  test('have lines that are those of the CSV, in its order', async () => {
+    const program = await m.program({ commission_rate: 10, hold_days: 0 });
+    for (const [user, amount] of [
+      ['a', 10],
+      ['b', 20],
+      ['c', 33.3],
+    ] as const) {
+      await sale(user, amount, program);
+    }
+    const file = await exported();
+    const seen: Line[] = [];
+    let cursor = '';
+    for (;;) {
+      const { body } = await shop.get<Lines>(`/payouts/${file.id}/lines?limit=2${cursor}`);
+      seen.push(...body.lines);
+      if (body.next_cursor === null) break;
+      cursor = `&cursor=${body.next_cursor}`;
+    }
+    expect(seen.map((line) => [line.external_user_id, line.amount.toFixed(2), line.currency])).toEqual(
+      file.lines.map((line) => [line.external_user_id, line.amount, line.currency]),
+    );
+    expect(seen[0]).toEqual({
+      partner_id: expect.any(String),
+      external_user_id: 'a',
+      name: null,
+      method: null,
+      amount: 1,
+      currency: 'usd',
+      commissions: 1,
+    });
+    expect((await shop.get(`/payouts/${crypto.randomUUID()}/lines`)).status).toBe(404);
+  });
+
+  test('without lines pay nothing', async () => {
+    const { id } = await exported();
+    expect(await files()).toMatchObject([{ export_id: id, referrers: 0, totals: {} }]);
+    expect((await shop.get<Lines>(`/payouts/${id}/lines`)).body).toEqual({ lines: [], next_cursor: null });
+  });
+});
+
+describe('eligible balances', () => {
+  test('are what an export would pay now, and say why others wait', async () => {
+    const program = await m.program({ commission_rate: 10, hold_days: 0, min_payout: 5 });
+    await sale('paid-back', 100, program);
+    await shop.post('/payouts', { export_id: (await exported()).id });
+    await m.refund('f', 'o-paid-back', 30);
+    const suspended = await sale('suspended', 80, program);
+    await shop.patch(`/enrollments/${suspended}`, { status: 'suspended' });
+    await sale('little', 49.9, program);
+    await sale('enough', 50, program);
+    await sale('more', 123.45, program);
+    const answer = await eligible();
+    expect(answer.balances.map((one) => [one.external_user_id, one.amount, one.held_back])).toEqual([
+      ['more', 12.34, null],
+      ['enough', 5, null],
+      ['little', 4.99, 'below_minimum'],
+      ['suspended', 8, 'suspended'],
+      ['paid-back', -3, 'negative'],
+    ]);
+    expect(answer).toMatchObject({ referrers: 2, totals: { usd: 17.34 }, next_cursor: null });
+    expect(answer.balances[0]).toMatchObject({
+      program_id: program.id,
+      min_payout: 5,
+      payout_method: null,
+      commissions: 1,
+    });
+    expect(await files()).toHaveLength(1); // asking makes none
+    const { lines } = await exported();
+    expect(new Map(lines.map((line) => [line.external_user_id, line.amount]))).toEqual(
+      new Map([
+        ['enough', '5.00'],
+        ['more', '12.34'],
+      ]),
+    );
+  });
+
+  test('include rewards whose hold has ended before the job ran, and none that are held', async () => {
+    const over = await m.program({ commission_rate: 10, hold_days: 1 });
+    const held = await m.program({ commission_rate: 10, hold_days: 1 });
+    await sale('over', 100, over);
+    await sale('held', 100, held);
+    await api.stores.pool.query(
+      `ALTER TABLE commissions DISABLE TRIGGER commissions_moves;
+       UPDATE commissions SET eligible_at = now() WHERE program_id = '${over.id}';
+       ALTER TABLE commissions ENABLE TRIGGER commissions_moves`,
+    );
+    const before = await eligible();
+    expect(before).toMatchObject({
+      referrers: 1,
+      totals: { usd: 10 },
+      balances: [{ external_user_id: 'over' }],
+    });
+    await exported();
+    expect(await eligible()).toEqual(before);
+  });
+
+  test('are of one program or all, in pages', async () => {
+    const one = await m.program({ commission_rate: 10, hold_days: 0 });
+    const two = await m.program({ commission_rate: 10, hold_days: 0 });
+    await sale('a', 10, one);
+    await sale('b', 20, two);
+    await sale('c', 30, one);
+    expect(await eligible(`program_id=${one.id}`)).toMatchObject({
+      totals: { usd: 4 },
+      balances: [{ external_user_id: 'c' }, { external_user_id: 'a' }],
+    });
+    const first = await eligible('limit=2');
+    expect(first).toMatchObject({ referrers: 3, totals: { usd: 6 } });
+    const rest = await eligible(`limit=2&cursor=${first.next_cursor}`);
+    expect([...first.balances, ...rest.balances].map((line) => line.external_user_id)).toEqual([
+      'c',
+      'b',
+      'a',
+    ]);
+    expect(rest.next_cursor).toBeNull();
+  });
+});
+
+test.each([
+  ['/payouts', 'limit=0'],
+  ['/payouts', 'cursor=x'],
+  ['/payouts', 'paid=1'],
+  ['/payouts/eligible', 'program_id=x'],
+  ['/payouts/eligible', 'cursor=x'],
+  [`/payouts/${crypto.randomUUID()}/lines`, 'cursor=x'],
+  [`/payouts/${crypto.randomUUID()}/lines`, 'limit=501'],
+])('%s?%s is a 400 that names the field', async (path, query) => {
+  const answer = await shop.get(`${path}?${query}`);
+  expect([answer.status, answer.body.error.details?.[0]?.path]).toEqual([400, query.split('=')[0]]);
+});
+
+test('the lists of payouts need a secret key and a paid plan', async () => {
+  const free = await api.addWorkspace({ plan: 'free' });
+  for (const path of ['/payouts', '/payouts/eligible', `/payouts/${crypto.randomUUID()}/lines`]) {
+    expect((await shop.get(path, { key: shop.publishableKey })).status).toBe(403);
+    expect((await free.get(path)).status).toBe(402);
+  }
+});
+
+test('an analyst of the console sees what can be paid and what was, and can not export or pay', async () => {
+  const analyst = await signedInAs(api, shop, 'analyst');
+  const operator = await signedInAs(api, shop, 'operator');
+  expect((await analyst.call('GET', '/payouts')).status).toBe(200);
+  expect((await analyst.call('GET', '/payouts/eligible')).status).toBe(200);
+  expect((await analyst.call('GET', '/payouts/export')).status).toBe(403);
+  expect(await files()).toEqual([]);
+  const made = await operator.call('GET', '/payouts/export');
+  expect(made.status).toBe(200);
+  const body = { export_id: made.headers['x-export-id'] };
+  expect((await analyst.call('POST', '/payouts', { body })).status).toBe(403);
+  expect((await operator.call('POST', '/payouts', { body })).status).toBe(200);
+});

@@ -1,0 +1,136 @@
+import { badRequest } from '../../../core/errors.ts';
+import { requireDestination } from '../../../core/links/destinations.ts';
+import { programCodeProblem } from '../../../core/links/slugs.ts';
+import { isCurrency, MoneyError, toMajor, toMinor } from '../../../core/money/money.ts';
+import { toHundredths } from '../../../core/referrals/credits.ts';
+import type { ProgramSettings } from '../../../sql/referrals/programs.ts';
+import type { ProgramChange } from './schemas.ts';
+
+/** Returns the default settings of a new program. */
+export function defaultSettings(code: string, currency: string): ProgramSettings {
+  return {
+    code,
+    terms: {
+      status: 'active',
+      creditEnabled: false,
+      creditKind: 'credits',
+      signupCredit: { free: 0, paid: 0 },
+      purchaseCredit: 0,
+      refereeCredit: 0,
+      commissionType: 'percent',
+      commissionRate: 0,
+      levels: [],
+      firstSaleOnly: false,
+      commissionMonths: null,
+      holdDays: 30,
+      currency,
+    },
+    allow_affiliate_upgrade: false,
+    payout_methods: ['paypal'],
+    min_payout_minor: 0,
+  };
+}
+
+/**
+ * Applies a change to settings and validates the result as a whole: a rate that is valid as a percentage may be
+ * invalid as an amount.
+ *
+ * @throws {AppError} `bad_request` that names the field
+ */
+export function changedSettings(current: ProgramSettings, change: ProgramChange): ProgramSettings {
+  const { terms } = current;
+  const currency = readCurrency(change.currency) ?? terms.currency;
+  const minPayout = change.min_payout ?? toMajor(current.min_payout_minor, terms.currency);
+  const settings: ProgramSettings = {
+    code: change.code ?? current.code,
+    terms: {
+      status: change.status ?? terms.status,
+      creditEnabled: change.credit_enabled ?? terms.creditEnabled,
+      creditKind: change.credit_kind ?? terms.creditKind,
+      signupCredit: {
+        free: readCredits('signup_credit.free', change.signup_credit?.free) ?? terms.signupCredit.free,
+        paid: readCredits('signup_credit.paid', change.signup_credit?.paid) ?? terms.signupCredit.paid,
+      },
+      purchaseCredit: readCredits('purchase_credit', change.purchase_credit) ?? terms.purchaseCredit,
+      refereeCredit: readCredits('referee_credit', change.referee_credit) ?? terms.refereeCredit,
+      commissionType: change.commission_type ?? terms.commissionType,
+      commissionRate: change.commission_rate ?? terms.commissionRate,
+      levels: change.levels ?? terms.levels,
+      firstSaleOnly: change.first_sale_only ?? terms.firstSaleOnly,
+      commissionMonths:
+        change.commission_months === undefined ? terms.commissionMonths : change.commission_months,
+      holdDays: change.hold_days ?? terms.holdDays,
+      currency,
+    },
+    allow_affiliate_upgrade: change.allow_affiliate_upgrade ?? current.allow_affiliate_upgrade,
+    payout_methods: change.payout_methods ?? current.payout_methods,
+    min_payout_minor: readMoney('min_payout', minPayout, currency),
+  };
+  requireCode('code', settings.code);
+  requireRate('commission_rate', settings, settings.terms.commissionRate);
+  for (const [index, rate] of settings.terms.levels.entries()) requireRate(`levels.${index}`, settings, rate);
+  return settings;
+}
+
+/**
+ * Validates a program's destination. Its links add `ref` and `_vid` to the query; existing parameters of these
+ * names would override them.
+ *
+ * @throws {AppError} `bad_request`
+ */
+export function requireProgramDestination(text: string, shortUrl: string): void {
+  requireRoomForReferral('destination_url', requireDestination('destination_url', text, { shortUrl }));
+}
+
+/**
+ * Requires that a valid destination has no query parameter of referral links.
+ *
+ * @param path name of the field
+ * @throws {AppError} `bad_request`
+ */
+export function requireRoomForReferral(path: string, url: URL): void {
+  for (const name of ['ref', '_vid']) {
+    if (url.searchParams.has(name)) {
+      throw badRequest(path, `must not have the query parameter ${name}: referral links add it`);
+    }
+  }
+}
+
+/**
+ * @param path name of the field
+ * @throws {AppError} `bad_request` when the code is malformed or reserved
+ */
+export function requireCode(path: string, code: string): void {
+  const problem = programCodeProblem(code);
+  if (problem === 'reserved') throw badRequest(path, 'must not be a reserved name');
+  if (problem) throw badRequest(path, 'must be 3 to 40 characters of A-Z a-z 0-9 - _');
+}
+
+function requireRate(path: string, { terms }: ProgramSettings, rate: number): void {
+  if (terms.commissionType === 'flat') {
+    readMoney(path, rate, terms.currency);
+  } else if (rate > 100) {
+    throw badRequest(path, 'must be at most 100 percent');
+  }
+}
+
+function readCredits(path: string, credits: number | undefined): number | undefined {
+  if (credits === undefined) return undefined;
+  const hundredths = toHundredths(credits);
+  if (hundredths === null) throw badRequest(path, 'must have at most two decimals');
+  return hundredths;
+}
+
+function readCurrency(text: string | undefined): string | undefined {
+  if (text !== undefined && !isCurrency(text)) throw badRequest('currency', 'must be an ISO 4217 code');
+  return text?.toLowerCase();
+}
+
+function readMoney(path: string, major: number, currency: string): number {
+  try {
+    return toMinor(major, currency);
+  } catch (error) {
+    if (error instanceof MoneyError) throw badRequest(path, `must be an amount of money: ${error.message}`);
+    throw error;
+  }
+}

@@ -1,0 +1,48 @@
+import { Type } from 'typebox';
+import { BLOCK_REASONS } from '../../../core/referrals/terms.ts';
+import { Email, Instant, Limit, NextUuidCursor, Nullable, OneOf, Uuid, UuidCursor } from '../../schemas.ts';
+import { BlockReason } from '../schemas.ts';
+
+export const SignupRecord = Type.Object(
+  {
+    id: Uuid,
+    external_user_id: Type.String({ description: 'The user who signed up.' }),
+    email: Nullable(Email),
+    status: OneOf(['pending', 'matched'], {
+      title: 'SignupStatus',
+      description: '`pending`: reported by `_vid` with a click that is not visible yet.',
+    }),
+    program_id: Nullable(Uuid),
+    partner_id: Nullable(Type.String({ format: 'uuid', description: 'The referrer. Null while pending.' })),
+    referrer_external_user_id: Nullable(Type.String()),
+    blocked: Type.Boolean({
+      description: 'Whether the signup earned nothing, as a self-referral or during a suspension.',
+    }),
+    block_reason: Nullable(BlockReason),
+    reported_at: Instant,
+  },
+  { title: 'Signup' },
+);
+
+export const SignupQuery = Type.Object({
+  program_id: Type.Optional(Uuid),
+  partner_id: Type.Optional(Type.String({ format: 'uuid', description: 'Signups of this referrer.' })),
+  blocked: Type.Optional(
+    Type.Boolean({ description: 'Only blocked signups, or only the others. All by default.' }),
+  ),
+  block_reason: Type.Optional(OneOf(BLOCK_REASONS)),
+  search: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: 'Text in `external_user_id` or `email`, ignoring case.',
+    }),
+  ),
+  limit: Limit(500, 100),
+  cursor: Type.Optional(UuidCursor),
+});
+
+export const SignupList = Type.Object(
+  { signups: Type.Array(SignupRecord), next_cursor: NextUuidCursor },
+  { title: 'SignupList' },
+);
