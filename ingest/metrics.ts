@@ -72,7 +72,7 @@ export function createIngestMetrics(
   >;
   new Counter({
     name: 'hoplog_ingest_redirects_total',
-    help: 'Requests to short links by outcome',
+    help: 'Requests to short links, by outcome.',
     labelNames: ['outcome'],
     registers,
     collect() {
@@ -82,14 +82,14 @@ export function createIngestMetrics(
   });
   const lost = new Counter({
     name: 'hoplog_ingest_lost_total',
-    help: 'Answered events that the journal refused',
+    help: 'Events acknowledged to the client but rejected by the journal, by kind.',
     labelNames: ['kind'],
     registers,
   });
   for (const kind of ['click', 'identify', 'order']) lost.labels(kind).inc(0);
   new Counter({
     name: 'hoplog_ingest_misses_total',
-    help: 'Slugs asked of PostgreSQL because the table did not have them',
+    help: 'Link table misses looked up in PostgreSQL, by result.',
     labelNames: ['result'],
     registers,
     collect() {
@@ -99,7 +99,7 @@ export function createIngestMetrics(
   });
   new Counter({
     name: 'hoplog_ingest_link_table_disk_reads_total',
-    help: 'Slugs looked for on disk because memory did not have them',
+    help: 'Slugs looked up on disk because memory did not have them.',
     registers,
     collect() {
       this.reset();
@@ -108,7 +108,7 @@ export function createIngestMetrics(
   });
   new Counter({
     name: 'hoplog_ingest_link_table_disk_failures_total',
-    help: 'Times the disk refused to keep the link table that is in memory for the next start',
+    help: 'Failed attempts to save the link table to disk.',
     registers,
     collect() {
       this.reset();
@@ -117,19 +117,19 @@ export function createIngestMetrics(
   });
   const collected = new Counter({
     name: 'hoplog_ingest_collected_total',
-    help: 'Answers to the pixel by status',
+    help: 'Responses to /collect, by HTTP status.',
     labelNames: ['status'],
     registers,
   });
   const leaseWaits = new Counter({
     name: 'hoplog_ingest_lease_waits_total',
-    help: 'Visitors of a link with max_clicks who waited for a lease, by result',
+    help: 'Visitors of a link with max_clicks who waited for a lease, by result.',
     labelNames: ['result'],
     registers,
   });
   const duration = new Histogram({
     name: 'hoplog_ingest_redirect_seconds',
-    help: `Time from a request to its answer, of one in ${SAMPLE} redirects`,
+    help: `Time from a request to its response, sampled from one in ${SAMPLE} redirects.`,
     buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1],
     registers,
   });
@@ -142,16 +142,16 @@ export function createIngestMetrics(
         this.set(read());
       },
     });
-  gauge('hoplog_ingest_links', 'Slugs in the link table', sources.links);
-  gauge('hoplog_ingest_link_table_bytes', 'Bytes of the link table’s records', sources.tableBytes);
+  gauge('hoplog_ingest_links', 'Slugs in the link table.', sources.links);
+  gauge('hoplog_ingest_link_table_bytes', 'Size of the records in the link table.', sources.tableBytes);
   gauge(
     'hoplog_ingest_link_table_age_seconds',
-    'Time since the link table was last known to be what PostgreSQL says',
+    'Time since the link table was last confirmed up to date with PostgreSQL.',
     sources.tableAgeSeconds,
   );
   gauge(
-    'hoplog_ingest_journal_fill',
-    'Part of the journal’s disk budget in use, 0 to 1',
+    'hoplog_ingest_journal_fill_ratio',
+    'Fraction of the disk budget of the journal in use, from 0 to 1.',
     sources.journalFill,
   );
   let arrived = 0;

@@ -13,13 +13,13 @@ export function childMetrics(registry: Registry): ChildMetrics {
   const registers = [registry];
   const running = new Gauge({
     name: 'hoplog_child_up',
-    help: 'Whether the child process or embedded store is ready.',
+    help: '1 while the child process or embedded database is ready.',
     labelNames: ['child'],
     registers,
   });
   const deaths = new Counter({
     name: 'hoplog_child_deaths_total',
-    help: 'How often the child process or embedded store has ended.',
+    help: 'Exits of the child process or embedded database.',
     labelNames: ['child'],
     registers,
   });

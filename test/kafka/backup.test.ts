@@ -86,7 +86,7 @@ async function orders(): Promise<string[]> {
 /** How many records of the topic workers have not stored; null before they know. */
 async function behind(): Promise<number | null> {
   const answer = await fetch(`http://${deployment.host('workers-0')}:9464/metrics`);
-  const lags = [...(await answer.text()).matchAll(/^hoplog_worker_lag_bytes\S* (\d+)$/gm)];
+  const lags = [...(await answer.text()).matchAll(/^hoplog_worker_lag_offsets\S* (\d+)$/gm)];
   return lags.length < PARTITIONS ? null : lags.reduce((sum, [, lag]) => sum + Number(lag), 0);
 }
 

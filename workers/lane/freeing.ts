@@ -29,7 +29,7 @@ export function createFreeing(dependencies: FreeingDependencies, partition: stri
       // In this order: a place that was read first can't be past an end that was only read too early.
       const places = await lanePlaces(pool, partition);
       const end = await reader.end(partition);
-      metrics.lagBytes.set({ partition }, Math.max(0, Number(end - stored)));
+      metrics.lagOffsets.set({ partition }, Math.max(0, Number(end - stored)));
       if (places === null || places.greatest > end || places.least <= freed) return end;
       await reader.free(partition, places.least);
       freed = places.least;

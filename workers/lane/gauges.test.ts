@@ -90,8 +90,8 @@ it('a lane of the store that is given away leaves no lag behind', async () => {
   const metrics = createWorkerMetrics(registry);
   const shared = { ...dependencies(), metrics, pace: { lingerMs: () => 0 } };
   const lane = run(STORE_CONSUMER, (taken, control) => runLane(shared, taken, control));
-  await giveAway(lane, 'hoplog_worker_lag_bytes');
-  expect(await partitionsOf('hoplog_worker_lag_bytes')).toEqual([]);
+  await giveAway(lane, 'hoplog_worker_lag_offsets');
+  expect(await partitionsOf('hoplog_worker_lag_offsets')).toEqual([]);
   expect(await partitionsOf('hoplog_worker_lag_seconds')).toEqual([]);
 });
 
@@ -104,6 +104,6 @@ it('a lane of the webhooks that is given away leaves no lag behind', async () =>
     handOver: () => Promise.reject(new Error('no webhook wants clicks')),
   };
   const lane = run(WEBHOOK_CONSUMER, (taken, control) => runClickLane(shared, taken, control));
-  await giveAway(lane, 'hoplog_webhook_lag_bytes');
-  expect(await partitionsOf('hoplog_webhook_lag_bytes')).toEqual([]);
+  await giveAway(lane, 'hoplog_webhook_lag_offsets');
+  expect(await partitionsOf('hoplog_webhook_lag_offsets')).toEqual([]);
 });

@@ -255,7 +255,7 @@ export async function runLane(
     handingOver.release();
     // Not before both have ended: each of them sets a gauge.
     metrics.visibleBefore.delete(lane.partition);
-    metrics.lagBytes.remove({ partition: lane.partition });
+    metrics.lagOffsets.remove({ partition: lane.partition });
   }
 }
 

@@ -174,7 +174,7 @@ export async function runClickLane(
     const checkEnd = createEndWatch(lane, patienceMs);
     while (!signal.aborted) {
       const end = await retry('read_log_bounds', () => reader.end(partition));
-      metrics.lagBytes.set({ partition }, Math.max(0, Number(end - written)));
+      metrics.lagOffsets.set({ partition }, Math.max(0, Number(end - written)));
       checkEnd(at, end);
       // After the end was read: whoever subscribes from now on wants nothing from before it.
       if (!(await retry('read_webhooks', subscriptions)).wantsClicks) {
@@ -227,6 +227,6 @@ export async function runClickLane(
     ended.abort();
     await Promise.all([upkeep, tail]);
     for (const linked of [handingOver, working, ending]) linked.release();
-    metrics.lagBytes.remove({ partition });
+    metrics.lagOffsets.remove({ partition });
   }
 }

@@ -23,7 +23,7 @@ export function createJournalMetrics(registry: Registry, fill: () => number, ahe
   const registers = [registry];
   new Gauge({
     name: 'hoplog_journal_fill_ratio',
-    help: 'Fraction of the disk budget in use by events that no consumer has freed',
+    help: 'Fraction of the disk budget that events use, from 0 to 1.',
     registers,
     collect() {
       this.set(fill());
@@ -31,7 +31,7 @@ export function createJournalMetrics(registry: Registry, fill: () => number, ahe
   });
   new Gauge({
     name: 'hoplog_journal_clock_ahead_seconds',
-    help: "How far the stream's time is ahead of the wall clock. Over 5, events get times that are wrong.",
+    help: "Lead of the stream's time over the wall clock; over 5, events get wrong times.",
     registers,
     collect() {
       this.set(ahead() / 1_000_000);
@@ -39,7 +39,7 @@ export function createJournalMetrics(registry: Registry, fill: () => number, ahe
   });
   const lost = new Counter({
     name: 'hoplog_journal_lost_total',
-    help: 'Events that could not be kept, by cause',
+    help: 'Events lost, by cause.',
     labelNames: ['cause'] as const,
     registers,
   });
@@ -49,31 +49,31 @@ export function createJournalMetrics(registry: Registry, fill: () => number, ahe
     lost,
     events: new Counter({
       name: 'hoplog_journal_events_total',
-      help: 'Events written to the journal, without heartbeats',
+      help: 'Events written to the journal, without heartbeats.',
       registers,
     }),
-    batches: new Counter({ name: 'hoplog_journal_batches_total', help: 'Batches written', registers }),
-    bytes: new Counter({ name: 'hoplog_journal_bytes_total', help: 'Bytes written', registers }),
+    batches: new Counter({ name: 'hoplog_journal_batches_total', help: 'Batches written to the journal.', registers }),
+    bytes: new Counter({ name: 'hoplog_journal_bytes_total', help: 'Bytes written to the journal.', registers }),
     writeSeconds: new Histogram({
       name: 'hoplog_journal_write_seconds',
-      help: 'Time to write one batch into the page cache',
+      help: 'Time to write one batch to the page cache.',
       buckets: SECONDS,
       registers,
     }),
     syncSeconds: new Histogram({
       name: 'hoplog_journal_sync_seconds',
-      help: 'Time of one fdatasync group',
+      help: 'Time of one fdatasync call, which covers a group of batches.',
       buckets: SECONDS,
       registers,
     }),
     syncFailures: new Counter({
       name: 'hoplog_journal_sync_failures_total',
-      help: 'Groups that the disk refused to sync',
+      help: 'Failed fdatasync calls.',
       registers,
     }),
     damagedBytes: new Counter({
       name: 'hoplog_journal_damaged_bytes_total',
-      help: 'Bytes found damaged or torn when the journal was opened',
+      help: 'Damaged or torn bytes found when the journal was opened.',
       registers,
     }),
   };

@@ -45,12 +45,12 @@ export function shipToKafka(options: ShippingOptions): Shipping {
   const registers = [registry];
   const shipped = new Counter({
     name: 'hoplog_shipper_events_total',
-    help: 'Events that Kafka has acknowledged.',
+    help: 'Events acknowledged by Kafka.',
     registers,
   });
   const outage = new Gauge({
     name: 'hoplog_shipper_outage',
-    help: '1 while Kafka takes no events and they wait in the journal.',
+    help: '1 while Kafka accepts no events and they wait in the journal.',
     registers,
   });
   const data: ShipperData = {
