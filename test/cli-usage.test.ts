@@ -130,7 +130,7 @@ test('beside a start of another user it says whom to run it as, not to start ane
   const refused = await run(file, args, { DATA_DIR: dirname(barred) });
   chmodSync(barred, 0o700);
   expect(refused).toMatchObject({ status: 1, stdout: '' });
-  expect(refused.stderr).toMatch(/may not read DATA_DIR=.*as the user who runs "npm start"/);
+  expect(refused.stderr).toMatch(/cannot read DATA_DIR=.*as the user who runs "npm start"/);
 });
 
 test('beside a running start it takes the addresses that the start has left', async () => {
@@ -154,7 +154,7 @@ test('npx hoplog works from the checkout, and prints for people without --json',
   expect(made.stdout).toMatch(/^id +slug +plan/);
   expect(made.stdout).toMatch(/from-npx +unlimited +active/);
   expect(made.stdout).toMatch(
-    /secret key +lk_live_\w+\npublishable key +pk_live_\w+\nBoth are shown this once/,
+    /secret key +lk_live_\w+\npublishable key +pk_live_\w+\nBoth keys are shown only once/,
   );
   const before = await run('npx', ['hoplog', '--json', 'workspace', 'list'], cli.env);
   expect(JSON.parse(before.stdout)).toHaveProperty('workspaces');

@@ -61,7 +61,9 @@ test('console invite takes a role and an email, and lets a member in again who l
 test('console invite prints the link for people without --json, and refuses an unknown workspace', async () => {
   const ended = await cli.run('console', 'invite', '--workspace', 'corner-shop');
   expect(ended).toMatchObject({ status: 0, stderr: '' });
-  expect(ended.stdout).toMatch(/\nhttps:\/\/app\.example\/console\/welcome#[\w-]{43}\nIt works once\.\n$/);
+  expect(ended.stdout).toMatch(
+    /\nhttps:\/\/app\.example\/console\/welcome#[\w-]{43}\nThe link works once\.\n$/,
+  );
   await cli.refused(
     1,
     /no workspace has the id or slug "nowhere"/,

@@ -1,11 +1,11 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-/** The supervisor's own figures. */
+/** State and metrics of the children. */
 export type ChildMetrics = {
   onChange(name: string, up: boolean): void;
-  /** Lists a child or embedded store as down until it comes up. */
+  /** Registers a child or embedded database as down until it is ready. */
   expect(name: string): void;
-  /** Every child and embedded store, by name. */
+  /** State of every child and embedded database, by name. */
   states(): Record<string, 'up' | 'down'>;
 };
 
