@@ -52,8 +52,16 @@ export function createJournalMetrics(registry: Registry, fill: () => number, ahe
       help: 'Events written to the journal, without heartbeats.',
       registers,
     }),
-    batches: new Counter({ name: 'hoplog_journal_batches_total', help: 'Batches written to the journal.', registers }),
-    bytes: new Counter({ name: 'hoplog_journal_bytes_total', help: 'Bytes written to the journal.', registers }),
+    batches: new Counter({
+      name: 'hoplog_journal_batches_total',
+      help: 'Batches written to the journal.',
+      registers,
+    }),
+    bytes: new Counter({
+      name: 'hoplog_journal_bytes_total',
+      help: 'Bytes written to the journal.',
+      registers,
+    }),
     writeSeconds: new Histogram({
       name: 'hoplog_journal_write_seconds',
       help: 'Time to write one batch to the page cache.',
