@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { directoryId } from '../cli/processes/record-file.ts';
 import { hoplog, operator, run } from './support/hoplog.ts';
 import { programArguments } from './support/program.ts';
 import { NO_UUID } from './support/stored-events.ts';
@@ -140,7 +141,9 @@ test('beside a running start it takes the addresses that the start has left', as
     databaseUrl: DATABASE_URL,
     clickhouseUrl: CLICKHOUSE_URL,
     baseUrl: 'http://a',
+    appUrl: 'http://a',
     shortUrl: 'http://b',
+    directory: directoryId(join(directory, 'run')),
   };
   writeFileSync(join(directory, 'run', 'supervisor.json'), JSON.stringify({ pid: 1, ...left }));
   const list = await hoplog(['workspace', 'list', '--json'], { DATA_DIR: directory, CLICKHOUSE_DATABASE });

@@ -72,7 +72,7 @@ test('for people it is a table, and the help says what a rate means', async () =
   const { stdout } = await cli.run('rate', 'set', ...pair('eur', 'usd'), '--rate', '1.08');
   expect(stdout).toMatch(/^currency +base +rate +updated\neur +usd +1\.08 +\d{4}-/);
   const help = await cli.run('rate', 'set', '--help');
-  expect([help.status, help.stdout]).toEqual([0, expect.stringContaining('makes 1.08 usd of 1 eur')]);
+  expect([help.status, help.stdout]).toEqual([0, expect.stringContaining('converts 1 eur to 1.08 usd')]);
 });
 
 test('revenue is converted by it, in its direction only, also of orders that came before it and had none', async () => {
